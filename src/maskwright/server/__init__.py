@@ -5,6 +5,7 @@
 - `batches/`: OpenAI's files and batches, kept in a folder of the local disk.
 - `grammars/`: Decides which grammar an answer has, and keeps it compiled.
 - `guarantees/`: What was enforced for an answer, and whether it holds.
+- `handoff/`: Requests whose prompt one server computes, and whose answer another one gives.
 - `observe/`: Metrics, traces and spans of requests and of the engine.
 - `openapi/`: The description of the API as an OpenAPI document.
 - `pages/`: The pages that people open in a browser.

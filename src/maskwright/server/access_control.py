@@ -9,6 +9,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from maskwright.dist.drain import Drain
+from maskwright.dist.handoff.http_names import BLOCKS_PATH, LACKING_PATH
 from maskwright.server.access.keys import KeyRing
 from maskwright.server.access.rates import Allowance, Excess
 from maskwright.server.errors import HttpError, code_of, describe, error_response
@@ -18,6 +19,9 @@ from maskwright.server.observe.metrics import Metrics
 PROBES: Final = frozenset({"/health", "/live", "/ready", "/ping"})
 """Paths without a key: load balancers and supervisors have none, and learn nothing but whether the
 server works."""
+
+HANDOFF: Final = frozenset({LACKING_PATH, BLOCKS_PATH})
+"""Paths with a key of their own, which servers use among themselves."""
 
 METRICS: Final = "/metrics"
 
@@ -49,7 +53,7 @@ class AccessControl:
         self._keys = keys
         self._drain = drain
         self._metrics = metrics
-        self._open = PROBES | {METRICS} if open_metrics else PROBES
+        self._open = PROBES | HANDOFF | ({METRICS} if open_metrics else set[str]())
         self._pages = pages
         self._allowances: dict[str, Allowance] = {}
 

@@ -11,6 +11,7 @@ from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
 from maskwright.dist.drain import Drain
+from maskwright.dist.handoff.http_names import BLOCKS_PATH, LACKING_PATH
 from maskwright.engine import Engine
 from maskwright.errors import InputError, MaskwrightError
 from maskwright.processes import GrammarProcesses
@@ -26,6 +27,7 @@ from maskwright.server.generation_routes import GenerationRoutes, no_such_model
 from maskwright.server.grammars.tool_style import tool_format_of
 from maskwright.server.guarantees.explain_route import ExplainRoute
 from maskwright.server.guarantees.records import Records
+from maskwright.server.handoff.incoming import IncomingBlocks
 from maskwright.server.identity import identity_of
 from maskwright.server.json import Json
 from maskwright.server.middleware import Exchanges, Pages
@@ -108,6 +110,10 @@ def create_app(
         app.add_api_route(f"{prefix}/health", routes.health, methods=["GET", "HEAD"])
         app.add_api_route(f"{prefix}/live", routes.health, methods=["GET", "HEAD"])
         app.add_api_route(f"{prefix}/ready", routes.ready, methods=["GET", "HEAD"])
+    if config.handoff_key is not None:
+        incoming = IncomingBlocks(engine, config.handoff_key)
+        app.add_api_route(LACKING_PATH, incoming.lacking, methods=["POST"])
+        app.add_api_route(BLOCKS_PATH, incoming.blocks, methods=["POST"])
     app.add_exception_handler(MaskwrightError, _answer)
     app.add_exception_handler(HttpError, _answer)
     app.add_exception_handler(HTTPException, _answer_http)

@@ -38,6 +38,8 @@ class ServerConfig:
     - `cors_origins`: origins of web pages whose scripts may use the server (`https://a.example`);
       "*" for all.
     - `drain_seconds`: how long requests may still take once the server is told to end.
+    - `handoff_key`: what a router and its servers have in common so that one server computes the
+      prompt of a request and another one answers it; None for a server that takes no part in this.
     - `log_prompts`: write prompts into the log, which otherwise contains no text of requests.
     """
 
@@ -57,6 +59,7 @@ class ServerConfig:
     open_metrics: bool = False
     cors_origins: tuple[str, ...] = ()
     drain_seconds: float = 30.0
+    handoff_key: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("body_bytes", "grammar_bytes", "ping_seconds", "reader_seconds", "file_bytes"):
@@ -64,6 +67,8 @@ class ServerConfig:
                 raise InputError(f"{name} must be greater than 0", param=name)
         if not self.drain_seconds >= 0:
             raise InputError("drain_seconds must be at least 0", param="drain_seconds")
+        if self.handoff_key == "":
+            raise InputError("handoff_key must not be empty", param="handoff_key")
         for origin in self.cors_origins:
             if origin != "*" and not ORIGIN.fullmatch(origin):
                 raise InputError(

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 from starlette.types import Scope
 
-from maskwright.engine import Generation
+from maskwright.engine import Generation, Request
 from maskwright.server.access.rates import Allowance
 from maskwright.server.identity import Identity
 from maskwright.server.json import Json
@@ -52,6 +52,8 @@ class Exchange:
     - `naming`: the names that are drawn for the answer.
     - `relayed`: a router has sent the request, and gets records from which another server could
       continue the answer.
+    - `requests`: what each of `generations` was asked for.
+    - `hand_to`: the address of the server to which the router wants the request handed over.
     - `grammar_digest` is equal for answers with equal grammars.
     """
 
@@ -71,6 +73,7 @@ class Exchange:
     body: Json | None = None
     naming: Naming = field(default_factory=Naming)
     relayed: bool = False
+    hand_to: str | None = None
     prompts: Sequence[Sequence[int]] = ()
     shape: str | None = None
     grammar_digest: str | None = None
@@ -80,6 +83,7 @@ class Exchange:
     seconds: float = 0.0
     """The whole duration, once the request has ended."""
     generations: Sequence[Generation] = ()
+    requests: Sequence[Request] = ()
     sent: dict[int, Sent] = field(default_factory=dict[int, Sent])
 
     @property

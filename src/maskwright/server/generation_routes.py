@@ -27,6 +27,7 @@ from maskwright.server.disconnect import until_disconnect
 from maskwright.server.errors import HttpError
 from maskwright.server.exchange import Exchange, exchange_of
 from maskwright.server.guarantees.records import Records
+from maskwright.server.handoff.outgoing import OutgoingBlocks
 from maskwright.server.identity import Identity
 from maskwright.server.json import Json
 from maskwright.server.observe.traces import RequestTrace
@@ -80,6 +81,7 @@ class GenerationRoutes:
         self._records = records
         self._name = name
         self._identity = identity
+        self._outgoing = OutgoingBlocks(engine, config.handoff_key)
 
     async def chat(self, http: Request) -> Response:
         tree = await self._read(http)
@@ -105,6 +107,7 @@ class GenerationRoutes:
         exchange = exchange_of(http.scope)
         exchange.body, exchange.served_by = tree, self._identity
         exchange.relayed = RELAY in http.headers
+        exchange.hand_to = self._outgoing.target(http)
         return tree
 
     async def _answer(
@@ -121,6 +124,8 @@ class GenerationRoutes:
             exchange.naming = continuation.naming
         naming = exchange.naming
         choices = await until_disconnect(http.receive, self._starter.start(request, exchange))
+        if exchange.hand_to is not None:
+            return await self._hand_over(http, choices, exchange, exchange.hand_to)
         id = naming.answer_id(prefix, reply.id)
         own = partial(self._own, request.options.own, exchange, choices, id)
         model = request.model or self._name
@@ -143,6 +148,16 @@ class GenerationRoutes:
         finally:
             choices.cancel()
         return JSONResponse(writer.whole(answers, choices.usage()), headers=headers)
+
+    async def _hand_over(
+        self, http: Request, choices: Choices, exchange: Exchange, target: str
+    ) -> Response:
+        """Have another server go on with a request, and answer what the router must tell it."""
+        work = self._outgoing.hand_over(choices, exchange, target)
+        try:
+            return JSONResponse(await until_disconnect(http.receive, work))
+        finally:
+            choices.cancel()
 
     def _text_writer(self, made: Answering) -> AnswerWriter:
         vocab = self._engine.loaded.vocab

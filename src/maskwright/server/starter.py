@@ -90,6 +90,7 @@ class Starter:
         submitted = self._submit(request, prompts, limits, grammar, exchange)
         exchange.prompts = prompts
         exchange.generations = generations = [generation for _, generation in submitted]
+        exchange.requests = [asked for asked, _ in submitted]
         if exchange.allowance is not None:
             exchange.allowance.charge_answers(sum(map(len, prompts)), generations)
         traces = None

@@ -174,10 +174,14 @@ def test_tokens_that_the_grammar_forbids_are_refused(served: Served) -> None:
     assert b'"error"' in rest[-1]
 
 
-def test_only_streams_are_continued(served: Served) -> None:
-    _, body = BODIES["a schema"]
-    told = {"key": "", "created": 0, "seeds": [1], "deltas": [], "events": 0}
-    asked = {**body, "stream": False, "maskwright": {"continuation": told}}
-    answer = httpx.post(f"{served.url}/v1/chat/completions", json=asked, timeout=PATIENCE)
-    assert answer.status_code == 400
-    assert answer.json()["error"]["param"] == "maskwright.continuation"
+def test_an_answer_that_is_not_streamed_is_continued(served: Served) -> None:
+    path, body = BODIES["a schema"]
+    told = told_at((whole := pieces_of(served.url, path, body))[: len(whole) // 2])
+    assert sum(len(delta) > 2 for delta in told["deltas"]) > 1
+    texts: list[str] = []
+    for own in ({}, {"maskwright": {"continuation": told}}):
+        asked = {**body, "stream": False, **own}
+        answer = httpx.post(f"{served.url}/v1/{path}", json=asked, timeout=PATIENCE).json()
+        texts.append(answer["choices"][0]["message"]["content"])
+    assert texts[0] == texts[1]
+    assert answer["id"] == json.loads(events_of(whole)[0].removeprefix(b"data: "))["id"]

@@ -43,6 +43,8 @@ class Part:
     status: int = 200
     code: str = ""
     stream: list[Piece] = field(default_factory=list)
+    rest: list[Piece] = field(default_factory=list)
+    """What it answers to the request to go on with a stream."""
     ready: bool = True
     cards: list[dict[str, Any]] = field(default_factory=lambda: [{"id": "m"}])
     asked: list[tuple[str, dict[bytes, bytes], bytes]] = field(default_factory=list)
@@ -61,7 +63,7 @@ class Part:
         else:
             self.asked.append((scope["path"], dict(scope["headers"]), body))
             if self.stream and self.status == 200:
-                await self._send_stream(send)
+                await self._send_stream(send, b'"continuation"' in body)
             else:
                 whole = self.name.encode() if self.status == 200 else error_bytes("no", self.code)
                 await self._send(send, self.status, whole)
@@ -71,10 +73,10 @@ class Part:
         await send({"type": "http.response.start", "status": status, "headers": head})
         await send({"type": "http.response.body", "body": body})
 
-    async def _send_stream(self, send: Any) -> None:
+    async def _send_stream(self, send: Any, again: bool) -> None:
         head = [(b"content-type", b"text/event-stream")]
         await send({"type": "http.response.start", "status": 200, "headers": head})
-        for piece in self.stream:
+        for piece in self.rest if again else self.stream:
             if piece is None:
                 return  # uvicorn closes the connection
             await send({"type": "http.response.body", "body": piece, "more_body": True})
@@ -155,18 +157,14 @@ def test_other_errors_are_not_tried_again() -> None:
 
 def test_a_stream_goes_on_at_another_worker() -> None:
     cut: list[Piece] = [HEAD, told(1, 2), event("A"), event("B"), told(3), b"data: ha", None]
-    parts = Part("a", stream=cut), Part("b", stream=cut)
+    rest: list[Piece] = [told(4), event("C"), event("[DONE]")]
+    parts = Part("a", stream=cut, rest=rest), Part("b", stream=cut, rest=rest)
     with front_of(*parts, patience=5) as url:
-        first: list[str] = []
-        with httpx.stream("POST", f"{url}/v1/chat/completions", json={**CHAT, "stream": True},
-                          timeout=PATIENCE) as answer:  # fmt: skip
-            for line in answer.iter_lines():
-                if line == "data: B":
-                    other = parts[0] if parts[1].asked else parts[1]
-                    other.stream = [told(4), event("C"), event("[DONE]")]
-                first.append(line)
+        first = ask(url, stream=True).text.split("\n\n")
     assert [line for line in first if line] == ["data: A", "data: B", "data: C", "data: [DONE]"]
-    [(_, headers, again)] = other.asked
+    asked = [*parts[0].asked, *parts[1].asked]
+    assert len(asked) == 2
+    [(_, headers, again)] = [one for one in asked if b"continuation" in one[2]]
     assert headers[b"x-maskwright-relay"] == b"1"
     assert json.loads(again)["maskwright"]["continuation"] == {
         "key": "k",
@@ -230,7 +228,7 @@ def test_a_client_that_leaves_closes_the_connection_to_the_worker() -> None:
     class Slow(Part):
         gone = False
 
-        async def _send_stream(self, send: Any) -> None:
+        async def _send_stream(self, send: Any, again: bool) -> None:
             await send({"type": "http.response.start", "status": 200,
                         "headers": [(b"content-type", b"text/event-stream")]})  # fmt: skip
             await send({"type": "http.response.body", "body": HEAD + event("A"), "more_body": True})

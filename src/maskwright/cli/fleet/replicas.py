@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 import ctypes
 import logging
+import os
+import secrets
 import signal
 import sys
 from asyncio.subprocess import PIPE, Process
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
@@ -18,6 +21,7 @@ from maskwright.dist.drain import Drain
 from maskwright.dist.front.app import Front
 from maskwright.dist.front.fleet import WorkerGroup
 from maskwright.dist.front.wire import Address
+from maskwright.dist.routing.replica_state import Role
 from maskwright.errors import InputError
 
 PROGRAM: Final = (sys.executable, "-c", "from maskwright.cli import main; main()")
@@ -38,24 +42,28 @@ log = logging.getLogger(__name__)
 
 
 def serve_replicas(
-    count: int,
+    roles: Sequence[Role],
     options: Sequence[str],
     address: tuple[str, int],
     body_bytes: int,
     drain_seconds: float,
     key: str | None,
 ) -> None:
-    """Serve with `count` replicas until a signal ends it. `options`: those of `serve` for each
-    replica. `address`: host and port to listen on. `key`: a key that replicas demand. Raises
-    InputError if a replica ends at its start."""
+    """Serve with a replica for each of `roles` until a signal ends it. `options`: those of `serve`
+    for each replica. `address`: host and port to listen on. `key`: a key that replicas demand.
+    Raises InputError if a replica ends at its start."""
     set_up_front_logs()
-    group = ReplicaGroup(count, options, key)
+    group = ReplicaGroup(roles, options, key)
     drain = Drain(drain_seconds)
     with listen(*address) as listening:
         front = Front(group, drain, body_bytes)
+        what = f"{len(roles)} replicas"
+        if group.prompts is not None:
+            counts = Counter(roles)
+            what += f" ({counts['prefill']} for prompts, {counts['decode']} for answers)"
         # uvicorn exits with a code of its own where the application does not start.
         with suppress(SystemExit):
-            FrontServer(front, drain, f"{count} replicas").run([listening])
+            FrontServer(front, drain, what).run([listening])
     if group.failure is not None:
         raise InputError(group.failure, param="replicas")
 
@@ -63,9 +71,18 @@ def serve_replicas(
 class ReplicaGroup(WorkerGroup):
     """Workers that are processes of this one. One that ends is started again."""
 
-    def __init__(self, count: int, options: Sequence[str], key: str | None = None) -> None:
-        super().__init__([NOWHERE] * count, key=key)
-        own = ("--replicas", "1", "--host", "127.0.0.1", "--port", "0")
+    def __init__(
+        self, roles: Sequence[Role], options: Sequence[str], key: str | None = None
+    ) -> None:
+        split = any(role != "both" for role in roles)
+        handoff_key = secrets.token_hex(16) if split else None
+        nowhere = [NOWHERE] * len(roles)
+        super().__init__(nowhere, key=key, roles=roles, handoff_key=handoff_key)
+        # As a variable, since other users of this machine can read options.
+        known = {} if handoff_key is None else {"MASKWRIGHT_HANDOFF_KEY": handoff_key}
+        self._environment = {**os.environ, **known}
+        single = ("--replicas", "1", "--prefill", "0", "--decode", "0")
+        own = (*single, "--host", "127.0.0.1", "--port", "0")
         self._command = [*PROGRAM, "serve", *options, *own]
         self._processes: dict[str, Process] = {}
         self._keepers: list[asyncio.Task[None]] = []
@@ -98,6 +115,7 @@ class ReplicaGroup(WorkerGroup):
             stdout=PIPE,
             stderr=PIPE,
             limit=LINE_BYTES,
+            env=self._environment,
             preexec_fn=_end_with_parent,
             start_new_session=True,  # Ctrl-C is for this process, which then ends them
         )

@@ -13,6 +13,7 @@ from typing import Annotated
 import uvicorn
 
 from maskwright.cli.arguments import Option
+from maskwright.cli.fleet.roles import roles_of
 from maskwright.cli.process.draining import DrainingServer
 from maskwright.cli.process.listening import listen
 from maskwright.dist.drain import Drain
@@ -31,6 +32,24 @@ def route(
         Option(help="Address of a server, such as http://127.0.0.1:8001. May be repeated.",
                metavar="URL"),
     ] = [],  # noqa: B006 - read by the parser, never changed
+    prefill_worker: Annotated[
+        list[str],
+        Option(help="Address of a server that computes prompts and hands requests over. May be "
+               "repeated.", metavar="URL"),
+    ] = [],  # noqa: B006 - read by the parser, never changed
+    decode_worker: Annotated[
+        list[str],
+        Option(help="Address of a server that answers requests whose prompts others have computed. "
+               "May be repeated.", metavar="URL"),
+    ] = [],  # noqa: B006 - read by the parser, never changed
+    handoff_key: Annotated[
+        str | None,
+        Option(
+            envvar="MASKWRIGHT_HANDOFF_KEY",
+            help="The key with which servers hand requests over: the --handoff-key of all of them.",
+            metavar="KEY",
+        ),
+    ] = None,
     host: Annotated[str, Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[
         int, Option(least=0, most=65535, help="Port to listen on; with 0 a free one is taken.")
@@ -59,13 +78,21 @@ def route(
     ] = 30.0,
 ) -> None:  # fmt: skip
     set_up_front_logs()
-    if not worker:
+    urls = [*prefill_worker, *decode_worker, *worker]
+    if not urls:
         raise InputError("--worker URL is needed at least once", param="worker")
-    fleet = WorkerGroup([Address.parse(url) for url in worker], key=worker_key)
+    if (prefill_worker or decode_worker) and not handoff_key:
+        raise InputError(
+            "servers that hand requests over need a key in common: --handoff-key KEY",
+            param="handoff_key",
+        )
+    roles = roles_of(len(urls), len(prefill_worker), len(decode_worker))
+    addresses = [Address.parse(url) for url in urls]
+    fleet = WorkerGroup(addresses, key=worker_key, roles=roles, handoff_key=handoff_key)
     drain = Drain(drain_seconds)
     front = Front(fleet, drain, body_bytes, patience)
     with listen(host, port) as listening:
-        FrontServer(front, drain, f"{len(worker)} servers").run([listening])
+        FrontServer(front, drain, f"{len(urls)} servers").run([listening])
 
 
 def set_up_front_logs() -> None:

@@ -34,6 +34,17 @@ Replicas = Annotated[
         "beginnings go to one of them, and one that ends is replaced.",
     ),
 ]
+Prefill = Annotated[
+    int,
+    Option(
+        least=0,
+        help="Of the replicas, how many only compute prompts and hand requests over to those of "
+        "--decode.",
+    ),
+]
+Decode = Annotated[
+    int, Option(least=0, help="Of the replicas, how many answer what those of --prefill begin.")
+]
 BlockSize = Annotated[int, Option(help="Positions in a block of the key/value pool.")]
 KvBytes = Annotated[int, Option(help="Memory for keys and values, in bytes.")]
 MemoryFraction = Annotated[

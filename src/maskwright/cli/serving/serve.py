@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from maskwright.cli.fleet.roles import roles_of
 from maskwright.cli.options import USER_CACHE, cache_folder
 from maskwright.cli.process.listening import listen
 from maskwright.cli.process.security import KeySource, tls_files
@@ -18,6 +19,7 @@ from maskwright.cli.serving.option_checks import (
 )
 from maskwright.cli.serving.settings import ChosenModel, GrammarWork, WebSettings
 from maskwright.cli.serving.trace_sinks import open_sinks
+from maskwright.dist.routing.replica_state import Role
 from maskwright.engine.config import EngineConfig, check_drafts_used
 from maskwright.model_options import DEMO_PATH, check_device_name
 from maskwright.server.access.keys import check_classes
@@ -53,6 +55,9 @@ def serve(
     additional_properties: server.AdditionalProperties = SERVER.additional_properties,
     tool_format: server.ToolFormat = SERVER.tool_format,
     replicas: engine.Replicas = 1,
+    prefill: engine.Prefill = 0,
+    decode: engine.Decode = 0,
+    handoff_key: server.HandoffKey = SERVER.handoff_key,
     block_size: engine.BlockSize = ENGINE.block_size,
     kv_bytes: engine.KvBytes = ENGINE.kv_bytes,
     memory_fraction: engine.MemoryFraction = ENGINE.memory_fraction,
@@ -104,6 +109,7 @@ def serve(
         cors_origins=tuple(cors_origin),
         drain_seconds=drain_seconds,
         batch_folder=None if batch_folder is None else Path(batch_folder),
+        handoff_key=handoff_key,
     )
     engine_config = EngineConfig(
         block_size=block_size,
@@ -128,10 +134,11 @@ def serve(
         adapter_bytes=adapter_bytes,
     )
     check_classes(server_config.keys, engine_config.classes)
-    if replicas > 1:
+    roles = roles_of(replicas, prefill, decode)
+    if len(roles) > 1:
         check_replicated(tls_certificate or tls_key, batch_folder)
-        options = replica_options(sys.argv[2:], replicas, memory_fraction)
-        _serve_replicas(replicas, options, (host, port), body_bytes, drain_seconds, api_key)
+        options = replica_options(sys.argv[2:], len(roles), memory_fraction)
+        _serve_replicas(roles, options, (host, port), body_bytes, drain_seconds, api_key)
         return
     tls, sinks = tls_files(tls_certificate, tls_key), open_sinks(trace, otel, trace_requests)
     web = WebSettings(server_config, keys, tls, sinks, log_format, log_level)
@@ -145,7 +152,7 @@ def serve(
 
 
 def _serve_replicas(
-    count: int,
+    roles: list[Role],
     options: list[str],
     address: tuple[str, int],
     body_bytes: int,
@@ -154,4 +161,4 @@ def _serve_replicas(
 ) -> None:
     from maskwright.cli.fleet.replicas import serve_replicas  # noqa: PLC0415 - imports a server
 
-    serve_replicas(count, options, address, body_bytes, drain_seconds, key)
+    serve_replicas(roles, options, address, body_bytes, drain_seconds, key)

@@ -54,6 +54,15 @@ DrainSeconds = Annotated[
         help="Time that requests may still take after SIGTERM, while new ones are answered 503.",
     ),
 ]
+HandoffKey = Annotated[
+    str | None,
+    Option(
+        envvar="MASKWRIGHT_HANDOFF_KEY",
+        help="A key with which this server takes requests from other servers and hands them over, "
+        "where a router has the key too. Whoever has it can decide what is answered.",
+        metavar="KEY",
+    ),
+]
 Name = Annotated[str | None, Option(help="Name of the model at /v1/models. Default: its own name.")]
 StrictModel = Annotated[bool, Option(help="Refuse requests that name another model.")]
 Whitespace = Annotated[whitespace.WhitespaceName, Option(help=options.WHITESPACE_HELP)]

@@ -34,13 +34,14 @@ from maskwright.dist.front.fleet import WorkerGroup, unrouted
 from maskwright.dist.front.relay import RELAY, StreamRelay
 from maskwright.dist.front.wire import Headers, WorkerLostError, WorkerResponse, without
 from maskwright.dist.front.worker import Underway, RemoteServer
+from maskwright.dist.handoff.http_names import HAND_TO, HANDOFF_KEY
 from maskwright.dist.routing.replica_state import Decision
 from maskwright.errors import MaskwrightError
 
 HOP_BY_HOP: Final = (
     *(b"connection", b"keep-alive", b"te", b"trailer", b"transfer-encoding", b"upgrade"),
     *(b"host", b"content-length", b"expect", b"accept-encoding", b"proxy-connection"),
-    *(RELAY.encode(), b"x-request-id"),
+    *(RELAY.encode(), HANDOFF_KEY.encode(), HAND_TO.encode(), b"x-request-id"),
 )
 """Headers of a request that concern one connection, or that the router sets."""
 
@@ -203,28 +204,51 @@ class Front:
         route = unrouted(passage.request_id, passage.asked)
         while True:
             asked = replace(route, excluded=frozenset(passage.excluded))
-            worker, decision = self._fleet.choose(asked)
-            if worker is None and passage.refused is None:
-                worker, decision = await self._fleet.choose_within(asked, self._patience)
-            if worker is None:
-                await self._no_worker(passage, decision)
+            chosen = self._fleet.choose(asked)
+            if chosen.worker is None and passage.refused is None:
+                chosen = await self._fleet.choose_within(asked, self._patience)
+            if chosen.worker is None:
+                await self._no_worker(passage, chosen.decision)
                 return
-            self._fleet.metrics.note_choice(decision.reason, time.perf_counter() - began)
-            if await self._try(passage, worker, decision, short):
+            self._fleet.metrics.note_choice(chosen.decision.reason, time.perf_counter() - began)
+            handed = await self._handed(passage, chosen.worker, chosen.prefill)
+            if await self._try(passage, chosen.worker, chosen.decision, short, handed):
                 return
             began = time.perf_counter()
 
+    async def _handed(
+        self, passage: Passage, worker: RemoteServer, prefill: RemoteServer | None
+    ) -> StreamRelay | None:
+        """Have `prefill` compute the prompt of a request for `worker`. None if that one has to."""
+        prompts = self._fleet.prompts
+        if prompts is None or prefill is None or passage.asked is None:
+            return None
+        headers = [*passage.headers, (b"x-request-id", passage.request_id.encode("latin-1"))]
+        return await prompts.handed(
+            passage.target, headers, passage.body, passage.asked, prefill, worker
+        )
+
     async def _try(
-        self, passage: Passage, worker: RemoteServer, decision: Decision, short: str
+        self,
+        passage: Passage,
+        worker: RemoteServer,
+        decision: Decision,
+        short: str,
+        handed: StreamRelay | None,
     ) -> bool:
-        """Have a worker answer. False if another one should be asked."""
+        """Have a worker answer, or go on with what was `handed` to it. False if another one should
+        be asked."""
         relay: StreamRelay | None = None
         body = b""
-        with worker.serving(passage.asked, decision.cached_tokens) as served:
+        asked = passage.body if handed is None else handed.continued()
+        known = decision.cached_tokens
+        if handed is not None and passage.asked is not None:
+            known = passage.asked.route.prompt_tokens
+        with worker.serving(passage.asked, known) as served:
             try:
-                response = await self._sent(passage, worker, passage.body)
+                response = await self._sent(passage, worker, asked)
                 if passage.asked is not None and _is_stream(response):
-                    relay, passage.stream = StreamRelay(passage.asked), True
+                    relay, passage.stream = handed or StreamRelay(passage.asked), True
                     await passage.begin(response.status, response.headers)
                     whole = await _passed(passage, relay, served, response)
                 else:
@@ -297,14 +321,14 @@ class Front:
         while relay.can_go_on and tries < MOST_TRIES:
             lost.lose()
             log.warning("worker %s was lost in the middle of a stream", lost.name)
-            worker, decision = await self._fleet.choose_within(passage.asked.route, self._patience)
-            if worker is None:
+            chosen = await self._fleet.choose_within(passage.asked.route, self._patience)
+            if chosen.worker is None:
                 break
             self._fleet.metrics.note_continued(lost.name)
-            if await self._went_on(passage, relay, worker, decision):
-                self._fleet.metrics.note_answer(worker.name, 200)
+            if await self._went_on(passage, relay, chosen.worker, chosen.decision):
+                self._fleet.metrics.note_answer(chosen.worker.name, 200)
                 return
-            tries, lost = (0 if relay.advanced else tries + 1), worker
+            tries, lost = (0 if relay.advanced else tries + 1), chosen.worker
         self._fleet.metrics.note_failed(LOST)
         message = "the worker was lost, and no other one could go on with the stream; ask again"
         await passage.fail(502, message, LOST)

@@ -62,10 +62,11 @@ def read_asked(
     model = tree.get("model")
     adapter = model if isinstance(model, str) and model in adapters else None
     prompt = _prompt(tree)
+    salt = f"{adapter or ''} {tree.get('cache_salt') or ''}"
     route = RouteRequest(
         request_id,
         prompt_tokens=max(1, len(prompt) // TOKEN_BYTES),
-        digests=text_digests(prompt[:MOST_BYTES], BLOCK_BYTES, adapter or ""),
+        digests=text_digests(prompt[:MOST_BYTES], BLOCK_BYTES, salt),
         digest_tokens=BLOCK_BYTES // TOKEN_BYTES,
         grammar=_grammar(tree),
         adapter=adapter,

@@ -6,13 +6,16 @@ import asyncio
 import logging
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from maskwright.dist.front.asked import Asked
 from maskwright.dist.front.front_metrics import FrontMetrics
+from maskwright.dist.front.split import PromptService
 from maskwright.dist.front.wire import Address
 from maskwright.dist.front.worker import RemoteServer
-from maskwright.dist.routing.replica_state import Decision, RouteRequest
+from maskwright.dist.routing.pairing import pair
+from maskwright.dist.routing.replica_state import Decision, Role, RouteRequest
 from maskwright.dist.routing.router import Router
 
 CHECK_SECONDS: Final = 0.5
@@ -29,15 +32,44 @@ POLL_SECONDS: Final = 0.05
 log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The worker that answers a request; None if there is none. `prefill`: another one, which
+    computes its prompt."""
+
+    worker: RemoteServer | None
+    decision: Decision
+    prefill: RemoteServer | None = None
+
+    @property
+    def may_come(self) -> bool:
+        """Whether a worker that is out at present could answer."""
+        return self.decision.retry_after is not None
+
+
 class WorkerGroup:
     """The workers of one router. To be used from one event loop."""
 
     def __init__(
-        self, addresses: Sequence[Address], router: Router | None = None, key: str | None = None
+        self,
+        addresses: Sequence[Address],
+        router: Router | None = None,
+        key: str | None = None,
+        *,
+        roles: Sequence[Role] | None = None,
+        handoff_key: str | None = None,
     ) -> None:
-        """`key`: sent with checks, to workers that tell their models only to clients with one."""
-        self.workers = [RemoteServer(f"w{index}", one) for index, one in enumerate(addresses)]
+        """`key`: sent with checks, to workers that tell their models only to clients with one.
+        `roles`: of the workers; by default, all compute prompts and answers. `handoff_key`: the one
+        that workers of other roles have in common."""
+        both: list[Role] = ["both"] * len(addresses)
+        pairs = zip(addresses, roles or both, strict=True)
+        self.workers = [
+            RemoteServer(f"w{index}", address, role) for index, (address, role) in enumerate(pairs)
+        ]
         self.metrics = FrontMetrics()
+        self.prompts = None if handoff_key is None else PromptService(handoff_key, self.metrics)
+        """What has prompts computed by one worker for another one; None if none does so."""
         self._router = router or Router()
         self._headers = [] if key is None else [(b"authorization", f"Bearer {key}".encode())]
         self._tasks: list[asyncio.Task[None]] = []
@@ -81,23 +113,23 @@ class WorkerGroup:
         """Whether any worker takes requests."""
         return any(worker.ready for worker in self.workers)
 
-    def choose(self, request: RouteRequest) -> tuple[RemoteServer | None, Decision]:
-        """Return the worker for a request, and the decision."""
+    def choose(self, request: RouteRequest) -> Chosen:
+        """Return the workers for a request, and the decision."""
         states = [worker.state() for worker in self.workers]
-        decision = self._router.route(request, states, time.monotonic())
-        worker = next((one for one in self.workers if one.name == decision.replica), None)
-        return worker, decision
+        pairing = pair(self._router, request, states, time.monotonic())
+        named = {worker.name: worker for worker in self.workers}
+        prefill = None if pairing.prefill is None else named[pairing.prefill.replica or ""]
+        worker = named.get(pairing.decision.replica or "")
+        return Chosen(worker, pairing.decision, prefill)
 
-    async def choose_within(
-        self, request: RouteRequest, seconds: float
-    ) -> tuple[RemoteServer | None, Decision]:
+    async def choose_within(self, request: RouteRequest, seconds: float) -> Chosen:
         """As `choose`, but wait for a worker to come back for up to `seconds` seconds."""
         end = time.monotonic() + seconds
-        worker, decision = self.choose(request)
-        while worker is None and decision.retry_after is not None and time.monotonic() < end:
+        chosen = self.choose(request)
+        while chosen.worker is None and chosen.may_come and time.monotonic() < end:
             await asyncio.sleep(POLL_SECONDS)
-            worker, decision = self.choose(request)
-        return worker, decision
+            chosen = self.choose(request)
+        return chosen
 
     async def _watch(self, worker: RemoteServer) -> None:
         while True:

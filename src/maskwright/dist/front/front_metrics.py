@@ -35,6 +35,14 @@ class FrontMetrics:
             f"{prefix}_choices", "Choices of a worker by what decided.", ["reason"],
             registry=registry,
         )  # fmt: skip
+        self._handed = Counter(
+            f"{prefix}_hand_offs", "Requests that a worker computed the prompt of for another one, "
+            "by what became of its blocks.", ["worker", "outcome"], registry=registry,
+        )  # fmt: skip
+        self._handed_bytes = Counter(
+            f"{prefix}_hand_off_bytes", "Bytes of keys and values that a worker sent to others.",
+            ["worker"], registry=registry,
+        )  # fmt: skip
         self._ready = Gauge(
             f"{prefix}_worker_ready", "Whether a worker takes requests.", ["worker"],
             registry=registry,
@@ -63,6 +71,10 @@ class FrontMetrics:
     def note_choice(self, reason: str, seconds: float) -> None:
         self._choices.labels(reason).inc()
         self._deciding.observe(seconds)
+
+    def note_hand_off(self, worker: str, outcome: str, nbytes: int) -> None:
+        self._handed.labels(worker, outcome).inc()
+        self._handed_bytes.labels(worker).inc(nbytes)
 
     def note_state(self, worker: str, *, ready: bool, running: int) -> None:
         self._ready.labels(worker).set(ready)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
@@ -15,6 +16,9 @@ RECORD: Final = b": maskwright "
 """The beginning of the comment of a stream that contains a record."""
 
 END: Final = b"\n\n"
+
+LEAST_TIMEOUT: Final = 1e-3
+"""Seconds that another worker is given for a request whose time is over."""
 
 
 class StreamRelay:
@@ -29,6 +33,7 @@ class StreamRelay:
         self._events = 0
         self._clean_at = 0
         """Events when the present worker began."""
+        self._began = time.monotonic()
 
     @property
     def can_go_on(self) -> bool:
@@ -39,6 +44,13 @@ class StreamRelay:
     def advanced(self) -> bool:
         """Whether the present worker has sent an event."""
         return self._events > self._clean_at
+
+    def begin(self, record: dict[str, Any]) -> None:
+        """Take the record of a worker that has begun the answer, without events: what its names and
+        seeds are, and its first deltas."""
+        head = dict(record)
+        self._deltas = list(head.pop("deltas"))
+        self._head = head
 
     def read(self, chunk: bytes) -> bytes:
         """Take a piece of the stream, and return what the client gets of it."""
@@ -63,7 +75,11 @@ class StreamRelay:
         assert self._head is not None
         self._rest, self._clean_at = b"", self._events
         own = self._asked.tree.get("maskwright")
-        options = cast(Mapping[str, object], own) if isinstance(own, dict) else {}
+        options = dict(cast(Mapping[str, object], own)) if isinstance(own, dict) else {}
+        timeout = options.get("timeout")
+        if isinstance(timeout, int | float):
+            left = timeout - (time.monotonic() - self._began)
+            options["timeout"] = max(left, LEAST_TIMEOUT)
         told = {**self._head, "deltas": self._deltas, "events": self._events}
         body = {**self._asked.tree, "maskwright": {**options, "continuation": told}}
         return json.dumps(body, separators=(",", ":")).encode()

@@ -39,6 +39,11 @@ class Address:
     tls: bool = False
     prefix: str = ""
 
+    @property
+    def url(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http{'s' if self.tls else ''}://{host}:{self.port}{self.prefix}"
+
     @classmethod
     def parse(cls, url: str) -> Address:
         """Read `http://host:port` or `https://host:port`. Raises InputError."""
@@ -124,7 +129,7 @@ class WorkerClient:
     """Sends requests to one worker. To be used from one event loop."""
 
     def __init__(self, address: Address) -> None:
-        self._address = address
+        self.address = address
         self._tls = ssl.create_default_context() if address.tls else None
         self._idle: list[Connection] = []
         self._busy: set[Connection] = set()
@@ -171,7 +176,7 @@ class WorkerClient:
         if self._idle:
             connection = self._idle.pop()
         else:
-            address = self._address
+            address = self.address
             try:
                 async with asyncio.timeout(CONNECT_SECONDS):
                     streams = await asyncio.open_connection(
@@ -186,8 +191,8 @@ class WorkerClient:
     def _request(
         self, method: str, path: str, headers: Iterable[tuple[bytes, bytes]], body: bytes
     ) -> bytes:
-        host = f"{self._address.host}:{self._address.port}".encode()
-        lines = [f"{method} {self._address.prefix}{path} HTTP/1.1".encode(), b"host: " + host]
+        host = f"{self.address.host}:{self.address.port}".encode()
+        lines = [f"{method} {self.address.prefix}{path} HTTP/1.1".encode(), b"host: " + host]
         lines += [name + b": " + value for name, value in headers]
         if body or method == "POST":
             lines.append(b"content-length: %d" % len(body))

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 from maskwright.dist.front.asked import Asked
 from maskwright.dist.front.errors import code_of
 from maskwright.dist.front.wire import Address, WorkerClient, WorkerLostError
-from maskwright.dist.routing.replica_state import ReplicaState
+from maskwright.dist.routing.replica_state import ReplicaState, Role
 
 MOST_DIGESTS: Final = 1 << 14
 """Most beginnings of prompts that are remembered of a worker."""
@@ -45,8 +45,9 @@ class RemoteServer:
     """One worker. It is taken to be healthy when it has answered a check, until a connection fails.
     To be used from one event loop."""
 
-    def __init__(self, name: str, address: Address) -> None:
+    def __init__(self, name: str, address: Address, role: Role = "both") -> None:
         self.name = name
+        self.role: Role = role
         self.client = WorkerClient(address)
         self.healthy = False
         self.failures = 0
@@ -62,6 +63,11 @@ class RemoteServer:
         self._grammars: Recent[str] = Recent(MOST_GRAMMARS)
 
     @property
+    def url(self) -> str:
+        """Where it listens."""
+        return self.client.address.url
+
+    @property
     def ready(self) -> bool:
         return self.healthy and not self._draining
 
@@ -70,6 +76,7 @@ class RemoteServer:
         return ReplicaState(
             self.name,
             "",
+            role=self.role,
             healthy=self.healthy,
             draining=self._draining,
             adapters=self.adapters,

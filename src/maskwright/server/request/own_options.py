@@ -77,20 +77,13 @@ def parse_own_options(body: Fields, *, scored: bool) -> OwnOptions:
         ),
         own.boolean("report"),
         own.boolean("explain"),
-        _continuation(own, body),
+        _continuation(own),
     )
 
 
-def _continuation(own: Fields, body: Fields) -> StreamBeginning | None:
+def _continuation(own: Fields) -> StreamBeginning | None:
     value = own.get("continuation")
-    if value is None:
-        return None
-    if not body.boolean("stream"):
-        raise InputError(
-            "only a streamed answer can be continued; other requests can be sent again as they are",
-            param=own.at("continuation"),
-        )
-    return parse_continuation(value)
+    return None if value is None else parse_continuation(value)
 
 
 def _timeout(own: Fields) -> float | None:

@@ -1,0 +1,74 @@
+"""Takes blocks of keys and values that another server sends.
+
+Whoever may send blocks decides what later prompts are answered with. The endpoints therefore exist
+only in a server that has a key for them, and need this key.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+from functools import partial
+from typing import Final
+
+from fastapi import Request
+from fastapi.responses import JSONResponse
+
+from maskwright.dist.handoff.http_names import HANDOFF_KEY
+from maskwright.dist.handoff.pieces import Assembly, block_keys, unpack_message
+from maskwright.dist.handoff.prefix_message import unpack_prefix
+from maskwright.engine import Engine
+from maskwright.server.errors import HttpError
+
+MOST_BYTES: Final = 1 << 30
+"""Upper bound on the bytes of a message."""
+
+
+class IncomingBlocks:
+    """The endpoints of one engine that take blocks. `key`: the one that senders must have."""
+
+    def __init__(self, engine: Engine, key: str) -> None:
+        self._engine = engine
+        self._key = key
+
+    async def lacking(self, http: Request) -> JSONResponse:
+        """Tell which blocks of a prefix the engine lacks: none where it could not use them."""
+        self._check(http)
+        layout, prefix, _ = unpack_prefix(await _read(http))
+        if layout != self._engine.kv_layout():
+            return JSONResponse({"lacking": []})
+        call = self._engine.call(partial(self._engine.exchange.lacking, prefix))
+        return JSONResponse({"lacking": await asyncio.wrap_future(call)})
+
+    async def blocks(self, http: Request) -> JSONResponse:
+        """Insert those blocks of a message that are undamaged, and tell how many leading blocks of
+        the prefix the engine has then."""
+        self._check(http)
+        layout, prefix, pieces = unpack_prefix(await _read(http))
+        if layout != self._engine.kv_layout():
+            return JSONResponse({"arrived": 0})
+        assembly = Assembly(layout.layers)
+        keys = block_keys(prefix.tokens, layout.block_size, repr(prefix.salt))
+        for piece in unpack_message(pieces, keys):
+            assembly.add(piece)
+        write = partial(self._engine.exchange.write, prefix, assembly.complete())
+        return JSONResponse({"arrived": await asyncio.wrap_future(self._engine.call(write))})
+
+    def _check(self, http: Request) -> None:
+        given = http.headers.get(HANDOFF_KEY, "")
+        if not hmac.compare_digest(given.encode(), self._key.encode()):
+            raise HttpError(
+                401, f"the header {HANDOFF_KEY} has another key", code="invalid_handoff_key"
+            )
+
+
+async def _read(http: Request) -> bytes:
+    """Return the body. Raises HttpError if it is too large."""
+    parts: list[bytes] = []
+    size = 0
+    async for part in http.stream():
+        size += len(part)
+        if size > MOST_BYTES:
+            raise HttpError(413, f"a message has at most {MOST_BYTES} bytes", code="body_too_large")
+        parts.append(part)
+    return b"".join(parts)

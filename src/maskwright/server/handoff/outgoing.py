@@ -1,0 +1,172 @@
+"""Sends the blocks of a request to another server, and tells what of its answer has begun.
+
+A router asks for it, with a header that names the other server. This one computes the prompts and
+reads until each choice has begun. Then it asks the other server which blocks it lacks, sends these,
+and tells the router names, seeds and first tokens, with which the other server goes on as it goes
+on with a stream that was cut. What can't be sent, or arrives damaged, is computed again there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+import logging
+from collections import defaultdict
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Final
+
+from fastapi import Request
+
+from maskwright.dist.front.wire import Address, WorkerClient, WorkerLostError
+from maskwright.dist.handoff.http_names import BLOCKS_PATH, HAND_TO, HANDOFF_KEY, LACKING_PATH
+from maskwright.dist.handoff.pieces import (
+    CHUNK_BLOCKS,
+    Cutting,
+    block_keys,
+    cut_blocks,
+    pack_message,
+)
+from maskwright.dist.handoff.prefix_message import pack_prefix
+from maskwright.engine import Engine
+from maskwright.engine.step.exchange import KvPrefix
+from maskwright.server.answer.choices import Choices
+from maskwright.server.exchange import Exchange
+from maskwright.server.json import Json
+from maskwright.server.relay.continuation import ToldDelta
+
+IDLE_SECONDS: Final = 60.0
+POLL_SECONDS: Final = 0.002
+SEND_SECONDS: Final = 10.0
+"""Time within which the other server must answer a message."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class SentBlocks:
+    """What became of the blocks of a request. `blocks`: those that the other server lacked and this
+    one had, as far as they were sent, and `arrived`: those of them that it then had; `sent_bytes`:
+    of keys and values, without heads."""
+
+    blocks: int = 0
+    arrived: int = 0
+    sent_bytes: int = 0
+
+
+class OutgoingBlocks:
+    """Hands requests of one engine over. `key`: the one that it has in common with other servers
+    and the router; None if it hands nothing over."""
+
+    def __init__(self, engine: Engine, key: str | None) -> None:
+        self._engine = engine
+        self._key = key
+
+    def target(self, http: Request) -> str | None:
+        """Return the address of the server to which a request is to be handed over. None if the
+        client does not ask for it, or has no key for it."""
+        to, given = http.headers.get(HAND_TO), http.headers.get(HANDOFF_KEY, "")
+        if to is None or self._key is None:
+            return None
+        return to if hmac.compare_digest(given.encode(), self._key.encode()) else None
+
+    async def hand_over(self, choices: Choices, exchange: Exchange, target: str) -> Json:
+        """Return what the router has to tell the other server about a request that runs here, once
+        its blocks have been sent to `target`. It is cancelled here. Raises the error of a choice
+        that has failed."""
+        told = await _first_deltas(choices)
+        await self._computed(exchange)
+        choices.cancel()  # the blocks stay in the prefix tree
+        sent = SentBlocks()
+        client = WorkerClient(Address.parse(target))
+        try:
+            for prefix in self._prefixes(exchange, told):
+                await self._send(client, prefix, sent)
+        except (WorkerLostError, TimeoutError) as error:
+            log.warning("blocks could not be sent to %s: %s", target, error)
+        finally:
+            client.abort()
+        naming = exchange.naming
+        return {
+            "key": naming.key,
+            "created": naming.created,
+            "seeds": choices.seeds,
+            "deltas": [[one.index, one.ends, *one.token_ids] for one in told],
+            "sent": {"blocks": sent.blocks, "arrived": sent.arrived, "bytes": sent.sent_bytes},
+        }
+
+    async def _computed(self, exchange: Exchange) -> None:
+        """Wait until the prompts have been computed. Text that a grammar forces is there before."""
+        lacking = self._engine.exchange.lacking
+        for request, generation in zip(exchange.requests, exchange.generations, strict=True):
+            prefix = self._engine.kv_prefix(replace(request, begun=()))
+            while generation.trace is None:
+                if not await asyncio.wrap_future(self._engine.call(partial(lacking, prefix))):
+                    break
+                await asyncio.sleep(POLL_SECONDS)
+
+    def _prefixes(self, exchange: Exchange, told: list[ToldDelta]) -> list[KvPrefix]:
+        """Return what the other server reads of each choice that goes on."""
+        begun: defaultdict[int, list[int]] = defaultdict(list)
+        for one in told:
+            begun[one.index] += one.token_ids
+        ended = {one.index for one in told if one.ends}
+        found: list[KvPrefix] = []
+        for index, request in enumerate(exchange.requests):
+            if index not in ended:
+                scored = request.params.logprobs is not None  # drawn again from the beginning
+                given = () if scored else tuple(begun[index])
+                found.append(self._engine.kv_prefix(replace(request, begun=given)))
+        return found
+
+    async def _send(self, client: WorkerClient, prefix: KvPrefix, sent: SentBlocks) -> None:
+        """Send the blocks of `prefix` that the other server lacks, a chunk at a time, so that the
+        requests which run there or here never wait for more than one. What follows a block that
+        did not arrive is of no use, and is not sent."""
+        layout = self._engine.kv_layout()
+        head = pack_prefix(layout, prefix)
+        lacking: list[int] = (await self._asked(client, LACKING_PATH, head)).get("lacking", [])
+        keys = block_keys(prefix.tokens, layout.block_size, repr(prefix.salt))
+        for begin in range(0, len(lacking), CHUNK_BLOCKS):
+            some = lacking[begin : begin + CHUNK_BLOCKS]
+            read = self._engine.call(partial(self._engine.exchange.read, prefix, some))
+            found = await asyncio.wrap_future(read)
+            sent.blocks += len(found)
+            for pieces in cut_blocks(found, Cutting.WHOLE):
+                body = head + pack_message(pieces, keys)
+                sent.sent_bytes += sum(piece.contents.nbytes for piece in pieces)
+                told = await self._asked(client, BLOCKS_PATH, body)
+                arrived = int(told.get("arrived", 0))
+                sent.arrived += sum(number < arrived for number in found)
+                if arrived <= some[-1]:
+                    return
+            if len(found) < len(some):  # blocks of forced text that have not been computed
+                return
+
+    async def _asked(self, client: WorkerClient, path: str, body: bytes) -> dict[str, Any]:
+        """Return what the other server answers; nothing if it refuses. Raises WorkerLostError and
+        TimeoutError."""
+        headers = [(HANDOFF_KEY.encode(), (self._key or "").encode())]
+        async with asyncio.timeout(SEND_SECONDS):
+            response = await client.send("POST", path, headers, body)
+            answer = await response.body()
+        if response.status != 200:
+            log.warning("a message about blocks was refused: %s", answer.decode(errors="replace"))
+            return {}
+        return json.loads(answer)
+
+
+async def _first_deltas(choices: Choices) -> list[ToldDelta]:
+    """Read until each choice has begun, and return all deltas."""
+    waiting, told = set(range(len(choices))), list[ToldDelta]()
+    async with aclosing(choices.deltas(IDLE_SECONDS)) as deltas:
+        async for delta in deltas:
+            if delta is not None:
+                ends = delta.finish_reason is not None
+                told.append(ToldDelta(delta.index, delta.token_ids, ends))
+                waiting.discard(delta.index)
+            if not waiting:
+                break
+    return told
