@@ -103,7 +103,7 @@ def test_answers_match_their_schema(llm: Any, temperature: float) -> None:
         "required": ["n", "ok"],
         "additionalProperties": False,
     }
-    grammar = compile_json_schema(schema, model_vocabulary(llm))
+    grammar = compile_json_schema(schema, model_vocabulary(llm), integers="digits")
     for seed in range(4):
         processor = LlamaCppProcessor(grammar, max_tokens=40)
         answer = complete(llm, processor, 40, temperature=temperature, seed=seed)
