@@ -78,6 +78,14 @@ def test_exponents(whole: bool) -> None:
             assert contains(term, text) is expected, (text, within)
 
 
+def test_zero_with_an_exponent() -> None:
+    for bounds in INTERVALS:
+        within = interval(*bounds)
+        term = number(within)
+        for text in ("0e0", "-0e5", "-0.0E-7"):
+            assert contains(term, text) is inside(Decimal(0), within), (text, within)
+
+
 @pytest.mark.parametrize(
     ("value", "spellings", "others"),
     [

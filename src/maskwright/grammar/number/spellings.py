@@ -90,8 +90,7 @@ def exactly(*values: int | float) -> Regular:
             digits.setdefault((places, exponent), []).append(text)
     options = [concat(words(texts), _tail(*tail)) for tail, texts in digits.items()]
     if 0 in values:
-        exponent = concat(E, exponents(LEAST_EXPONENT, MOST_EXPONENT))
-        options.append(concat(repeat(char("-"), 0, 1), _zero_spellings(), exponent))
+        options.append(concat(repeat(_MINUS, 0, 1), _zero_spellings()))
     return alt(*options)
 
 
@@ -174,7 +173,7 @@ def _any_magnitude(interval: Interval) -> Regular:
     above_zero = interval.low is not None and interval.low_open
     if interval.high is not None:
         return EMPTY if interval.high_open or above_zero else _zero_spellings()
-    mantissa = _above_zero() if above_zero else alt(_above_zero(), _zero_spellings())
+    mantissa = _above_zero() if above_zero else alt(_above_zero(), _zero_mantissas())
     # The more digits, the smaller the largest exponent that does not overflow double precision.
     exponent = concat(E, exponents(LEAST_EXPONENT, MOST_EXPONENT - MOST_DIGITS))
     short = concat(DIGIT, repeat(concat(_POINT, repeat(DIGIT, 1, MOST_DIGITS)), 0, 1))
@@ -186,6 +185,12 @@ def _any_magnitude(interval: Interval) -> Regular:
 
 
 def _zero_spellings() -> Regular:
+    """The spellings of zero without a sign."""
+    exponent = concat(E, exponents(LEAST_EXPONENT, MOST_EXPONENT))
+    return concat(_zero_mantissas(), repeat(exponent, 0, 1))
+
+
+def _zero_mantissas() -> Regular:
     return concat(words(["0"]), _tail(0, None))
 
 
