@@ -13,7 +13,7 @@ from maskwright.mask import Grammar, compile_grammar
 from tests.matching import allowed
 from tests.properties.naive_rules import NaiveRules, draw_rules
 from tests.properties.test_rules_are_exact import EOS, VOCAB
-from tests.properties.written_rules import gbnf, lark
+from tests.properties.written.written_rules import gbnf, lark
 from tests.walks.samples import sampled
 
 DIALECTS: dict[Any, Callable[[NaiveRules], str]] = {"lark": lark, "gbnf": gbnf}
