@@ -6,8 +6,9 @@ python tools/client_suites.py --list             # their names
 
 A client library is a file of requirements in tests/clients/requirements. Its environment, in the
 folder .clients, holds the library and pytest, and neither this package nor torch: the server runs
-with the Python that runs this script. The exit code is 1 if a test failed or an environment could
-not be made.
+with the Python that runs this script. A library of Node.js has a package.json beside that file, and
+is left out, with a line that says so, where there is no npm. The exit code is 1 if a test failed or
+an environment could not be made.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -47,12 +49,18 @@ def environment(name: str) -> Path:
     """The Python of a library's environment, made anew if its requirements have changed."""
     folder = ENVIRONMENTS / name
     requirements = REQUIREMENTS / f"{name}.txt"
-    wanted = hashlib.sha256(repr((requirements.read_text(), RUNNER)).encode()).hexdigest()
+    packages = REQUIREMENTS / f"{name}.json"
+    asked = (requirements.read_text(), RUNNER, packages.read_text() if packages.exists() else "")
+    wanted = hashlib.sha256(repr(asked).encode()).hexdigest()
     ready, python = folder / "ready", folder / "bin" / "python"
     if not (ready.exists() and ready.read_text() == wanted):
         subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
         install = [python, "-m", "pip", "install", "--quiet", "--requirement", requirements]
         subprocess.run([*install, *RUNNER], check=True)
+        if packages.exists():
+            shutil.copy(packages, folder / "package.json")
+            quiet = ["--no-audit", "--no-fund", "--loglevel=error"]
+            subprocess.run(["npm", "install", *quiet], cwd=folder, check=True)
         ready.write_text(wanted)
     return python
 
@@ -68,6 +76,9 @@ def run(name: str, url: str) -> bool:
     """Whether the tests of a library pass, with the server at `url`."""
     started = time.monotonic()
     print(f"\n== {name}", flush=True)
+    if (REQUIREMENTS / f"{name}.json").exists() and shutil.which("npm") is None:
+        print(f"{name}: left out, needs node and npm (Debian: nodejs npm)")
+        return True
     try:
         python = environment(name)
     except subprocess.CalledProcessError as error:

@@ -17,12 +17,15 @@ from typing import Any
 import pytest
 
 from tests.clients.cases import ABSENT
+from tests.clients.node.scripts import run_script
 
 DOCUMENTS = Path(__file__).resolve().parents[2] / "docs"
 PAGES = ("clients.md", "tutorial.md", "guides/calling-tools.md")
 SECTION = re.compile(r"^## (.+?)\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 EXAMPLE = re.compile(r"```python\n(.*?)```\n\n```\n(.*?)```", re.DOTALL)
+NODE = re.compile(r"```javascript\n(.*?)```\n\n```\n(.*?)```", re.DOTALL)
 REQUEST = re.compile(r"curl -s (\S+) .*?-d '([^'…]*)'\n.*?```json\n(.*?)```", re.DOTALL)
+MOST_LINES = 16
 SHOWN = "http://127.0.0.1:8000"
 """The address of the server in the documents."""
 CHANGING = ("id", "created", "system_fingerprint")
@@ -53,6 +56,16 @@ def test_an_example_prints_what_is_shown(server: str, program: str, shown: str) 
     assert run.stdout == shown
 
 
+@pytest.mark.parametrize(("program", "shown"), NODE.findall((DOCUMENTS / "clients.md").read_text()))
+def test_an_example_of_javascript_prints_what_is_shown(
+    server: str, program: str, shown: str
+) -> None:
+    imported = re.findall(r'from "((?:@[\w-]+/)?[\w-]+)', program)
+    assert SHOWN in program
+    assert program.count("\n") <= MOST_LINES
+    assert run_script(program.replace(SHOWN, server), imported, server) == shown
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_every_block_is_an_example(page: str) -> None:
     blocks = re.findall(r"```python\n(.*?)```", (DOCUMENTS / page).read_text(), re.DOTALL)
@@ -68,7 +81,7 @@ def test_an_example_has_about_ten_lines() -> None:
         if str(example.id).startswith("clients.md")
     }
     assert lines
-    assert {name: count for name, count in lines.items() if count > 16} == {}
+    assert {name: count for name, count in lines.items() if count > MOST_LINES} == {}
 
 
 def without_changing(answer: dict[str, Any]) -> dict[str, Any]:
