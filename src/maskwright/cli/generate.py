@@ -27,6 +27,7 @@ from maskwright.cli.options import (
     WHITESPACE_HELP,
     cache_folder,
 )
+from maskwright.cli.output.progress import progress
 from maskwright.engine import Engine, EngineConfig, Generation, Request
 from maskwright.models import DEMO_PATH, Backend, Dtype, load
 from maskwright.sampling import SamplingParams
@@ -55,7 +56,8 @@ def generate(
 ) -> None:
     wanted = read_shape(shape, kind)
     prompt = text_argument(prompt, "prompt")
-    loaded = load(model, backend=backend, dtype=dtype, device=device, cache=cache_folder(cache))
+    with progress("loading the model"):
+        loaded = load(model, backend=backend, dtype=dtype, device=device, cache=cache_folder(cache))
     grammar = compile_shape(
         wanted, loaded.vocab, whitespace=whitespace, integers="digits", escapes="needed"
     )

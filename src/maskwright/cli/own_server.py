@@ -11,6 +11,7 @@ from typing import Final
 
 import uvicorn
 
+from maskwright.cli.output.progress import progress
 from maskwright.cli.process.listening import listen
 from maskwright.cli.serving.warm_up import warm_up
 from maskwright.engine import Engine
@@ -26,9 +27,11 @@ def own_server(
 ) -> Generator[str]:
     """The address of a model's server on a free loopback port, while the block runs. `model`: a
     folder or an id on the Hugging Face hub."""
-    loaded = load(model, backend=backend, cache=cache)
+    with progress("loading the model"):
+        loaded = load(model, backend=backend, cache=cache)
     with listen("127.0.0.1", 0) as listening, Engine(loaded) as engine:
-        warm_up(engine)
+        with progress("warming up"):
+            warm_up(engine)
         config = uvicorn.Config(create_app(engine), log_level="warning", log_config=None)
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, args=([listening],), daemon=True)

@@ -19,6 +19,7 @@ from typing import Final, NamedTuple
 
 from maskwright.cli.arguments import CommandParser, call_with
 from maskwright.cli.output.columns import described
+from maskwright.cli.output.progress import progress
 from maskwright.cli.process.environment import prepare_environment
 from maskwright.errors import AddressError, InputError, MaskwrightError
 
@@ -189,7 +190,7 @@ def _run(arguments: list[str]) -> int:
     if name not in COMMANDS:
         print(_unknown(name), file=sys.stderr)
         return USAGE_ERROR
-    with _without_collections():
+    with _without_collections(), progress("starting; the first start takes a minute"):
         module = importlib.import_module(f"maskwright.cli.{COMMANDS[name].module}")
     function = getattr(module, module.__name__.rpartition(".")[2])
     parser = CommandParser(f"maskwright {name}", module.__doc__ or "")

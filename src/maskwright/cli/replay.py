@@ -20,6 +20,7 @@ import httpx
 
 from maskwright.cli.arguments import Argument, Option
 from maskwright.cli.options import BACKEND_HELP, CACHE_HELP, MODEL_HELP, USER_CACHE, cache_folder
+from maskwright.cli.output.progress import progress
 from maskwright.cli.serving.option_checks import adapter_folders
 from maskwright.engine import Engine, EngineConfig, FinishReason
 from maskwright.errors import InputError
@@ -67,7 +68,8 @@ def replay(
     if not lines:
         raise InputError(f"{trace} has no such trace", param="trace")
     folders = adapter_folders(adapter)
-    loaded = load(model, backend=backend, cache=cache_folder(cache))
+    with progress("loading the model"):
+        loaded = load(model, backend=backend, cache=cache_folder(cache))
     groups: dict[str, list[dict[str, Any]]] = {}
     for line in lines:
         groups.setdefault(json.dumps(line["settings"], sort_keys=True), []).append(line)

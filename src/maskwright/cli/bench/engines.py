@@ -22,7 +22,7 @@ from maskwright.cli.input.shapes import (
     RegexArgument,
     SchemaArgument,
     Shape,
-    compile_shape,
+    compile_quietly,
 )
 from maskwright.grammar.dialects.detect import Dialect, detect
 from maskwright.mask import Grammar
@@ -68,7 +68,7 @@ class OwnEngine:
         self._row = np.zeros(vocabulary.words, np.int32)
 
     def compile(self, shape: Shape) -> Grammar:
-        return compile_shape(shape, self._vocabulary)
+        return compile_quietly(shape, self._vocabulary)
 
     def start(self, compiled: Grammar) -> TextReader:
         matcher = compiled.matcher()

@@ -11,6 +11,7 @@ import numpy as np
 
 from maskwright.cli.bench.engines import MaskEngine, RefusedShapeError, TextReader
 from maskwright.cli.input.shapes import GrammarArgument, RegexArgument, SchemaArgument, Shape
+from maskwright.cli.output.progress import Tell
 from maskwright.errors import MaskwrightError
 from maskwright.vocab import Vocabulary
 
@@ -60,13 +61,16 @@ def measure(
     shape: Shape,
     texts: Sequence[Sequence[int]],
     rounds: int,
+    tell: Tell = lambda _: None,
 ) -> list[EngineTimes]:
     """The times of all engines, which take turns, so that other load on the machine slows all of
     them. In each of `rounds` rounds the shape is compiled again and all texts are read. Raises the
-    errors of Maskwright's compilers; what another engine raises is told as `refused`."""
+    errors of Maskwright's compilers; what another engine raises is told as `refused`. `tell` is
+    called with what is measured next."""
     found = [EngineTimes(engine.name) for engine in engines]
-    for _ in range(rounds):
+    for number in range(1, rounds + 1):
         for engine, times in zip(engines, found, strict=True):
+            tell(f"round {number} of {rounds}: {engine.name}")
             if times.refused is None:
                 try:
                     times.readings.append(_read(engine, vocabulary, shape, texts))

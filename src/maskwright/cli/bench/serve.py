@@ -24,6 +24,7 @@ from maskwright.cli.load.shapes import ShapeName
 from maskwright.cli.load.traffic import PatternName, arrivals, matrix
 from maskwright.cli.options import USER_CACHE, cache_folder
 from maskwright.cli.output.files import open_file
+from maskwright.cli.output.progress import progress
 from maskwright.cli.output.tables import Figure, lay_out, output_width
 from maskwright.cli.own_server import own_server
 from maskwright.errors import AddressError, InputError
@@ -114,7 +115,8 @@ def serve(
         )
         # One of each kind before anything is measured, so that grammars are compiled then.
         first = [(0.0, cell) for cell in cells if cell.words == min(c.words for c in cells)]
-        tried += asyncio.run(offer(address, first, drain, random.Random(~seed).getrandbits(48)))
+        with progress("one request of each kind"):
+            tried += asyncio.run(offer(address, first, drain, random.Random(~seed).getrandbits(48)))
         if all(one.reason in ("ConnectError", "ConnectTimeout") for one in tried):
             raise AddressError(f"no server answers at {address}")
         for pattern in asked:
@@ -122,7 +124,8 @@ def serve(
                 # A seed for each point: the prompts of the last one are in the server's cache.
                 rng = random.Random(f"{seed} {pattern} {rate}")
                 load = arrivals(pattern, rate, seconds, cells, rng)
-                outcomes = asyncio.run(offer(address, load, drain, rng.getrandbits(48)))
+                with progress(f"{pattern} at {rate:g} a second, {len(points)} points measured"):
+                    outcomes = asyncio.run(offer(address, load, drain, rng.getrandbits(48)))
                 tried += outcomes
                 points.append(summarize(pattern, rate, seconds, outcomes, aim))
     print(envelope(points, aim, output_width()))

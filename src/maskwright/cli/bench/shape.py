@@ -39,6 +39,7 @@ from maskwright.cli.input.shapes import Kind, Shape, compile_shape, read_shape
 from maskwright.cli.input.vocabulary import read_vocabulary, tokenizer_file
 from maskwright.cli.options import JSON_HELP, KIND_HELP, SHAPE_HELP, TEXT_HELP, VOCABULARY_HELP
 from maskwright.cli.output.files import open_file
+from maskwright.cli.output.progress import progress
 from maskwright.cli.output.tables import Row, lay_out, output_width
 from maskwright.errors import InputError
 from maskwright.workbench.reading import byte_vocabulary
@@ -77,9 +78,9 @@ def shape(
     vocabulary = read_vocabulary(model)
     read = token_texts(vocabulary, texts)
     engines = installed_engines(vocabulary, tokenizer_file(model), peers=peers)
-    warm_up(engines, vocabulary, wanted)
-    with located(wanted):
-        found = measure(engines, vocabulary, wanted, read, rounds)
+    with progress("loading the engines") as tell, located(wanted):
+        warm_up(engines, vocabulary, wanted)
+        found = measure(engines, vocabulary, wanted, read, rounds, tell)
     if found[0].refused is not None:
         raise InputError(f"{found[0].refused}; 'maskwright match' says why", param="text")
     size = (

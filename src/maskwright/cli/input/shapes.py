@@ -11,6 +11,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 from maskwright import mask
 from maskwright.cli.input.shipped import KINDS, ShippedKind, named, read_file_or_shipped
 from maskwright.cli.input.texts import bytes_of, text_argument
+from maskwright.cli.output.progress import progress
 from maskwright.errors import GrammarError, InputError
 from maskwright.grammar.dialects.detect import Dialect, detect
 from maskwright.vocab import Vocabulary
@@ -182,7 +183,14 @@ def _read_pattern(argument: str) -> RegexArgument:
 
 
 def compile_shape(shape: Shape, vocab: Vocabulary, **of_schema: Any) -> mask.Grammar:
-    """The shape for a vocabulary; `of_schema` are options of `compile_json_schema`."""
+    """The shape for a vocabulary; `of_schema` are options of `compile_json_schema`. A terminal
+    shows that it is compiled."""
+    with progress("compiling the shape"):
+        return compile_quietly(shape, vocab, **of_schema)
+
+
+def compile_quietly(shape: Shape, vocab: Vocabulary, **of_schema: Any) -> mask.Grammar:
+    """Do as `compile_shape`, but show nothing, and so do nothing else meanwhile."""
     match shape:
         case SchemaArgument(schema=schema):
             return mask.compile_json_schema(schema, vocab, **of_schema)

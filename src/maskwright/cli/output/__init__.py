@@ -4,6 +4,7 @@
 - `chart`: Charts as SVG: lines over two axes, and bars of stacked parts.
 - `columns`: Names with their descriptions, in two columns.
 - `files`: Files to which a command writes what it found.
+- `progress`: What a command is doing, on a terminal only.
 - `style`: Colours, on a terminal only.
 - `tables`: Figures as plain text within a width.
 - `verdicts`: How a text reads under a shape, in lines for people.

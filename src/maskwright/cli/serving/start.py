@@ -13,6 +13,7 @@ from functools import partial
 import uvicorn
 from fastapi import FastAPI
 
+from maskwright.cli.output.progress import progress
 from maskwright.cli.process.collector import collecting
 from maskwright.cli.process.draining import DrainingServer
 from maskwright.cli.process.logs import set_up_logs
@@ -45,9 +46,10 @@ def start(
         for sink in web.sinks:
             closing.callback(sink.close)
         read = partial(load, dtype=chosen.dtype, device=chosen.device, cache=chosen.cache)
-        loaded = read(chosen.path, backend=chosen.backend)
-        if chosen.draft_path is not None:
-            config = replace(config, draft_model=read(chosen.draft_path))
+        with progress("loading the model"):  # ends before processes are forked
+            loaded = read(chosen.path, backend=chosen.backend)
+            if chosen.draft_path is not None:
+                config = replace(config, draft_model=read(chosen.draft_path))
         # The grammar processes are forked before the engine has memory and threads.
         processes = closing.enter_context(grammar_work(loaded.vocab, *work))
         engine = closing.enter_context(Engine(loaded, config, chosen.adapters))
@@ -55,7 +57,8 @@ def start(
         closing.enter_context(collecting(lambda: engine.idle))
         # After `collecting` has frozen what there is: this makes tables of grammars, which are
         # replaced later, and what is frozen would never be freed.
-        warm_up(engine, processes)
+        with progress("warming up"):
+            warm_up(engine, processes)
         drain = Drain(web.config.drain_seconds)
         http = http_config(create_app(engine, web.config, web.sinks, processes, drain), web.tls)
         reload = reloading(web, config.classes, http)

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 import torch
 from torch import Tensor
 
+from maskwright.cli.output.progress import progress
 from maskwright.errors import InputError
 from maskwright.mask import Grammar
 from maskwright.models import DEMO_PATH, Decoder, LoadedModel, Run, lay_out, load
@@ -38,7 +39,8 @@ class TokenProbability(NamedTuple):
 
 def load_model(model: str) -> LoadedModel:
     """Load a checkpoint from a folder or the hub; `demo` is the demo model. Raises InputError."""
-    return load(DEMO_PATH if model == "demo" else model, cache=user_cache())
+    with progress("loading the model"):
+        return load(DEMO_PATH if model == "demo" else model, cache=user_cache())
 
 
 def prompt_tokens(loaded: LoadedModel, prompt: str, schema: object = None) -> list[int]:
