@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.source_tree import PACKAGE, ROOT, modules, tracked
+from tests.source_tree import PACKAGE, ROOT, modules, tracked, tree_of
 
 SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?:\(\))?")
@@ -39,10 +39,6 @@ FOREIGN = frozenset(
         *("NoSuchResource", "Path.rglob", "Request.is_disconnected"),  # of libraries
     }
 )
-
-
-def tree_of(path: Path) -> ast.Module:
-    return ast.parse(path.read_text())
 
 
 @cache
