@@ -334,3 +334,14 @@ def test_a_row_that_was_abandoned_is_found_later() -> None:
     assert found.tolist() == StringRows(vocab).ready(0, keys).tolist()
     held = {text for at, text in enumerate(vocab.tokens) if found[at >> 5] >> (at & 31) & 1}
     assert held == {b"a", "é".encode()[:1], "aé".encode(), b"aaabb"}
+
+
+@pytest.mark.parametrize(
+    ("text", "offered"),
+    [(b'"\\u', b"0"), (b'"\\u00', b"6"), (b'"\\u006', b"1"), (b'"b', b""), (b'"', b"\\a")],
+)
+def test_a_token_within_a_character_leaves_room_for_the_rest(text: bytes, offered: bytes) -> None:
+    """The character that it begins takes room too, though the token doesn't complete it."""
+    drawn = {"type": "string", "pattern": "a", "maxLength": 1}
+    matcher = after(compile_json_schema(drawn, EVERY_BYTE), text)
+    assert (b"" if matcher is None else bytes(sorted(allowed(matcher)))) == offered

@@ -41,6 +41,8 @@ PAIR_U: Final = 10
 PAIR_DIGITS: Final = 10
 """With a number added: so many digits of the low surrogate are missing."""
 ANY_BYTES: Final = 15
+NO_ROOM: Final = 1 << 40
+"""More characters than any string has."""
 ANY_DIGITS: Final = 20
 """With a number added: so many bytes or digits are missing, and all of them lead to one state."""
 
@@ -121,35 +123,51 @@ def after_character(characters: CharacterArrays, state: int, point: int) -> int:
     return characters.beyond[state, characters.of_interval[at]]
 
 
+@compiled(nogil=True, inline="always")
+def _room(measure: Measure, state: int, count: int) -> int:
+    """How many characters a string has at least that has come to `state` with `count` of them;
+    `NO_ROOM` if it can't end. 0 where nothing is bounded."""
+    if len(measure.fewest) == 0:
+        return 0
+    room = count + measure.fewest[max(measure.least - count, 0), state]
+    return room if room <= measure.most else NO_ROOM
+
+
 @compiled(nogil=True)
-def _some(
+def _least_room(
     characters: CharacterArrays, measure: Measure, state: int, count: int, low: int, high: int
-) -> bool:
-    """Whether one of the characters from `low` to `high`, but a surrogate, may follow."""
+) -> int:
+    """The least `_room` after one of the characters from `low` to `high`, but a surrogate."""
+    least = NO_ROOM
     for point in range(low, min(high, 0x7F) + 1):
         target = characters.ascii[state, point]
-        if target >= 0 and alive(measure, target, counted(measure, count, point)):
-            return True
+        if target >= 0:
+            least = min(least, _room(measure, target, counted(measure, count, point)))
+            if least <= count:  # none is less
+                return least
     if high < 0x80:
-        return False
+        return least
     start = characters.start
     at = _interval(start, max(low, 0x80))
     while at < len(start) and start[at] <= high:
         target = characters.beyond[state, characters.of_interval[at]]
-        point = max(low, start[at])
-        if target >= 0 and alive(measure, target, counted(measure, count, point)):
-            return True
+        if target >= 0:
+            point = max(low, start[at])
+            least = min(least, _room(measure, target, counted(measure, count, point)))
+            if least <= count:
+                return least
         at += 1
-    return False
+    return least
 
 
 @compiled(nogil=True)
-def goes_on(
+def least_room(
     characters: CharacterArrays, measure: Measure, state: int, count: int, part: int, value: int
-) -> bool:
-    """Whether a character that has been begun can be completed."""
-    if part >= ANY_BYTES:
-        return True
+) -> int:
+    """How many characters a string has at least in which a character has been begun; `NO_ROOM` if
+    it can't be completed. 0 where nothing is bounded."""
+    if part >= ANY_BYTES:  # counted before the walk, and allowed
+        return _room(measure, state, count)
     if part < BACKSLASH:
         low = value << (6 * part)
         high = low + (1 << (6 * part)) - 1
@@ -159,28 +177,29 @@ def goes_on(
             low = 0x800
         if part == 3 and low < 0x10000:
             low = 0x10000
-        return _some(characters, measure, state, count, low, min(high, 0x10FFFF))
+        return _least_room(characters, measure, state, count, low, min(high, 0x10FFFF))
     if part == BACKSLASH:
-        return _some(characters, measure, state, count, 0, 0x10FFFF)
+        return _least_room(characters, measure, state, count, 0, 0x10FFFF)
     if part <= DIGITS + 4:
         size = 4 * (part - DIGITS)
         low = value << size
         high = low + (1 << size) - 1
-        if _some(characters, measure, state, count, low, high):
-            return True
+        least = _least_room(characters, measure, state, count, low, high)
         first, last = max(low, 0xD800), min(high, 0xDBFF)
-        if first > last:
-            return False
+        if first > last or least <= count:
+            return least
         low = 0x10000 + ((first - 0xD800) << 10)
         high = 0x10000 + ((last - 0xD800) << 10) + 0x3FF
-        return _some(characters, measure, state, count, low, high)
+        return min(least, _least_room(characters, measure, state, count, low, high))
     unit, size = 0, 16
     if part > PAIR_U:
         size = 4 * (part - PAIR_DIGITS)
         unit = (value & 0xFFFF) << size
     plane = 0x10000 + ((value >> 16) << 10)
     first, last = max(unit, 0xDC00), min(unit + (1 << size) - 1, 0xDFFF)
-    return first <= last and _some(
+    if first > last:
+        return NO_ROOM
+    return _least_room(
         characters, measure, state, count, plane + first - 0xDC00, plane + last - 0xDC00
     )
 
@@ -388,10 +407,13 @@ def walk_string(  # noqa: C901 (split, `.{3,80}` took 19-25 ms instead of 10)
             elif part == 0:
                 target = after_character(characters, here, value)
                 count = counted(measure, count, value)
-            elif part > 0 and (
-                trie_token[at] < 0 or goes_on(characters, measure, here, count, part, value)
-            ):
-                target = here
+            elif part > 0:
+                room = 0
+                if trie_token[at] >= 0:  # which ends within a character
+                    room = least_room(characters, measure, here, count, part, value)
+                if room < NO_ROOM:
+                    target = here
+                    needed = max(needed, room)
         if target < 0 or (part == 0 and not alive(measure, target, count)):
             at = trie_skip[at]
             continue

@@ -16,11 +16,12 @@ import numpy as np
 from maskwright.automaton.leaf.character_arrays import UNKNOWN, CharacterArrays
 from maskwright.compiled import compiled
 from maskwright.mask.ready_rows.inside import (
+    NO_ROOM,
     Measure,
     Path,
     after_character,
     counted,
-    goes_on,
+    least_room,
     read_byte,
 )
 from maskwright.mask.ready_rows.product import LISTED
@@ -49,7 +50,10 @@ def _room_within(
     last = min(measure.most, count + measure.beyond + farthest)
     for most in range(room, max(room, last) + 1):
         # What counting begins anew after keeps the bound of the measure.
-        if goes_on(characters, measure, state, count + measure.most - most, part, value):
+        if (
+            least_room(characters, measure, state, count + measure.most - most, part, value)
+            < NO_ROOM
+        ):
             return most
     return TOO_MUCH
 
