@@ -26,8 +26,12 @@ def test_the_document_is_valid(server: str) -> None:
 
 
 @pytest.mark.timeout(BOUND)
-def test_requests_made_from_the_document_are_answered_as_it_says(server: str) -> None:
+def test_requests_made_from_the_document_are_answered_as_it_says(
+    server: str, tmp_path: Path
+) -> None:
     program = Path(sys.executable).with_name("schemathesis")
     command = [program, "--config-file", SETTINGS, "run", f"{server}/openapi.json", "--seed", "1"]
-    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=BOUND)
+    run = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=BOUND
+    )
     assert run.returncode == 0, run.stdout[-20_000:] + run.stderr
