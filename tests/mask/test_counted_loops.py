@@ -167,8 +167,7 @@ RECURSIVE = {
         grammar/regular/beginnings.py: least_weight way_to_end
         grammar/regular/byte_alphabet.py: _alphabet alphabet
         grammar/regular/composed.py: composed
-        grammar/regular/terms.py: _concat _joined_rounds _with_joined_counters alt complement concat
-        grammar/regular/terms.py: counting_set
+        grammar/regular/terms.py: _concat complement counting_set repeat
         grammar/regular/word_lists.py: _is_listed with_minimal_escapes
         grammar/rules/recursion.py: _options
         grammar/rules/tree.py: renamed

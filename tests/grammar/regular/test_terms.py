@@ -103,7 +103,7 @@ def test_a_repeat_of_a_repeat_is_one_if_no_number_is_left_out() -> None:
 def test_many_options_are_counted_as_work() -> None:
     """They take time that grows with their number, which the number of characters doesn't show."""
     options = [concat(*(char(letter) for letter in f"{number:03}")) for number in range(1000)]
-    with pytest.raises(LimitError), Work(Limits(work=500)):
+    with pytest.raises(LimitError), Work(Limits(work=50)):
         alt(*options)
 
 

@@ -13,6 +13,7 @@ from maskwright.automaton.value.progress import ArrayProgress, ObjectProgress, P
 from maskwright.grammar.schema.tree import Schema
 from maskwright.grammar.shape.disjoint import is_clearly_satisfiable
 from maskwright.grammar.shape.shape import Conjunction
+from maskwright.limits import spend
 
 _MOST_CONJUNCTIONS: Final = 64
 """Conjunctions looked at before the question is left to a search."""
@@ -79,6 +80,7 @@ class QuickCheck:
                 return True
             if len(self._known) < before + _WORTHWHILE:
                 return False
+            spend(_WORTHWHILE)
 
     def can_complete(self, progress: Progress) -> bool:
         """Whether the container can surely be completed."""

@@ -469,8 +469,8 @@ def alt(*options: Regular) -> Regular:
     if EPSILON in flat and any(o.nullable for o in flat if o is not EPSILON):
         flat.discard(EPSILON)
     if len(flat) > 1:
-        if len(flat) > _FEW_OPTIONS:
-            spend(len(flat))
+        if len(flat) > _OPTIONS_A_STEP:
+            spend(len(flat) // _OPTIONS_A_STEP)
         flat = _with_joined_counters(_without_covered(flat))
     if not flat:
         return EMPTY
@@ -481,8 +481,9 @@ def alt(*options: Regular) -> Regular:
     return _terms.get(key) or _keep(key, Alt(ordered))
 
 
-_FEW_OPTIONS: Final = 64
-"""Options of a union that take no step of their own: whoever asks for it counts one."""
+_OPTIONS_A_STEP: Final = 16
+"""Options of a union that take as long as one step. Fewer take none of their own: whoever asks for
+the union counts one."""
 _MOST_PARTS: Final = 32
 """Parts of an option that are looked at for an end that another option finds anywhere."""
 
