@@ -41,13 +41,24 @@ def random_demands(rng: random.Random) -> list[Demand]:
     st.sampled_from(list(ORDERS)),
     st.sampled_from(["recompute", "swap"]),
     st.booleans(),
+    st.integers(1, 3),
 )
 def test_every_request_is_answered(
-    seed: int, policy: PolicyName, order: OrderName, preemption: Preemption, cache: bool
+    seed: int,
+    policy: PolicyName,
+    order: OrderName,
+    preemption: Preemption,
+    cache: bool,
+    stages: int,
 ) -> None:
     demands = random_demands(random.Random(seed))
     engine = replace(
-        SMALL, policy=policy, order=order, preemption=preemption, prefix_cache=cache
+        SMALL,
+        policy=policy,
+        order=order,
+        preemption=preemption,
+        prefix_cache=cache,
+        stages=1 if policy == "ours" else stages,
     ).engine(LinearCosts())
     plan_step = engine.scheduler.plan
 

@@ -11,10 +11,11 @@ from maskwright.sim.systems.claim import MechanismClaim, SystemReport
 from maskwright.sim.systems.names import SYSTEMS
 
 WORSE: dict[str, list[tuple[str, float]]] = {
-    "orca": [("tokens/s", 2.0), ("requests/s", 2.0)],
+    "orca": [("tokens/s", 2.0), ("requests/s", 2.0), ("pipelined", 1.1)],
     "vllm": [("unused", 50.0), ("tokens/s", 1.5), ("answered", 1.5), ("computed again", 100.0)],
-    "sarathi": [("512", 10.0), ("decaying", 1.5), ("short prompts", 1.02)],
+    "sarathi": [("512", 10.0), ("decaying", 1.5), ("short prompts", 1.02), ("idle", 1.1)],
     "sglang": [("tree", 2.0), ("first", 1.5), ("within a block", 1.5), ("routing", 1 / 0.6)],
+    "tensorrt-llm": [("in-flight", 1.5), ("as answers grow", 1.1)],
     "distserve": [("apart", 1.785), ("our scheduler", 1.2)],
     "splitwise": [("layer", 5.0), ("shortest queue", 1.2), ("2,048", 1.2), ("dollar", 1.05)],
     "tetriinfer": [("apart", 1.5), ("shortest prompt", 1.05), ("predicted", 1.02)],

@@ -3,6 +3,7 @@ beforehand, on a clock that costs move on."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Hashable, Iterable, Sized
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -50,13 +51,16 @@ class _Queue(Sized, Iterable[Sequence], Protocol): ...
 class SimulatedEngine:
     """`most_drafts`: as of the engine's configuration; `empty`: tokens without text, which are
     never drafted. `step_times`: limits the tokens of a step as in the engine; None for schedulers
-    that limit them themselves."""
+    that limit them themselves. `stages`: workers that share the layers; `flights`: plans that may
+    be begun before the first of them is finished."""
 
     scheduler: PlansSteps
     step_times: StepTimeModel | None
     costs: CostModel
     most_drafts: int = 0
     empty: frozenset[int] = frozenset()
+    stages: int = 1
+    flights: int = 1
     now: float = 0.0
     answers: dict[int, list[int]] = field(default_factory=dict[int, list[int]])
     times: dict[int, list[float]] = field(default_factory=dict[int, list[float]])
@@ -71,8 +75,7 @@ class SimulatedEngine:
     _imported: set[int] = field(default_factory=set[int])
     """Blocks of the host's pool that came from other engines; their copies have been paid for."""
     _drafters: dict[int, LookBack] = field(default_factory=dict[int, LookBack])
-    _plan: StepPlan | None = None
-    _seconds: float = 0.0
+    _begun: deque[tuple[StepPlan, float]] = field(default_factory=deque[tuple[StepPlan, float]])
 
     def add(self, sequence: Sequence, answer: list[int]) -> None:
         """A request arrives, and will be answered so."""
@@ -146,17 +149,23 @@ class SimulatedEngine:
         if plan.swapped and self.step_times is not None:
             self.step_times.observe_copies(plan.swapped, 0.0)
         copied = self._copied(plan) * scheduler.pool.block_size
-        self._plan, self._seconds = plan, self.costs.seconds(work_of(plan, copied))
-        self.busy += self._seconds
-        self.used += self._seconds * scheduler.pool.used
-        return plan, self._seconds
+        seconds = self.costs.seconds(work_of(plan, copied))
+        self._begun.append((plan, seconds))
+        self.busy += seconds
+        self.used += seconds * scheduler.pool.used
+        return plan, seconds
+
+    def withdraw(self) -> None:
+        """Forget the step that was begun last, which has nothing to compute."""
+        plan, seconds = self._begun.pop()
+        assert not plan.chunks, "the step has work"
+        self.busy -= seconds
+        self.used -= seconds * self.scheduler.pool.used
 
     def finish(self) -> list[Sequence]:
-        """Take the tokens of the step that was begun, at the time `now`; returns the sequences
-        that have ended with it."""
-        assert self._plan is not None, "no step was begun"
-        plan, scheduler = self._plan, self.scheduler
-        self._plan = None
+        """Take the tokens of the earliest step that was begun and not finished, at the time `now`;
+        returns the sequences that have ended with it."""
+        (plan, seconds), scheduler = self._begun.popleft(), self.scheduler
         self.steps += 1
         self.recomputed += sum(
             c.count for c in plan.chunks if c.sequence.preemptions and not c.decodes
@@ -175,7 +184,7 @@ class SimulatedEngine:
             else:
                 sequence.draft = self._draft(sequence)
         if self.step_times is not None:
-            self.step_times.observe(plan.tokens - fresh, fresh, self._seconds, position)
+            self.step_times.observe(plan.tokens - fresh, fresh, seconds, position)
         return ended
 
     def _done(self, sequence: Sequence) -> int:

@@ -96,6 +96,12 @@ def figures(
     )
 
 
+def idle_share(engine: SimulatedEngine) -> float:
+    """The share of the time from 0 to the last token for which a stage of the engine is idle."""
+    last = max(times[-1] for times in engine.times.values() if times)
+    return 1 - engine.busy / engine.stages / last
+
+
 def percentile(values: Sequence[float], share: float) -> float:
     """A percentile of sorted values by the nearest rank; 0 without values."""
     if not values:

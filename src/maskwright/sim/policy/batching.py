@@ -69,7 +69,7 @@ class SplitFuse:
         """Decodes, running prompts, new prompts."""
         step.budget = min(step.budget, max(self.tokens, scheduler.decoding))
         scheduler.decode(step)
-        for sequence in _in_prefill(scheduler):
+        for sequence in scheduler.in_prefill():
             _fill(scheduler, sequence, step, step.budget)
         for sequence in scheduler.admit(step):
             _fill(scheduler, sequence, step, step.budget)
@@ -90,7 +90,7 @@ class Sarathi:
         """Decodes, and a chunk of the oldest prompt."""
         step.budget = min(step.budget, max(self.tokens, scheduler.decoding + 1))
         scheduler.decode(step)
-        current = next(iter(_in_prefill(scheduler)), None)
+        current = next(iter(scheduler.in_prefill()), None)
         if current is None:
             current = next(scheduler.admit(step, 1), None)
         if current is not None:
@@ -103,10 +103,6 @@ class Sarathi:
             done -= int(size)
             size = max(size * self.decay, float(self.least))
         return int(size)
-
-
-def _in_prefill(scheduler: PolicyScheduler) -> list[Sequence]:
-    return [s for s in scheduler.running if s.pending and not s.decodes]
 
 
 def _fill(scheduler: PolicyScheduler, sequence: Sequence, step: PlanBuilder, most: int) -> None:

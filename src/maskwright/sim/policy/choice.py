@@ -30,7 +30,10 @@ class EngineSettings:
     split prompts. `stall`: bound on a step with prompt tokens for our scheduler, as a multiple of
     one without; None for none. `order`, `preemption`: for the other policies. `host_blocks`: size
     of the host's pool. `reserves`: whether Orca reserves blocks for the longest answer.
-    `continues_blocks`: whether a prefix hit may end within a block."""
+    `continues_blocks`: whether a prefix hit may end within a block. `stages`: workers of a pipeline
+    that share the layers, and `flights` batches that they work on at a time, of at most `max_batch`
+    sequences each; 0 flights for one batch a stage, 0 sequences for `max_running`. Our scheduler
+    has no pipeline."""
 
     policy: PolicyName = "ours"
     blocks: int = 4096
@@ -45,11 +48,16 @@ class EngineSettings:
     continues_blocks: bool = True
     host_blocks: int = 0
     reserves: bool = True
+    stages: int = 1
+    flights: int = 0
+    max_batch: int = 0
 
     def engine(self, costs: CostModel) -> SimulatedEngine:
-        """Make the engine. Raises InputError for an unknown policy."""
+        """Make the engine. Raises InputError for an unknown policy, and for stages with ours."""
         pool = BlockPool(self.blocks, self.block_size)
         if self.policy == "ours":
+            if self.stages != 1:
+                raise InputError("our scheduler has no stages", param="stages")
             step_times = StepTimeModel(self.max_batch_tokens, self.stall)
             scheduler = Scheduler(
                 pool,
@@ -65,13 +73,15 @@ class EngineSettings:
             self._batching(),
             max_running=self.max_running,
             max_batch_tokens=self.max_batch_tokens,
+            max_batch=self.max_batch,
             order=self.order,
             preemption=self.preemption,
             prefix_cache=self.prefix_cache,
             continues_blocks=self.continues_blocks,
             host_blocks=self.host_blocks,
         )
-        return SimulatedEngine(other, None, costs)
+        flights = self.flights or self.stages
+        return SimulatedEngine(other, None, costs, stages=self.stages, flights=flights)
 
     def _batching(self) -> BatchPolicy:
         match self.policy:

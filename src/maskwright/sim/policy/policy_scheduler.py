@@ -7,12 +7,12 @@ stands for have none.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal, Protocol, TypeAlias
 
 from maskwright.engine.kv.attention_window import AttentionWindow
 from maskwright.engine.kv.blocks import BlockPool
-from maskwright.engine.schedule.plan import PlanBuilder, StepPlan
+from maskwright.engine.schedule.plan import Chunk, PlanBuilder, StepPlan
 from maskwright.engine.schedule.sequence import Phase, Sequence
 from maskwright.engine.schedule.tables import Tables
 from maskwright.sim.policy.order import ORDERS, OrderName
@@ -37,8 +37,10 @@ class BatchPolicy(Protocol):
 
 class PolicyScheduler:
     """`batching`, `order` and `preemption` are the policies. `max_running`, `max_batch_tokens`,
-    `prefix_cache` and `host_blocks`: as of `Scheduler`. `continues_blocks`: whether a prefix hit
-    may end within a block (a radix tree of tokens) or only at a whole one (block hashes)."""
+    `prefix_cache` and `host_blocks`: as of `Scheduler`. `max_batch`: most sequences of a step; None
+    for no bound of its own. `continues_blocks`: whether a prefix hit may end within a block (a
+    radix tree of tokens) or only at a whole one (block hashes). Several plans may be in flight at a
+    time, as in a pipeline: a sequence is in one of them at most."""
 
     def __init__(
         self,
@@ -47,6 +49,7 @@ class PolicyScheduler:
         *,
         max_running: int,
         max_batch_tokens: int,
+        max_batch: int | None = None,
         order: OrderName = "fcfs",
         preemption: Preemption = "recompute",
         prefix_cache: bool = False,
@@ -61,11 +64,13 @@ class PolicyScheduler:
         self.batching = batching
         self.max_running = max_running
         self.max_batch_tokens = max_batch_tokens
+        self.max_batch = max_batch or max_running
         self.running: list[Sequence] = []
         self.waiting: list[Sequence] = []
         self.preemptions = 0
         self.dropped = 0
         self.swaps = 0
+        self._flying: dict[Sequence, Chunk] = {}
         self._order = ORDERS[order]
         self._preemption: Preemption = preemption
         self._continues_blocks = continues_blocks
@@ -110,12 +115,26 @@ class PolicyScheduler:
         """Plan the next step."""
         step = PlanBuilder(budget or self.max_batch_tokens)
         self.batching.compose(self, step)
-        return step.plan()
+        plan = step.plan()
+        self._flying.update((chunk.sequence, chunk) for chunk in plan.chunks)
+        return plan
+
+    def pass_on(self, plan: StepPlan) -> None:
+        """Record that a plan has left the first stage of a pipeline: its prompts may go on there
+        with their next tokens, which come after these in every stage."""
+        self._record(chunk for chunk in plan.chunks if not chunk.samples)
 
     def commit(self, plan: StepPlan) -> None:
         """Record that the forward of a plan has run."""
-        for chunk in plan.chunks:
+        self._record(plan.chunks)
+
+    def _record(self, chunks: Iterable[Chunk]) -> None:
+        """Count the tokens of chunks as computed, except for those that were recorded before."""
+        for chunk in chunks:
             sequence = chunk.sequence
+            if self._flying.get(sequence) is not chunk:
+                continue
+            del self._flying[sequence]
             if sequence.phase is Phase.RUNNING:
                 sequence.computed = chunk.start + chunk.count
                 self.tables.settle(sequence)
@@ -138,15 +157,28 @@ class PolicyScheduler:
         """Give every decoding sequence its pending tokens, oldest first, preempting the newest ones
         where blocks run out."""
         for sequence in list(self.running):
-            if sequence.phase is Phase.RUNNING and sequence.decodes and step.budget > 0:
+            if step.budget <= 0 or len(step.counts) >= self.max_batch:
+                return
+            if sequence.phase is Phase.RUNNING and sequence.decodes and self.grounded(sequence):
                 self.compute(sequence, sequence.pending, step)
+
+    def in_prefill(self) -> list[Sequence]:
+        """Running sequences with prompt tokens that the step may compute, oldest first."""
+        return [s for s in self.running if s.pending and not s.decodes and self.grounded(s)]
+
+    def grounded(self, sequence: Sequence) -> bool:
+        """Whether no plan in flight computes tokens of `sequence`."""
+        return sequence not in self._flying
 
     def compute(self, sequence: Sequence, count: int, step: PlanBuilder) -> bool:
         """Put `count` tokens of a running sequence into the step; False if it has to wait for
         blocks or was preempted itself."""
         missing = self.tables.missing(sequence, step.counts.get(sequence, 0) + count)
         while missing > self.pool.available:
-            victim = next((s for s in reversed(self.running) if s not in step.counts), None)
+            victim = next(
+                (s for s in reversed(self.running) if s not in step.counts and self.grounded(s)),
+                None,
+            )
             if victim is None:
                 return False
             self._preempt(victim, step)
@@ -166,6 +198,7 @@ class PolicyScheduler:
         self.waiting.sort(key=lambda s: self._order(s, self.tables))
         for admitted, sequence in enumerate(list(self.waiting)):
             full = len(self.running) >= self.max_running or admitted == most
+            full = full or len(step.counts) >= self.max_batch
             large = whole and admitted > 0 and len(sequence.tokens) > step.budget
             if full or large or step.budget <= 0 or not self._enter(sequence, step):
                 return

@@ -13,6 +13,7 @@ from maskwright.sim.systems.orca import orca
 from maskwright.sim.systems.sarathi import sarathi
 from maskwright.sim.systems.sglang import sglang
 from maskwright.sim.systems.splitwise import splitwise
+from maskwright.sim.systems.tensorrt_llm import tensorrt_llm
 from maskwright.sim.systems.tetriinfer import tetriinfer
 from maskwright.sim.systems.vllm import vllm
 
@@ -21,6 +22,7 @@ SYSTEMS: Final[dict[str, Callable[[float], SystemReport]]] = {
     "vllm": vllm,
     "sarathi": sarathi,
     "sglang": sglang,
+    "tensorrt-llm": tensorrt_llm,
     "distserve": distserve,
     "splitwise": splitwise,
     "tetriinfer": tetriinfer,

@@ -6,10 +6,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from maskwright.sim.costs.linear import LinearCosts
+from maskwright.sim.costs.sheet import A100, LLAMA_70B, SheetCosts
 from maskwright.sim.fleet.fleet import run_engine
 from maskwright.sim.load.demand import Demand, text
 from maskwright.sim.load.workloads import Lengths, Workload
-from maskwright.sim.outcome.figures import RunFigures, figures
+from maskwright.sim.outcome.figures import RunFigures, figures, idle_share
+from maskwright.sim.placement.rates import StageCosts
 from maskwright.sim.policy.choice import EngineSettings
 from maskwright.sim.systems.claim import MechanismClaim, Rows, SystemReport
 
@@ -20,12 +22,24 @@ DEEP = replace(COSTS, place=COSTS.token / PROMPT)
 """As `COSTS`, but a token at position 8,192 takes twice as long as one at the beginning."""
 CHUNKS = (64, 128, 256, 512, 1024, 2048, 4096)
 SETTINGS = EngineSettings(blocks=4096, max_running=32, max_batch_tokens=8300, prefix_cache=False)
+FOUR = SheetCosts(A100, LLAMA_70B, inter=4)
+PIPELINE = EngineSettings(
+    blocks=FOUR.positions() // 16,
+    max_running=32,
+    max_batch=8,
+    max_batch_tokens=4096,
+    prefix_cache=False,
+    chunk=256,
+    stages=4,
+)
+LONG = Workload(96, 1000.0, Lengths(1024, "uniform"), Lengths(100, "exponential"))
 SHORT = Workload(300, 120.0, Lengths(60, "uniform"), Lengths(6))
 
 
 def sarathi(size: float = 1.0) -> SystemReport:
-    """A long prompt arrives while 8 answers are being decoded; and a load of short prompts.
-    `size` multiplies the number of short prompts."""
+    """A long prompt arrives while 8 answers are being decoded; a load of short prompts; and a model
+    on four workers with a quarter of the layers each. `size` multiplies the number of requests of
+    the loads."""
     whole = _beside(replace(SETTINGS, policy="prefill-first"))
     chunked = {chunk: _beside(replace(SETTINGS, policy="sarathi", chunk=chunk)) for chunk in CHUNKS}
     rows: Rows = [_row(str(chunk), *found) for chunk, found in chunked.items()]
@@ -55,6 +69,13 @@ def sarathi(size: float = 1.0) -> SystemReport:
                 1000 * _short(replace(SETTINGS, policy="sarathi"), short).ttft_p50,
                 "2.3 times the throughput of vLLM (paper)",
             ),
+            MechanismClaim(
+                "chunks of 256 tokens on pipelined workers",
+                "time for which a worker is idle, %",
+                _bubbles(replace(PIPELINE, policy="sarathi"), size),
+                _bubbles(replace(PIPELINE, policy="orca"), size),
+                "steps of unlike lengths leave bubbles (text)",
+            ),
         ],
         {"a prompt of 8,192 tokens beside 8 decoding requests, by chunk": rows},
     )
@@ -76,3 +97,9 @@ def _beside(settings: EngineSettings, costs: LinearCosts = COSTS) -> tuple[float
 def _short(settings: EngineSettings, load: Workload) -> RunFigures:
     engine = settings.engine(COSTS)
     return figures(run_engine(engine, load.demands(1)), [engine])
+
+
+def _bubbles(settings: EngineSettings, size: float) -> float:
+    engine = settings.engine(StageCosts(FOUR))
+    run_engine(engine, replace(LONG, requests=round(LONG.requests * size)).demands(1))
+    return 100 * idle_share(engine)
