@@ -34,6 +34,13 @@ Replicas = Annotated[
         "beginnings go to one of them, and one that ends is replaced.",
     ),
 ]
+OnRay = Annotated[
+    bool,
+    Option(
+        help="Run the replicas in actors of a Ray cluster: of the one that RAY_ADDRESS names, else "
+        "of one that is started on this machine. Needs the extra `ray`."
+    ),
+]
 Prefill = Annotated[
     int,
     Option(

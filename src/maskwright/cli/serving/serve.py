@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from maskwright.cli.fleet.ray_cluster import is_joined, resources_of
 from maskwright.cli.fleet.roles import roles_of
 from maskwright.cli.options import USER_CACHE, cache_folder
 from maskwright.cli.process.listening import listen
@@ -19,7 +20,6 @@ from maskwright.cli.serving.option_checks import (
 )
 from maskwright.cli.serving.settings import ChosenModel, GrammarWork, WebSettings
 from maskwright.cli.serving.trace_sinks import open_sinks
-from maskwright.dist.routing.replica_state import Role
 from maskwright.engine.config import EngineConfig, check_drafts_used
 from maskwright.model_options import DEMO_PATH, check_device_name
 from maskwright.server.access.keys import check_classes
@@ -55,6 +55,7 @@ def serve(
     additional_properties: server.AdditionalProperties = SERVER.additional_properties,
     tool_format: server.ToolFormat = SERVER.tool_format,
     replicas: engine.Replicas = 1,
+    ray: engine.OnRay = False,
     prefill: engine.Prefill = 0,
     decode: engine.Decode = 0,
     handoff_key: server.HandoffKey = SERVER.handoff_key,
@@ -135,10 +136,20 @@ def serve(
     )
     check_classes(server_config.keys, engine_config.classes)
     roles = roles_of(replicas, prefill, decode)
-    if len(roles) > 1:
+    if ray or len(roles) > 1:
         check_replicated(tls_certificate or tls_key, batch_folder)
-        options = replica_options(sys.argv[2:], len(roles), memory_fraction)
-        _serve_replicas(roles, options, (host, port), body_bytes, drain_seconds, api_key)
+        from maskwright.cli.fleet import replicas as fleet  # noqa: PLC0415 - imports a server
+
+        resources = resources_of(device, threads) if ray else None
+        sharing = 1 if ray and is_joined() else len(roles)
+        options = replica_options(sys.argv[2:], sharing, memory_fraction)
+        service = fleet.ReplicatedService(
+            roles, options, host, port, body_bytes, drain_seconds, api_key
+        )
+        if resources is None:
+            service.serve_as_processes()
+        else:
+            service.serve_on_ray(resources)
         return
     tls, sinks = tls_files(tls_certificate, tls_key), open_sinks(trace, otel, trace_requests)
     web = WebSettings(server_config, keys, tls, sinks, log_format, log_level)
@@ -149,16 +160,3 @@ def serve(
         from maskwright.cli.serving.start import start  # noqa: PLC0415 - imports torch
 
         start(chosen, engine_config, work, web, listening)
-
-
-def _serve_replicas(
-    roles: list[Role],
-    options: list[str],
-    address: tuple[str, int],
-    body_bytes: int,
-    drain_seconds: float,
-    key: str | None,
-) -> None:
-    from maskwright.cli.fleet.replicas import serve_replicas  # noqa: PLC0415 - imports a server
-
-    serve_replicas(roles, options, address, body_bytes, drain_seconds, key)
