@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -146,6 +147,29 @@ def test_a_refusal_that_all_share_is_passed_on() -> None:
         answer = ask(url)
     assert (answer.status_code, answer.json()["error"]["code"]) == (429, "overloaded")
     assert [len(part.asked) for part in parts] == [1, 1]
+
+
+@pytest.mark.parametrize("code", ["draining", "engine_stopped"])
+def test_the_successor_of_a_worker_that_ends_is_waited_for(code: str) -> None:
+    ending, successor = Part("a", status=503, code=code), Part("b", ready=False)
+
+    def come() -> None:
+        wait_until(lambda: ending.asked)
+        ending.ready, successor.ready = False, True
+
+    with front_of(ending, successor, patience=PATIENCE) as url, ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(come)
+        answer = ask(url)
+        coming.result(PATIENCE)
+    assert (answer.status_code, answer.text) == (200, "b")
+
+
+def test_a_worker_that_says_it_ends_and_does_not_is_asked_twice() -> None:
+    part = Part("a", status=503, code="draining")
+    with front_of(part, patience=PATIENCE) as url:
+        answer = ask(url)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (503, "draining")
+    assert len(part.asked) == 2
 
 
 def test_other_errors_are_not_tried_again() -> None:

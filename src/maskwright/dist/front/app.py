@@ -50,6 +50,9 @@ OF_CONNECTION: Final = (b"connection", b"keep-alive", b"transfer-encoding")
 ELSEWHERE: Final = frozenset({"overloaded", "draining", "engine_stopped"})
 """Codes of refusals that another worker need not share."""
 
+ENDING: Final = frozenset({"draining", "engine_stopped"})
+"""Codes of refusals by a worker that ends, so that another one, or its successor, is waited for."""
+
 MOST_TRIES: Final = 5
 """Workers that are lost one after another, without an event between, before a stream ends."""
 
@@ -80,6 +83,8 @@ class Passage:
     begun: bool = False
     stream: bool = False
     excluded: set[str] = field(default_factory=set[str])
+    ending: set[str] = field(default_factory=set[str])
+    """Workers that refused since they end. One that does so twice is not asked again."""
     refused: tuple[int, Headers, bytes] | None = None
     """The last refusal of a worker, which the client gets if there is no other worker."""
 
@@ -273,9 +278,13 @@ class Front:
         code = code_of(body) if response.status >= 400 else None
         unknown = short == "/explain" and response.status == 404
         if unknown or (response.status in (429, 503) and code in ELSEWHERE):
+            self._fleet.metrics.note_retry(worker.name, code or "refused")
+            if code in ENDING and worker.name not in passage.ending:
+                passage.ending.add(worker.name)
+                worker.note_draining()
+                return False
             passage.refused = response.status, response.headers, body
             passage.excluded.add(worker.name)
-            self._fleet.metrics.note_retry(worker.name, code or "refused")
             return False
         self._fleet.metrics.note_answer(worker.name, response.status)
         await passage.answer(response.status, response.headers, body)

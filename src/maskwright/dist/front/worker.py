@@ -110,6 +110,10 @@ class RemoteServer:
         self.healthy = False
         self.failures += 1
 
+    def note_draining(self) -> None:
+        """Note that it takes no new requests, until a check says otherwise."""
+        self._draining = True
+
     def move(self, address: Address) -> None:
         """Let requests go to another address, where this worker has been started again."""
         self.client.abort()
