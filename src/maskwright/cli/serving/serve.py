@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from maskwright.cli.fleet.ray_cluster import is_joined, resources_of
+from maskwright.cli.fleet.ray_replica import RayResources
 from maskwright.cli.fleet.roles import roles_of
 from maskwright.cli.options import USER_CACHE, cache_folder
 from maskwright.cli.process.listening import listen
@@ -20,6 +21,7 @@ from maskwright.cli.serving.option_checks import (
 )
 from maskwright.cli.serving.settings import ChosenModel, GrammarWork, WebSettings
 from maskwright.cli.serving.trace_sinks import open_sinks
+from maskwright.dist.routing.replica_state import Role
 from maskwright.engine.config import EngineConfig, check_drafts_used
 from maskwright.model_options import DEMO_PATH, check_device_name
 from maskwright.server.access.keys import check_classes
@@ -138,18 +140,10 @@ def serve(
     roles = roles_of(replicas, prefill, decode)
     if ray or len(roles) > 1:
         check_replicated(tls_certificate or tls_key, batch_folder)
-        from maskwright.cli.fleet import replicas as fleet  # noqa: PLC0415 - imports a server
-
         resources = resources_of(device, threads) if ray else None
         sharing = 1 if ray and is_joined() else len(roles)
         options = replica_options(sys.argv[2:], sharing, memory_fraction)
-        service = fleet.ReplicatedService(
-            roles, options, host, port, body_bytes, drain_seconds, api_key
-        )
-        if resources is None:
-            service.serve_as_processes()
-        else:
-            service.serve_on_ray(resources)
+        _replicate(roles, options, resources, (host, port), body_bytes, drain_seconds, api_key)
         return
     tls, sinks = tls_files(tls_certificate, tls_key), open_sinks(trace, otel, trace_requests)
     web = WebSettings(server_config, keys, tls, sinks, log_format, log_level)
@@ -160,3 +154,24 @@ def serve(
         from maskwright.cli.serving.start import start  # noqa: PLC0415 - imports torch
 
         start(chosen, engine_config, work, web, listening)
+
+
+def _replicate(
+    roles: list[Role],
+    options: list[str],
+    resources: RayResources | None,
+    address: tuple[str, int],
+    body_bytes: int,
+    drain_seconds: float,
+    key: str | None,
+) -> None:
+    """Serve with several replicas: on Ray if `resources` of its cluster are given."""
+    from maskwright.cli.fleet.replicas import (  # noqa: PLC0415 - imports a server
+        ReplicatedService,
+    )
+
+    service = ReplicatedService(roles, options, *address, body_bytes, drain_seconds, key)
+    if resources is None:
+        service.serve_as_processes()
+    else:
+        service.serve_on_ray(resources)
