@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from dataclasses import replace
 from statistics import fmean
 
 import pytest
 
 from maskwright.errors import InputError
 from maskwright.sim.load.demand import text
-from maskwright.sim.load.workloads import Lengths, Workload, mixed
+from maskwright.sim.load.workloads import Lengths, Workload, in_turn, mixed
 
 LOAD = Workload(400, 10.0, Lengths(64), Lengths(20, "exponential"))
 
@@ -66,3 +67,15 @@ def test_mixed_loads_keep_their_ranks_and_share_no_token() -> None:
 def test_impossible_loads_are_refused() -> None:
     with pytest.raises(InputError, match="rate above 0"):
         Workload(1, 0.0, Lengths(1), Lengths(1)).demands()
+
+
+def test_loads_in_turn_follow_each_other() -> None:
+    loads = [Workload(4, 2.0, Lengths(9), Lengths(3)), Workload(3, 5.0, Lengths(2), Lengths(7))]
+    demands = in_turn(loads, 4)
+    assert [demand.number for demand in demands] == list(range(7))
+    assert [demand.output for demand in demands] == [3] * 4 + [7] * 3
+    times = [demand.time for demand in demands]
+    assert times == sorted(times)
+    assert len({token for demand in demands for token in demand.prompt}) == 4 * 9 + 3 * 2
+    with pytest.raises(InputError, match="only requests without shared texts"):
+        in_turn([replace(loads[0], turns=2)])

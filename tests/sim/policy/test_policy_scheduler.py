@@ -189,3 +189,22 @@ def test_preemption_takes_the_newest(preemption: Preemption) -> None:
     assert (scheduler.dropped > 0) == (preemption == "drop")
     assert all(one.whole for one in served) == (preemption != "drop")
     assert (engine.recomputed > 0) == (preemption == "recompute")
+
+
+@pytest.mark.parametrize(("patience", "most"), [(1, 1), (3, 3), (0, 7)])
+def test_prompts_displace_answers_until_these_have_aged(patience: int, most: int) -> None:
+    """One sequence at a time has room. Short requests arrive during a long answer: each displaces
+    it, until it was displaced `patience` times."""
+    engine = replace(SMALL, policy="mixed", max_running=1, patience=patience).engine(LinearCosts())
+    demands = [Demand(n, 0.04 * n, tuple(text(n, 8)), 4 if n else 40) for n in range(10)]
+    preempted: list[int] = []
+    plan_step = engine.scheduler.plan
+
+    def noted(budget: int | None = None) -> StepPlan:
+        plan = plan_step(budget)
+        preempted.extend(sequence.arrival for sequence in plan.preempted)
+        return plan
+
+    engine.scheduler.plan = noted  # type: ignore[method-assign]
+    assert all(one.whole for one in run_engine(engine, demands))
+    assert max(map(preempted.count, preempted)) == most

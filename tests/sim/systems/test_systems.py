@@ -17,8 +17,15 @@ WORSE: dict[str, list[tuple[str, float]]] = {
     "sglang": [("tree", 2.0), ("first", 1.5), ("within a block", 1.5), ("routing", 1 / 0.6)],
     "tensorrt-llm": [("in-flight", 1.5), ("as answers grow", 1.1)],
     "distserve": [("apart", 1.785), ("our scheduler", 1.2)],
-    "splitwise": [("layer", 5.0), ("shortest queue", 1.2), ("2,048", 1.2), ("dollar", 1.05)],
-    "tetriinfer": [("apart", 1.5), ("shortest prompt", 1.05), ("predicted", 1.02)],
+    "splitwise": [
+        ("layer", 5.0),
+        ("shortest queue", 1.2),
+        ("2,048", 1.2),
+        ("mixed pool", 2.0),
+        ("ageing", 2.0),
+        ("dollar", 1.05),
+    ],
+    "tetriinfer": [("apart", 1.5), ("shortest prompt", 1.05), ("predicted", 1.02), ("flip", 1.2)],
     "memserve": [
         ("Caching-3", 1.5),
         ("Caching-2", 3.0),

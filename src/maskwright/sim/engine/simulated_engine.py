@@ -65,6 +65,8 @@ class SimulatedEngine:
     answers: dict[int, list[int]] = field(default_factory=dict[int, list[int]])
     times: dict[int, list[float]] = field(default_factory=dict[int, list[float]])
     """When each token of each answer was there, in seconds of the simulated clock."""
+    inbound: int = 0
+    """Requests whose keys and values are on their way from another engine."""
     steps: int = 0
     recomputed: int = 0
     """Tokens of prompts and answers that were computed again after a preemption."""

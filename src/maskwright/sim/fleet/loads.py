@@ -21,3 +21,15 @@ def cached_tokens(engine: SimulatedEngine, demand: Demand) -> int:
         return 0
     node = tree.match(None, demand.prompt, len(demand.prompt) - 1)
     return node.depth * engine.scheduler.pool.block_size
+
+
+def work_by_phase(engine: SimulatedEngine) -> tuple[int, int]:
+    """Tokens still to be computed for prompts that only fill their keys and values here, and
+    requests that are answered here, or whose keys and values are on their way."""
+    scheduler, queued, answers = engine.scheduler, 0, engine.inbound
+    for sequence in (*scheduler.waiting, *scheduler.running):
+        if sequence.limit == sequence.prompt_length + 1:
+            queued += sequence.pending
+        else:
+            answers += 1
+    return queued, answers

@@ -1,7 +1,8 @@
 """Engines that compute prompts, and engines that decode: prefill and decode apart.
 
 A request's prompt is computed by one engine, which also draws the first token. Its keys and values
-go to another engine over the first one's link, and the answer is decoded there.
+go to another engine over the first one's link, and the answer is decoded there. An engine may be
+in both lists; the policy then says when it does what.
 """
 
 from __future__ import annotations
@@ -59,14 +60,13 @@ class SplitFleet:
         """Pieces in which they were sent."""
         self.in_transfer = 0
         self._links = [0.0] * len(prefills)
-        self._prefilling = [Driver(e, self.clock, self._prefilled) for e in prefills]
-        self._decoding = [Driver(e, self.clock, self._decoded) for e in decodes]
+        self._drivers = {id(e): Driver(e, self.clock, self._ended) for e in self.engines}
         self._next: dict[int, Demand] = {}
 
     @property
     def engines(self) -> list[SimulatedEngine]:
-        """All engines."""
-        return [*self.prefills, *self.decodes]
+        """All engines, each once."""
+        return list({id(engine): engine for engine in (*self.prefills, *self.decodes)}.values())
 
     def run(self, demands: Sequence[Demand]) -> list[Served]:
         """Serve the requests; returns what became of each, by number."""
@@ -89,7 +89,16 @@ class SplitFleet:
         sequence = demand.sequence()
         sequence.limit = len(demand.prompt) + 1
         engine.add(sequence, demand.answer[:1])
-        self._prefilling[chosen].wake()
+        self._wake(engine)
+
+    def _wake(self, engine: SimulatedEngine) -> None:
+        self._drivers[id(engine)].wake()
+
+    def _ended(self, sequence: LiveSequence) -> None:
+        if sequence.limit == sequence.prompt_length + 1:
+            self._prefilled(sequence)
+        else:
+            self._decoded(sequence)
 
     def _prefilled(self, sequence: LiveSequence) -> None:
         one = self.served[sequence.arrival]
@@ -101,24 +110,30 @@ class SplitFleet:
             one.refused, one.wasted = True, len(one.demand.prompt) - one.cached
             return
         chosen = one.decoder = self.policy.decode.choose(one.demand, self.decodes)
+        source, target = self.prefills[one.replica], self.decodes[chosen]
+        target.inbound += 1
+        self.in_transfer += 1
+        if source is target:
+            self._receive(one)
+            return
         tokens = len(one.demand.prompt)
         if self.policy.reuses:
-            tokens -= cached_tokens(self.decodes[chosen], one.demand)
-        began = self._prefilling[one.replica].began
+            tokens -= cached_tokens(target, one.demand)
+        began = self._drivers[id(source)].began
         there, self._links[one.replica] = self.policy.transfer.arrival(
             began, self.clock.now, tokens, self._links[one.replica]
         )
         self.moved += tokens
         self.calls += self.policy.transfer.calls(tokens)
-        self.in_transfer += 1
         one.transfer = there - self.clock.now
         self.clock.at(there, partial(self._receive, one))
 
     def _receive(self, one: Served) -> None:
         self.in_transfer -= 1
         engine, demand = self.decodes[one.decoder], one.demand
+        engine.inbound -= 1
         engine.receive(demand.sequence(), demand.answer, one.times)
-        self._decoding[one.decoder].wake()
+        self._wake(engine)
 
     def _decoded(self, sequence: LiveSequence) -> None:
         one = self.served[sequence.arrival]

@@ -129,6 +129,22 @@ def mixed(workloads: Sequence[Workload], seed: int = 0) -> list[Demand]:
     ]
 
 
+def in_turn(workloads: Sequence[Workload], seed: int = 0) -> list[Demand]:
+    """The requests of several workloads one after the other: each begins when the last request of
+    the one before has arrived. Numbers and texts are given anew."""
+    if any(workload.turns > 1 or workload.prefixes for workload in workloads):
+        raise InputError("only requests without shared texts can come in turn", param="turns")
+    made: list[Demand] = []
+    start = 0.0
+    for place, workload in enumerate(workloads):
+        for demand in workload.demands(seed + place):
+            number = len(made)
+            prompt = tuple(text(number, len(demand.prompt)))
+            made.append(replace(demand, number=number, time=start + demand.time, prompt=prompt))
+        start = made[-1].time
+    return made
+
+
 def _times(pattern: Pattern, rate: float, count: int, rng: random.Random) -> list[float]:
     match pattern:
         case "steady":

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from maskwright.engine.schedule.plan import PlanBuilder
 from maskwright.engine.schedule.sequence import Sequence
+from maskwright.engine.schedule.tables import Tables
 from maskwright.sim.policy.policy_scheduler import PolicyScheduler
 
 
@@ -55,6 +56,40 @@ class PrefillFirst:
             scheduler.compute(sequence, sequence.pending, step)
         if not step.counts:
             scheduler.decode(step)
+
+
+@dataclass(frozen=True, slots=True)
+class PromptsDisplace:
+    """A machine of Splitwise's mixed pool (Patel et al., ISCA'24): whole prompts first, as many as
+    fit into the budget, and decodes beside them. Where memory or slots run out, a prompt preempts
+    running answers, the newest first. After `patience` preemptions an answer has aged: it goes
+    before prompts that arrived later, and is not preempted for one again. Without patience (0),
+    answers never age."""
+
+    patience: int
+    reserves: bool = False
+
+    def compose(self, scheduler: PolicyScheduler, step: PlanBuilder) -> None:
+        """Prompts that wait and aged answers in order of arrival, then other answers; decodes."""
+        for sequence in scheduler.admit(
+            step, whole=True, order=self._key, displaces=self._displaces
+        ):
+            scheduler.compute(sequence, sequence.pending, step)
+        scheduler.decode(step)
+
+    def _key(self, sequence: Sequence, tables: Tables) -> tuple[float, float]:
+        return (not (_is_new(sequence) or self._aged(sequence)), sequence.arrival)
+
+    def _aged(self, sequence: Sequence) -> bool:
+        return 0 < self.patience <= sequence.preemptions
+
+    def _displaces(self, sequence: Sequence, running: Sequence) -> bool:
+        return _is_new(sequence) and not _is_new(running) and not self._aged(running)
+
+
+def _is_new(sequence: Sequence) -> bool:
+    """Whether it is a prompt without a token of its answer."""
+    return len(sequence.tokens) == sequence.prompt_length
 
 
 @dataclass(frozen=True, slots=True)

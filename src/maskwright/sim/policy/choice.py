@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 
 from maskwright.engine.kv.blocks import BlockPool
 from maskwright.engine.schedule.scheduler import Scheduler
@@ -11,16 +11,28 @@ from maskwright.engine.schedule.step_time import StepTimeModel
 from maskwright.errors import InputError
 from maskwright.sim.costs.work import CostModel
 from maskwright.sim.engine.simulated_engine import SimulatedEngine
-from maskwright.sim.policy.batching import Orca, PrefillFirst, Sarathi, SplitFuse, StaticBatches
+from maskwright.sim.policy.batching import (
+    Orca,
+    PrefillFirst,
+    PromptsDisplace,
+    Sarathi,
+    SplitFuse,
+    StaticBatches,
+)
 from maskwright.sim.policy.order import OrderName
 from maskwright.sim.policy.policy_scheduler import BatchPolicy, PolicyScheduler, Preemption
 
 PolicyName: TypeAlias = Literal[
-    "ours", "static", "orca", "prefill-first", "splitfuse", "sarathi", "sarathi-decaying"
+    "ours",
+    "static",
+    "orca",
+    "prefill-first",
+    "mixed",
+    "splitfuse",
+    "sarathi",
+    "sarathi-decaying",
 ]
-POLICIES: Final[tuple[PolicyName, ...]] = (
-    *("ours", "static", "orca", "prefill-first", "splitfuse", "sarathi", "sarathi-decaying"),
-)
+POLICIES: Final[tuple[PolicyName, ...]] = get_args(PolicyName)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +42,11 @@ class EngineSettings:
     split prompts. `stall`: bound on a step with prompt tokens for our scheduler, as a multiple of
     one without; None for none. `order`, `preemption`: for the other policies. `host_blocks`: size
     of the host's pool. `reserves`: whether Orca reserves blocks for the longest answer.
-    `continues_blocks`: whether a prefix hit may end within a block. `stages`: workers of a pipeline
-    that share the layers, and `flights` batches that they work on at a time, of at most `max_batch`
-    sequences each; 0 flights for one batch a stage, 0 sequences for `max_running`. Our scheduler
-    has no pipeline."""
+    `continues_blocks`: whether a prefix hit may end within a block. `patience`: how often an answer
+    may be preempted for a prompt under the policy `mixed`; 0 for without bound. `stages`: workers
+    of a pipeline that share the layers, and `flights` batches that they work on at a time, of at
+    most `max_batch` sequences each; 0 flights for one batch a stage, 0 sequences for `max_running`.
+    Our scheduler has no pipeline."""
 
     policy: PolicyName = "ours"
     blocks: int = 4096
@@ -46,6 +59,7 @@ class EngineSettings:
     preemption: Preemption = "recompute"
     prefix_cache: bool = True
     continues_blocks: bool = True
+    patience: int = 2
     host_blocks: int = 0
     reserves: bool = True
     stages: int = 1
@@ -91,6 +105,8 @@ class EngineSettings:
                 return Orca(self.reserves)
             case "prefill-first":
                 return PrefillFirst()
+            case "mixed":
+                return PromptsDisplace(self.patience)
             case "splitfuse":
                 return SplitFuse(self.chunk)
             case "sarathi":

@@ -7,7 +7,7 @@ stands for have none.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Literal, Protocol, TypeAlias
 
 from maskwright.engine.kv.attention_window import AttentionWindow
@@ -15,12 +15,13 @@ from maskwright.engine.kv.blocks import BlockPool
 from maskwright.engine.schedule.plan import Chunk, PlanBuilder, StepPlan
 from maskwright.engine.schedule.sequence import Phase, Sequence
 from maskwright.engine.schedule.tables import Tables
-from maskwright.sim.policy.order import ORDERS, OrderName
+from maskwright.sim.policy.order import ORDERS, Key, OrderName
 
 WATERMARK = 0.01
 """Share of the blocks that admission leaves free for the growth of running sequences (vLLM's)."""
 
 Preemption: TypeAlias = Literal["recompute", "swap", "drop"]
+Displaces: TypeAlias = Callable[[Sequence, Sequence], bool]
 
 
 class BatchPolicy(Protocol):
@@ -159,7 +160,8 @@ class PolicyScheduler:
         for sequence in list(self.running):
             if step.budget <= 0 or len(step.counts) >= self.max_batch:
                 return
-            if sequence.phase is Phase.RUNNING and sequence.decodes and self.grounded(sequence):
+            free = sequence not in step.counts and self.grounded(sequence)
+            if free and sequence.phase is Phase.RUNNING and sequence.decodes:
                 self.compute(sequence, sequence.pending, step)
 
     def in_prefill(self) -> list[Sequence]:
@@ -190,23 +192,46 @@ class PolicyScheduler:
         return True
 
     def admit(
-        self, step: PlanBuilder, most: int | None = None, *, whole: bool = False
+        self,
+        step: PlanBuilder,
+        most: int | None = None,
+        *,
+        whole: bool = False,
+        order: Key | None = None,
+        displaces: Displaces | None = None,
     ) -> Iterator[Sequence]:
-        """Admit waiting sequences in order, at most `most`, and yield each. The first that does not
-        fit ends it: none is overtaken because of its size. `whole`: the prompt has to fit into what
-        is left of the step, unless the step has no prompt yet."""
-        self.waiting.sort(key=lambda s: self._order(s, self.tables))
+        """Admit waiting sequences in `order`, or in the scheduler's, at most `most`, and yield each.
+        The first that does not fit ends it: none is overtaken because of its size. `whole`: the
+        prompt has to fit into what is left of the step, unless the step has no prompt yet.
+        `displaces`: whether a waiting sequence may preempt a running one in order to be admitted;
+        the newest ones go first."""
+        order = order or self._order
+        self.waiting.sort(key=lambda s: order(s, self.tables))
         for admitted, sequence in enumerate(list(self.waiting)):
-            full = len(self.running) >= self.max_running or admitted == most
-            full = full or len(step.counts) >= self.max_batch
+            full = admitted == most or len(step.counts) >= self.max_batch
             large = whole and admitted > 0 and len(sequence.tokens) > step.budget
-            if full or large or step.budget <= 0 or not self._enter(sequence, step):
+            if full or large or step.budget <= 0:
                 return
+            while not self._enter(sequence, step):
+                if displaces is None or not self._displace(sequence, step, displaces):
+                    return
             yield sequence
 
+    def _displace(self, sequence: Sequence, step: PlanBuilder, displaces: Displaces) -> bool:
+        """Preempt the newest running sequence that may be preempted for `sequence`; False if there
+        is none."""
+        for victim in reversed(self.running):
+            free = victim not in step.counts and self.grounded(victim)
+            if free and displaces(sequence, victim):
+                self._preempt(victim, step)
+                return True
+        return False
+
     def _enter(self, sequence: Sequence, step: PlanBuilder) -> bool:
-        """Admit a sequence if all its tokens fit, and `WATERMARK` of the blocks stay free beside
-        running ones."""
+        """Admit a sequence if a slot is free, all its tokens fit, and `WATERMARK` of the blocks
+        stay free beside running ones."""
+        if len(self.running) >= self.max_running:
+            return False
         self.tables.begin(sequence)
         positions = sequence.limit if self.batching.reserves else len(sequence.tokens)
         missing = self.pool.needed(positions) - len(sequence.table)

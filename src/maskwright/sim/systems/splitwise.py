@@ -7,15 +7,17 @@ from dataclasses import replace
 from typing import Final
 
 from maskwright.sim.costs.sheet import A100, H100, LLAMA_13B, DeviceSheet, SheetCosts
-from maskwright.sim.fleet.fleet import Fleet
+from maskwright.sim.fleet.fleet import Fleet, run_engine
+from maskwright.sim.fleet.pools import MixedPool, PhaseName, Pressure
 from maskwright.sim.fleet.routing import LeastLoaded, RandomEngine, Routing
 from maskwright.sim.fleet.split import SplitFleet, SplitPolicy
 from maskwright.sim.fleet.transfer import Transfer, TransferMode
-from maskwright.sim.load.workloads import Lengths, Workload
+from maskwright.sim.load.workloads import Lengths, Workload, in_turn
 from maskwright.sim.outcome.figures import Objectives, RunFigures, figures
 from maskwright.sim.placement.rates import PhaseSimulator
 from maskwright.sim.policy.choice import EngineSettings
 from maskwright.sim.systems.claim import MechanismClaim, Rows, SystemReport
+from maskwright.sim.systems.tetriinfer import SHIFT
 
 COSTS: Final = SheetCosts(A100, LLAMA_13B)
 SETTINGS: Final = EngineSettings(
@@ -28,12 +30,15 @@ SETTINGS: Final = EngineSettings(
 PROMPTS: Final = Workload(300, 36.0, Lengths(600, "exponential"), Lengths(1))
 BURSTS: Final = Workload(160, 7.0, Lengths(600, "uniform"), Lengths(1), pattern="burst")
 LARGE: Final = Workload(60, 2.0, Lengths(1500), Lengths(10))
+HOMES: Final[tuple[PhaseName, ...]] = ("prefill", "prefill", "decode", "decode")
+PRESSURE: Final = Pressure(4000, 24)
+CROWD: Final = Workload(120, 5.0, Lengths(500, "uniform"), Lengths(60, "uniform"))
 TOKENS: Final = (512, 1024, 2048, 4096, 8192, 16384)
 
 
 def splitwise(size: float = 1.0) -> SystemReport:
-    """Transfers of prompts of 1,500 tokens, prompt machines near their limit, and what a dollar
-    serves on unlike machines."""
+    """Transfers of prompts of 1,500 tokens, prompt machines near their limit, a load that shifts
+    from prompts to answers, and what a dollar serves on unlike machines."""
     layer, serial = (_transfer(mode, size) for mode in ("layer", "request"))
     shortest, blind = (_prompts(way, PROMPTS, size) for way in (LeastLoaded(), RandomEngine(1)))
     sweep = {tokens: _prompts(LeastLoaded(), BURSTS, size, tokens, 1) for tokens in TOKENS}
@@ -46,6 +51,8 @@ def splitwise(size: float = 1.0) -> SystemReport:
         }
         for tokens, found in sweep.items()
     ]
+    pool, fixed = (_shift(size, mixes=mixes) for mixes in (True, False))
+    ages, starves = (_crowd(patience, size) for patience in (1, 0))
     unlike, alike = _for_a_dollar(H100, A100, size), _for_a_dollar(H100, H100, size)
     return SystemReport(
         [
@@ -63,6 +70,18 @@ def splitwise(size: float = 1.0) -> SystemReport:
                 "TTFT p50, ms, against 16,384",
                 1000 * sweep[2048].ttft_p50,
                 1000 * sweep[16384].ttft_p50,
+            ),
+            MechanismClaim(
+                "mixed pool",
+                "TTFT p90, ms, load shifts from prompts to answers",
+                1000 * pool.ttft_p90,
+                1000 * fixed.ttft_p90,
+            ),
+            MechanismClaim(
+                "ageing of answers that prompts displace",
+                "longest wait for a token, p99, s",
+                ages.gap_p99,
+                starves.gap_p99,
             ),
             MechanismClaim(
                 "H100 for prompts, A100 for tokens",
@@ -92,6 +111,23 @@ def _prompts(
     engines = [replace(SETTINGS, max_batch_tokens=tokens).engine(COSTS) for _ in range(machines)]
     load = replace(load, requests=round(load.requests * size))
     return figures(Fleet(engines, routing).run(load.demands(2)), engines)
+
+
+def _shift(size: float, *, mixes: bool) -> RunFigures:
+    """Two prompt machines and two token machines, which may join the mixed pool."""
+    settings = replace(SETTINGS, policy="mixed", max_running=24)
+    engines = [settings.engine(COSTS) for _ in HOMES]
+    pools = MixedPool(HOMES, PRESSURE, mixes)
+    policy = SplitPolicy(prefill=pools.routing("prefill"), decode=pools.routing("decode"))
+    loads = [replace(load, requests=round(load.requests * size)) for load in SHIFT]
+    return figures(SplitFleet(engines, engines, policy).run(in_turn(loads, 1)), engines)
+
+
+def _crowd(patience: int, size: float) -> RunFigures:
+    """One machine of the mixed pool with too little memory for its load."""
+    engine = replace(SETTINGS, policy="mixed", blocks=250, patience=patience).engine(COSTS)
+    load = replace(CROWD, requests=round(CROWD.requests * size))
+    return figures(run_engine(engine, load.demands(3)), [engine])
 
 
 def _for_a_dollar(prompts: DeviceSheet, tokens: DeviceSheet, size: float) -> float:

@@ -9,17 +9,18 @@ from dataclasses import replace
 from typing import Final
 
 from maskwright.sim.costs.sheet import A100, LLAMA_13B, SheetCosts
-from maskwright.sim.costs.work import StepWork
 from maskwright.sim.engine.simulated_engine import SimulatedEngine
 from maskwright.sim.fleet.fleet import Fleet
+from maskwright.sim.fleet.pools import FlippingRoles, PhaseName, Pressure
 from maskwright.sim.fleet.routing import LeastLoaded, RandomEngine, Routing
 from maskwright.sim.fleet.split import SplitFleet, SplitPolicy
 from maskwright.sim.load.demand import Demand
-from maskwright.sim.load.workloads import Lengths, Workload, mixed
+from maskwright.sim.load.workloads import Lengths, Workload, in_turn, mixed
 from maskwright.sim.outcome.figures import RunFigures, figures
 from maskwright.sim.policy.choice import EngineSettings
 from maskwright.sim.policy.order import OrderName
-from maskwright.sim.systems.claim import MechanismClaim, Rows, SystemReport
+from maskwright.sim.systems.claim import MechanismClaim, SystemReport
+from maskwright.sim.systems.interference import interference
 
 COSTS: Final = SheetCosts(A100, LLAMA_13B)
 SETTINGS: Final = EngineSettings(
@@ -34,6 +35,13 @@ HEAVY: Final = Workload(40, 3.0, Lengths(1800), Lengths(20))
 LIGHT: Final = Workload(80, 6.0, Lengths(40), Lengths(80))
 PROMPTS: Final = Workload(200, 10.0, Lengths(500, "heavy"), Lengths(1))
 ANSWERS: Final = Workload(300, 8.0, Lengths(60), Lengths(250, "heavy"))
+SHIFT: Final = (
+    Workload(140, 14.0, Lengths(1500), Lengths(20)),
+    Workload(120, 11.0, Lengths(60), Lengths(250, "uniform")),
+)
+"""First long prompts with short answers, then short prompts with long answers."""
+ROLES: Final[tuple[PhaseName, ...]] = ("prefill", "prefill", "decode", "decode")
+PRESSURE: Final = Pressure(2000, 24)
 BUCKET: Final = 200
 """Predicted lengths are multiples of this many tokens."""
 ACCURACY: Final = 0.75
@@ -65,11 +73,12 @@ class PredictedTwo:
 
 def tetriinfer(size: float = 1.0) -> SystemReport:
     """Light answers beside heavy prompts; orders of prompts; placement of answers of unequal
-    lengths on four engines."""
+    lengths on four engines; and a load that shifts from prompts to answers."""
     together, apart = _interference(size)
     orders: dict[OrderName, RunFigures] = {
         name: _prompts(name, size) for name in ("fcfs", "shortest-prefill", "longest-prefill")
     }
+    flips, fixed = (_shift(size, flips=flips) for flips in (True, False))
     predicted, blind = _answers(PredictedTwo(1), size), _answers(RandomEngine(1), size)
     return SystemReport(
         [
@@ -93,40 +102,21 @@ def tetriinfer(size: float = 1.0) -> SystemReport:
                 blind.gap_p99,
                 "47 % less time for a request with all mechanisms (paper)",
             ),
+            MechanismClaim(
+                "instances flip between the phases",
+                "mean seconds of a request, load shifts from prompts to answers",
+                flips.seconds_mean,
+                fixed.seconds_mean,
+            ),
         ],
         {
-            "a decode step beside a prompt, ms": _beside_prompts(),
-            "a prompt of 18 tokens beside light decodes, ms": _beside_decodes(),
+            **interference(COSTS),
             "time to the first token by order, ms": [
                 {"order": name, "p50": 1000 * found.ttft_p50, "p99": 1000 * found.ttft_p99}
                 for name, found in orders.items()
             ],
         },
     )
-
-
-def _beside_prompts() -> Rows:
-    alone = COSTS.seconds(StepWork(8, 8 * 100))
-    return [
-        {
-            "prompt tokens": prompt,
-            "ms": 1000 * (took := COSTS.seconds(StepWork(8, 8 * 100, prompt, prompt / 2))),
-            "times": took / alone,
-        }
-        for prompt in (0, 64, 256, 512, 1024, 2048)
-    ]
-
-
-def _beside_decodes() -> Rows:
-    alone = COSTS.seconds(StepWork(0, 0, 18, 9.0))
-    return [
-        {
-            "decodes": rows,
-            "ms": 1000 * (took := COSTS.seconds(StepWork(rows, rows * 500, 18, 9.0))),
-            "times": took / alone,
-        }
-        for rows in (0, 7, 31, 127, 255)
-    ]
 
 
 def _interference(size: float) -> tuple[RunFigures, RunFigures]:
@@ -158,3 +148,13 @@ def _answers(routing: Routing, size: float) -> RunFigures:
     fleet = SplitFleet(prompts, engines, SplitPolicy(decode=routing))
     load = replace(ANSWERS, requests=round(ANSWERS.requests * size))
     return figures(fleet.run(load.demands(4)), engines)
+
+
+def _shift(size: float, *, flips: bool) -> RunFigures:
+    """Four machines, of which two begin with each role."""
+    settings = replace(SETTINGS, policy="splitfuse", max_running=24)
+    engines = [settings.engine(COSTS) for _ in ROLES]
+    roles = FlippingRoles(ROLES, PRESSURE, flips=flips)
+    policy = SplitPolicy(prefill=roles.routing("prefill"), decode=roles.routing("decode"))
+    loads = [replace(load, requests=round(load.requests * size)) for load in SHIFT]
+    return figures(SplitFleet(engines, engines, policy).run(in_turn(loads, 1)), engines)
