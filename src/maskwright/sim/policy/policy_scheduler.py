@@ -200,9 +200,9 @@ class PolicyScheduler:
         order: Key | None = None,
         displaces: Displaces | None = None,
     ) -> Iterator[Sequence]:
-        """Admit waiting sequences in `order`, or in the scheduler's, at most `most`, and yield each.
-        The first that does not fit ends it: none is overtaken because of its size. `whole`: the
-        prompt has to fit into what is left of the step, unless the step has no prompt yet.
+        """Admit waiting sequences in `order`, or in the scheduler's, at most `most`, and yield
+        each. The first that does not fit ends it: none is overtaken because of its size. `whole`:
+        the prompt has to fit into what is left of the step, unless the step has no prompt yet.
         `displaces`: whether a waiting sequence may preempt a running one in order to be admitted;
         the newest ones go first."""
         order = order or self._order
