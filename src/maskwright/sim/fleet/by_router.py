@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 from maskwright.dist.routing.replica_state import ReplicaState, RouteRequest
 from maskwright.dist.routing.router import Router
-from maskwright.sim.engine.simulated_engine import SimulatedEngine
-from maskwright.sim.fleet.loads import cached_tokens, load
+from maskwright.sim.fleet.loads import HasScheduler, cached_tokens, load
 from maskwright.sim.load.demand import Demand
 
 
 class ByRouter:
     """Asks the router of a running cluster. `prefill_rate`: prompt tokens that an engine computes
-    in a second; `step_seconds`: what each running request adds to a step."""
+    in a second; `step_seconds`: what each running request adds to a step; `salt`: under which the
+    prefix trees have the prompts."""
 
     def __init__(
         self,
         router: Router | None = None,
         prefill_rate: float = 5000.0,
         step_seconds: float = 0.001,
+        salt: Hashable = None,
     ) -> None:
         self._router = router or Router()
         self._prefill_rate = prefill_rate
         self._step_seconds = step_seconds
+        self._salt = salt
 
-    def choose(self, demand: Demand, engines: Sequence[SimulatedEngine]) -> int:
+    def choose(self, demand: Demand, engines: Sequence[HasScheduler]) -> int:
         """The engine that the router chooses; where it chooses none, the least loaded one."""
         size = engines[0].scheduler.pool.block_size
         request = RouteRequest(
@@ -44,7 +46,7 @@ class ByRouter:
             return min(range(len(engines)), key=lambda at: (*load(engines[at]), at))
         return int(decision.replica)
 
-    def _state(self, name: str, engine: SimulatedEngine, demand: Demand) -> ReplicaState:
+    def _state(self, name: str, engine: HasScheduler, demand: Demand) -> ReplicaState:
         scheduler = engine.scheduler
         return ReplicaState(
             name,
@@ -55,7 +57,7 @@ class ByRouter:
             waiting_tokens=load(engine)[0],
             running=len(scheduler.running),
             waiting=len(scheduler.waiting),
-            prefixes=range(cached_tokens(engine, demand) // scheduler.pool.block_size),
+            prefixes=range(cached_tokens(engine, demand, self._salt) // scheduler.pool.block_size),
             prefill_rate=self._prefill_rate,
             step_seconds=self._step_seconds,
         )

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from maskwright.sim.engine.simulated_engine import SimulatedEngine
+from collections.abc import Hashable
+from typing import Protocol
+
+from maskwright.sim.engine.simulated_engine import PlansSteps
 from maskwright.sim.load.demand import Demand
 
 
-def load(engine: SimulatedEngine) -> tuple[int, int]:
+class HasScheduler(Protocol):
+    """An engine, simulated or not, of which a routing reads the scheduler alone."""
+
+    @property
+    def scheduler(self) -> PlansSteps: ...
+
+
+def load(engine: HasScheduler) -> tuple[int, int]:
     """Prompt tokens still to be computed, and live requests."""
     scheduler = engine.scheduler
     queued = sum(s.pending for s in scheduler.waiting)
@@ -14,12 +24,13 @@ def load(engine: SimulatedEngine) -> tuple[int, int]:
     return queued, len(scheduler.waiting) + len(scheduler.running)
 
 
-def cached_tokens(engine: SimulatedEngine, demand: Demand) -> int:
-    """Leading tokens of the prompt that the engine's prefix tree has, in whole blocks."""
+def cached_tokens(engine: HasScheduler, demand: Demand, salt: Hashable = None) -> int:
+    """Leading tokens of the prompt that the engine's prefix tree has under `salt`, in whole
+    blocks."""
     tree = engine.scheduler.tree
     if tree is None:
         return 0
-    node = tree.match(None, demand.prompt, len(demand.prompt) - 1)
+    node = tree.match(salt, demand.prompt, len(demand.prompt) - 1)
     return node.depth * engine.scheduler.pool.block_size
 
 
