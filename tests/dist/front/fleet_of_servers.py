@@ -21,10 +21,11 @@ class Routed:
 
 
 @contextmanager
-def servers(count: int) -> Generator[list[ServedProcess]]:
-    """Servers with the shipped model, started at one time, while the block runs."""
+def servers(count: int, *options: str) -> Generator[list[ServedProcess]]:
+    """Servers with the shipped model, started at one time, while the block runs. `options`: those
+    of each."""
     with ExitStack() as closing, ThreadPoolExecutor(count) as pool:
-        made = [served_process() for _ in range(count)]
+        made = [served_process(*options) for _ in range(count)]
         started = list(pool.map(lambda one: one.__enter__(), made))
         for one in made:
             closing.push(one)

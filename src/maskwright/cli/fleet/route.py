@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import socket
-from typing import Annotated
+from typing import Annotated, Literal, TypeAlias
 
 import uvicorn
 
@@ -20,7 +20,11 @@ from maskwright.dist.drain import Drain
 from maskwright.dist.front.app import Front
 from maskwright.dist.front.fleet import WorkerGroup
 from maskwright.dist.front.wire import Address
+from maskwright.dist.routing.round_robin import RoundRobinRouter
+from maskwright.dist.routing.router import RequestRouter, Router
 from maskwright.errors import InputError
+
+RoutePolicyName: TypeAlias = Literal["estimate", "round-robin"]
 
 SHUTDOWN_SECONDS = 5
 """Time for connections to close at the end, in seconds."""
@@ -50,6 +54,13 @@ def route(
             metavar="KEY",
         ),
     ] = None,
+    policy: Annotated[
+        RoutePolicyName,
+        Option(
+            help="estimate: each request goes where its first token is expected soonest. "
+            "round-robin: to the servers in turns, to compare with."
+        ),
+    ] = "estimate",
     host: Annotated[str, Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[
         int, Option(least=0, most=65535, help="Port to listen on; with 0 a free one is taken.")
@@ -88,7 +99,8 @@ def route(
         )
     roles = roles_of(len(urls), len(prefill_worker), len(decode_worker))
     addresses = [Address.parse(url) for url in urls]
-    fleet = WorkerGroup(addresses, key=worker_key, roles=roles, handoff_key=handoff_key)
+    router: RequestRouter = RoundRobinRouter() if policy == "round-robin" else Router()
+    fleet = WorkerGroup(addresses, router, worker_key, roles=roles, handoff_key=handoff_key)
     drain = Drain(drain_seconds)
     front = Front(fleet, drain, body_bytes, patience)
     with listen(host, port) as listening:
@@ -112,6 +124,10 @@ class FrontServer(DrainingServer):
             lifespan="on",
             log_level="warning",
             log_config=None,
+            access_log=False,
+            # Headers about clients are passed on to the workers, and the router reads none of them.
+            proxy_headers=False,
+            ws="none",
             server_header=False,
             date_header=False,
             timeout_graceful_shutdown=SHUTDOWN_SECONDS,

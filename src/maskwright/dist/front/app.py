@@ -208,7 +208,9 @@ class Front:
             passage.asked = read_asked(short, passage.body, passage.request_id, adapters)
         route = unrouted(passage.request_id, passage.asked)
         while True:
-            asked = replace(route, excluded=frozenset(passage.excluded))
+            asked = route
+            if passage.excluded:
+                asked = replace(route, excluded=frozenset(passage.excluded))
             chosen = self._fleet.choose(asked)
             if chosen.worker is None and passage.refused is None:
                 chosen = await self._fleet.choose_within(asked, self._patience)

@@ -16,7 +16,7 @@ from maskwright.dist.front.wire import Address
 from maskwright.dist.front.worker import RemoteServer
 from maskwright.dist.routing.pairing import pair
 from maskwright.dist.routing.replica_state import Decision, Role, RouteRequest
-from maskwright.dist.routing.router import Router
+from maskwright.dist.routing.router import RequestRouter, Router
 
 CHECK_SECONDS: Final = 0.5
 """Time between two checks of a worker."""
@@ -53,7 +53,7 @@ class WorkerGroup:
     def __init__(
         self,
         addresses: Sequence[Address],
-        router: Router | None = None,
+        router: RequestRouter | None = None,
         key: str | None = None,
         *,
         roles: Sequence[Role] | None = None,

@@ -26,5 +26,6 @@ from the id of the request.
 - `pairing`: The replicas for prompt and answer of a request, where these are on different ones.
 - `prefix_digests`: Digests of the beginnings of a prompt, by which replicas tell what they cache.
 - `replica_state`: What the router knows of a request and of each replica, and what it answers.
+- `round_robin`: One replica after the other, to compare the router with.
 - `router`: The router: feasibility first, then the lowest estimate.
 """

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from maskwright.dist.routing.replica_state import Decision, Phase, ReplicaState, Role, RouteRequest
-from maskwright.dist.routing.router import Router
+from maskwright.dist.routing.router import RequestRouter
 
 LEAST_TOKENS: Final = 32
 """Tokens of a prompt that aren't cached where it would be decoded, below which they are computed
@@ -25,15 +25,15 @@ class Pairing:
 
 
 def pair(
-    router: Router,
+    router: RequestRouter,
     request: RouteRequest,
     states: Sequence[ReplicaState],
     now: float,
     *,
     least_tokens: int = LEAST_TOKENS,
 ) -> Pairing:
-    """Return who computes the prompt of `request` and who answers it. As `Router.route`, it is a
-    pure function; `now` is the time on the clock of the request's deadline.
+    """Return who computes the prompt of `request` and who answers it. It is as pure as
+    `router.route`; `now` is the time on the clock of the request's deadline.
 
     A pair of a replica for prefill and one for decode is taken if it is expected to be faster than
     a replica that does both, or if there is no such replica. Roles are a preference: if a role
@@ -41,11 +41,11 @@ def pair(
     any role can take it.
     """
     if all(state.role == "both" for state in states):
-        return Pairing(router.route(replace(request, phase="whole"), states, now))
+        return Pairing(router.route(_for_phase(request, "whole"), states, now))
 
     def best(phase: Phase, role: Role) -> Decision:
         some = [state for state in states if state.role == role]
-        return router.route(replace(request, phase=phase), some, now)
+        return router.route(_for_phase(request, phase), some, now)
 
     whole, prefill = best("whole", "both"), best("prefill", "prefill")
     decode = best("decode", "decode")
@@ -58,4 +58,8 @@ def pair(
         if decision.replica is not None:
             return Pairing(decision)
     anyone = [replace(state, role="both") for state in states]
-    return Pairing(router.route(replace(request, phase="whole"), anyone, now))
+    return Pairing(router.route(_for_phase(request, "whole"), anyone, now))
+
+
+def _for_phase(request: RouteRequest, phase: Phase) -> RouteRequest:
+    return request if request.phase == phase else replace(request, phase=phase)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from maskwright.dist.routing.estimate import Estimate, RouteCosts, estimate
 from maskwright.dist.routing.feasibility import has_room, is_out, never_fits, spared
@@ -12,6 +13,16 @@ from maskwright.dist.routing.replica_state import Decision, ReplicaState, RouteR
 
 RETRY_SECONDS = 1.0
 """The time after which to try again where no replica may take a request at present."""
+
+
+class RequestRouter(Protocol):
+    """What chooses the replica of a request: `Router`, or another policy to compare it with."""
+
+    def route(
+        self, request: RouteRequest, states: Sequence[ReplicaState], now: float
+    ) -> Decision:
+        """Return where `request` goes. `now` is the time on the clock of its deadline."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +44,9 @@ class Router:
         self, request: RouteRequest, states: Sequence[ReplicaState], now: float
     ) -> Decision:
         """Return where `request` goes. `now` is the time on the clock of its deadline."""
-        able, obstacles = self._able(request, states)
+        able, obstacles = able_replicas(request, states)
         if not able:
-            return _refused(request, states, obstacles)
+            return refusal(request, states, obstacles)
         kept = spared(
             request,
             able,
@@ -53,20 +64,35 @@ class Router:
             obstacles=tuple(obstacles),
         )
 
-    @staticmethod
-    def _able(
-        request: RouteRequest, states: Sequence[ReplicaState]
-    ) -> tuple[list[ReplicaState], list[tuple[str, str]]]:
-        """Return the replicas that may get the request, and what hinders the others."""
-        able: list[ReplicaState] = []
-        obstacles: list[tuple[str, str]] = []
-        for state in states:
-            obstacle = never_fits(request, state) or is_out(request, state)
-            if obstacle is None:
-                able.append(state)
-            else:
-                obstacles.append((state.name, obstacle))
-        return able, obstacles
+
+def able_replicas(
+    request: RouteRequest, states: Sequence[ReplicaState]
+) -> tuple[list[ReplicaState], list[tuple[str, str]]]:
+    """Return the replicas that may get the request, and what hinders the others."""
+    able: list[ReplicaState] = []
+    obstacles: list[tuple[str, str]] = []
+    for state in states:
+        obstacle = never_fits(request, state) or is_out(request, state)
+        if obstacle is None:
+            able.append(state)
+        else:
+            obstacles.append((state.name, obstacle))
+    return able, obstacles
+
+
+def refusal(
+    request: RouteRequest,
+    states: Sequence[ReplicaState],
+    obstacles: Sequence[tuple[str, str]],
+) -> Decision:
+    """Return the decision about a request that no replica may get."""
+    if not states:
+        return Decision(None, "there is no replica", retry_after=RETRY_SECONDS)
+    fitting = [state for state in states if never_fits(request, state) is None]
+    told = "; ".join(f"{name}: {why}" for name, why in obstacles)
+    retry_after = RETRY_SECONDS if fitting else None
+    what = "no replica can take it now" if fitting else "no replica can serve it"
+    return Decision(None, f"{what} ({told})", retry_after=retry_after, obstacles=tuple(obstacles))
 
 
 def _choose(
@@ -104,17 +130,3 @@ def _two(request_id: str, estimates: Sequence[Estimate]) -> tuple[Estimate, Esti
     first = drawn % len(ordered)
     second = (first + 1 + drawn // len(ordered) % (len(ordered) - 1)) % len(ordered)
     return ordered[first], ordered[second]
-
-
-def _refused(
-    request: RouteRequest,
-    states: Sequence[ReplicaState],
-    obstacles: Sequence[tuple[str, str]],
-) -> Decision:
-    if not states:
-        return Decision(None, "there is no replica", retry_after=RETRY_SECONDS)
-    fitting = [state for state in states if never_fits(request, state) is None]
-    told = "; ".join(f"{name}: {why}" for name, why in obstacles)
-    retry_after = RETRY_SECONDS if fitting else None
-    what = "no replica can take it now" if fitting else "no replica can serve it"
-    return Decision(None, f"{what} ({told})", retry_after=retry_after, obstacles=tuple(obstacles))
