@@ -9,13 +9,17 @@ question is asked of both, the one that comes second of which alternates: the se
 cache in both cases, since it was asked once before.
 
 `ttft_ms` is the time from sending a streamed request until its first text, `whole_ms` the time
-until the end of an answer that is not streamed. `added_ms` is the difference between the percentiles of
-both, and `pairs` the median of the differences between the two times of one question.
+until the end of an answer that is not streamed. `added_ms` is the difference between the
+percentiles of both, and `pairs_ms` the median of the differences between the two times of one
+question. `cpu_ms` is the processor time of the router for a request, which other work on the
+machine hardly changes (Linux only).
 """
 
 from __future__ import annotations
 
 import argparse
+import math
+import os
 import statistics
 import sys
 from pathlib import Path
@@ -42,12 +46,15 @@ def main() -> None:
         lines = {"direct": OpenLine(server.url), "routed": OpenLine(router.url)}
         for stream, unit in ((True, "ttft_ms"), (False, "whole_ms")):
             ask_all(lines, WARM_UP, options.tokens, stream)
+            before = processor_ms(router.process.pid)
             times = ask_all(lines, options.requests, options.tokens, stream)
             for way, found in times.items():
                 ordered = sorted(found)
                 row = {f"{unit} p{p}": round(percentile(ordered, p), 3) for p in PERCENTS}
                 report.add(f"{unit.removesuffix('_ms')}, {way}", **row)
-            report.add(f"{unit.removesuffix('_ms')}, added", **added(times))
+            cpu = (processor_ms(router.process.pid) - before) / options.requests
+            row = {**added(times), "cpu_ms": round(cpu, 3)}
+            report.add(f"{unit.removesuffix('_ms')}, added", **row)
     report.finish(save=options.save)
 
 
@@ -61,6 +68,15 @@ def added(times: dict[str, list[float]]) -> dict[str, float]:
     pairs = zip(times["routed"], times["direct"], strict=True)
     row["pairs_ms p50"] = statistics.median(ours - theirs for ours, theirs in pairs)
     return {name: round(figure, 3) for name, figure in row.items()}
+
+
+def processor_ms(pid: int) -> float:
+    """Milliseconds of processor time that a process has taken so far."""
+    stat = Path(f"/proc/{pid}/stat")
+    if not stat.exists():
+        return math.nan
+    fields = stat.read_text().rpartition(")")[2].split()
+    return 1e3 * (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def ask_all(

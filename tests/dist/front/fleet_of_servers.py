@@ -35,9 +35,10 @@ def servers(count: int, *options: str) -> Generator[list[ServedProcess]]:
 @contextmanager
 def routed(urls: Iterable[str], *options: str) -> Generator[Routed]:
     """A router in front of servers, while the block runs."""
+    port = () if "--port" in options else ("--port", "0")
     asked = [part for url in urls for part in ("--worker", url)]
     process = subprocess.Popen(
-        [*PROGRAM, "route", "--port", "0", *asked, *options],
+        [*PROGRAM, "route", *port, *asked, *options],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,

@@ -9,7 +9,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from functools import partial
 
 import httpx
 import jsonschema
@@ -18,63 +18,16 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.api.served_process import ServedProcess
-from tests.api.shapes import array, record
 from tests.bounds import PATIENCE, wait_until
 from tests.dist.front.fleet_of_servers import Routed, routed, servers
+from tests.dist.front.person_streams import SCHEMA, body_of, text_of
 
-SCHEMA = record(
-    {
-        "people": array(
-            record({"name": {"type": "string", "maxLength": 20}, "age": {"type": "integer"}}),
-            minItems=4,
-            maxItems=8,
-        )
-    }
-)
 STREAMS = 16
-
-
-def body_of(seed: int) -> dict[str, Any]:
-    return {
-        "model": "demo",
-        "messages": [{"role": "user", "content": f"Anna Berg, {seed}, lives in Oslo."}],
-        "response_format": {
-            "type": "json_schema",
-            "json_schema": {"name": "people", "schema": SCHEMA},
-        },
-        "temperature": 1,
-        "seed": seed,
-        "max_tokens": 400,
-        "stream": True,
-    }
-
-
-def text_of(url: str, seed: int, begun: threading.Event | None = None) -> str:
-    """The text of one stream, which must end properly."""
-    texts: list[str] = []
-    with httpx.stream(
-        "POST", f"{url}/v1/chat/completions", json=body_of(seed), timeout=PATIENCE
-    ) as answer:
-        assert answer.status_code == 200, answer.read()
-        last = ""
-        for line in answer.iter_lines():
-            if not line.startswith("data: "):
-                assert not line.startswith(": maskwright"), "a record that reached the client"
-                continue
-            last = line
-            if line == "data: [DONE]":
-                continue
-            [choice] = json.loads(line.removeprefix("data: "))["choices"]
-            texts.append(choice["delta"].get("content", ""))
-            if texts[-1] and begun is not None:
-                begun.set()
-    assert last == "data: [DONE]"
-    return "".join(texts)
 
 
 def texts_of(url: str, seeds: range) -> list[str]:
     with ThreadPoolExecutor(STREAMS) as pool:
-        return list(pool.map(lambda seed: text_of(url, seed), seeds))
+        return list(pool.map(lambda seed: text_of(url, body_of(seed)), seeds))
 
 
 @pytest.fixture(scope="module")
@@ -144,15 +97,54 @@ def test_a_router_that_is_stopped_says_so(workers: list[ServedProcess]) -> None:
         assert json.loads(events[seed][-1])["error"]["code"] == "router_stopped"
 
 
+def test_a_router_that_is_killed_leaves_nothing_hanging(workers: list[ServedProcess]) -> None:
+    """Clients see that the connection is closed in the middle of an answer, the server ends what
+    nobody reads, and a router that is started again at this address serves."""
+    server = workers[0]
+    began = [threading.Event() for _ in range(4)]
+
+    def read(url: str, seed: int) -> None:
+        long = {"max_tokens": 1500, "min_tokens": 1400, "response_format": None}
+        body = {**body_of(seed), **long}
+        with httpx.stream("POST", url, json=body, timeout=PATIENCE) as answer:
+            for line in answer.iter_lines():
+                if line.startswith("data: "):
+                    began[seed].set()
+
+    with routed([server.url]) as router, ThreadPoolExecutor(4) as pool:
+        read_from = partial(read, f"{router.url}/v1/chat/completions")
+        running = [pool.submit(read_from, seed) for seed in range(4)]
+        wait_until(lambda: all(event.is_set() for event in began))
+        router.process.kill()
+        assert all(isinstance(one.exception(PATIENCE), httpx.TransportError) for one in running)
+        wait_until(lambda: load_of(server.url) == 0)
+        port = router.url.rpartition(":")[2]
+    with routed([server.url], "--port", port) as again:
+        assert again.url == router.url
+        text_of(again.url, body_of(1))
+
+
+def load_of(url: str) -> int:
+    """The requests that a server is answering."""
+    return httpx.get(f"{url}/load", timeout=PATIENCE).json()["server_load"]
+
+
+def steps_of(url: str) -> float:
+    """The steps that a server's engine has made."""
+    page = httpx.get(f"{url}/metrics", timeout=PATIENCE).text
+    return float(page.partition("\nmaskwright_steps_total ")[2].partition("\n")[0])
+
+
 def test_streams_of_a_killed_server_go_on(
     router: Routed, workers: list[ServedProcess], undisturbed: list[str]
 ) -> None:
     begun = [threading.Event() for _ in range(STREAMS)]
     with ThreadPoolExecutor(STREAMS) as pool:
         running = [
-            pool.submit(text_of, router.url, seed, event) for seed, event in enumerate(begun)
+            pool.submit(text_of, router.url, body_of(seed), event) for seed, event in enumerate(begun)
         ]
         wait_until(lambda: sum(event.is_set() for event in begun) >= STREAMS // 2)
+        wait_until(lambda: steps_of(workers[1].url) >= 20)  # and streams of this one have begun
         workers[1].process.send_signal(signal.SIGKILL)
         assert [one.result(PATIENCE) for one in running] == undisturbed
     page = httpx.get(f"{router.url}/metrics", timeout=PATIENCE).text
@@ -168,7 +160,7 @@ def test_thirty_kills_at_random_moments(undisturbed: list[str]) -> None:
     for _ in range(30):
         with servers(2) as workers, routed(worker.url for worker in workers) as router:
             with ThreadPoolExecutor(STREAMS) as pool:
-                running = [pool.submit(text_of, router.url, seed) for seed in range(STREAMS)]
+                running = [pool.submit(text_of, router.url, body_of(seed)) for seed in range(STREAMS)]
                 threading.Event().wait(draw.uniform(0.0, 3.0))
                 draw.choice(workers).process.send_signal(signal.SIGKILL)
                 assert [one.result(PATIENCE) for one in running] == undisturbed
