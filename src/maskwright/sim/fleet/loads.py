@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Protocol
 
-from maskwright.sim.engine.simulated_engine import PlansSteps
+from maskwright.sim.engine.simulated_engine import PlansSteps, SimulatedEngine
 from maskwright.sim.load.demand import Demand
 
 
