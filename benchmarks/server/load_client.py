@@ -1,7 +1,8 @@
-"""A client that costs little: sends all requests at once and notes when texts come.
+"""A client that costs little: sends requests at given times and notes when texts come.
 
-It is run as a process of its own by `benchmarks/server/overhead.py`: the requests' bodies come as a
-JSON array on standard input, and a `Timing` goes to standard output as JSON.
+It is run as a process of its own by `benchmarks/server/overhead.py`: a JSON array of pairs (the
+second at which a request is sent, its body) comes on standard input, and a `Timing` goes to
+standard output as JSON.
 """
 
 from __future__ import annotations
@@ -23,16 +24,18 @@ class Timing:
     first: list[float]
 
 
-async def ask_all(url: str, bodies: list[dict[str, Any]]) -> Timing:
+async def ask_all(url: str, asked: list[tuple[float, dict[str, Any]]]) -> Timing:
+    """Open a connection for each request, and send every request at its second from then on."""
     host, _, port = url.removeprefix("http://").partition(":")
-    connections = await asyncio.gather(*(asyncio.open_connection(host, int(port)) for _ in bodies))
+    connections = await asyncio.gather(*(asyncio.open_connection(host, int(port)) for _ in asked))
     started = time.monotonic()
-    first = await asyncio.gather(
-        *(
-            ask(*connection, host, body)
-            for connection, body in zip(connections, bodies, strict=True)
-        )
-    )
+
+    async def ask_later(number: int) -> float | None:
+        second, body = asked[number]
+        await asyncio.sleep(started + second - time.monotonic())
+        return await ask(*connections[number], host, body)
+
+    first = await asyncio.gather(*map(ask_later, range(len(asked))))
     seconds = time.monotonic() - started
     return Timing(seconds, [one for one in first if one is not None])
 

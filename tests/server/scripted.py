@@ -92,13 +92,19 @@ class ScriptedGeneration:
     def stream(self) -> None:
         self.deltas = aiter(self)
 
+    def waiter(self, notify: Callable[[], None]) -> Callable[[], None]:
+        return notify
+
     def take(self, notify: Callable[[], None]) -> Delta | None:
         assert self.deltas is not None
         if self.coming is None:
             self.coming = asyncio.ensure_future(_next(self.deltas))
         if self.coming.done():
             coming, self.coming = self.coming, None
-            return coming.result()
+            delta = coming.result()
+            if delta.finish_reason is None:
+                asyncio.get_running_loop().call_soon(notify)
+            return delta
         self.coming.add_done_callback(lambda _: notify())
         return None
 

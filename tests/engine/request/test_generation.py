@@ -152,6 +152,30 @@ def test_an_event_loop_reads_along() -> None:
     assert asyncio.run(read()) == ["a", "b", "c"]
 
 
+def test_a_reader_hears_of_more_without_asking_in_vain() -> None:
+    """Once for each delta that it has taken, and not of what it takes itself."""
+
+    async def run() -> list[str]:
+        made, _ = generation()
+        calls: list[str] = []
+        waiter = made.waiter(lambda: calls.append("more"))
+        made.publish(Delta("a", (1,)))
+        assert made.take(waiter) == Delta("a", (1,))
+        await asyncio.sleep(0)
+        assert calls == []
+        made.publish(Delta("b", (2,)))
+        made.publish(Delta("c", (3,)))
+        await asyncio.sleep(0)
+        assert calls == ["more"]
+        assert made.take(waiter) == Delta("bc", (2, 3))
+        made.publish(LAST)
+        assert made.take(waiter) == LAST
+        await asyncio.sleep(0)
+        return calls
+
+    assert asyncio.run(run()) == ["more", "more"]
+
+
 def test_what_is_known_from_the_beginning() -> None:
     record = Record(4.0, prompt=3, seed=8)
     made = Generation(5, 8, 3, lambda _: None, deadline=7.5, record=record)

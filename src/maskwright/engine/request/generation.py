@@ -7,11 +7,15 @@ import asyncio
 import threading
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
+from typing import TypeAlias
 
 from maskwright.engine.request.request import Completion, Delta, FinishReason
 from maskwright.engine.request.trace import Record, Trace
 from maskwright.engine.request.wake_ups import WakeUps, wake_ups_of_running_loop
 from maskwright.sampling import PromptScores
+
+Waiter: TypeAlias = tuple[WakeUps, Callable[[], None]]
+"""A call that an event loop is to run when there is something to read."""
 
 
 class Generation:
@@ -55,7 +59,7 @@ class Generation:
         self._ready = threading.Condition()
         self._unread: list[Delta] = []
         self._apart: deque[Delta] = deque()
-        self._waiter: tuple[WakeUps, Callable[[], None]] | None = None
+        self._waiter: Waiter | None = None
         self._wakes_once = False
 
     def cancel(self) -> None:
@@ -75,13 +79,20 @@ class Generation:
         """Begin to read deltas: from now on, the request pauses when its reader is behind."""
         self._streams = True
 
-    def take(self, notify: Callable[[], None]) -> Delta | None:
-        """Return what has been published since the last call. If that is nothing, return None, and
-        have `notify`, which must not raise, called once in this event loop when there is
-        something."""
+    @staticmethod
+    def waiter(notify: Callable[[], None]) -> Waiter:
+        """Return what `take` needs to have `notify`, which must not raise, called in the event loop
+        that runs in this thread."""
+        return wake_ups_of_running_loop(), notify
+
+    def take(self, waiter: Waiter) -> Delta | None:
+        """Return what has been published since the last call, None if that is nothing. Unless it
+        was the last delta, `waiter` is called once when there is something more, so that a reader
+        need not ask in vain before it waits."""
         with self._ready:
             delta = self._take()
-            self._waiter = (wake_ups_of_running_loop(), notify) if delta is None else None
+            ended = delta is not None and delta.finish_reason is not None
+            self._waiter = None if ended else waiter
             return delta
 
     def throttle(self) -> bool:
@@ -104,10 +115,11 @@ class Generation:
 
     async def _adeltas(self) -> AsyncIterator[Delta]:
         published = asyncio.Event()
+        waiter = self.waiter(published.set)
         finished = False
         while not finished:
             published.clear()
-            delta = self.take(published.set)
+            delta = self.take(waiter)
             if delta is None:
                 await published.wait()
             else:
@@ -185,7 +197,7 @@ class Generation:
         )
 
 
-def _wake_reader(waiter: tuple[WakeUps, Callable[[], None]] | None) -> None:
+def _wake_reader(waiter: Waiter | None) -> None:
     """Wake a reader that waits in an event loop, if there is one."""
     if waiter is not None:
         wake_ups, notify = waiter

@@ -84,10 +84,11 @@ class EventStream(Response):
         timer = Timer(self._reader_seconds, partial(sending.reschedule, 0.0))
         try:
             async with sending, aclosing(self._events) as events:
-                async for data in events:
+                async for ready in events:
                     # Waits while the connection's buffers are full; then nothing more is taken from
                     # the engine, where the request pauses.
                     timer.begin()
+                    data = b"".join(ready)
                     await send({"type": "http.response.body", "body": data, "more_body": True})
                     timer.end()
         except TimeoutError:
@@ -99,15 +100,15 @@ class EventStream(Response):
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-async def stream_events(
+def stream_events(
     choices: Choices,
     writer: AnswerWriter,
     exchange: Exchange,
     ping_seconds: float,
     continuation: StreamBeginning | None = None,
-) -> AsyncGenerator[bytes]:
-    """Yield the encoded events of the answers, those together that are ready together; an error
-    becomes the last ones. The caller has sent events when it asks for the next ones.
+) -> AsyncGenerator[list[bytes]]:
+    """Return what yields the encoded events of the answers, those together that are ready together;
+    an error becomes the last ones. The caller has sent events when it asks for the next ones.
 
     Of a continued answer, the events that the client has are left out, but no error. For a router
     there are records between the events. It is told of an engine that was stopped by a stream
@@ -118,19 +119,23 @@ async def stream_events(
     if told:
         made = in_told_order(made, told)
     lines = _lines(choices, writer, exchange, made, told)
-    events = 0 if continuation is None else continuation.events
+    return lines if continuation is None else _unsent(lines, continuation.events, exchange)
+
+
+async def _unsent(
+    lines: AsyncGenerator[list[bytes]], events: int, exchange: Exchange
+) -> AsyncGenerator[list[bytes]]:
+    """Yield what `lines` yields without the first `events` events, which the client has."""
     async with aclosing(lines):
         async for ready in lines:
-            if events:
-                unsent: list[bytes] = []
-                for data in ready:
-                    if events and not data.startswith(b":") and exchange.code is None:
-                        events -= 1
-                    else:
-                        unsent.append(data)
-                ready = unsent
-            if ready:
-                yield b"".join(ready)
+            unsent: list[bytes] = []
+            for data in ready:
+                if events and not data.startswith(b":") and exchange.code is None:
+                    events -= 1
+                else:
+                    unsent.append(data)
+            if unsent:
+                yield unsent
 
 
 async def in_told_order(
@@ -183,26 +188,24 @@ async def _lines(
                 if delta is None:
                     yield [PING]
                     continue
-                ready = list(_events_of(writer, delta))
+                ends = delta.finish_reason is not None
+                ready = list(writer.parts(delta))
+                if ends:
+                    ready += writer.ended(delta)
                 sends = bool(ready)
                 if exchange.relayed and not known:
-                    ends = delta.finish_reason is not None
                     ready.insert(0, ToldDelta(delta.index, delta.token_ids, ends).record())
-                known = max(0, known - 1)
+                if known:
+                    known -= 1
                 tokens[delta.index] += delta.tokens
-                yield ready
+                if ready:
+                    yield ready
                 if sends:
                     exchange.note_sent(delta.index, tokens[delta.index])
     except Exception as error:
         yield list(_failed(writer, exchange, error))
         return
     yield list(writer.end(choices.usage()))
-
-
-def _events_of(writer: AnswerWriter, delta: ChoiceDelta) -> Iterator[bytes]:
-    yield from writer.parts(delta)
-    if delta.finish_reason is not None:
-        yield from writer.ended(delta)
 
 
 def _failed(writer: AnswerWriter, exchange: Exchange, error: Exception) -> Iterator[bytes]:

@@ -17,14 +17,18 @@ class Arrivals:
     too much."""
 
     def __init__(self, generations: Sequence[Generation], idle: float) -> None:
-        """`idle`: seconds of silence after which `next` returns None."""
+        """`idle`: seconds of silence after which `next` returns None. To be called in the event
+        loop that reads."""
         for generation in generations:
             generation.stream()
         self._generations = generations
         self._idle = idle
         self._ready = deque(range(len(generations)))
         """Which generations may have something new."""
-        self._notices = [partial(self._arrived, index) for index in range(len(generations))]
+        self._waiters = [
+            generation.waiter(partial(self._arrived, index))
+            for index, generation in enumerate(generations)
+        ]
         self._waiter: asyncio.Future[bool] | None = None
         self._timer: Timer | None = None
 
@@ -34,10 +38,8 @@ class Arrivals:
         while True:
             while self._ready:
                 index = self._ready.popleft()
-                delta = self._generations[index].take(self._notices[index])
+                delta = self._generations[index].take(self._waiters[index])
                 if delta is not None:
-                    if delta.finish_reason is None:
-                        self._ready.append(index)
                     return index, delta
             if not await self._arrival():
                 return None
