@@ -109,6 +109,21 @@ def test_a_request_names_its_user_its_salt_and_its_time(
     ]
 
 
+def test_the_server_limits_the_time_of_every_request(
+    client: Client, engine: ScriptedEngine
+) -> None:
+    client.config = ServerConfig(request_seconds=3)
+    assert client.chat().status_code == 200
+    for seconds in (1, 3):
+        assert client.chat(maskwright={"timeout": seconds}).status_code == 200
+    assert [asked.timeout for asked in engine.requests] == [3, 1, 3]
+    refused = client.chat(maskwright={"timeout": 3.5})
+    assert refused.status_code == 400
+    assert refused.json()["error"]["param"] == "maskwright.timeout"
+    assert "3 seconds at most, not 3.5" in refused.json()["error"]["message"]
+    assert len(engine.requests) == 3
+
+
 @pytest.mark.parametrize(
     ("field", "value", "param"),
     [

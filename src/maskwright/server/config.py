@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +32,8 @@ class ServerConfig:
     - `grammar_bytes`: upper bound on the bytes of compiled grammars that are kept.
     - `ping_seconds`: silence on a stream after which a comment line keeps proxies from closing it.
     - `reader_seconds`: time after which a client that reads nothing of its stream is disconnected.
+    - `request_seconds`: most seconds that an answer may take in the engine, for requests that don't
+      set a shorter limit themselves; None for no limit.
     - `batch_folder`: where files and batches are kept; None for a server that has none.
     - `file_bytes`: upper bound on the bytes of a file that a client stores.
     - `keys`: the keys of clients; None for a server that everybody may use.
@@ -52,6 +55,7 @@ class ServerConfig:
     grammar_bytes: int = 256 << 20
     ping_seconds: float = 15.0
     reader_seconds: float = 60.0
+    request_seconds: float | None = None
     batch_folder: Path | None = None
     file_bytes: int = 200 << 20
     log_prompts: bool = False
@@ -65,6 +69,10 @@ class ServerConfig:
         for name in ("body_bytes", "grammar_bytes", "ping_seconds", "reader_seconds", "file_bytes"):
             if getattr(self, name) <= 0:
                 raise InputError(f"{name} must be greater than 0", param=name)
+        if self.request_seconds is not None and not 0 < self.request_seconds < math.inf:
+            raise InputError(
+                "request_seconds must be a number greater than 0", param="request_seconds"
+            )
         if not self.drain_seconds >= 0:
             raise InputError("drain_seconds must be at least 0", param="drain_seconds")
         if self.handoff_key == "":

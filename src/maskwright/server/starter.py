@@ -65,6 +65,7 @@ class Starter:
         self.recipes = Recipes(config.whitespace, tool_format, config.additional_properties)
         self._grammars = GrammarStore(config.grammar_bytes, metrics, engine.loaded.vocab, processes)
         self._prompts = prompts
+        self._most_seconds = config.request_seconds
         self._processes = processes
 
     async def start(self, request: AnswerRequest, exchange: Exchange) -> Choices:
@@ -76,6 +77,7 @@ class Starter:
         self._check_token_ids(request)
         self._check_choices(request)
         self._check_ends(request)
+        seconds = self._seconds(request)
         if request.options.own.continuation is not None:
             request.options.own.continuation.check_choices(len(request.prompts) * request.options.n)
         begin = time.monotonic()
@@ -87,7 +89,7 @@ class Starter:
         limits = await self._limits(request, prompts)
         if recipe is not None and grammar is not None:
             await check_least(request, recipe, grammar, min(limits))
-        submitted = self._submit(request, prompts, limits, grammar, exchange)
+        submitted = self._submit(request, prompts, limits, grammar, exchange, seconds)
         exchange.prompts = prompts
         exchange.generations = generations = [generation for _, generation in submitted]
         exchange.requests = [asked for asked, _ in submitted]
@@ -274,6 +276,17 @@ class Starter:
             )
         return name
 
+    def _seconds(self, request: AnswerRequest) -> float | None:
+        """Return the time limit of an answer. Raises InputError if the client asks for more time
+        than the server gives."""
+        asked, most = request.options.own.timeout, self._most_seconds
+        if asked is not None and most is not None and asked > most:
+            raise InputError(
+                f"this server lets an answer take {most:g} seconds at most, not {asked:g}",
+                param="maskwright.timeout",
+            )
+        return most if asked is None else asked
+
     def _cut(self, request: AnswerRequest, prompt: list[int]) -> list[int]:
         """Return the last tokens of a prompt, as many as the client wants."""
         kept = request.options.kept
@@ -305,9 +318,10 @@ class Starter:
         limits: list[int],
         grammar: AnyGrammar | None,
         exchange: Exchange,
+        seconds: float | None,
     ) -> list[tuple[Request, Generation]]:
-        """Submit n generations for each prompt; if one is refused, the earlier ones are
-        cancelled."""
+        """Submit n generations for each prompt, each with a time limit of `seconds`; if one is
+        refused, the earlier ones are cancelled."""
         submitted: list[tuple[Request, Generation]] = []
         use, options = request.tool_use, request.options
         params, words = options.params, options.bad_words
@@ -325,7 +339,7 @@ class Starter:
             adapter=self._adapter(request),
             service=self._service(request, exchange),
             client=options.user if exchange.key is None else exchange.key,
-            timeout=options.own.timeout,
+            timeout=seconds,
             cache_salt=options.cache_salt,
             trace=options.own.scores_tokens,
         )

@@ -50,6 +50,7 @@ def serve(
     open_metrics: server.OpenMetrics = SERVER.open_metrics,
     cors_origin: server.CorsOrigin = [],  # noqa: B006 - read by the parser, never changed
     body_bytes: server.BodyBytes = SERVER.body_bytes,
+    request_seconds: server.RequestSeconds = SERVER.request_seconds,
     drain_seconds: server.DrainSeconds = SERVER.drain_seconds,
     name: server.Name = SERVER.model_name,
     strict_model: server.StrictModel = SERVER.strict_model,
@@ -110,6 +111,7 @@ def serve(
         keys=keys.ring(),
         open_metrics=open_metrics,
         cors_origins=tuple(cors_origin),
+        request_seconds=request_seconds,
         drain_seconds=drain_seconds,
         batch_folder=None if batch_folder is None else Path(batch_folder),
         handoff_key=handoff_key,
@@ -147,8 +149,7 @@ def serve(
         return
     tls, sinks = tls_files(tls_certificate, tls_key), open_sinks(trace, otel, trace_requests)
     web = WebSettings(server_config, keys, tls, sinks, log_format, log_level)
-    folder = cache_folder(cache)
-    chosen = ChosenModel(model, backend, device, dtype, draft_model, adapters, folder)
+    chosen = ChosenModel(model, backend, device, dtype, draft_model, adapters, cache_folder(cache))
     work = GrammarWork(grammar_processes, shape_seconds, shape_bytes)
     with listen(host, port, reader_seconds) as listening:
         from maskwright.cli.serving.start import start  # noqa: PLC0415 - imports torch

@@ -47,6 +47,13 @@ CorsOrigin = Annotated[
     ),
 ]
 BodyBytes = Annotated[int, Option(help="Most bytes of the body of a request.")]
+RequestSeconds = Annotated[
+    float | None,
+    Option(
+        help="Longest time that an answer may take, waiting included; then the client gets a 504. "
+        "Default: no limit, unless the request has one.",
+    ),
+]
 DrainSeconds = Annotated[
     float,
     Option(

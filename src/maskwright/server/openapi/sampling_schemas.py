@@ -140,7 +140,10 @@ def own_schemas() -> Schemas:
             "report": flag("Say what was enforced, and check the answer again.", default=False),
             "service": text("The class of service."),
             "timeout": number(
-                None, None, "Most seconds that the answer may take.", exclusiveMinimum=0
+                None,
+                None,
+                "Most seconds that the answer may take; the server's limit at most.",
+                exclusiveMinimum=0,
             ),
             "trace": one_of((False, True, "tokens"), "Return a trace of the generation."),
         },
