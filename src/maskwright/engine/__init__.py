@@ -9,6 +9,7 @@ A step plans which sequences compute how many tokens (`schedule/`), runs one for
 - `request/`: One request: its parameters, its state, its text, its trace.
 - `schedule/`: The scheduler: which sequences run in the next step, with which blocks.
 - `step/`: One step of the engine, and the thread that runs step after step.
+- `tiers/`: Stores for blocks that the pool has no room for: host memory and disk.
 - `adapters`: Which low-rank adapters are in memory.
 - `capacity`: How many key/value blocks fit into memory.
 - `config`: The engine's settings and limits.

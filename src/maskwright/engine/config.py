@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard
 
 from maskwright.engine.schedule.service import CLASSES, ServiceClass
+from maskwright.engine.tiers.eviction_order import STORE_POLICIES, StorePolicy
 from maskwright.errors import InputError
 from maskwright.kernels.kv_bytes import KV_DTYPES, KvDtype
 
@@ -29,6 +31,11 @@ class EngineConfig:
       codes of eight bits with a scale for each token and head. Codes take less memory and change
       logits a little, but keep them independent of the schedule.
     - `prefix_cache`: keep the blocks of computed prefixes until their memory is needed.
+    - `kv_host_bytes`: host memory for blocks that the prefix cache has no room for; 0 for none.
+    - `kv_disk`: a folder for blocks that neither has room for, and for the blocks of requests that
+      have ended. Servers of one machine may share it, and it survives them. None for none.
+    - `kv_disk_bytes`: upper bound on the bytes of this folder.
+    - `kv_policy`: which block of a full store goes next, see `EvictionOrder`.
     - `swap_bytes`: host memory for the blocks of preempted requests, which are copied there if this
       takes less time than computing them again. On a CPU, more blocks use this memory better.
 
@@ -66,6 +73,10 @@ class EngineConfig:
     blocks: int | None = None
     kv_dtype: KvDtype = "auto"
     prefix_cache: bool = True
+    kv_host_bytes: int = 0
+    kv_disk: Path | None = None
+    kv_disk_bytes: int = 4 * 2**30
+    kv_policy: StorePolicy = "lru"
     swap_bytes: int = 0
     max_running: int = 64
     max_batch_tokens: int = 512
@@ -99,6 +110,12 @@ class EngineConfig:
             )
         if self.draft_model is not None:
             check_drafts_used(self.drafts)
+        if not self.prefix_cache and (self.kv_host_bytes or self.kv_disk is not None):
+            raise InputError(
+                "Without the prefix cache no stored block is found; leave out kv_host_bytes and "
+                "kv_disk, or keep the prefix cache.",
+                param="prefix_cache",
+            )
         names = [item.name for item in self.classes]
         if not names or len(set(names)) < len(names):
             raise InputError(
@@ -132,7 +149,11 @@ def _check(name: str, value: object, *, optional: bool) -> None:
             right, wanted = _seconds(value), "a finite number above 0"
         case "stall":
             right, wanted = isinstance(value, int | float) and value > 1, "a number above 1"
-        case "swap_bytes":
+        case "kv_disk":
+            right, wanted = isinstance(value, Path), "a path"
+        case "kv_policy":
+            right, wanted = value in STORE_POLICIES, f"one of {', '.join(STORE_POLICIES)}"
+        case "swap_bytes" | "kv_host_bytes":
             right, wanted = _whole(value) and value >= 0, "an integer, 0 or more"
         case "drafts":
             right, wanted = _whole(value) and 0 <= value <= 64, "an integer from 0 to 64"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from maskwright.engine.observations import Distribution
 
@@ -25,6 +25,7 @@ class EngineStats:
     - `positions_idle`: positions in the blocks of running requests that hold no token yet.
     - `prefill_queue_tokens`: tokens of prompts that are still to be computed, of all live requests.
     - `reserved_kv_tokens`: positions that admission reserves for all live requests.
+    - `tiers`: counts of each store outside the pool, "host" and "disk", as far as there is one.
     - `observations`: histograms; see `Observations`. For all other counts see `Counts`.
     """
 
@@ -66,3 +67,4 @@ class EngineStats:
     prefill_queue_tokens: int
     reserved_kv_tokens: int
     observations: dict[str, Distribution]
+    tiers: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])

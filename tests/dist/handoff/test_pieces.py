@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from maskwright.engine.kv.block_keys import block_keys
 from maskwright.dist.handoff.pieces import (
     CHUNK_BLOCKS,
     Assembly,
     Contents,
     Cutting,
-    block_keys,
     cut_blocks,
     pack_message,
     unpack_message,

@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from maskwright.engine.kv.block_keys import block_keys
 from maskwright.dist.handoff.pieces import (
     CHUNK_BLOCKS,
     Assembly,
     Contents,
     Cutting,
-    block_keys,
     cut_blocks,
     pack_message,
     unpack_message,

@@ -50,17 +50,6 @@ class Piece:
     contents: Contents
 
 
-def block_keys(tokens: Sequence[int], block_size: int, salt: str) -> list[bytes]:
-    """Return for each whole block of `tokens` a digest of all tokens up to its end, and of
-    `salt`. Tokens must be less than 2**32."""
-    digest, keys = hashlib.blake2b(salt.encode(), digest_size=DIGEST_BYTES).digest(), []
-    for end in range(block_size, len(tokens) + 1, block_size):
-        block = np.array(tokens[end - block_size : end], "<u4").tobytes()
-        digest = hashlib.blake2b(digest + block, digest_size=DIGEST_BYTES).digest()
-        keys.append(digest)
-    return keys
-
-
 def cut_blocks(blocks: Mapping[int, Contents], cut: Cutting) -> Iterator[list[Piece]]:
     """Yield the pieces of each message."""
     whole = [Piece(number, 0, contents) for number, contents in sorted(blocks.items())]
@@ -78,7 +67,7 @@ def cut_blocks(blocks: Mapping[int, Contents], cut: Cutting) -> Iterator[list[Pi
 
 
 def pack_message(pieces: Sequence[Piece], keys: Sequence[bytes]) -> bytes:
-    """Return a message with `pieces`; `keys` are those of `block_keys`."""
+    """Return a message with `pieces`; `keys` are those of `block_keys` (`engine/kv/block_keys.py`)."""
     parts: list[bytes] = []
     for piece in pieces:
         contents = piece.contents.tobytes()

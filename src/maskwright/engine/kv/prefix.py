@@ -20,10 +20,11 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from maskwright.engine.kv.attention_window import AttentionWindow
+from maskwright.engine.kv.block_keys import next_key, root_key
 from maskwright.engine.kv.blocks import BlockPool
 
 
@@ -31,13 +32,15 @@ from maskwright.engine.kv.blocks import BlockPool
 class Node:
     """One cached block. `key`: its tokens. `block`: its number in the pool, 0 if it was evicted
     while nodes below it stay. `depth`: the number of blocks from the root to here. `stamp`: when it
-    was last used, by the tree's own counter. A root has no block, no parent and depth 0."""
+    was last used, by the tree's own counter. `digest`: see `PrefixTree.digest`, empty until it is
+    asked for. A root has no block, no parent and depth 0."""
 
     key: tuple[int, ...]
     block: int
     parent: Node | None
     depth: int
     stamp: int = 0
+    digest: bytes = b""
     children: dict[tuple[int, ...], Node] = field(default_factory=dict[tuple[int, ...], "Node"])
 
 
@@ -49,6 +52,9 @@ class PrefixTree:
         self.queries = 0
         self.hits = 0
         self.evictions = 0
+        self.keep: Callable[[Sequence[tuple[bytes, int]]], None] | None = None
+        """Called with the digests and the numbers of evicted blocks while their contents are still
+        in the pool."""
         self._pool = pool
         self._attention_window = attention_window
         self._roots: dict[Hashable, Node] = {}
@@ -64,8 +70,20 @@ class PrefixTree:
         if root is None:
             if len(self._roots) > 2 * self._nodes + 64:
                 self._roots = {name: root for name, root in self._roots.items() if root.children}
-            root = self._roots[salt] = Node((), 0, None, 0)
+            root = self._roots[salt] = Node((), 0, None, 0, digest=root_key(repr(salt)))
         return root
+
+    def digest(self, node: Node) -> bytes:
+        """The digest of all tokens up to the end of `node`, and of the salt (`block_keys`)."""
+        way: list[Node] = []
+        above = node
+        while not above.digest and above.parent is not None:
+            way.append(above)
+            above = above.parent
+        digest = above.digest
+        for here in reversed(way):
+            digest = here.digest = next_key(digest, here.key)
+        return digest
 
     def match(self, salt: Hashable, tokens: Sequence[int], most: int) -> Node:
         """The deepest node along `tokens`, within the first `most` of them, from which a sequence
@@ -153,6 +171,7 @@ class PrefixTree:
     def evict(self, count: int) -> None:
         """Evict `count` blocks, least recently used first. The caller has checked that the tree
         alone holds at least that many."""
+        gone: list[tuple[bytes, int]] = []
         while count:
             stamp, _, node = heapq.heappop(self._offers)
             if (
@@ -161,11 +180,15 @@ class PrefixTree:
                 or not self._pool.only_cached(node.block)
             ):
                 continue  # outdated: the next release of the node pushes a new entry
+            if self.keep is not None:
+                gone.append((self.digest(node), node.block))
             self._pool.disown(node.block)
             node.block = 0
             self.evictions += 1
             count -= 1
             self._offer(self._prune(node))
+        if self.keep is not None and gone:
+            self.keep(gone)
 
     def blocks(self) -> Iterator[int]:
         """Every block that the tree holds."""

@@ -71,6 +71,8 @@ class Scheduler:
         self.preemptions = 0
         self.swaps = 0
         """Preemptions whose blocks were swapped to the host's pool."""
+        self.arriving: Callable[[Sequence], bool] | None = None
+        """Whether a waiting sequence whose turn it is should wait for blocks from a store."""
         self._swap_pays = swap_pays
         self._classes = classes
         self._max_running = max_running
@@ -153,6 +155,7 @@ class Scheduler:
         """Plan the next step, of at most `budget` tokens (None: `max_batch_tokens`). Block tables
         and phases change at once; `Sequence.computed` changes only with `commit`."""
         step = PlanBuilder(max(budget or self._max_batch_tokens, len(self.running)))
+        self.tables.unwritten.clear()
         self._make_way(step)
         self._decode(step)
         if step.budget and self._more(step):
@@ -331,6 +334,8 @@ class Scheduler:
             for sequence in self.waiting.order(self.tables.cached):
                 if shares[sequence.rank][0] <= 0 or self.tables.following(sequence) in coming:
                     continue
+                if self._awaits(sequence):
+                    continue
                 if self._enter(sequence, step):
                     chosen = sequence
                     break
@@ -342,6 +347,10 @@ class Scheduler:
             self.waiting.overtake(chosen, blocked)
             self._fill(chosen, step, shares[chosen.rank])
             coming |= {self.tables.next_block(chosen)} - {None}
+
+    def _awaits(self, sequence: Sequence) -> bool:
+        """Whether `sequence`, which could be admitted, waits for blocks from a store."""
+        return self.arriving is not None and self._fits(sequence) and self.arriving(sequence)
 
     def _enter(self, sequence: Sequence, step: PlanBuilder) -> bool:
         """Admit `sequence` if a slot is free and all its tokens fit in addition to what the running

@@ -33,6 +33,8 @@ class Tables:
         self.host = host
         self.attention_window = attention_window
         self.tree = PrefixTree(pool, attention_window) if prefix_cache else None
+        self.unwritten: set[int] = set()
+        """Blocks of the step that is being planned whose contents are still to be copied there."""
 
     def held(self, sequence: Sequence) -> list[int]:
         """The blocks that `sequence` holds now."""
@@ -122,6 +124,7 @@ class Tables:
                 sequence.table.append(next(homes) if origin else 0)
                 if origin:
                     step.copies.append(BlockCopy(CopyDirection.IN, origin, sequence.table[-1]))
+                    self.unwritten.add(sequence.table[-1])
             sequence.computed = computed
         self._forget(sequence)
         self.settle(sequence)

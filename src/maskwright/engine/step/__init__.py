@@ -7,4 +7,5 @@
 - `loop`: The engine's thread, its inbox and its public class.
 - `post_step`: The work that follows a step for each request, inline or in a thread.
 - `runner`: Runs the forward and samples the rows.
+- `tiering`: Blocks that leave the pool for host memory and disk, and come back.
 """

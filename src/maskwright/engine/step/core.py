@@ -28,6 +28,7 @@ from maskwright.engine.schedule.sequence import Phase
 from maskwright.engine.schedule.step_time import StepTimeModel
 from maskwright.engine.step.post_step import Failed, PostStepWork, Prepared, StepResult
 from maskwright.engine.step.runner import Runner
+from maskwright.engine.step.tiering import BlockTiers
 from maskwright.errors import GenerationError, MaskwrightError
 from maskwright.sampling import Mask, TokenScore
 
@@ -110,6 +111,7 @@ class Core:
         *,
         step_times: StepTimeModel | None = None,
         draft_model: DraftModel | None = None,
+        tiers: BlockTiers | None = None,
         reader_seconds: float = 60.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -122,6 +124,9 @@ class Core:
         self._post_step_work = post_step_work
         self._step_times = step_times
         self._draft_model = draft_model
+        self.tiers = tiers
+        if tiers is not None:
+            scheduler.arriving = tiers.arriving
         self._reader_seconds = reader_seconds
         self._clock = clock
         self._active: dict[int, Active] = {}
@@ -224,6 +229,8 @@ class Core:
         self._held.pop(number, None)
         self.scheduler.end(active.sequence)
         last = active.close(reason, error)
+        if self.tiers is not None:
+            self.tiers.forget(active.sequence)
         self.scheduler.release(active.sequence)
         if self._draft_model is not None:
             self._draft_model.forget(active.sequence)
@@ -243,6 +250,7 @@ class Core:
         if self._draft_model is not None:
             self._guess(self._draft_model)
         drafted = time.perf_counter()
+        self.move_blocks()
         scheduler, step_times = self.scheduler, self._step_times
         budget = (
             None
@@ -263,7 +271,8 @@ class Core:
             self._score_prompts(plan, logits)
         self.scheduler.commit(plan)
         computed = time.perf_counter()
-        self._settle(STRAGGLER if logits is None else 0.0)
+        moving = self.tiers is not None and self.tiers.waits
+        self._settle(STRAGGLER if logits is None and not moving else 0.0)
         self._sample(list(self._ready_rows(plan, logits)), logits)
         self._settle()
         sampled = time.perf_counter()
@@ -285,6 +294,12 @@ class Core:
         self.seconds.plan += planned - drafted
         self.seconds.forward += computed - planned
         self.seconds.sample += sampled - computed
+
+    def move_blocks(self) -> None:
+        """Move blocks between the pool and the stores outside it, as far as running requests are
+        not delayed. To be called between steps."""
+        if self.tiers is not None:
+            self.tiers.move(self.scheduler.decoding)
 
     def _note_admitted(self, plan: StepPlan) -> None:
         now = self._clock()

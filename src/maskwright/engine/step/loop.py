@@ -40,6 +40,8 @@ from maskwright.engine.step.core import Core
 from maskwright.engine.step.exchange import BlockExchange, KvLayout, KvPrefix
 from maskwright.engine.step.post_step import PostStepWork
 from maskwright.engine.step.runner import Runner
+from maskwright.engine.step.tiering import BlockTiers
+from maskwright.engine.tiers.opening import open_stores
 from maskwright.errors import EngineStoppedError, GenerationError, MaskwrightError, OverloadedError
 from maskwright.models import BatchInvariance, LoadedModel
 
@@ -105,16 +107,17 @@ class Engine:
             self.adapters,
         )
         self._post_step_work = PostStepWork(overlap=config.overlap)
+        self.exchange = BlockExchange(scheduler.tables, self._runner)
+        """Blocks that leave for other engines and come from them; to be used within `call`."""
         self._core = Core(
             scheduler,
             self._runner,
             self._post_step_work,
             step_times=step_times,
             draft_model=self._new_draft_model(),
+            tiers=self._new_tiers(scheduler, step_times),
             reader_seconds=config.reader_seconds,
         )
-        self.exchange = BlockExchange(scheduler.tables, self._runner)
-        """Blocks that leave for other engines and come from them; to be used within `call`."""
         self._calls = Calls()
         self._batch_invariance: BatchInvariance | None = None
         self._numbers = itertools.count(1)
@@ -146,6 +149,14 @@ class Engine:
             most_rows=config.max_batch_tokens,
             kv_dtype=config.kv_dtype,
         )
+
+    def _new_tiers(self, scheduler: Scheduler, step_times: StepTimeModel) -> BlockTiers | None:
+        decoder = self.loaded.decoder
+        layout = f"{self.kv_layout()} {type(decoder).__qualname__} {decoder.device.type}"
+        stores = open_stores(self.config, layout, self._post_step_work.wake)
+        if stores is None:
+            return None
+        return BlockTiers(scheduler.tables, self.exchange, self._runner, stores, step_times)
 
     @property
     def max_context(self) -> int:
@@ -312,6 +323,7 @@ class Engine:
             prefill_queue_tokens=prefill,
             reserved_kv_tokens=reserved,
             observations=core.seen.read(),
+            tiers={} if core.tiers is None else core.tiers.counts(),
         )
 
     def view(self) -> EngineView:
@@ -406,6 +418,8 @@ class Engine:
             left, self._submitted = self._submitted, deque()
         self._calls.refuse_all(end)
         self._post_step_work.stop()
+        if self._core.tiers is not None:
+            self._core.tiers.stop()
         for generation in (*(active.generation for active in left), *self._compiling.take_all()):
             self._refuse(generation, FinishReason.ERROR, end)
         self._core.fail_all(end)
@@ -446,7 +460,9 @@ class Engine:
                 self._core.resume(number)
             self._calls.run_one()
             self._core.expire()
-            if not self._core.idle:
+            if self._core.idle:
+                self._core.move_blocks()
+            else:
                 return True
 
     def _something_to_do(self) -> bool:
@@ -463,6 +479,8 @@ class Engine:
     def _patience(self) -> float | None:
         """Seconds until the next deadline, 0 while there is work; None for no deadline."""
         if not self._core.idle:
+            return 0.0
+        if self._core.tiers is not None and self._core.tiers.waits:
             return 0.0
         times = (self._core.next_deadline(), self._compiling.next_deadline())
         first = min((moment for moment in times if moment is not None), default=None)

@@ -15,9 +15,10 @@ from fastapi import Request
 from fastapi.responses import JSONResponse
 
 from maskwright.dist.handoff.http_names import HANDOFF_KEY
-from maskwright.dist.handoff.pieces import Assembly, block_keys, unpack_message
+from maskwright.dist.handoff.pieces import Assembly, unpack_message
 from maskwright.dist.handoff.prefix_message import unpack_prefix
 from maskwright.engine import Engine
+from maskwright.engine.kv.block_keys import block_keys
 from maskwright.server.errors import HttpError
 
 MOST_BYTES: Final = 1 << 30

@@ -25,12 +25,12 @@ from maskwright.dist.handoff.http_names import BLOCKS_PATH, HAND_TO, HANDOFF_KEY
 from maskwright.dist.handoff.pieces import (
     CHUNK_BLOCKS,
     Cutting,
-    block_keys,
     cut_blocks,
     pack_message,
 )
 from maskwright.dist.handoff.prefix_message import pack_prefix
 from maskwright.engine import Engine
+from maskwright.engine.kv.block_keys import block_keys
 from maskwright.engine.step.exchange import KvPrefix
 from maskwright.server.answer.choices import Choices
 from maskwright.server.exchange import Exchange
