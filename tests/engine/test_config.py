@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,6 +24,10 @@ SETTINGS: list[tuple[str, list[Any], list[Any]]] = [
     ("prefix_cache", [True, False], [0, 1, None, "on"]),
     ("canonical", [True, False], [1, None]),
     ("overlap", [True, False], [1, None]),
+    ("kv_host_bytes", [0, 1], [-1, 0.5, None, False]),
+    ("kv_disk", [None, Path("kv")], ["kv", 1]),
+    ("kv_disk_bytes", [1, 2**40], [0, -1, None]),
+    ("kv_policy", ["lru", "lfu"], ["fifo", None]),
     ("swap_bytes", [0, 1], [-1, 0.5, None, False]),
     ("max_running", [1, 512], [0, -1, 513, None]),
     ("max_batch_tokens", [64, 9999], [63, 0, None]),  # as many as may run
@@ -61,6 +66,7 @@ def test_every_setting_but_the_draft_model_has_a_row() -> None:
         ({"kv_bytes": 0}, "kv_bytes is 0; it must be a positive integer."),
         ({"memory_fraction": 2}, "memory_fraction is 2; it must be a number above 0, 1 at most."),
         ({"kv_dtype": "x"}, "kv_dtype is 'x'; it must be one of auto, int8, fp8."),
+        ({"kv_host_bytes": 1, "prefix_cache": False}, "Without the prefix cache no stored block"),
         ({"max_running": 9, "max_batch_tokens": 8}, "at least max_running (9)"),
         ({"classes": (CLASS, CLASS)}, "at least one is needed, and each name once"),
     ],

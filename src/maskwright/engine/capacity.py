@@ -36,6 +36,7 @@ class Capacity:
     kv_dtype: KvDtype
     memory: int | None
     host_blocks: int = 0
+    kv_host_bytes: int = 0
     draft_weights: int = 0
     draft_block: int = 0
 
@@ -55,6 +56,7 @@ class Capacity:
             ("weights", self.weights),
             (f"{self.blocks} blocks of {self.block_size} tokens{kind}", self.blocks * self.block),
             *([("swap", self.host_blocks * self.block)] if self.host_blocks else []),
+            *([("evicted blocks", self.kv_host_bytes)] if self.kv_host_bytes else []),
             *([("draft model", draft)] if (draft := self._draft) else []),
             ("workspace", self.workspace),
             ("reserve", self.reserve),
@@ -82,7 +84,7 @@ def plan_capacity(loaded: LoadedModel, config: EngineConfig, *, adapters: bool =
     memory, host_blocks = None, config.swap_bytes // block
     whole = device_memory(decoder.device)
     # Of a GPU's memory, what is swapped out takes nothing.
-    swapped = host_blocks * block if whole is None else 0
+    swapped = host_blocks * block + config.kv_host_bytes if whole is None else 0
     owner = "machine's" if whole is None else "GPU's"
     whole = machine_memory() if whole is None else whole
     blocks = config.blocks or max(1, config.kv_bytes // block)
@@ -94,14 +96,14 @@ def plan_capacity(loaded: LoadedModel, config: EngineConfig, *, adapters: bool =
             raise InputError(
                 f"{config.memory_fraction:g} of the memory is {binary_size(memory)}; weights take "
                 f"{binary_size(weights + draft_weights)}, a step {binary_size(workspace)}, "
-                f"swap {binary_size(config.swap_bytes)}, everything else {binary_size(reserve)}, "
-                f"which leaves no block of {binary_size(block)}.",
+                f"swap and evicted blocks {binary_size(swapped)}, everything else "
+                f"{binary_size(reserve)}, which leaves no block of {binary_size(block)}.",
                 param="memory_fraction",
             )
     asked = blocks * (block + draft_block) + swapped
     if weights + draft_weights + workspace + asked > whole:
         raise InputError(
-            f"{blocks} blocks of {binary_size(block + draft_block)} and swap of "
+            f"{blocks} blocks of {binary_size(block + draft_block)} and host memory of "
             f"{binary_size(swapped)} don't fit into the {owner} memory of "
             f"{binary_size(whole)} beside weights of "
             f"{binary_size(weights + draft_weights)} and steps of {binary_size(workspace)}; "
@@ -118,6 +120,7 @@ def plan_capacity(loaded: LoadedModel, config: EngineConfig, *, adapters: bool =
         kv_dtype=config.kv_dtype,
         memory=memory,
         host_blocks=host_blocks,
+        kv_host_bytes=config.kv_host_bytes,
         draft_weights=draft_weights,
         draft_block=draft_block,
     )
@@ -125,6 +128,8 @@ def plan_capacity(loaded: LoadedModel, config: EngineConfig, *, adapters: bool =
 
 def _largest(config: EngineConfig, pool: int, swap: int) -> str:
     """Return the name of the setting that asks for most of the memory."""
+    if config.kv_host_bytes > max(swap, pool):
+        return "kv_host_bytes"
     if swap > pool:
         return "swap_bytes"
     return "kv_bytes" if config.blocks is None else "blocks"

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import random
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 import torch
 
 from maskwright.engine import Completion, Engine, EngineConfig, Request
 from maskwright.engine.schedule.step_time import StepTimeModel
+from maskwright.engine.step import tiering
 from maskwright.engine.step.tiering import BlockTiers
 from maskwright.engine.tiers.disk_folder import DiskFolder
 from maskwright.engine.tiers.disk_thread import DiskThread
@@ -81,10 +82,8 @@ class Tiered(Side):
 
 
 @contextmanager
-def tiered(
-    loaded: LoadedModel, config: EngineConfig = CONFIG, **stores: object
-) -> Iterator[Tiered]:
-    side = Tiered(loaded, config, **stores)  # type: ignore[arg-type]
+def tiered(loaded: LoadedModel, config: EngineConfig = CONFIG, **stores: Any) -> Generator[Tiered]:
+    side = Tiered(loaded, config, **stores)
     try:
         yield side
     finally:
@@ -201,7 +200,7 @@ def test_host_memory_spills_to_disk(loaded: LoadedModel, tmp_path: Path) -> None
     block, requests = loaded.decoder.block_bytes(4), prompts(4)
     with tiered(loaded, host=10 * block, folder=tmp_path) as side:
         first = side.in_turn(requests)
-        assert side.in_turn(requests, 10) == first
+        assert side.in_turn(requests[::-1], 10) == first[::-1]
         counts = side.tiers.counts()
         assert counts["host"]["bytes"] <= 10 * block
         assert counts["host"]["evicted"] > 0 < counts["disk"]["saved"]
@@ -221,7 +220,8 @@ def test_the_bound_of_the_folder_holds(loaded: LoadedModel, tmp_path: Path) -> N
 def test_another_engine_finds_a_finished_prefix(loaded: LoadedModel, tmp_path: Path) -> None:
     """Nothing was evicted: the pools have room for everything."""
     config, [request] = replace(CONFIG, blocks=64), prompts(1)
-    with tiered(loaded, config, folder=tmp_path) as one, tiered(loaded, config, folder=tmp_path) as other:  # fmt: skip
+    stores = {"folder": tmp_path}
+    with tiered(loaded, config, **stores) as one, tiered(loaded, config, **stores) as other:
         first = one.answers([request])
         assert one.scheduler.tree is not None
         assert one.scheduler.tree.evictions == 0
@@ -235,11 +235,11 @@ def test_what_follows_a_lost_block_is_computed_again(
     loaded: LoadedModel, lost: int, tmp_path: Path
 ) -> None:
     config, [request] = replace(CONFIG, blocks=64), prompts(1)
-    with tiered(loaded, config, folder=tmp_path) as one, tiered(loaded, config, folder=tmp_path) as other:  # fmt: skip
+    stores = {"folder": tmp_path}
+    with tiered(loaded, config, **stores) as one, tiered(loaded, config, **stores) as other:
         first = one.answers([request])
-        tree = other.scheduler.tables.tree
-        assert tree is not None
-        nodes = one.scheduler.tables.tree.along(one.admission.salt(request), request.prompt)  # type: ignore[union-attr]
+        assert one.scheduler.tree is not None
+        nodes = one.scheduler.tree.along(one.admission.salt(request), request.prompt)
         name = one.stores.key(nodes[lost].digest).hex()
         path = tmp_path / name[:2] / f"{name}.kv"
         data = bytearray(path.read_bytes())
@@ -296,7 +296,9 @@ def test_requests_with_one_prefix_fetch_it_once(loaded: LoadedModel, tmp_path: P
         assert side.fetched == 14
 
 
-def test_running_requests_are_not_delayed(loaded: LoadedModel) -> None:
+def test_running_requests_are_not_delayed(
+    loaded: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """While others decode, a step brings in only the blocks that lengthen it by a twentieth."""
     model = StepTimeModel(32, 4.0)
     model.observe(1, 0, 0.010)
@@ -308,8 +310,8 @@ def test_running_requests_are_not_delayed(loaded: LoadedModel) -> None:
         side.scheduler.tree.evict(side.pool.cached)
         side.add(neighbour, 10)
         side.step()
-        side.tiers._move_seconds = 0.000_2  # two blocks in a twentieth of 10 ms
-        side.tiers._observe = lambda blocks, seconds: None  # type: ignore[method-assign]
+        monkeypatch.setattr(tiering, "_mean", lambda before, value: 0.000_2)  # two in 0.5 ms
+        side.tiers._land_seconds = 0.000_2
         side.add(request, 11)
         side.step()
         for count in range(2, 15, 2):
@@ -328,13 +330,12 @@ def test_what_takes_longer_to_fetch_is_computed_and_tried_again_later(
     requests = prompts(3)
     with tiered(loaded, host=1 << 20, step_times=model) as side:
         first = side.in_turn(requests)
-        side.tiers._move_seconds = 0.005  # a block of four tokens
+        side.tiers._land_seconds = 0.005  # a block of four tokens
         before = side.core.counts.computed
         assert side.answers(requests[:1], 10) == first[:1]
-        assert side.tiers.declined == 14
+        assert side.tiers.declined == {"host": 14, "disk": 0}
         assert side.fetched == 0
         assert side.core.counts.computed - before == 67
-        side.tiers._observe = lambda blocks, seconds: None  # type: ignore[method-assign]
         for number in range(20, 30):
             side.answers([requests[number % 3]], number)
         assert side.fetched > 0

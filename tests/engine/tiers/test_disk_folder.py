@@ -33,7 +33,8 @@ def test_a_restart_finds_what_was_written(tmp_path: Path) -> None:
     assert first.write(key(1), CONTENTS)
     first.close()
     second = DiskFolder(tmp_path / "kv", 1 << 20)
-    assert second.holds(key(1)) and not second.holds(key(2))
+    assert second.holds(key(1))
+    assert not second.holds(key(2))
     assert second.read(key(1)) == CONTENTS
     assert second.bytes == SIZE == files(tmp_path / "kv")[0].stat().st_size
 

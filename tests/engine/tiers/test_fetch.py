@@ -22,7 +22,8 @@ def test_blocks_come_out_in_order_up_to_the_first_that_is_lost(
         got += sorted(taken)
     while fetch.ready and not fetch.over:
         got += sorted(fetch.take(most))
-    assert fetch.over and fetch.ready
+    assert fetch.over
+    assert fetch.ready
     assert fetch.take(most) == {}
     end = min(lost, default=9)
     assert got == ([] if whole and lost else list(range(3, end)))

@@ -37,5 +37,6 @@ def test_what_is_larger_than_the_store_goes_past_it() -> None:
     store = HostStore(3)
     store.write(b"a", b"1")
     assert store.write(b"b", b"1234") == [(b"b", b"1234")]
-    assert b"a" in store and b"b" not in store
+    assert b"a" in store
+    assert b"b" not in store
     assert store.read(b"b") is None

@@ -132,6 +132,18 @@ def test_every_observation_of_the_engine_is_told() -> None:
     assert len({name for name, _ in HISTOGRAMS.values()}) == len(HISTOGRAMS)
 
 
+def test_stores_are_told_as_far_as_there_are_some() -> None:
+    tiers = {"host": {"bytes": 70, "fetched": 3}, "disk": {"bytes": 80, "fetched": 4, "damaged": 1}}
+    found = page(replace(STATS, tiers=tiers))
+    assert {key: value for key, value in found.items() if key[0].startswith("kv_store")} == {
+        ("kv_store_bytes", "host"): 70,
+        ("kv_store_bytes", "disk"): 80,
+        ("kv_store_blocks_total", "fetched", "host"): 3,
+        ("kv_store_blocks_total", "fetched", "disk"): 4,
+        ("kv_store_blocks_total", "damaged", "disk"): 1,
+    }
+
+
 def test_an_engine_at_rest() -> None:
     found = page(replace(STATS, healthy=False, batch_invariant=None, blocks_used=0))
     assert found["healthy",] == 0

@@ -7,6 +7,7 @@ from typing import Annotated
 from maskwright import model_options
 from maskwright.cli.arguments import Option
 from maskwright.cli.options import BACKEND_HELP, CACHE_HELP, DEVICE_HELP, DTYPE_HELP, MODEL_HELP
+from maskwright.engine.tiers import eviction_order
 from maskwright.kernels import kv_bytes
 
 Model = Annotated[str, Option(help=MODEL_HELP, show_default="the demo model")]
@@ -74,6 +75,29 @@ KvDtype = Annotated[
 ]
 PrefixCache = Annotated[
     bool, Option(help="Reuse keys and values where prompts begin with the same tokens.")
+]
+KvHostBytes = Annotated[
+    int,
+    Option(
+        help="Host memory for blocks of keys and values that the prefix cache has no room for, in "
+        "bytes; 0 for none."
+    ),
+]
+KvDisk = Annotated[
+    str | None,
+    Option(
+        metavar="FOLDER",
+        help="Folder for blocks that memory has no room for, and for those of ended requests. "
+        "Servers of one machine may share it, and it outlasts them.",
+    ),
+]
+KvDiskBytes = Annotated[int, Option(help="Most bytes of the files in the folder of --kv-disk.")]
+KvPolicy = Annotated[
+    eviction_order.StorePolicy,
+    Option(
+        help="Which block of a full store goes next: the one not used for longest (lru), or the "
+        "one used least often (lfu)."
+    ),
 ]
 SwapBytes = Annotated[
     int,

@@ -68,6 +68,10 @@ def serve(
     blocks: engine.Blocks = ENGINE.blocks,
     kv_dtype: engine.KvDtype = ENGINE.kv_dtype,
     prefix_cache: engine.PrefixCache = ENGINE.prefix_cache,
+    kv_host_bytes: engine.KvHostBytes = ENGINE.kv_host_bytes,
+    kv_disk: engine.KvDisk = None,
+    kv_disk_bytes: engine.KvDiskBytes = ENGINE.kv_disk_bytes,
+    kv_policy: engine.KvPolicy = ENGINE.kv_policy,
     swap_bytes: engine.SwapBytes = ENGINE.swap_bytes,
     max_running: engine.MaxRunning = ENGINE.max_running,
     max_batch_tokens: engine.MaxBatchTokens = ENGINE.max_batch_tokens,
@@ -95,9 +99,7 @@ def serve(
     log_prompts: server.LogPrompts = SERVER.log_prompts,
     cache: engine.Cache = str(USER_CACHE),
 ) -> None:
-    check_device_name(device)
-    if draft_model is not None:
-        check_drafts_used(drafts)
+    _check_models(device, draft_model, drafts)
     adapters, keys = adapter_folders(adapter), KeySource(api_key, api_keys)
     server_config = ServerConfig(
         model_name=name,
@@ -123,6 +125,10 @@ def serve(
         blocks=blocks,
         kv_dtype=kv_dtype,
         prefix_cache=prefix_cache,
+        kv_host_bytes=kv_host_bytes,
+        kv_disk=None if kv_disk is None else Path(kv_disk),
+        kv_disk_bytes=kv_disk_bytes,
+        kv_policy=kv_policy,
         swap_bytes=swap_bytes,
         max_running=max_running,
         max_batch_tokens=max_batch_tokens,
@@ -143,8 +149,7 @@ def serve(
     if ray or len(roles) > 1:
         check_replicated(tls_certificate or tls_key, batch_folder)
         resources = resources_of(device, threads) if ray else None
-        sharing = 1 if ray and is_joined() else len(roles)
-        options = replica_options(sys.argv[2:], sharing, memory_fraction)
+        options = _own_options(len(roles), ray, memory_fraction)
         _replicate(roles, options, resources, (host, port), body_bytes, drain_seconds, api_key)
         return
     tls, sinks = tls_files(tls_certificate, tls_key), open_sinks(trace, otel, trace_requests)
@@ -155,6 +160,17 @@ def serve(
         from maskwright.cli.serving.start import start  # noqa: PLC0415 - imports torch
 
         start(chosen, engine_config, work, web, listening)
+
+
+def _check_models(device: str, draft_model: str | None, drafts: int) -> None:
+    check_device_name(device)
+    if draft_model is not None:
+        check_drafts_used(drafts)
+
+
+def _own_options(replicas: int, ray: bool, memory_fraction: float | None) -> list[str]:
+    sharing = 1 if ray and is_joined() else replicas
+    return replica_options(sys.argv[2:], sharing, memory_fraction)
 
 
 def _replicate(

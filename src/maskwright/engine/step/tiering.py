@@ -45,7 +45,7 @@ out until they are evicted."""
 MEMORY: Final = 0.2
 """Weight of the last move in the moving average of the time for moving a block."""
 
-DOUBT: Final = 0.9
+DOUBT: Final = 0.5
 """Factor on the time that fetching is taken to need, each time it is judged too slow, so that it is
 tried again now and then."""
 
@@ -66,7 +66,7 @@ class BlockTiers:
         self.stores = stores
         self.fetched: dict[Tier, int] = {"host": 0, "disk": 0}
         """Blocks that have come back into the pool from each store."""
-        self.declined = 0
+        self.declined: dict[Tier, int] = {"host": 0, "disk": 0}
         """Blocks that were computed although they are stored, because that takes less time."""
         self._tables = tables
         self._tree: PrefixTree = tables.tree
@@ -77,7 +77,8 @@ class BlockTiers:
         self._sought: dict[Sequence, int] = {}
         """The number of preemptions at which the stores were last asked for a sequence."""
         self._ended: deque[Iterator[Node]] = deque(maxlen=MOST_ENDED)
-        self._move_seconds: float | None = None
+        self._land_seconds: float | None = None
+        self._save_seconds: float | None = None
         self._doubt = 1.0
         tables.tree.keep = self._keep
 
@@ -133,7 +134,7 @@ class BlockTiers:
     def counts(self) -> dict[str, dict[str, int]]:
         """The numbers of each store, from any thread."""
         return {
-            tier: {**numbers, "fetched": self.fetched[tier]}
+            tier: {**numbers, "fetched": self.fetched[tier], "declined": self.declined[tier]}
             for tier, numbers in self.stores.counts().items()
         }
 
@@ -179,7 +180,8 @@ class BlockTiers:
                 key = self.stores.key(here)
                 tier = self.stores.find(key)
                 if tier is not None:
-                    stored[number], there = (key, tier), True
+                    stored[number] = key, tier
+                    there = True
             unbroken = unbroken + 1 if there else 0
             if unbroken > number - window.blocks_outside((number + 1) * size):
                 best = number + 1
@@ -197,16 +199,17 @@ class BlockTiers:
         granted until both have been measured."""
         disk, step_times = self.stores.disk, self._step_times
         computing = None if step_times is None else step_times.prompt(tokens)
-        if computing is None or self._move_seconds is None:
+        if computing is None or self._land_seconds is None:
             return True
-        seconds = len(found) * self._move_seconds
+        seconds = len(found) * self._land_seconds
         if disk is not None and disk.read_seconds is not None:
             seconds += disk.read_seconds * sum(tier == "disk" for _, tier in found.values())
         if seconds * self._doubt < computing:
             self._doubt = 1.0
             return True
         self._doubt *= DOUBT
-        self.declined += len(found)
+        for _, tier in found.values():
+            self.declined[tier] += 1
         return False
 
     def _begin(self, sequence: Sequence, keys: dict[int, bytes], tiers: dict[int, Tier]) -> None:
@@ -228,7 +231,8 @@ class BlockTiers:
                 for number, block in taken.items()
             }
             reached = self._exchange.write(KvPrefix(sequence.salt, tokens), contents)
-            self._observe(len(taken), time.perf_counter() - begin)
+            one = (time.perf_counter() - begin) / len(taken)
+            self._land_seconds = _mean(self._land_seconds, one)
             for number in taken:
                 self.fetched[tiers[number]] += number < reached
             if reached < end:
@@ -259,21 +263,20 @@ class BlockTiers:
             contents = self._runner.read_blocks(list(chosen.values()))
             for key, block in zip(chosen, contents, strict=True):
                 self.stores.write_through(key, block.tobytes())
-            self._observe(len(chosen), time.perf_counter() - begin)
+            one = (time.perf_counter() - begin) / len(chosen)
+            self._save_seconds = _mean(self._save_seconds, one)
 
     def _most(self, decoding: int) -> int:
         """Blocks that may be moved between two steps."""
         alone = None if self._step_times is None else self._step_times.step(decoding)
         if not decoding or alone is None:
             return MOST_WHILE_IDLE
-        if self._move_seconds is None:
-            return 1
-        return min(MOST_WHILE_IDLE, max(1, int(SHARE * alone / self._move_seconds)))
+        slower = max(self._land_seconds or 0.0, self._save_seconds or 0.0)
+        return min(MOST_WHILE_IDLE, max(1, int(SHARE * alone / slower))) if slower else 1
 
-    def _observe(self, blocks: int, seconds: float) -> None:
-        one = seconds / blocks
-        before = one if self._move_seconds is None else self._move_seconds
-        self._move_seconds = before + MEMORY * (one - before)
+
+def _mean(before: float | None, value: float) -> float:
+    return value if before is None else before + MEMORY * (value - before)
 
 
 def _path(node: Node) -> list[Node]:

@@ -1,6 +1,6 @@
 """Stores for blocks that the pool has no room for: in host memory, and in a folder on disk.
 
-A block is stored under a digest of everything its contents depend on (`StoreLayout`), so that a
+A block is stored under a digest of everything its contents depend on (`Stores`), so that a
 wrong block can't be found. What is damaged or gone counts as not stored, and is computed again.
 
 - `block_file`: A block as the bytes of a file, with a checksum.
@@ -9,6 +9,5 @@ wrong block can't be found. What is damaged or gone counts as not stored, and is
 - `eviction_order`: Which block of a full store goes next: LRU or LFU.
 - `fetch`: The blocks that one waiting sequence gets from the stores.
 - `host_store`: The store in host memory.
-- `opening`: Opens the stores that the settings ask for.
 - `stores`: Both stores, from the fast one to the slow one, and what they have counted.
 """

@@ -21,8 +21,8 @@ class Stores:
     def __init__(self, layout: str, host: HostStore | None, disk: DiskThread | None) -> None:
         self.host = host
         self.disk = disk
-        self.saved = {"host": 0, "disk": 0}
-        """Blocks that were given to each store."""
+        self.saved = 0
+        """Blocks that were given to the store in host memory."""
         self._layout = hashlib.blake2b(layout.encode(), digest_size=DIGEST_BYTES).digest()
 
     def key(self, digest: bytes) -> bytes:
@@ -40,7 +40,7 @@ class Stores:
         disk."""
         given_up = [(key, contents)]
         if self.host is not None:
-            self.saved["host"] += 1
+            self.saved += 1
             given_up = self.host.write(key, contents)
         for other, leaving in given_up:
             self.write_through(other, leaving)
@@ -48,7 +48,6 @@ class Stores:
     def write_through(self, key: bytes, contents: bytes) -> None:
         """Store a block on disk."""
         if self.disk is not None and not self.disk.holds(key):
-            self.saved["disk"] += 1
             self.disk.write(key, contents)
 
     def begin(self, fetch: Fetch, tiers: Mapping[int, Tier]) -> None:
@@ -72,7 +71,7 @@ class Stores:
         if self.host is not None:
             told["host"] = {
                 "bytes": self.host.bytes,
-                "saved": self.saved["host"],
+                "saved": self.saved,
                 "evicted": self.host.evicted,
             }
         if self.disk is not None:

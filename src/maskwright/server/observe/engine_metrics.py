@@ -63,6 +63,7 @@ class EngineMetrics(Collector):
         yield _gauge("healthy", "1 while the engine runs.", float(stats.healthy))
         yield from _gauges(stats)
         yield from _counters(stats)
+        yield from _stores(stats)
         for name, seen in stats.observations.items():
             yield _histogram(*HISTOGRAMS[name], seen)
 
@@ -157,6 +158,28 @@ def _counters(stats: EngineStats) -> Iterator[Metric]:
         ),
         stats.seconds,
     )
+
+
+def _stores(stats: EngineStats) -> Iterator[Metric]:
+    if not stats.tiers:
+        return
+    stores = stats.tiers.items()
+    yield _labelled(
+        GaugeMetricFamily(
+            "maskwright_kv_store_bytes", "Bytes in the stores outside the pool.", labels=["store"]
+        ),
+        {store: counts["bytes"] for store, counts in stores},
+    )
+    family = CounterMetricFamily(
+        "maskwright_kv_store_blocks",
+        "Blocks of the stores outside the pool, by what became of them.",
+        labels=["store", "event"],
+    )
+    for store, counts in stores:
+        for event, count in counts.items():
+            if event != "bytes":
+                family.add_metric([store, event], count)
+    yield family
 
 
 def _gauge(name: str, told: str, value: float) -> Metric:
