@@ -12,9 +12,14 @@ import httpx
 import pytest
 from axe_selenium_python import Axe
 
+from maskwright.dist.drain import Drain
+from maskwright.dist.front.app import Front
+from maskwright.dist.front.fleet import WorkerGroup
+from maskwright.dist.front.wire import Address
 from maskwright.server import ServerConfig
 from maskwright.server.access.keys import ApiKey, KeyRing, digest_of
 from maskwright.server.app import create_app
+from maskwright.server.observe.joined_state import joined_state
 from tests.cli.conftest import Run, run  # noqa: F401 - a fixture
 from tests.live_server import live_server
 from tests.pages.browser import Browser
@@ -220,6 +225,57 @@ def test_a_key_is_needed_for_the_figures_but_not_for_the_page(
         logged = browser.complaints()
         assert all("401" in line for line in logged), "Chromium reports a refused request itself"
         browser.run("sessionStorage.clear()")
+
+
+def test_a_router_shows_all_of_its_servers(
+    browser: Browser,
+    served: Served,
+    load: Callable[[int], None],
+    run: Run,  # noqa: F811
+) -> None:
+    """One server is asked as two workers, so that every count is twice that of the server."""
+    load(2)
+    group = WorkerGroup([Address.parse(served.url), Address.parse(f"{served.url}/v1")])
+    front = Front(group, Drain(1.0), join_states=joined_state)
+    with live_server(front) as url:  # pyright: ignore
+        browser.open(f"{url}/dashboard")
+        browser.until(lambda: browser.all("#answers button"))
+        assert browser.text("#health") == "2 of 2 servers are ready"
+        rows = [row.text.split()[:2] for row in browser.all("#servers tbody tr")]
+        assert rows == [["w0", "ready"], ["w1", "ready"]]
+
+        def doubled() -> bool:
+            told, there = figures(metrics(served.url)), shown(browser)
+            counts = ("kv-used", "kv-cached", "kv-free", "mask-rows", "refused")
+            return all(there[name] == 2 * told[name] for name in counts)
+
+        browser.until(doubled)
+        axe = Axe(browser.driver)
+        axe.inject()
+        found = axe.run()["violations"]
+        assert found == [], axe.report(found)
+        browser.open("about:blank")  # axe's own script is not the page's
+
+        document = httpx.get(f"{url}/v1/state").json()
+        ends = [one["number"] for one in document["recent"]]
+        assert ends == sorted(set(ends))
+        newest = httpx.get(f"{url}/state", params={"since": ends[-2]}).json()["recent"]
+        assert [one["number"] for one in newest] == ends[-1:]
+        assert httpx.get(f"{url}/v1/state", params={"since": "x"}).status_code == 400
+        lines = run("status", "--url", url, "--seconds", 0.1).stdout
+        assert "2 of 2 servers are ready" in lines
+        assert re.search(r"w1 +ready", lines)
+
+
+def test_a_router_of_servers_with_keys_shows_them_with_a_key(served: Served) -> None:
+    config = ServerConfig(keys=KeyRing([ApiKey("ann", digest_of("secret"))]))
+    with live_server(create_app(served.engine, config)) as worker:
+        group = WorkerGroup([Address.parse(worker)], key="secret")
+        with live_server(Front(group, Drain(1.0), join_states=joined_state)) as url:  # pyright: ignore
+            assert httpx.get(f"{url}/v1/state").status_code == 401
+            headers = {"authorization": "Bearer secret"}
+            found = httpx.get(f"{url}/v1/state", headers=headers).json()
+            assert [each["ready"] for each in found["workers"]] == [True]
 
 
 def test_nobody_there_is_told(run: Run) -> None:  # noqa: F811

@@ -24,6 +24,7 @@ from maskwright.dist.front.fleet import WorkerGroup
 from maskwright.dist.front.wire import Address
 from maskwright.dist.routing.replica_state import Role
 from maskwright.errors import InputError
+from maskwright.server.observe.joined_state import joined_state
 
 NOWHERE: Final = Address("127.0.0.1", 0)
 """The address of a replica that has not started yet."""
@@ -85,7 +86,7 @@ class ReplicatedService:
             counts = Counter(self.roles)
             what += f" ({counts['prefill']} for prompts, {counts['decode']} for answers)"
         with listen(self.host, self.port) as listening:
-            front = Front(group, drain, self.body_bytes)
+            front = Front(group, drain, self.body_bytes, join_states=joined_state)
             # uvicorn exits with a code of its own where the application does not start.
             with suppress(SystemExit):
                 FrontServer(front, drain, what).run([listening])

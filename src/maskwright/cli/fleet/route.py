@@ -23,6 +23,7 @@ from maskwright.dist.front.wire import Address
 from maskwright.dist.routing.round_robin import RoundRobinRouter
 from maskwright.dist.routing.router import RequestRouter, Router
 from maskwright.errors import InputError
+from maskwright.server.observe.joined_state import joined_state
 
 RoutePolicyName: TypeAlias = Literal["estimate", "round-robin"]
 
@@ -102,7 +103,7 @@ def route(
     router: RequestRouter = RoundRobinRouter() if policy == "round-robin" else Router()
     fleet = WorkerGroup(addresses, router, worker_key, roles=roles, handoff_key=handoff_key)
     drain = Drain(drain_seconds)
-    front = Front(fleet, drain, body_bytes, patience)
+    front = Front(fleet, drain, body_bytes, patience, joined_state)
     with listen(host, port) as listening:
         FrontServer(front, drain, f"{len(urls)} servers").run([listening])
 

@@ -107,8 +107,9 @@ def told(found: dict[str, Any], width: int) -> str:
         "refused": int(figures["refused"]),
         "output tokens": int(figures["output_tokens"]),
     }
-    health = "running" if found["healthy"] else "the engine has stopped"
+    servers: list[dict[str, Any]] = found.get("workers", [])
     tables: list[list[Row]] = [
+        [_server(each) for each in servers] or [{}],
         [{**states, **blocks}],
         [{**counts, **rates}],
         [times],
@@ -118,9 +119,31 @@ def told(found: dict[str, Any], width: int) -> str:
             for each in found["classes"]
         ],
     ]
-    return "\n\n".join(
-        (f"{found['model']}: {health}", *(lay_out(rows, width) for rows in tables if any(rows[0])))
-    )
+    laid = [lay_out(rows, width) for rows in tables if any(rows[0])]
+    return "\n\n".join((f"{found['model']}: {_health(found)}", *laid))
+
+
+def _health(found: dict[str, Any]) -> str:
+    """Whether the engine runs; of several servers, how many take requests."""
+    servers: list[dict[str, Any]] = found.get("workers", [])
+    if not found["healthy"]:
+        return "an engine has stopped" if servers else "the engine has stopped"
+    ready = sum(each["ready"] for each in servers)
+    return f"{ready} of {len(servers)} servers are ready" if servers else "running"
+
+
+def _server(told: dict[str, Any]) -> Row:
+    """One of several servers; what is not known of it is left out."""
+    counts = ("running", "requests_finished", "output_tokens")
+    return {
+        "server": told["name"],
+        "state": "ready" if told["ready"] else "not ready",
+        **{
+            name.replace("_", " "): None if told[name] is None else int(told[name])
+            for name in counts
+        },
+        "kv use %": _percent(told["kv_use"]),
+    }
 
 
 def _percent(share: float | None) -> float | None:

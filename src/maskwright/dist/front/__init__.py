@@ -5,6 +5,7 @@
 - `errors`: Errors of the router in OpenAI's form.
 - `fleet`: All workers: their checks, and the choice among them.
 - `front_metrics`: The router's metrics, and those of its workers with their names.
+- `gathered`: One page asked of all workers.
 - `relay`: A stream passed through, and continued by another worker if its worker is lost.
 - `split`: A request whose prompt one worker computes, and whose answer another one gives.
 - `wire`: A client of HTTP/1.1 for one worker.

@@ -12,10 +12,11 @@ import json
 import logging
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
+from urllib.parse import parse_qs, urlsplit
 
 from starlette.types import Message, Receive, Scope, Send
 
@@ -31,6 +32,7 @@ from maskwright.dist.front.errors import (
     retry_header,
 )
 from maskwright.dist.front.fleet import WorkerGroup, unrouted
+from maskwright.dist.front.gathered import gather_pages
 from maskwright.dist.front.relay import RELAY, StreamRelay
 from maskwright.dist.front.wire import Headers, WorkerLostError, WorkerResponse, without
 from maskwright.dist.front.worker import Underway, RemoteServer
@@ -58,6 +60,12 @@ MOST_TRIES: Final = 5
 
 REFUSED_SECONDS: Final = 0.2
 """Time before a stream is offered to a worker again after one has refused it."""
+
+StateJoiner: TypeAlias = Callable[
+    [Mapping[str, Any], Sequence[Mapping[str, Any]], int], dict[str, Any]
+]
+"""Makes one document of those of the workers by name, of names and readiness of all workers, and of
+the number after which answers are told."""
 
 JSON_TYPE: Final = (b"content-type", b"application/json")
 
@@ -117,11 +125,18 @@ class Passage:
 
 
 class Front:
-    """The ASGI application. `patience`: seconds to wait for a worker where none takes requests."""
+    """The ASGI application. `patience`: seconds to wait for a worker where none takes requests.
+    `join_states`: makes one document of the workers' `/state`; without it, one worker answers."""
 
     def __init__(
-        self, fleet: WorkerGroup, drain: Drain, body_bytes: int = 8 << 20, patience: float = 10.0
+        self,
+        fleet: WorkerGroup,
+        drain: Drain,
+        body_bytes: int = 8 << 20,
+        patience: float = 10.0,
+        join_states: StateJoiner | None = None,
     ) -> None:
+        self._join_states = join_states
         self._fleet = fleet
         self._drain = drain
         self._body_bytes = body_bytes
@@ -376,6 +391,8 @@ class Front:
                 return self._models
             case "/metrics":
                 return self._metrics
+            case "/state":
+                return self._state
             case _:
                 return None
 
@@ -403,16 +420,29 @@ class Front:
             await self._pass_on(passage, "/models")
 
     async def _metrics(self, passage: Passage) -> None:
-        pages: dict[str, str] = {}
-        for worker in self._fleet.workers:
-            if worker.healthy:
-                with suppress(WorkerLostError):
-                    response = await worker.client.send("GET", "/metrics", passage.headers)
-                    page = await response.body()
-                    if response.status == 200:
-                        pages[worker.name] = page.decode()
+        gathered = await gather_pages(self._fleet.workers, "/metrics", passage.headers)
+        pages = {name: page.decode() for name, page in gathered.found.items()}
         kind = (b"content-type", b"text/plain; version=0.0.4; charset=utf-8")
         await passage.answer(200, [kind], self._fleet.metrics.page(pages))
+
+    async def _state(self, passage: Passage) -> None:
+        """Answer with what all workers do. A number that can't be read is refused by a worker."""
+        [since] = parse_qs(urlsplit(passage.target).query, keep_blank_values=True).get(
+            "since", ["0"]
+        )[:1]
+        if self._join_states is None or not (since.isascii() and since.isdigit()):
+            await self._pass_on(passage, "/state")
+            return
+        gathered = await gather_pages(self._fleet.workers, "/v1/state", passage.headers)
+        if gathered.found:
+            states = {name: json.loads(page) for name, page in gathered.found.items()}
+            told = [{"name": one.name, "ready": one.ready} for one in self._fleet.workers]
+            joined = self._join_states(states, told, int(since[:18]))
+            await passage.answer(200, [JSON_TYPE], json.dumps(joined).encode())
+        elif gathered.refusal is not None:
+            await passage.answer(*gathered.refusal)
+        else:
+            await passage.fail(503, "no worker answers", NO_WORKER, retry_header(1))
 
 
 async def _passed(

@@ -2,6 +2,7 @@
 
 - `engine_metrics`: The engine's counters and histograms for Prometheus.
 - `figures`: Figures that are computed from metrics and recent answers.
+- `joined_state`: The documents of `/state` of several servers as one.
 - `metrics`: The server's own metrics for Prometheus.
 - `observer`: Hands each finished request to metrics, traces and logs.
 - `process_metrics`: The counts of grammar processes for Prometheus.

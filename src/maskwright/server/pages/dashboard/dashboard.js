@@ -77,7 +77,7 @@ const gauge = (name) => history.map((entry) => [entry.time - newest.time, entry.
 function draw() {
   const { metrics, figures } = newest;
   const span = Math.max(LEAST_SPAN, Math.min(SPAN, newest.time - history[0].time));
-  tell(newest.healthy ? "is-good" : "is-bad", newest.healthy ? "running" : "the engine has stopped");
+  drawHealth();
   $("model").textContent = newest.model;
   drawTiles(metrics, figures);
   lines($("throughput"), "Tokens a second", [
@@ -100,6 +100,19 @@ function draw() {
   drawMasks(metrics, figures);
   drawProcesses(metrics);
   drawLastAnswers();
+}
+
+/** Whether the engine runs; where a router tells of several servers, how many of them take requests. */
+function drawHealth() {
+  const servers = newest.workers ?? [], ready = servers.filter((each) => each.ready).length;
+  if (!newest.healthy) tell("is-bad", servers.length > 0 ? "an engine has stopped" : "the engine has stopped");
+  else tell(ready === servers.length ? "is-good" : "is-bad", servers.length > 0 ? `${ready} of ${servers.length} servers are ready` : "running");
+  $("servers-card").hidden = servers.length === 0;
+  const known = (value, unit) => (value === null ? "–" : unit(value));
+  fill($("servers"),
+    h("thead", {}, h("tr", {}, ["server", "state", "running", "answers", "tokens so far", "blocks in use"].map((name) => h("th", { scope: "col" }, name)))),
+    h("tbody", {}, servers.map((each) => h("tr", {}, h("th", { scope: "row" }, each.name),
+      [each.ready ? "ready" : "not ready", known(each.running, count), known(each.requests_finished, count), known(each.output_tokens, count), known(each.kv_use, (share) => `${short(100 * share)} %`)].map((cell) => h("td", {}, cell))))));
 }
 
 function drawTiles(metrics, figures) {
