@@ -52,7 +52,8 @@ class SimulatedEngine:
     """`most_drafts`: as of the engine's configuration; `empty`: tokens without text, which are
     never drafted. `step_times`: limits the tokens of a step as in the engine; None for schedulers
     that limit them themselves. `stages`: workers that share the layers; `flights`: plans that may
-    be begun before the first of them is finished."""
+    be begun before the first of them is finished. `by_layer`: keys and values of a prompt that are
+    fetched are waited for layer by layer, so that computing goes on meanwhile."""
 
     scheduler: PlansSteps
     step_times: StepTimeModel | None
@@ -61,12 +62,15 @@ class SimulatedEngine:
     empty: frozenset[int] = frozenset()
     stages: int = 1
     flights: int = 1
+    by_layer: bool = True
     now: float = 0.0
     answers: dict[int, list[int]] = field(default_factory=dict[int, list[int]])
     times: dict[int, list[float]] = field(default_factory=dict[int, list[float]])
     """When each token of each answer was there, in seconds of the simulated clock."""
     inbound: int = 0
     """Requests whose keys and values are on their way from another engine."""
+    fetched: dict[int, float] = field(default_factory=dict[int, float])
+    """When the keys and values will be there that are being fetched for a request."""
     steps: int = 0
     recomputed: int = 0
     """Tokens of prompts and answers that were computed again after a preemption."""
@@ -151,11 +155,17 @@ class SimulatedEngine:
         if plan.swapped and self.step_times is not None:
             self.step_times.observe_copies(plan.swapped, 0.0)
         copied = self._copied(plan) * scheduler.pool.block_size
-        seconds = self.costs.seconds(work_of(plan, copied))
+        seconds = self._with_fetched(plan, self.costs.seconds(work_of(plan, copied)))
         self._begun.append((plan, seconds))
         self.busy += seconds
         self.used += seconds * scheduler.pool.used
         return plan, seconds
+
+    def _with_fetched(self, plan: StepPlan, seconds: float) -> float:
+        """The seconds of a step with those for which it waits for what is being fetched."""
+        there = (self.fetched.pop(chunk.sequence.arrival, self.now) for chunk in plan.chunks)
+        wait = max(there, default=self.now) - self.now
+        return max(seconds, wait) if self.by_layer else seconds + max(0.0, wait)
 
     def withdraw(self) -> None:
         """Forget the step that was begun last, which has nothing to compute."""

@@ -8,5 +8,6 @@
 - `pools`: Machines that change what they do: a mixed pool, and a flip between the phases.
 - `routing`: Which engine a request goes to.
 - `split`: Engines that compute prompts, and engines that decode.
+- `store`: Keys and values that engines fetch from each other, or from memory and disks.
 - `transfer`: How long keys and values take from one to the other.
 """

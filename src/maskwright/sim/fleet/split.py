@@ -17,6 +17,7 @@ from maskwright.sim.fleet.clock import EventClock
 from maskwright.sim.fleet.driver import Driver
 from maskwright.sim.fleet.loads import cached_tokens
 from maskwright.sim.fleet.routing import LeastLoaded, Routing
+from maskwright.sim.fleet.store import Conductor, TieredStore
 from maskwright.sim.fleet.transfer import NOTHING, Transfer
 from maskwright.sim.load.demand import Demand
 from maskwright.sim.outcome.served import Served
@@ -29,14 +30,18 @@ class SplitPolicy:
     """`prefill`, `decode`: how the engine for each phase is chosen. `transfer`: how keys and values
     move. `reuses`: the decoding engine's prefix tree is asked, and only what it lacks is sent
     (MemServe's Caching-2). `returns`: after an answer its keys and values go back to the prefill
-    engine's tree (Caching-3). `admits`: asked when a request arrives; `rechecks`: asked again after
-    its prefill. Refused requests are not served further."""
+    engine's tree (Caching-3). `conductor`: asked for the engine from which what it knows of a
+    prompt is copied. `store`: memory and disks that keep the prompts of all engines. `admits`:
+    asked when a request arrives; `rechecks`: asked again after its prefill. Refused requests are
+    not served further."""
 
     prefill: Routing = field(default_factory=LeastLoaded)
     decode: Routing = field(default_factory=LeastLoaded)
     transfer: Transfer = NOTHING
     reuses: bool = False
     returns: bool = False
+    conductor: Conductor | None = None
+    store: TieredStore | None = None
     admits: Admits | None = None
     rechecks: Admits | None = None
 
@@ -58,6 +63,8 @@ class SplitFleet:
         """Tokens whose keys and values were sent to decoding engines."""
         self.calls = 0
         """Pieces in which they were sent."""
+        self.copied = 0
+        """Tokens whose keys and values were copied between engines for prompts."""
         self.in_transfer = 0
         self._links = [0.0] * len(prefills)
         self._drivers = {id(e): Driver(e, self.clock, self._ended) for e in self.engines}
@@ -88,8 +95,28 @@ class SplitFleet:
         one.times = engine.times.setdefault(demand.number, [])
         sequence = demand.sequence()
         sequence.limit = len(demand.prompt) + 1
+        self._fetch(demand, chosen)
         engine.add(sequence, demand.answer[:1])
         self._wake(engine)
+
+    def _fetch(self, demand: Demand, chosen: int) -> None:
+        """Begin to fetch what the chosen engine lacks of the prompt, if another engine or the store
+        has it."""
+        engine, now, policy = self.prefills[chosen], self.clock.now, self.policy
+        known = cached_tokens(engine, demand)
+        found, there = known, now
+        source = policy.conductor and policy.conductor.source(demand, self.prefills, chosen)
+        if policy.conductor is not None and source is not None:
+            found = cached_tokens(self.prefills[source], demand)
+            seconds = (found - known) * policy.conductor.per_copied
+            there = self._links[source] = max(self._links[source], now) + seconds
+            self.copied += found - known
+        elif policy.store is not None:
+            found, seconds = policy.store.find(demand.prompt, known)
+            there = now + seconds
+        if found > known:
+            engine.deposit(list(demand.prompt[:found]))
+            engine.fetched[demand.number] = there
 
     def _wake(self, engine: SimulatedEngine) -> None:
         self._drivers[id(engine)].wake()
@@ -103,6 +130,8 @@ class SplitFleet:
     def _prefilled(self, sequence: LiveSequence) -> None:
         one = self.served[sequence.arrival]
         one.cached = sequence.cached_tokens
+        if self.policy.store is not None:
+            self.policy.store.keep(one.demand.prompt)
         if one.demand.output == 1:
             self._follow(one.demand)
             return

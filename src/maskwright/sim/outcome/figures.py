@@ -31,6 +31,7 @@ class RunFigures:
     requests: int
     answered: int
     refused: int
+    ttft_mean: float
     ttft_p50: float
     ttft_p90: float
     ttft_p99: float
@@ -76,6 +77,7 @@ def figures(
         requests=len(served),
         answered=len(whole),
         refused=sum(one.refused for one in served),
+        ttft_mean=sum(ttft) / max(1, len(ttft)),
         ttft_p50=percentile(ttft, 50),
         ttft_p90=percentile(ttft, 90),
         ttft_p99=percentile(ttft, 99),

@@ -46,7 +46,8 @@ class EngineSettings:
     may be preempted for a prompt under the policy `mixed`; 0 for without bound. `stages`: workers
     of a pipeline that share the layers, and `flights` batches that they work on at a time, of at
     most `max_batch` sequences each; 0 flights for one batch a stage, 0 sequences for `max_running`.
-    Our scheduler has no pipeline."""
+    Our scheduler has no pipeline. `by_layer`: whether a prompt is computed while what is fetched of
+    it comes in layer by layer."""
 
     policy: PolicyName = "ours"
     blocks: int = 4096
@@ -65,6 +66,7 @@ class EngineSettings:
     stages: int = 1
     flights: int = 0
     max_batch: int = 0
+    by_layer: bool = True
 
     def engine(self, costs: CostModel) -> SimulatedEngine:
         """Make the engine. Raises InputError for an unknown policy, and for stages with ours."""
@@ -81,7 +83,7 @@ class EngineSettings:
                 host_blocks=self.host_blocks,
                 swap_pays=None,
             )
-            return SimulatedEngine(scheduler, step_times, costs)
+            return SimulatedEngine(scheduler, step_times, costs, by_layer=self.by_layer)
         other = PolicyScheduler(
             pool,
             self._batching(),
@@ -95,7 +97,14 @@ class EngineSettings:
             host_blocks=self.host_blocks,
         )
         flights = self.flights or self.stages
-        return SimulatedEngine(other, None, costs, stages=self.stages, flights=flights)
+        return SimulatedEngine(
+            other,
+            None,
+            costs,
+            stages=self.stages,
+            flights=flights,
+            by_layer=self.by_layer,
+        )
 
     def _batching(self) -> BatchPolicy:
         match self.policy:

@@ -5,6 +5,7 @@
 - `interference`: How much prompts and answers of one step slow each other down.
 - `memserve`: A prefix cache across prefill and decode.
 - `mooncake`: Scheduling by cache and load, and early refusal.
+- `mooncake_kv`: Copies of hot blocks, tiers of memory, and prompts on several machines.
 - `names`: The systems by name.
 - `orca`: Iteration-level scheduling against static batches, and pipelined workers.
 - `sarathi`: Chunked prompts: Sarathi's and FastGen's steps against whole prompts.

@@ -19,6 +19,7 @@ from maskwright.sim.outcome.figures import Objectives, RunFigures, figures
 from maskwright.sim.outcome.served import Served
 from maskwright.sim.policy.choice import EngineSettings
 from maskwright.sim.systems.claim import MechanismClaim, Rows, SystemReport
+from maskwright.sim.systems.mooncake_kv import kv_report
 
 COSTS: Final = SheetCosts(A100, LLAMA_13B)
 SETTINGS: Final = EngineSettings(
@@ -57,6 +58,7 @@ def mooncake(size: float = 1.0) -> SystemReport:
     wasted = {name: sum(one.wasted for one in served) for name, served in found.items()}
     swings = {name: _swing(served) for name, served in found.items()}
     everything, late, now, predicted = runs
+    cache = kv_report(size)
     rows: Rows = [
         {
             "run": name,
@@ -96,8 +98,9 @@ def mooncake(size: float = 1.0) -> SystemReport:
                 swings[now],
                 "refusal by the load now oscillates (paper)",
             ),
+            *cache.claims,
         ],
-        {"twice the load": rows},
+        {"twice the load": rows, **cache.tables},
     )
 
 
