@@ -10,6 +10,8 @@ import yaml
 
 from maskwright.errors import InputError
 from maskwright.sim.costs.linear import LinearCosts
+from maskwright.sim.costs.sheet import SheetCosts
+from maskwright.sim.costs.work import StepWork
 from maskwright.sim.scenario import read_scenario
 from tests.source_tree import ROOT
 
@@ -52,9 +54,47 @@ def test_costs_may_be_fitted(tmp_path: Path) -> None:
     assert scenario.costs.row == pytest.approx(0.001)
 
 
+def test_each_phase_may_have_a_pool_of_its_own(tmp_path: Path) -> None:
+    """Costs of the phases are added up: 30 prompt tokens at 2 ms, and 9 tokens at 20 ms."""
+    table = TABLE | {
+        "policies": ["ours"],
+        "routings": ["round-robin"],
+        "workload": {"requests": 4, "rate": 0.1, "prompt": 30, "output": 10},
+        "prefill": {"replicas": 2, "costs": {"fixed": 0.0, "row": 0.0, "token": 0.002}},
+        "decode": {"engine": {"max_running": 3}},
+        "transfer": {"kv_bytes": 10, "bandwidth": 1000, "mode": "request"},
+        "costs": {"fixed": 0.02, "row": 0.0, "token": 0.0},
+    }
+    file = tmp_path / "s.json"
+    file.write_text(json.dumps(table))
+    together, apart = read_scenario(file).runs()
+    assert (together.name, apart.name) == ("ours, round-robin", "prefill 2, decode 1")
+    for one in apart.served:
+        assert one.ttft == pytest.approx(0.06)
+        assert one.transfer == pytest.approx(0.3)
+        assert one.seconds == pytest.approx(0.06 + 0.3 + 9 * 0.02)
+
+
+def test_quantized_weights_are_read_faster(tmp_path: Path) -> None:
+    file = tmp_path / "s.json"
+    for weights, times in (("16", 1.0), ("w4a16", 4.0)):
+        costs = {"device": "a100", "model": "13b", "weights": weights}
+        file.write_text(json.dumps({**TABLE, "costs": costs}))
+        found = read_scenario(file).costs
+        assert isinstance(found, SheetCosts)
+        reading = found.seconds(StepWork(decoding=1)) - found.device.overhead
+        assert reading == pytest.approx(26e9 / times / (2.039e12 * 0.7))
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
+        ({"prefill": {}}, "prefill and decode have to be given together"),
+        ({"transfer": {}}, "transfer needs prefill and decode"),
+        ({"prefill": {"replicas": 0}, "decode": {}}, "prefill needs at least one replica"),
+        ({"prefill": {"policy": "orca"}, "decode": {}}, "prefill has no setting 'policy'"),
+        ({"prefill": {}, "decode": {}, "transfer": {"mode": "fast"}}, "no mode 'fast'"),
+        ({"costs": {"device": "a100", "weights": "w2"}}, "no weights 'w2'"),
         ({"polices": []}, "no setting 'polices'"),
         ({"policies": ["fair"]}, "no policies 'fair'; there are ours"),
         ({"routings": ["best"]}, "no routings 'best'"),
@@ -77,6 +117,7 @@ def test_mistakes_are_named(tmp_path: Path, change: dict[str, object], message: 
 
 def test_the_examples_can_be_read() -> None:
     for file in (
-        ROOT / "examples" / "simulate" / f"{name}.toml" for name in ("policies", "routing")
+        ROOT / "examples" / "simulate" / f"{name}.toml"
+        for name in ("policies", "routing", "phases")
     ):
         assert read_scenario(file).demands

@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any, get_args
 
 from maskwright.errors import InputError
-from maskwright.sim.costs.sheet import SheetCosts
 from maskwright.sim.costs.work import CostModel
 from maskwright.sim.fleet.fleet import Fleet
+from maskwright.sim.fleet.phase_pools import PhasePools
 from maskwright.sim.fleet.routing import RoutingName, routing
 from maskwright.sim.load.demand import Demand
 from maskwright.sim.load.traces import read_trace
 from maskwright.sim.outcome.figures import Objectives, RunFigures, figures
 from maskwright.sim.outcome.served import Served
+from maskwright.sim.phases import engine_of, phases_of
 from maskwright.sim.policy.choice import POLICIES, EngineSettings, PolicyName
-from maskwright.sim.policy.order import ORDERS
 from maskwright.sim.settings import costs_of, known, made, one_of, read_table, table_of, workload_of
 
 
@@ -33,8 +33,9 @@ class PolicyRun:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """`replicas` engines with equal `settings`, one run for each of `policies` and `routings`.
-    `note`: what is to be known of the costs, such as the error of a fit."""
+    """`replicas` engines with equal `settings`, one run for each of `policies` and `routings`; and
+    one run with a pool for each phase, if there are `phases`. `note`: what is to be known of the
+    costs, such as the error of a fit."""
 
     demands: list[Demand]
     costs: CostModel
@@ -45,6 +46,7 @@ class Scenario:
     routings: tuple[RoutingName, ...] = ("round-robin",)
     seed: int = 0
     note: str = ""
+    phases: PhasePools | None = None
 
     def runs(self) -> list[PolicyRun]:
         """Simulate every combination on equal load."""
@@ -56,6 +58,10 @@ class Scenario:
                 served = Fleet(engines, routing(way, self.seed)).run(self.demands)
                 name = f"{policy}, {way}" if self.replicas > 1 else policy
                 done.append(PolicyRun(name, served, figures(served, engines, self.objectives)))
+        if self.phases is not None:
+            served, engines = self.phases.run(self.demands)
+            name = f"prefill {self.phases.prefill.replicas}, decode {self.phases.decode.replicas}"
+            done.append(PolicyRun(name, served, figures(served, engines, self.objectives)))
         return done
 
 
@@ -69,16 +75,14 @@ def read_scenario(path: str | Path) -> Scenario:
         (
             *("seed", "replicas", "policies", "routings"),
             *("workload", "trace", "engine", "costs", "objectives"),
+            *("prefill", "decode", "transfer"),
         ),
         str(path),
     )
     seed = int(table.get("seed", 0))
     costs, note = costs_of(table_of(table, "costs"), file.parent)
-    settings = made(EngineSettings, table_of(table, "engine"), "engine")
-    if isinstance(costs, SheetCosts) and "blocks" not in table_of(table, "engine"):
-        settings = replace(settings, blocks=max(1, costs.positions() // settings.block_size))
-    one_of(settings.order, tuple(ORDERS), "order")
-    one_of(settings.preemption, ("recompute", "swap", "drop"), "preemption")
+    settings = engine_of(table_of(table, "engine"), costs)
+    phases = phases_of(table, costs, file.parent)
     policies = tuple(table.get("policies", [settings.policy]))
     routings = tuple(table.get("routings", ["round-robin"]))
     for policy in policies:
@@ -90,11 +94,12 @@ def read_scenario(path: str | Path) -> Scenario:
         costs,
         settings,
         made(Objectives, table_of(table, "objectives"), "objectives"),
-        max(1, int(table.get("replicas", 1))),
+        max(1, int(table.get("replicas", 1 if phases is None else phases.replicas))),
         policies,
         routings,
         seed,
         note,
+        phases,
     )
 
 

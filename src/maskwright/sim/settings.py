@@ -14,7 +14,7 @@ import yaml
 from maskwright.errors import InputError
 from maskwright.sim.costs.fit import fit, read_steps
 from maskwright.sim.costs.linear import LinearCosts
-from maskwright.sim.costs.sheet import DEVICES, MODELS, SheetCosts
+from maskwright.sim.costs.sheet import DEVICES, MODELS, WEIGHTS, SheetCosts
 from maskwright.sim.costs.work import CostModel
 from maskwright.sim.load.workloads import Lengths, Pattern, Workload
 
@@ -70,10 +70,16 @@ def costs_of(table: Mapping[str, Any], folder: Path) -> tuple[CostModel, str]:
         )
         return found.costs, note
     if "device" in table:
-        known(table, ("device", "model", "intra", "inter"), "costs")
+        known(table, ("device", "model", "intra", "inter", "weights"), "costs")
         device = DEVICES[one_of(table["device"], tuple(DEVICES), "device")]
         model = MODELS[one_of(table.get("model", "13b"), tuple(MODELS), "model")]
-        costs = SheetCosts(device, model, int(table.get("intra", 1)), int(table.get("inter", 1)))
+        costs = SheetCosts(
+            device,
+            model,
+            int(table.get("intra", 1)),
+            int(table.get("inter", 1)),
+            one_of(table.get("weights", "16"), tuple(WEIGHTS), "weights"),
+        )
         if costs.positions() <= 0:
             raise InputError(
                 f"{model.name} does not fit into the memory of {costs.intra * costs.inter} "

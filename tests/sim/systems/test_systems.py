@@ -33,6 +33,7 @@ WORSE: dict[str, list[tuple[str, float]]] = {
         ("low", 1.1),
         ("high", 1.1),
     ],
+    "rtp-llm": [("three", 1.2), ("8 bits", 1.5), ("4 bits", 2.0), ("devices", 1.2)],
     "mooncake": [
         ("together", 2.0),
         ("early", 2.0),

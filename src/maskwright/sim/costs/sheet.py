@@ -10,6 +10,7 @@ stages, which work on different batches at one time (Zhong et al., "DistServe", 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from maskwright.sim.costs.work import StepWork
 
@@ -64,6 +65,9 @@ DEVICES = {"a100": A100, "h100": H100}
 LLAMA_13B = ModelSheet("13B", 13e9, 40, 5120, 5120)
 LLAMA_70B = ModelSheet("70B (grouped heads)", 70e9, 80, 8192, 1024)
 LLAMA_8B = ModelSheet("8B (grouped heads)", 8e9, 32, 4096, 1024)
+WEIGHTS: Final = {"16": (1.0, 1.0), "w8a8": (0.5, 2.0), "w4a16": (0.25, 1.0), "w4a8": (0.25, 2.0)}
+"""How weights and activations are quantized: bytes of the weights and speed of the arithmetic, as
+multiples of those with 16 bits. Keys and values stay as they are."""
 MODELS = {"13b": LLAMA_13B, "70b": LLAMA_70B, "8b": LLAMA_8B}
 
 
@@ -71,12 +75,18 @@ MODELS = {"13b": LLAMA_13B, "70b": LLAMA_70B, "8b": LLAMA_8B}
 class SheetCosts:
     """The cost model of `intra` times `inter` devices that hold one copy of the model. `seconds`
     is the time for which a step occupies a stage of the pipeline; `latency` is the time until its
-    tokens are there."""
+    tokens are there. `weights`: a name of `WEIGHTS`."""
 
     device: DeviceSheet
     model: ModelSheet
     intra: int = 1
     inter: int = 1
+    weights: str = "16"
+
+    @property
+    def weight_bytes(self) -> float:
+        """Bytes of the weights as they are quantized."""
+        return self.model.weight_bytes * WEIGHTS[self.weights][0]
 
     def seconds(self, work: StepWork) -> float:
         """The seconds for which a step with this work occupies the first stage."""
@@ -86,10 +96,11 @@ class SheetCosts:
         """The seconds from the start of a step to its tokens."""
         device, model = self.device, self.model
         flops = device.flops * device.compute_efficiency * self.intra
+        fast = flops * WEIGHTS[self.weights][1]
         bandwidth = device.bandwidth * device.memory_efficiency * self.intra
         products = max(
-            2 * model.parameters * work.tokens / flops,
-            model.weight_bytes / bandwidth,
+            2 * model.parameters * work.tokens / fast,
+            self.weight_bytes / bandwidth,
         )
         wide = 4 * model.layers * model.hidden
         attention = wide * work.prompt_positions / flops + model.kv_bytes * work.context / bandwidth
@@ -108,5 +119,5 @@ class SheetCosts:
         """Positions of keys and values that fit beside the weights, with the share `reserve` of
         the memory left free; 0 or less where the model does not fit."""
         devices = self.intra * self.inter
-        room = devices * self.device.memory * (1 - reserve) - self.model.weight_bytes
+        room = devices * self.device.memory * (1 - reserve) - self.weight_bytes
         return int(room / self.model.kv_bytes)

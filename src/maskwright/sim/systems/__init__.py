@@ -8,6 +8,7 @@
 - `mooncake_kv`: Copies of hot blocks, tiers of memory, and prompts on several machines.
 - `names`: The systems by name.
 - `orca`: Iteration-level scheduling against static batches, and pipelined workers.
+- `rtp_llm`: Settings for each phase: devices, weights, numbers of instances.
 - `sarathi`: Chunked prompts: Sarathi's and FastGen's steps against whole prompts.
 - `sglang`: The prefix tree, and what uses it: order and routing.
 - `splitwise`: Phases on unlike machines, transfers layer by layer, and a mixed pool.

@@ -10,6 +10,7 @@ from maskwright.sim.systems.distserve import distserve
 from maskwright.sim.systems.memserve import memserve
 from maskwright.sim.systems.mooncake import mooncake
 from maskwright.sim.systems.orca import orca
+from maskwright.sim.systems.rtp_llm import rtp_llm
 from maskwright.sim.systems.sarathi import sarathi
 from maskwright.sim.systems.sglang import sglang
 from maskwright.sim.systems.splitwise import splitwise
@@ -28,6 +29,7 @@ SYSTEMS: Final[dict[str, Callable[[float], SystemReport]]] = {
     "tetriinfer": tetriinfer,
     "memserve": memserve,
     "mooncake": mooncake,
+    "rtp-llm": rtp_llm,
 }
 """For each system the function that simulates its mechanisms; the argument multiplies the number of
 requests."""
