@@ -24,6 +24,19 @@ def test_azure(tmp_path: Path) -> None:
     assert len(read_trace(file, most=1)) == 1
 
 
+def test_azure_with_a_time_zone(tmp_path: Path) -> None:
+    """As in the traces of 2024."""
+    file = tmp_path / "week.csv"
+    file.write_text(
+        "TIMESTAMP,ContextTokens,GeneratedTokens\n"
+        "2024-05-10 00:00:00.009930+00:00,2162,5\n"
+        "2024-05-10 00:00:01.017335+00:00,2399,6\n"
+    )
+    first, second = read_trace(file)
+    assert (first.time, len(first.prompt), first.output) == (0.0, 2162, 5)
+    assert second.time == pytest.approx(1.007405)
+
+
 def test_mooncake(tmp_path: Path) -> None:
     file = tmp_path / "conversation.jsonl"
     file.write_text(

@@ -41,7 +41,7 @@ WORSE: dict[str, list[tuple[str, float]]] = {
         ("predicted", 1.02),
         ("copies", 1.5),
         ("DRAM", 1.2),
-        ("SSD", 2.0),
+        ("SSD", 1.3),
         ("by layer", 1.1),
         ("pipeline", 1.5),
     ],

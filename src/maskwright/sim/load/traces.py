@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import csv
 import json
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -52,14 +52,19 @@ def _azure(lines: list[str], most: int | None) -> list[tuple[float, tuple[int, .
     for number, row in enumerate(csv.DictReader(lines)):
         if number == most:
             break
-        stamp = row["TIMESTAMP"].strip()
-        whole, _, fraction = stamp.partition(".")
-        seconds = datetime.fromisoformat(whole).timestamp() + float(f"0.{fraction[:7] or 0}")
+        seconds = _seconds(row["TIMESTAMP"].strip())
         prompt = tuple(text(number, int(row["ContextTokens"])))
         rows.append((seconds, prompt, int(row["GeneratedTokens"])))
     if not rows:
         raise ValueError("it has no request")
     return rows
+
+
+def _seconds(stamp: str) -> float:
+    """The time of a date. The traces of 2023 have seven digits after the point and no zone, those
+    of 2024 six and one."""
+    date = datetime.fromisoformat(stamp)
+    return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
 
 
 def _mooncake(lines: list[str], most: int | None) -> list[tuple[float, tuple[int, ...], int]]:
