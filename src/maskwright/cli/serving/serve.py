@@ -147,9 +147,8 @@ def serve(
     check_classes(server_config.keys, engine_config.classes)
     roles = roles_of(replicas, prefill, decode)
     if ray or len(roles) > 1:
-        check_replicated(tls_certificate or tls_key, batch_folder)
+        options = _options(roles, ray, memory_fraction, tls_certificate or tls_key, batch_folder)
         resources = resources_of(device, threads) if ray else None
-        options = _own_options(len(roles), ray, memory_fraction)
         _replicate(roles, options, resources, (host, port), body_bytes, drain_seconds, api_key)
         return
     tls, sinks = tls_files(tls_certificate, tls_key), open_sinks(trace, otel, trace_requests)
@@ -168,8 +167,12 @@ def _check_models(device: str, draft_model: str | None, drafts: int) -> None:
         check_drafts_used(drafts)
 
 
-def _own_options(replicas: int, ray: bool, memory_fraction: float | None) -> list[str]:
-    sharing = 1 if ray and is_joined() else replicas
+def _options(
+    roles: list[Role], ray: bool, memory_fraction: float | None, tls: str | None, folder: str | None
+) -> list[str]:
+    """The options of each replica."""
+    check_replicated(tls, folder)
+    sharing = 1 if ray and is_joined() else len(roles)
     return replica_options(sys.argv[2:], sharing, memory_fraction)
 
 
