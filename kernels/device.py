@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import torch
 from torch import Tensor
 
 try:
@@ -37,4 +38,9 @@ def jit(function: Any, **options: Any) -> Any:
 
 def runs_kernels(tensor: Tensor) -> bool:
     """Whether kernels can work on `tensor`: it is on a GPU or kernels are interpreted."""
-    return AVAILABLE and (tensor.is_cuda or INTERPRETED)
+    return kernels_run_on(tensor.device)
+
+
+def kernels_run_on(device: torch.device) -> bool:
+    """Whether kernels can work on tensors of `device`."""
+    return AVAILABLE and (device.type == "cuda" or INTERPRETED)

@@ -6,6 +6,7 @@ chain       the whole chain of sampling, beside a chain of torch's operations th
 mask        masks by their row numbers, beside shipping bitmasks
 decode      attention of new tokens, beside torch's without blocks
 prefill     attention of pieces of prompts, beside torch's
+low-rank    the updates of adapters, beside torch's of one adapter after another
 step        the forward of a decode step, of models with random weights
 structured  the engine's tokens a second with and without a schema
 
@@ -29,6 +30,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.gpu.attention import measure_decode, measure_prefill
 from benchmarks.gpu.decode_step import measure_steps, measure_structured
+from benchmarks.gpu.low_rank import measure_low_rank
 from benchmarks.gpu.sampling import measure_chain, measure_masks
 from benchmarks.gpu.timing import Bench, measure_ceilings
 from benchmarks.report import SKIPPED, Report, some_of
@@ -39,6 +41,7 @@ SUBJECTS: Final[dict[str, Callable[[Bench], None]]] = {
     "mask": measure_masks,
     "decode": measure_decode,
     "prefill": measure_prefill,
+    "low-rank": measure_low_rank,
     "step": measure_steps,
     "structured": measure_structured,
 }

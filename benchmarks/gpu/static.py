@@ -34,6 +34,7 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.report import SKIPPED, Report, some_of
 from maskwright.kernels import (
     apply_mask,
+    low_rank,
     norm_rope,
     paged_attention,
     sample,
@@ -53,6 +54,9 @@ WARPS, REGISTERS, BLOCKS, RESERVED = 64, 65_536, 32, 1024
 
 BYTES_PER_US: Final = 4.0e6
 """Bytes that an H200 is taken to read in a microsecond."""
+
+MODULES: Final = (apply_mask, low_rank, norm_rope, paged_attention, sample, silu_mul, store_kv)
+"""Modules with kernels."""
 
 TYPES: Final = {
     torch.bfloat16: "*bf16",
@@ -192,8 +196,9 @@ def launches(subject: Callable[[], object]) -> list[Launch]:
             )
 
     with ExitStack() as stack:
-        for module in (apply_mask, norm_rope, paged_attention, sample, silu_mul, store_kv):
-            stack.enter_context(patch.object(module, "runs_kernels", return_value=True))
+        for module in MODULES:
+            if hasattr(module, "runs_kernels"):
+                stack.enter_context(patch.object(module, "runs_kernels", return_value=True))
             for name in [name for name in vars(module) if name.endswith("_kernel")]:
                 recorder = Recorder(getattr(module, name))
                 stack.enter_context(patch.object(module, name, recorder))
@@ -259,6 +264,17 @@ def norms(*, width: int = 4096, head_dim: int = 128) -> None:
     norm_rope.norm_rope(heads, 32, tables, positions, (of_head, of_head), 1e-6)
 
 
+def low_ranks(dtype: torch.dtype, *, width: int = 4096, ends: tuple[int, ...] = (4096,)) -> None:
+    """Add the updates of two adapters of rank 16 to a product."""
+    device = torch.device("meta")
+    outputs = [end - begin for begin, end in zip((0, *ends), ends, strict=False)]
+    of_each = [(empty(16, width, dtype=dtype), empty(each, 16, dtype=dtype)) for each in outputs]
+    table = low_rank.matrix_table(of_each, device)
+    groups = low_rank.group_rows([(range(ROWS // 2), table)] * 2, device)
+    out, x = empty(ROWS, ends[-1], dtype=dtype), empty(ROWS, width, dtype=dtype)
+    low_rank.add_grouped(out, x, groups, 7, ends)
+
+
 def attend(
     name: str,
     *,
@@ -294,6 +310,10 @@ SUBJECTS: Final[dict[str, Callable[[], object]]] = {
     "norms": norms,
     "norms-64": lambda: norms(width=1024, head_dim=64),
     "silu": lambda: silu_mul.silu_mul(empty(ROWS, 2 * 14336, dtype=BF16)),
+    "low-rank": lambda: low_ranks(BF16),
+    "low-rank-qkv": lambda: low_ranks(BF16, ends=(4096, 5120, 6144)),
+    "low-rank-14336": lambda: low_ranks(BF16, width=14_336),
+    "low-rank-float32": lambda: low_ranks(FP32),
     "decode": lambda: attend("decode"),
     "decode-int8": lambda: attend("decode", codes=torch.int8),
     "decode-fp8": lambda: attend("decode", codes=torch.float8_e4m3fn),

@@ -13,8 +13,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 OFTEN = (
-    *("test_apply_mask.py", "test_norm_rope.py", "test_paged_attention.py", "test_sample.py"),
-    *("test_silu_mul.py", "test_store_kv.py"),
+    *("test_apply_mask.py", "test_low_rank.py", "test_norm_rope.py", "test_paged_attention.py"),
+    *("test_sample.py", "test_silu_mul.py", "test_store_kv.py"),
 )
 """Files that are run in one process: to import torch and Triton takes seconds of each."""
 

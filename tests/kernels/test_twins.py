@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.gpu.attention import BLOCK, SHAPES, TINY, Heads, pool_of, sequences_of
+from benchmarks.gpu.low_rank import ENDS, AdaptedRows
 from benchmarks.gpu.sampling import inputs_of, mask_table
 from benchmarks.gpu.timing import Bench
 from maskwright.kernels import apply_mask, norm_rope, paged_attention, sample, silu_mul, store_kv
@@ -157,4 +158,17 @@ def test_rotated_heads(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
         with monkeypatch.context() as patch:
             twin(patch, norm_rope)
             expected = norm_rope.norm_rope(*call)
+        assert_near(found, expected, 1e-5 if bench.tiny else 2e-2)
+
+
+def test_updates_of_adapters(bench: Bench) -> None:
+    for rows, adapters, rank in bench.sizes(((64, 9, 16), (300, 2, 64)), ((7, 3, 5),)):
+        (inputs,), (ends,) = bench.sizes((14_336,), (40,)), bench.sizes((ENDS,), ((9, 20, 33),))
+        subject = AdaptedRows(
+            bench, rows=rows, adapters=adapters, rank=rank, inputs=inputs, ends=ends
+        )
+        found = bench.numbers(rows, ends[-1])
+        expected = found.clone()
+        subject.by_kernels(found)
+        subject.by_torch(expected)
         assert_near(found, expected, 1e-5 if bench.tiny else 2e-2)

@@ -11,8 +11,9 @@ import pytest
 import torch
 
 from maskwright.errors import InputError
-from maskwright.kernels import norm_rope, paged_attention, silu_mul, store_kv
+from maskwright.kernels import low_rank, norm_rope, paged_attention, silu_mul, store_kv
 from maskwright.models import DEMO_PATH, device, load
+from maskwright.models.adapter import Adapter, LowRank
 from maskwright.models.batch import Run, lay_out
 from maskwright.models.config import parse_config, read_config
 from maskwright.models.dense import DenseDecoder
@@ -73,8 +74,9 @@ def recorded() -> Generator[dict[str, Recorder]]:
     """Put recorders in the place of all kernels of a forward."""
     found: dict[str, Recorder] = {}
     with ExitStack() as stack:
-        for module in (norm_rope, paged_attention, silu_mul, store_kv):
-            stack.enter_context(patch.object(module, "runs_kernels", return_value=True))
+        for module in (low_rank, norm_rope, paged_attention, silu_mul, store_kv):
+            if module is not low_rank:  # which the decoder chooses
+                stack.enter_context(patch.object(module, "runs_kernels", return_value=True))
             for name in [name for name in vars(module) if name.endswith("_kernel")]:
                 found[name] = Recorder()
                 stack.enter_context(patch.object(module, name, found[name]))
@@ -87,14 +89,30 @@ def test_a_step_leaves_nothing_on_the_host() -> None:
     config = parse_config(read_config(DEMO_PATH))
     decoder = DenseDecoder(config, read_weights(DEMO_PATH), torch.bfloat16, device=META)
     pool = decoder.new_pool(9, 16)
-    with patch("maskwright.models.dense.runs_kernels", return_value=True), recorded() as kernels:
-        runs = [Run([1, 2, 3], 14, [1, 2], 1), Run([5] * 20, 0, [3, 4], 1), Run([7], 3, [5], 1)]
+    shapes = decoder.adapter_shapes
+    name = "model.layers.1.self_attn.v_proj"
+    outputs, inputs = shapes[name]
+    matrices = LowRank(torch.zeros(3, inputs), torch.zeros(outputs, 3))
+    with (
+        patch("maskwright.models.dense.runs_kernels", return_value=True),
+        patch("maskwright.models.adapter.kernels_run_on", return_value=True),
+        recorded() as kernels,
+    ):
+        adapter = Adapter({name: matrices}).on(META, shapes)
+        assert adapter.nbytes == 8 * (inputs + outputs) * 4 + len(shapes) * 3 * 8
+        runs = [
+            Run([1, 2, 3], 14, [1, 2], 1, adapter),
+            Run([5] * 20, 0, [3, 4], 1),
+            Run([7], 3, [5], 1),
+        ]
         logits = decoder.forward(lay_out(runs, 16, decoder.plan), pool)
     assert (logits.shape, logits.device) == ((4, config.vocab_size), META)
     counts = {name: len(kernel.launches) for name, kernel in kernels.items() if kernel.launches}
     # Of each layer: decodes and pieces of prompts, the norms before attention and inner layer; and
-    # the last norm.
+    # the last norm. Of the one product that an adapter changes: its update.
     assert counts == {
+        "shrink_kernel": 1,
+        "expand_kernel": 1,
         "attend_kernel": 2 * config.layers,
         "add_norm_kernel": 2 * config.layers + 1,
         "norm_rope_kernel": config.layers,

@@ -76,7 +76,8 @@ class Adapters:
             loaded = self._loaded.get(name)
             if loaded is None:
                 decoder = self._decoder
-                adapter = self._files[name].load(decoder.adapter_shapes, decoder.dtype)
+                shapes = decoder.adapter_shapes
+                adapter = self._files[name].load(shapes, decoder.dtype).on(decoder.device, shapes)
                 self._make_room(name, adapter.nbytes)
                 self.loads += 1
                 loaded = self._loaded[name] = _Loaded(adapter)

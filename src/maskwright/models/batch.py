@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -51,7 +51,7 @@ class ForwardBatch:
 
     def to(self, device: torch.device) -> ForwardBatch:
         """Return the batch on a device, with int32 in place of int64; `attention` is there
-        already."""
+        already, and `adapters` stay on the host, for `group_adapters`."""
         if device.type == "cpu":
             return self
         columns = (self.tokens, self.positions, self.blocks, self.offsets, self.select)
@@ -60,7 +60,7 @@ class ForwardBatch:
         tokens, positions, blocks, offsets, select = moved.split([len(each) for each in columns])
         return ForwardBatch(
             *(tokens, positions, blocks, offsets, self.attention, select),
-            tuple(replace(group, rows=group.rows.to(device)) for group in self.adapters),
+            self.adapters,
         )
 
 

@@ -25,13 +25,13 @@ from maskwright.kernels.paged_plan import DevicePlan, plan_on_device
 from maskwright.kernels.reference import Span, paged_attention, plan_attention
 from maskwright.kernels.silu_mul import silu_mul
 from maskwright.kernels.store_kv import store_kv
-from maskwright.models.adapter import Shapes
+from maskwright.models.adapter import Shapes, group_adapters
 from maskwright.models.batch import ForwardBatch, Plan
 from maskwright.models.compiled.decoder import CompiledDense
 from maskwright.models.compiled_plan import CompiledPlan, plan_compiled
 from maskwright.models.config import ModelConfig
 from maskwright.models.decoder import SMALL
-from maskwright.models.layer import Layer, Linear
+from maskwright.models.layer import Layer, Linear, Updates
 from maskwright.models.library_operations import (
     AttentionShape,
     LibraryOperations,
@@ -69,6 +69,7 @@ class DenseDecoder:
         cos, sin = rope_table(config.rope, config.head_dim, config.max_positions)
         self._cos, self._sin = (table.to(self.device, dtype) for table in (cos, sin))
         self._scale = config.head_dim**-0.5
+        self._module_order = {name: place for place, name in enumerate(self.adapter_shapes)}
         self._compiled: CompiledDense | None = None
         if compiled is None:
             compiled = self.small and dtype == torch.float32 and not self._runs_kernels
@@ -186,26 +187,34 @@ class DenseDecoder:
         `select`: float32 `[s, vocab]`."""
         if self._compiled is not None:
             return self._compiled.forward(batch, pool)
+        adapters: Updates = batch.adapters
+        if self._runs_kernels:
+            adapters = group_adapters(adapters, self._module_order, self.device)
         batch = batch.to(self.device)
         eps = self.config.norm_eps
         hidden, mixed = F.embedding(batch.tokens, self.embedding), None
         for number, layer in enumerate(self.layers):
             hidden, normed = add_norm(hidden, mixed, layer.input_norm, eps)
-            hidden, normed = add_norm(
-                hidden, self._attend(layer, number, normed, batch, pool), layer.mlp_norm, eps
-            )
-            inner = silu_mul(layer.gate_up(normed, batch.adapters))
-            mixed = layer.down(inner, batch.adapters)
+            mixed = self._attend(layer, number, normed, batch, pool, adapters)
+            hidden, normed = add_norm(hidden, mixed, layer.mlp_norm, eps)
+            inner = silu_mul(layer.gate_up(normed, adapters))
+            mixed = layer.down(inner, adapters)
         selected = hidden[batch.select], None if mixed is None else mixed[batch.select]
         _, normed = add_norm(*selected, self.norm, eps)
         return F.linear(normed, self.head).float()
 
     def _attend(
-        self, layer: Layer, number: int, normed: Tensor, batch: ForwardBatch, pool: KvPool
+        self,
+        layer: Layer,
+        number: int,
+        normed: Tensor,
+        batch: ForwardBatch,
+        pool: KvPool,
+        adapters: Updates,
     ) -> Tensor:
         config = self.config
         heads, kv_heads = config.heads, config.kv_heads
-        qkv = layer.qkv(normed, batch.adapters).view(
+        qkv = layer.qkv(normed, adapters).view(
             len(normed), heads + 2 * kv_heads, config.head_dim
         )
         norms = None
@@ -227,7 +236,7 @@ class DenseDecoder:
             mixed = paged_attention(
                 *(query, pool, number, plan), scale=self._scale, window=layer.window
             )
-        return layer.output(mixed.view(len(normed), heads * config.head_dim), batch.adapters)
+        return layer.output(mixed.view(len(normed), heads * config.head_dim), adapters)
 
 
 class _Weights:

@@ -9,7 +9,10 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from maskwright.kernels.low_rank import add_low_rank
-from maskwright.models.adapter import AdapterRows
+from maskwright.models.adapter import AdapterRows, GroupedAdapters
+
+Updates = GroupedAdapters | Sequence[AdapterRows]
+"""What adapters add in a step: together by kernels, or one adapter after another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,13 +24,16 @@ class Linear:
     bias: Tensor | None
     parts: tuple[tuple[str, int], ...]
 
-    def __call__(self, x: Tensor, adapters: Sequence[AdapterRows] = ()) -> Tensor:
+    def __call__(self, x: Tensor, adapters: Updates = ()) -> Tensor:
         out = F.linear(x, self.weight, self.bias)
         self.adapt(out, x, adapters)
         return out
 
-    def adapt(self, out: Tensor, x: Tensor, adapters: Sequence[AdapterRows]) -> None:
+    def adapt(self, out: Tensor, x: Tensor, adapters: Updates) -> None:
         """Add the updates of `adapters` for the input `x` to their rows of `out`, in place."""
+        if isinstance(adapters, GroupedAdapters):
+            adapters.add(out, x, self.parts)
+            return
         for group in adapters:
             start = 0
             for name, end in self.parts:

@@ -13,6 +13,7 @@ import torch
 from benchmarks.gpu import measure
 from benchmarks.gpu.attention import measure_decode, measure_prefill, sequences_of
 from benchmarks.gpu.decode_step import SHAPES, measure_steps
+from benchmarks.gpu.low_rank import measure_low_rank
 from benchmarks.gpu.sampling import inputs_of, mask_table, measure_chain, sort_chain, unpack
 from benchmarks.gpu.timing import Bench, measure_ceilings
 from benchmarks.report import SKIPPED
@@ -32,9 +33,10 @@ def bench() -> Bench:
         (measure_chain, {"chain, mixed", "chain, greedy", "chain, top-p"}),
         (measure_decode, {"decode, tiny", "decode, tiny, int8"}),
         (measure_prefill, {"prefill, tiny"}),
+        (measure_low_rank, {"low-rank updates"}),
         (measure_steps, {"step, tiny"}),
     ],
-    ids=["chain", "decode", "prefill", "step"],
+    ids=["chain", "decode", "prefill", "low-rank", "step"],
 )
 def test_each_subject_has_rows(
     measure: Callable[[Bench], None], cases: set[str], bench: Bench

@@ -19,6 +19,7 @@ from maskwright.kernels.kv_bytes import KvDtype
 from maskwright.models import load
 from maskwright.sampling import SamplingParams
 from tests.engine.tiny import save_checkpoint
+from tests.models.adapters import save_adapter
 
 ROOT = Path(__file__).resolve().parents[3]
 SCHEMA = {
@@ -34,10 +35,22 @@ PARAMS = (
     SamplingParams(temperature=0.9, seed=4, logit_bias={5: 3.0}, frequency_penalty=0.4),
 )
 
+ADAPTERS = {"wide": ("q_proj", "v_proj"), "narrow": ("v_proj", "down_proj")}
+RANKS = {"wide": 17, "narrow": 3}
+
+
+def checkpoint(directory: Path) -> Path:
+    """A tiny model with its adapters."""
+    save_checkpoint(directory)
+    shapes = load(directory, dtype="float32").decoder.adapter_shapes
+    for seed, (name, targets) in enumerate(ADAPTERS.items()):
+        save_adapter(directory / name, shapes, [*targets], seed=seed, r=RANKS[name])
+    return directory
+
 
 def answers(directory: Path, kv_dtype: KvDtype, device: str = "cpu") -> list[list[int]]:
-    """The tokens of several requests at a time, whose prompts are cut, share a beginning and don't
-    all fit into the blocks."""
+    """The tokens of several requests at a time, with two adapters and none, whose prompts are cut,
+    share a beginning and don't all fit into the blocks."""
     loaded = load(directory, dtype="float32", device=device)
     grammar = compile_json_schema(SCHEMA, loaded.vocab)
     config = EngineConfig(
@@ -55,10 +68,12 @@ def answers(directory: Path, kv_dtype: KvDtype, device: str = "cpu") -> list[lis
             params=params,
             max_tokens=13,
             grammar=grammar if number % 2 else None,
+            adapter=(None, "wide", "narrow")[number % 3],
         )
         for number, params in enumerate(PARAMS)
     ]
-    with Engine(loaded, config) as engine:
+    folders = {name: directory / name for name in ADAPTERS}
+    with Engine(loaded, config, folders) as engine:
         generations = [engine.submit(request) for request in requests]
         found = [list(generation.result().token_ids) for generation in generations]
         core = engine._core
@@ -77,7 +92,7 @@ def answers(directory: Path, kv_dtype: KvDtype, device: str = "cpu") -> list[lis
 )
 @pytest.mark.parametrize("kv_dtype", ["auto", pytest.param("int8", marks=pytest.mark.slow)])
 def test_tokens_are_those_of_the_engine_without_kernels(kv_dtype: KvDtype, tmp_path: Path) -> None:
-    directory = save_checkpoint(tmp_path / "tiny")
+    directory = checkpoint(tmp_path / "tiny")
     expected = answers(directory, kv_dtype)
     run = subprocess.run(
         [sys.executable, "-m", "tests.engine.step.test_device", directory, kv_dtype],
@@ -94,7 +109,7 @@ def test_tokens_are_those_of_the_engine_without_kernels(kv_dtype: KvDtype, tmp_p
 @pytest.mark.gpu
 def test_tokens_on_a_gpu_are_those_of_the_cpu(tmp_path: Path) -> None:
     """In float32. The logits differ in their last bits, which seldom changes a draw."""
-    directory = save_checkpoint(tmp_path / "tiny")
+    directory = checkpoint(tmp_path / "tiny")
     assert answers(directory, "auto", "cuda") == answers(directory, "auto")
 
 
