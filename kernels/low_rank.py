@@ -1,13 +1,13 @@
 """The low-rank updates of products, for rows that have different adapters or none.
 
-`add_low_rank` is the update of one adapter in plain torch, which the engine runs on a CPU adapter by
-adapter. `add_grouped` is its kernel, for all adapters of a step and all modules that are stacked in
-a product at once: rows are sorted by adapter and cut into tiles, the first launch multiplies them by
-the matrices that reduce them to the rank (shrink), the second by those that expand them, as in
-Punica (Chen et al., arXiv:2310.18547) and S-LoRA (Sheng et al., arXiv:2311.03285). The inputs of the
-first product are cut into splits of a fixed length, whose sums the second launch adds one after
-another, and it sums over ranks in tiles of a fixed size. So the order of sums, and with it the bits
-of a row, depends on its own adapter alone.
+`add_low_rank` is the update of one adapter in plain torch, which the engine runs on a CPU, one
+adapter after another. `add_grouped` computes by kernels the updates of all adapters of a step for
+all modules that are stacked in a product: rows are sorted by adapter and cut into tiles, a first
+launch multiplies them by the matrices that reduce them to the rank (shrink), a second by those that
+expand them, as in Punica (Chen et al., arXiv:2310.18547) and S-LoRA (Sheng et al.,
+arXiv:2311.03285). The inputs of the first product are cut into splits of a fixed length, whose sums
+the second launch adds one after another, and it sums over ranks in tiles of a fixed size. So the
+order of sums, and with it the bits of a row, depends on its own adapter alone.
 
 The kernels find the matrices by their addresses, which every adapter has in a table on the device,
 so that a step ships one address for each of its adapters.
@@ -83,7 +83,8 @@ class GroupedRows:
     - `rows` `[n]`: row numbers of the batch.
     - `tiles` `[tiles, 4]`: the number of an adapter, the first of its rows in `rows` that the tile
       has, how many it has, at most `ROWS`, and 0.
-    - `tables` `[adapters]`: the address of each adapter's `MatrixTable.entries`.
+    - `tables` `[adapters]`: the address of each adapter's `MatrixTable.entries`, which the caller
+      keeps in memory.
     - `most_rank`: a bound for all ranks.
     """
 

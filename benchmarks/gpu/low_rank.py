@@ -1,4 +1,4 @@
-"""The updates of low-rank adapters on a GPU, beside torch's products of one adapter after another."""
+"""The updates of low-rank adapters on a GPU, beside torch's of one adapter after another."""
 
 from __future__ import annotations
 
@@ -48,8 +48,9 @@ class AdaptedRows:
         self.rows = [list(range(number, rows, adapters)) for number in range(adapters)]
         self.groups: GroupedRows | None = None
         if runs_kernels(self.x):
-            tables = [matrix_table(each, bench.device) for each in self.matrices]
-            groups = list(zip(self.rows, tables, strict=True))
+            # Kept, since the groups have their addresses only.
+            self.tables = [matrix_table(each, bench.device) for each in self.matrices]
+            groups = list(zip(self.rows, self.tables, strict=True))
             self.groups = group_rows(groups, bench.device)
         self._padded = [
             torch.tensor(mine + mine[:1] * (pad_rows(len(mine)) - len(mine))).to(bench.device)

@@ -1,5 +1,5 @@
-"""What adapters add: the twin, the kernels in the interpreter and on a GPU, held against the obvious
-way to write it."""
+"""What adapters add: the twin, the kernels in the interpreter and on a GPU, held against the
+obvious way to write it."""
 
 from __future__ import annotations
 

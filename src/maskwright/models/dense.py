@@ -214,9 +214,7 @@ class DenseDecoder:
     ) -> Tensor:
         config = self.config
         heads, kv_heads = config.heads, config.kv_heads
-        qkv = layer.qkv(normed, adapters).view(
-            len(normed), heads + 2 * kv_heads, config.head_dim
-        )
+        qkv = layer.qkv(normed, adapters).view(len(normed), heads + 2 * kv_heads, config.head_dim)
         norms = None
         if layer.query_norm is not None and layer.key_norm is not None:
             norms = layer.query_norm, layer.key_norm
