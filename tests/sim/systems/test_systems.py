@@ -24,6 +24,7 @@ WORSE: dict[str, list[tuple[str, float]]] = {
         ("mixed pool", 2.0),
         ("ageing", 2.0),
         ("dollar", 1.05),
+        ("one pool", 1.2),
     ],
     "tetriinfer": [("apart", 1.5), ("shortest prompt", 1.05), ("predicted", 1.02), ("flip", 1.2)],
     "memserve": [

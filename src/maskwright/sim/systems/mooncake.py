@@ -3,7 +3,7 @@ al., "Mooncake", FAST'25)."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from statistics import fmean, pstdev
 from typing import Final
 
@@ -32,32 +32,79 @@ SETTINGS: Final = EngineSettings(
     reserves=False,
 )
 DECODE: Final = replace(SETTINGS, policy="orca", blocks=2600, prefix_cache=False)
+QUEUE: Final = Workload(300, 6.0, Lengths(2000, "uniform"), Lengths(200, "uniform"))
+"""Long prompts, of which many may wait."""
 SHARED: Final = Workload(
     240, 20.0, Lengths(200, "uniform"), Lengths(20), prefixes=10, prefix_length=1984, skew=0.8
 )
 CROWD: Final = Workload(300, 24.0, Lengths(500, "uniform"), Lengths(100, "uniform"))
-OBJECTIVES: Final = Objectives(1.0, 0.035)
-SLOTS: Final = 24
-"""Running requests with which a decoding engine still meets the objective."""
 LINK: Final = Transfer("layer", LLAMA_13B.kv_bytes, LLAMA_13B.layers, bandwidth=A100.network)
 PER_TOKEN: Final = COSTS.seconds(StepWork(prompt=1024, position=512)) / 1024
 
 
+@dataclass(frozen=True, slots=True)
+class EarlyRefusal:
+    """Refuses requests that would miss the `objectives`. `slots`: running requests with which a
+    decoding engine still meets them. `output`: the mean length of an answer."""
+
+    objectives: Objectives
+    slots: int
+    output: float
+
+    def in_time(self, fleet: SplitFleet, demand: Demand) -> bool:
+        """Whether the first token is predicted to come in time: the time of what waits at the best
+        prefill engine, and of the prompt's part that is not in its cache."""
+        best = min(
+            load(engine)[0] + len(demand.prompt) - cached_tokens(engine, demand)
+            for engine in fleet.prefills
+        )
+        return best * PER_TOKEN <= 0.8 * self.objectives.ttft
+
+    def room_now(self, fleet: SplitFleet, demand: Demand) -> bool:
+        """Whether few enough requests decode now, or have keys and values on their way."""
+        decoding = fleet.in_transfer + sum(load(engine)[1] for engine in fleet.decodes)
+        return decoding < self.slots * len(fleet.decodes)
+
+    def by_now(self, fleet: SplitFleet, demand: Demand) -> bool:
+        """Whether the load now allows the request."""
+        return self.in_time(fleet, demand) and self.room_now(fleet, demand)
+
+    def by_prediction(self, fleet: SplitFleet, demand: Demand) -> bool:
+        """Whether the decoding load at the end of the prefill will allow it: what decodes now and
+        will not have ended, and every prompt that is computed before this one."""
+        queued = min(load(engine)[0] for engine in fleet.prefills) + len(demand.prompt)
+        steps = queued * PER_TOKEN / self.objectives.tpot
+        staying = fleet.in_transfer
+        for engine in fleet.decodes:
+            for sequence in (*engine.scheduler.running, *engine.scheduler.waiting):
+                to_come = self.output - (len(sequence.tokens) - sequence.prompt_length)
+                staying += to_come > steps
+        coming = sum(load(engine)[1] for engine in fleet.prefills)
+        allowed = self.slots * len(fleet.decodes)
+        return self.in_time(fleet, demand) and staying + coming < allowed
+
+
+QUICK: Final = EarlyRefusal(Objectives(1.0, 0.035), 24, CROWD.output.mean)
+SLOW: Final = EarlyRefusal(Objectives(10.0, 0.04), 12, QUEUE.output.mean)
+
+
 def mooncake(size: float = 1.0) -> SystemReport:
-    """Shared prefixes on four prefill engines; and twice the requests that one engine for prefill
-    and one for decode can serve."""
+    """Shared prefixes on four prefill engines; twice the requests that one engine for prefill and
+    one for decode can serve; and more long prompts than these can serve."""
     aware, blind = _shared(LongestCached(), size), _shared(LeastLoaded(), size)
     runs: dict[str, tuple[Admits | None, Admits | None]] = {
         "everything is accepted": (None, None),
-        "refused after the prefill": (None, _room_now),
-        "refused early, by the load now": (_early_now, _room_now),
-        "refused early, by the load predicted": (_early_predicted, _room_now),
+        "refused after the prefill": (None, QUICK.room_now),
+        "refused early, by the load now": (QUICK.by_now, QUICK.room_now),
+        "refused early, by the load predicted": (QUICK.by_prediction, QUICK.room_now),
     }
-    found = {name: _crowd(*hooks, size) for name, hooks in runs.items()}
-    goodput = {name: figures(served, (), OBJECTIVES).goodput for name, served in found.items()}
+    found = {name: _crowd(CROWD, *hooks, size) for name, hooks in runs.items()}
+    goodput = {
+        name: figures(served, (), QUICK.objectives).goodput for name, served in found.items()
+    }
     wasted = {name: sum(one.wasted for one in served) for name, served in found.items()}
-    swings = {name: _swing(served) for name, served in found.items()}
-    everything, late, now, predicted = runs
+    everything, late, now, _ = runs
+    steady, swinging = (_crowd(QUEUE, way, None, size) for way in (SLOW.by_prediction, SLOW.by_now))
     cache = kv_report(size)
     rows: Rows = [
         {
@@ -65,7 +112,6 @@ def mooncake(size: float = 1.0) -> SystemReport:
             "good/s": goodput[name],
             "refused": sum(one.refused for one in served),
             "wasted tokens": wasted[name],
-            "swing": swings[name],
         }
         for name, served in found.items()
     ]
@@ -93,14 +139,29 @@ def mooncake(size: float = 1.0) -> SystemReport:
             ),
             MechanismClaim(
                 "predicted load instead of the load now",
-                "swing of the decoding load",
-                swings[predicted],
-                swings[now],
+                "swing of the decoding load, prompts of 2,000 tokens",
+                _swing(steady),
+                _swing(swinging),
                 "refusal by the load now oscillates (paper)",
             ),
             *cache.claims,
         ],
-        {"twice the load": rows, **cache.tables},
+        {
+            "twice the load": rows,
+            "many long prompts wait": [
+                {
+                    "refused": name,
+                    "good/s": figures(served, (), SLOW.objectives).goodput,
+                    "answered": sum(one.whole for one in served),
+                    "swing": _swing(served),
+                }
+                for name, served in (
+                    ("by the load predicted", steady),
+                    ("by the load now", swinging),
+                )
+            ],
+            **cache.tables,
+        },
     )
 
 
@@ -112,48 +173,13 @@ def _shared(routing: Routing, size: float) -> RunFigures:
     return figures(fleet.run(replace(SHARED, requests=requests).demands(2))[60:])
 
 
-def _crowd(admits: Admits | None, rechecks: Admits | None, size: float) -> list[Served]:
+def _crowd(
+    load: Workload, admits: Admits | None, rechecks: Admits | None, size: float
+) -> list[Served]:
     prefills = [SETTINGS.engine(COSTS)]
     policy = SplitPolicy(transfer=LINK, admits=admits, rechecks=rechecks)
     fleet = SplitFleet(prefills, [DECODE.engine(COSTS)], policy)
-    return fleet.run(replace(CROWD, requests=round(CROWD.requests * max(size, 0.5))).demands(2))
-
-
-def _in_time(fleet: SplitFleet, demand: Demand) -> bool:
-    """Whether the first token is predicted to come in time: the time of what waits at the best
-    prefill engine, and of the prompt's part that is not in its cache."""
-    best = min(
-        load(engine)[0] + len(demand.prompt) - cached_tokens(engine, demand)
-        for engine in fleet.prefills
-    )
-    return best * PER_TOKEN <= 0.8 * OBJECTIVES.ttft
-
-
-def _decoding(fleet: SplitFleet) -> int:
-    """Requests that decode, or whose keys and values are on their way."""
-    return fleet.in_transfer + sum(load(engine)[1] for engine in fleet.decodes)
-
-
-def _room_now(fleet: SplitFleet, demand: Demand) -> bool:
-    return _decoding(fleet) < SLOTS * len(fleet.decodes)
-
-
-def _early_now(fleet: SplitFleet, demand: Demand) -> bool:
-    return _in_time(fleet, demand) and _room_now(fleet, demand)
-
-
-def _early_predicted(fleet: SplitFleet, demand: Demand) -> bool:
-    """The decoding load at the end of the prefill: what decodes now and will not have ended, and
-    every prompt that is computed before this one."""
-    queued = min(load(engine)[0] for engine in fleet.prefills) + len(demand.prompt)
-    steps = queued * PER_TOKEN / OBJECTIVES.tpot
-    staying = fleet.in_transfer
-    for engine in fleet.decodes:
-        for sequence in (*engine.scheduler.running, *engine.scheduler.waiting):
-            to_come = CROWD.output.mean - (len(sequence.tokens) - sequence.prompt_length)
-            staying += to_come > steps
-    coming = sum(load(engine)[1] for engine in fleet.prefills)
-    return _in_time(fleet, demand) and staying + coming < SLOTS * len(fleet.decodes)
+    return fleet.run(replace(load, requests=round(load.requests * max(size, 0.5))).demands(2))
 
 
 def _swing(served: list[Served]) -> float:
