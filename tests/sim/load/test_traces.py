@@ -59,3 +59,12 @@ def test_what_is_no_trace_is_refused(tmp_path: Path, name: str, content: str) ->
         read_trace(file)
     with pytest.raises(InputError, match="can't read"):
         read_trace(tmp_path / "missing.csv")
+
+
+def test_what_is_missing_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text("TIMESTAMP,ContextTokens\n2023-11-16 18:15:46.6805900,374\n")
+    with pytest.raises(InputError, match="a request has no 'GeneratedTokens'"):
+        read_trace(file)
+    with pytest.raises(InputError, match=r"a \.csv file \(Azure's\) or a \.jsonl file"):
+        read_trace(tmp_path / "t.json")

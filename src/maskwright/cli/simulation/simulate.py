@@ -67,7 +67,7 @@ def simulate(
     scenario = read_scenario(what)
     runs = scenario.runs()
     if picture is not None:
-        title = f"{len(scenario.demands)} requests, {scenario.replicas} replicas"
+        title = f"{len(scenario.demands)} requests, replicas: {scenario.replicas}"
         try:
             Path(picture).write_text(
                 draw_runs({run.name: run.served for run in runs}, title), encoding="utf-8"

@@ -28,6 +28,10 @@ def read_trace(path: str | Path, speed: float = 1.0, most: int | None = None) ->
     `speed` times as fast, and at most the first `most` requests. Times begin at 0. Raises
     InputError for what can't be read."""
     file = Path(path)
+    if file.suffix not in (".csv", ".jsonl"):
+        raise InputError(
+            f"{path}: a trace is a .csv file (Azure's) or a .jsonl file (Mooncake's)", param="trace"
+        )
     try:
         content = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -37,7 +41,11 @@ def read_trace(path: str | Path, speed: float = 1.0, most: int | None = None) ->
     lines = content.splitlines()
     try:
         rows = _mooncake(lines, most) if file.suffix == ".jsonl" else _azure(lines, most)
-    except (ValueError, KeyError, TypeError) as error:
+    except KeyError as error:
+        raise InputError(
+            f"{path} is no trace of a known format: a request has no {error}", param="trace"
+        ) from None
+    except (ValueError, TypeError) as error:
         raise InputError(f"{path} is no trace of a known format: {error}", param="trace") from None
     start = min((time for time, _, _ in rows), default=0.0)
     rows.sort(key=lambda row: row[0])
