@@ -90,8 +90,22 @@ SLOW: Final = EarlyRefusal(Objectives(10.0, 0.04), 12, QUEUE.output.mean)
 
 def mooncake(size: float = 1.0) -> SystemReport:
     """Shared prefixes on four prefill engines; twice the requests that one engine for prefill and
-    one for decode can serve; and more long prompts than these can serve."""
+    one for decode can serve; more long prompts than these can serve; and the cache."""
     aware, blind = _shared(LongestCached(), size), _shared(LeastLoaded(), size)
+    parts = (_refused_early(size), _refused_by_prediction(size), kv_report(size))
+    together = MechanismClaim(
+        "cache and load together",
+        "TTFT p90, ms, against load only",
+        1000 * aware.ttft_p90,
+        1000 * blind.ttft_p90,
+    )
+    return SystemReport(
+        [together, *(claim for part in parts for claim in part.claims)],
+        {title: rows for part in parts for title, rows in part.tables.items()},
+    )
+
+
+def _refused_early(size: float) -> SystemReport:
     runs: dict[str, tuple[Admits | None, Admits | None]] = {
         "everything is accepted": (None, None),
         "refused after the prefill": (None, QUICK.room_now),
@@ -99,30 +113,20 @@ def mooncake(size: float = 1.0) -> SystemReport:
         "refused early, by the load predicted": (QUICK.by_prediction, QUICK.room_now),
     }
     found = {name: _crowd(CROWD, *hooks, size) for name, hooks in runs.items()}
-    goodput = {
-        name: figures(served, (), QUICK.objectives).goodput for name, served in found.items()
-    }
-    wasted = {name: sum(one.wasted for one in served) for name, served in found.items()}
-    everything, late, now, _ = runs
-    steady, swinging = (_crowd(QUEUE, way, None, size) for way in (SLOW.by_prediction, SLOW.by_now))
-    cache = kv_report(size)
+    goodput = [figures(served, (), QUICK.objectives).goodput for served in found.values()]
+    wasted = [sum(one.wasted for one in served) for served in found.values()]
     rows: Rows = [
         {
             "run": name,
-            "good/s": goodput[name],
+            "good/s": good,
             "refused": sum(one.refused for one in served),
-            "wasted tokens": wasted[name],
+            "wasted tokens": tokens,
         }
-        for name, served in found.items()
+        for (name, served), good, tokens in zip(found.items(), goodput, wasted, strict=True)
     ]
+    everything, late, now, _ = range(len(runs))
     return SystemReport(
         [
-            MechanismClaim(
-                "cache and load together",
-                "TTFT p90, ms, against load only",
-                1000 * aware.ttft_p90,
-                1000 * blind.ttft_p90,
-            ),
             MechanismClaim(
                 "early refusal",
                 "good answers/s under twice the load",
@@ -137,32 +141,32 @@ def mooncake(size: float = 1.0) -> SystemReport:
                 wasted[now],
                 wasted[late],
             ),
-            MechanismClaim(
-                "predicted load instead of the load now",
-                "swing of the decoding load, prompts of 2,000 tokens",
-                _swing(steady),
-                _swing(swinging),
-                "refusal by the load now oscillates (paper)",
-            ),
-            *cache.claims,
         ],
-        {
-            "twice the load": rows,
-            "many long prompts wait": [
-                {
-                    "refused": name,
-                    "good/s": figures(served, (), SLOW.objectives).goodput,
-                    "answered": sum(one.whole for one in served),
-                    "swing": _swing(served),
-                }
-                for name, served in (
-                    ("by the load predicted", steady),
-                    ("by the load now", swinging),
-                )
-            ],
-            **cache.tables,
-        },
+        {"twice the load": rows},
     )
+
+
+def _refused_by_prediction(size: float) -> SystemReport:
+    ways = {"by the load predicted": SLOW.by_prediction, "by the load now": SLOW.by_now}
+    found = {name: _crowd(QUEUE, way, None, size) for name, way in ways.items()}
+    predicted, now = map(_swing, found.values())
+    rows: Rows = [
+        {
+            "refused": name,
+            "good/s": figures(served, (), SLOW.objectives).goodput,
+            "answered": sum(one.whole for one in served),
+            "swing": _swing(served),
+        }
+        for name, served in found.items()
+    ]
+    claim = MechanismClaim(
+        "predicted load instead of the load now",
+        "swing of the decoding load, prompts of 2,000 tokens",
+        predicted,
+        now,
+        "refusal by the load now oscillates (paper)",
+    )
+    return SystemReport([claim], {"many long prompts wait": rows})
 
 
 def _shared(routing: Routing, size: float) -> RunFigures:

@@ -53,8 +53,6 @@ def splitwise(size: float = 1.0) -> SystemReport:
     ]
     pool, fixed = (_shift(size, mixes=mixes) for mixes in (True, False))
     ages, starves = (_crowd(patience, size) for patience in (1, 0))
-    unlike, alike = _for_a_dollar(H100, A100, size), _for_a_dollar(H100, H100, size)
-    one_pool = _rate(H100, "combined", size) * 3600 / H100.price
     return SystemReport(
         [
             MechanismClaim(
@@ -84,24 +82,32 @@ def splitwise(size: float = 1.0) -> SystemReport:
                 ages.gap_p99,
                 starves.gap_p99,
             ),
-            MechanismClaim(
-                "H100 for prompts, A100 for tokens",
-                "requests for a dollar, against H100 for both",
-                unlike,
-                alike,
-                higher=True,
-            ),
-            MechanismClaim(
-                "H100 for prompts, A100 for tokens",
-                "requests for a dollar, against one pool of H100, prompts first",
-                unlike,
-                one_pool,
-                "1.4 times the throughput at 20 % less cost (paper)",
-                higher=True,
-            ),
+            *_cost_claims(size),
         ],
         {"a prompt machine in bursts of eight, by the tokens of a batch": rows},
     )
+
+
+def _cost_claims(size: float) -> list[MechanismClaim]:
+    unlike, alike = _for_a_dollar(H100, A100, size), _for_a_dollar(H100, H100, size)
+    one_pool = _rate(H100, "combined", size) * 3600 / H100.price
+    return [
+        MechanismClaim(
+            "H100 for prompts, A100 for tokens",
+            "requests for a dollar, against H100 for both",
+            unlike,
+            alike,
+            higher=True,
+        ),
+        MechanismClaim(
+            "H100 for prompts, A100 for tokens",
+            "requests for a dollar, against one pool of H100, prompts first",
+            unlike,
+            one_pool,
+            "1.4 times the throughput at 20 % less cost (paper)",
+            higher=True,
+        ),
+    ]
 
 
 def _transfer(mode: TransferMode, size: float) -> float:
