@@ -8,7 +8,7 @@ from concurrent.futures import Future
 import pytest
 
 from maskwright.engine import Engine, EngineConfig, Request
-from maskwright.engine.step.calls import Calls
+from maskwright.engine.step.calls import LONGEST_PAUSE, SHARE, Calls
 from maskwright.errors import EngineStoppedError
 from maskwright.models import LoadedModel
 from maskwright.sampling import SamplingParams
@@ -28,6 +28,40 @@ def test_one_is_called_at_a_time_and_in_order() -> None:
         assert [future.done() for future in futures] == [i <= number for i in range(3)]
     calls.run_one()
     assert len(calls) == 0
+
+
+def test_while_requests_run_calls_take_a_small_share_of_the_time() -> None:
+    now = 0.0
+
+    def work() -> None:
+        nonlocal now
+        now += 0.001
+
+    calls = Calls(clock=lambda: now, processor=lambda: now)
+    futures = [calls.put(work) for _ in range(1000)]
+    while now < 1.0:
+        calls.run_one(busy=True)
+        now += 0.005  # a step
+    done = sum(future.done() for future in futures)
+    assert 0.8 * SHARE < 0.001 * done < SHARE
+    left = len(calls)
+    calls.run_one(busy=False)
+    assert len(calls) == left - 1, "nobody waits for it, and it waits"
+
+
+def test_a_long_call_does_not_keep_others_waiting_for_long() -> None:
+    now = 0.0
+
+    def work() -> None:
+        nonlocal now
+        now += 60.0
+
+    calls = Calls(clock=lambda: now, processor=lambda: now)
+    futures = [calls.put(work) for _ in range(2)]
+    calls.run_one(busy=True)
+    now += LONGEST_PAUSE
+    calls.run_one(busy=True)
+    assert all(future.done() for future in futures)
 
 
 def test_an_exception_is_the_caller_s() -> None:

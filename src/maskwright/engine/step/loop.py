@@ -458,7 +458,7 @@ class Engine:
                 self._withdraw(number, FinishReason.TIMEOUT)
             for number in resumed:
                 self._core.resume(number)
-            self._calls.run_one()
+            self._calls.run_one(busy=not self._core.idle)
             self._core.expire()
             if self._core.idle:
                 self._core.move_blocks()

@@ -1,0 +1,272 @@
+"""What blocks of keys and values that arrive from another server do to the steps of answers.
+
+    python benchmarks/server/arriving_blocks.py [--tokens-s 5000] [--rounds 8] [--save]
+
+An engine with the shipped model decodes `--streams` answers in a server that takes blocks, as
+`maskwright serve` with a hand-off key does. In turns, nothing arrives, and a process of its own
+sends the blocks of `--prompt` tokens each, as a server for prompts does that computes `--tokens-s`
+tokens a second: it asks what is lacking, and sends eight blocks a message.
+
+`step_ms` is the time from the beginning of one step to that of the next one, work between the steps
+included, and `cpu_ms` the processor time of the engine's thread for it, which other work on the
+machine hardly changes. `longer_%` is by how much their means are larger than in the turn of the
+round in which nothing arrives: the median over the rounds. `between_%` is the share of work
+between the steps, such as writing blocks, in the processor time of the engine's thread.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import numpy as np
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.report import Report
+from maskwright.dist.handoff.http_names import BLOCKS_PATH, HANDOFF_KEY, LACKING_PATH
+from maskwright.dist.handoff.pieces import CHUNK_BLOCKS, Piece, block_keys, pack_message
+from maskwright.dist.handoff.prefix_message import pack_prefix
+from maskwright.engine import Engine, EngineConfig, Request
+from maskwright.engine.step.exchange import KvLayout, KvPrefix
+from maskwright.models import DEMO_PATH, load
+from maskwright.sampling import SamplingParams
+from maskwright.server import ServerConfig, create_app
+from tests.live_server import live_server
+
+KEY: Final = "in common"
+SEND: Final = "from benchmarks.server.arriving_blocks import send; send()"
+TURN_SECONDS: Final = 1.5
+MOST_TOKENS: Final = 2000
+"""Tokens of an answer, which nobody reads meanwhile."""
+
+CASES: Final = ("nothing arrives", "blocks arrive")
+
+
+@dataclass
+class StepTimes:
+    """When steps began: by the clock, and by the processor time of the engine's thread."""
+
+    clock: list[float] = field(default_factory=list[float])
+    processor: list[float] = field(default_factory=list[float])
+    calls: float = 0.0
+    """Seconds of processor time of work between steps so far."""
+
+    def watch(self, engine: Engine) -> None:
+        """Note every step of `engine` from now on."""
+        step = engine._core.step
+
+        def watched() -> None:
+            self.clock.append(time.perf_counter())
+            self.processor.append(time.thread_time())
+            step()
+
+        engine._core.step = watched
+        run_one = engine._calls.run_one
+
+        def watched_call(*, busy: bool = False) -> None:
+            began = time.thread_time()
+            run_one(busy=busy)
+            self.calls += time.thread_time() - began
+
+        engine._calls.run_one = watched_call
+
+    def since(self, begin: int) -> tuple[list[float], list[float]]:
+        """Milliseconds of the steps from number `begin` on, by both."""
+        return _differences(self.clock[begin:]), _differences(self.processor[begin:])
+
+
+@dataclass
+class Turns:
+    """Mean milliseconds of a step in each turn, the share of work between steps in the processor
+    time of each turn, and all steps by the clock."""
+
+    clock: list[float] = field(default_factory=list[float])
+    processor: list[float] = field(default_factory=list[float])
+    shares: list[float] = field(default_factory=list[float])
+    steps: list[float] = field(default_factory=list[float])
+
+
+def main() -> None:
+    options = arguments()
+    settings = {name: value for name, value in vars(options).items() if name != "save"}
+    report = Report("arriving_blocks", packages=("torch", "uvicorn"), **settings)
+    turns = {case: Turns() for case in CASES}
+    times, sent = StepTimes(), 0.0
+    config = EngineConfig(max_running=options.streams, reader_tokens=MOST_TOKENS)
+    with Engine(load(DEMO_PATH), config) as engine:
+        times.watch(engine)
+        app = create_app(engine, ServerConfig(handoff_key=KEY))
+        with live_server(app) as url, sender(url, engine, options) as process:
+            for number in range(options.rounds + 1):
+                with answers(engine, options.streams, number):
+                    for case in CASES if number % 2 else CASES[::-1]:
+                        prepared = case == CASES[1]
+                        if prepared:
+                            tell(process, "prepare")
+                        begin, before = len(times.clock), times.calls
+                        if prepared:
+                            sent += float(tell(process, "send")) * (number > 0)
+                        else:
+                            time.sleep(TURN_SECONDS)
+                        if number:  # the first round warms up
+                            note(turns[case], *times.since(begin), times.calls - before)
+    for case, made in turns.items():
+        report.add(case, **figures_of(made, turns[CASES[0]]))
+    report.add("sent", MiB_s=round(sent / options.rounds / TURN_SECONDS / 2**20, 1))
+    report.finish(save=options.save)
+
+
+def note(turns: Turns, clock: list[float], processor: list[float], calls: float) -> None:
+    turns.clock.append(statistics.fmean(clock))
+    turns.processor.append(statistics.fmean(processor))
+    turns.shares.append(1e3 * calls / sum(processor))
+    turns.steps += clock
+
+
+def figures_of(made: Turns, quiet: Turns) -> dict[str, float]:
+    """Times of a step, and how much longer they are than without blocks."""
+    ordered = sorted(made.steps)
+    return {
+        "step_ms p50": round(statistics.median(ordered), 3),
+        "step_ms p99": round(ordered[len(ordered) * 99 // 100], 3),
+        "longer_%": round(longer(made.clock, quiet.clock), 1),
+        "cpu_ms mean": round(statistics.median(made.processor), 3),
+        "cpu longer_%": round(longer(made.processor, quiet.processor), 1),
+        "between_%": round(100 * statistics.median(made.shares), 1),
+    }
+
+
+def longer(made: list[float], quiet: list[float]) -> float:
+    """By how many percent the turns of one case are longer: the median over the rounds."""
+    ratios = [ours / theirs for ours, theirs in zip(made, quiet, strict=True)]
+    return 100 * (statistics.median(ratios) - 1)
+
+
+@contextmanager
+def answers(engine: Engine, count: int, seed: int) -> Generator[None]:
+    """`count` answers that are being decoded while the block runs."""
+    prompts = [list(range(100 + number, 140 + number)) for number in range(count)]
+    running = [
+        engine.submit(Request(prompt, SamplingParams(seed=seed), MOST_TOKENS, eos=()))
+        for prompt in prompts
+    ]
+    for generation in running:
+        next(iter(generation))
+    yield
+    for generation in running:
+        generation.cancel()
+    while not engine.idle:
+        time.sleep(0.01)
+
+
+# The process that sends --------------------------------------------------------------------------
+
+
+@contextmanager
+def sender(
+    url: str, engine: Engine, options: argparse.Namespace
+) -> Generator[subprocess.Popen[str]]:
+    """The process that sends blocks, while the block runs."""
+    salt = engine.kv_prefix(Request([1], SamplingParams(), 1)).salt
+    told = {"url": url, "layout": asdict(engine.kv_layout()), "salt": salt, **vars(options)}
+    command = [sys.executable, "-c", SEND]
+    process = subprocess.Popen(
+        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdin is not None
+        process.stdin.write(json.dumps(told) + "\n")
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def tell(process: subprocess.Popen[str], what: str) -> str:
+    """Have the sender do something, and return what it says of it."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(what + "\n")
+    process.stdin.flush()
+    return process.stdout.readline()
+
+
+def send() -> None:
+    """Prepare messages and send them, as standard input says."""
+    told = json.loads(sys.stdin.readline())
+    messages: list[tuple[str, bytes]] = []
+    with httpx.Client(base_url=told["url"], headers={HANDOFF_KEY: KEY}) as client:
+        for line in sys.stdin:
+            if line.strip() == "prepare":
+                messages = prepared(told)
+                print("ready", flush=True)
+            else:
+                print(send_all(client, messages, told["tokens_s"]), flush=True)
+
+
+def send_all(client: httpx.Client, messages: list[tuple[str, bytes]], tokens_s: float) -> int:
+    """Send messages for the time of a turn, at this rate; returns the bytes."""
+    began, sent = time.monotonic(), 0
+    pause = 16 * CHUNK_BLOCKS / tokens_s
+    count = 0
+    for path, body in messages:
+        if path == BLOCKS_PATH:
+            count += 1
+            time.sleep(max(0.0, began + count * pause - time.monotonic()))
+        if time.monotonic() - began > TURN_SECONDS:
+            break
+        client.post(path, content=body, timeout=60).raise_for_status()
+        sent += len(body)
+    time.sleep(max(0.0, began + TURN_SECONDS - time.monotonic()))
+    return sent
+
+
+def prepared(told: dict[str, Any]) -> list[tuple[str, bytes]]:
+    """The messages of a turn, of prompts that nobody has."""
+    fields = told["layout"]
+    layout = KvLayout(**{**fields, "kind": tuple(fields["kind"])})
+    salt, size = tuple(told["salt"]), layout.block_size
+    rng = random.Random()
+    block = np.zeros((layout.layers, layout.layer_bytes), np.uint8)
+    messages: list[tuple[str, bytes]] = []
+    for _ in range(1 + int(TURN_SECONDS * told["tokens_s"] / told["prompt"])):
+        prefix = KvPrefix(salt, [rng.randrange(4, 4000) for _ in range(told["prompt"])])
+        head = pack_prefix(layout, prefix)
+        keys = block_keys(prefix.tokens, size, repr(salt))
+        messages.append((LACKING_PATH, head))
+        for begin in range(0, len(keys), CHUNK_BLOCKS):
+            pieces = [Piece(at, 0, block) for at in range(begin, min(begin + 8, len(keys)))]
+            messages.append((BLOCKS_PATH, head + pack_message(pieces, keys)))
+    return messages
+
+
+def _differences(moments: list[float]) -> list[float]:
+    return [1e3 * (after - before) for before, after in pairwise(moments)]
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--streams", type=int, default=8)
+    parser.add_argument("--tokens-s", type=float, default=5000.0)
+    parser.add_argument("--prompt", type=int, default=1024)
+    parser.add_argument("--rounds", type=int, default=8)
+    parser.add_argument("--save", action="store_true")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
