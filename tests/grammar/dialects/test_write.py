@@ -14,7 +14,7 @@ from maskwright.grammar.dialects.read import read_grammar
 from maskwright.grammar.dialects.special import SpecialTokens
 from maskwright.grammar.dialects.write import write_grammar
 from tests.grammar.dialects.test_against_lark import STRINGS, _grammar
-from tests.grammar.dialects.test_shipped import FOLDER, NAMES
+from tests.grammars.test_shipped import FOLDER, NAMES
 from tests.matching import BYTES, EVERY_BYTE, matches
 
 

@@ -13,6 +13,7 @@ regular languages that include the ignored text before them.
 - `lark_expressions`: The right-hand sides of Lark's rules and terminals.
 - `longest`: The language of a terminal's pattern with lazy quantifiers.
 - `lower`: Translates the syntax tree into `Rules`.
+- `macros`: Reads xgrammar's macros in EBNF.
 - `read`: Reads a grammar in any dialect into `Rules`.
 - `special`: Reads special tokens in grammars.
 - `spelling`: Writes characters, classes, strings and patterns.

@@ -5,7 +5,7 @@ One parser reads both. They differ in the start rule, in comments and in these c
 
 GBNF  `#` comments; `<think>`, `<[5]>`, `!<[5]>`; the start rule is `root`.
 EBNF  `/* */`, `//` and `#` comments, `[ wfc: … ]`; 'single' quotes, `#x41`, `a - b`, numbers before
-      rules (`[1] name ::=`); the start rule is `root`, or else the first rule.
+      rules (`[1] name ::=`); xgrammar's macros; the start rule is `root`, or else the first rule.
 
 Line breaks count as spaces: a rule ends where the next `name ::=` begins.
 """
@@ -16,6 +16,7 @@ import re
 from typing import Final
 
 from maskwright.grammar.dialects.cursor import GrammarCursor
+from maskwright.grammar.dialects.macros import MACROS, read_macro
 from maskwright.grammar.dialects.special import SpecialTokens, read_special
 from maskwright.grammar.dialects.syntax import (
     Both,
@@ -44,7 +45,6 @@ _GBNF_SPACE: Final = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _EBNF_SPACE: Final = re.compile(
     r"(?:[ \t\r\n]|/\*(?:[^*]|\*(?!/))*\*/|//[^\n]*|#(?!x[0-9A-Fa-f])[^\n]*)*"
 )
-_MACROS: Final = ("TagDispatch", "TokenTagDispatch", "Token", "ExcludeToken")
 
 
 def read_gbnf(text: str, tokens: SpecialTokens, limits: Limits = DEFAULT_LIMITS) -> Document:
@@ -200,8 +200,8 @@ class _BnfReader:
         name = text.match(_NAME)
         if name is None:
             text.fail(f"expected a rule, a string, a class or a group, not {text.shown()}")
-        if text.peek() == "(" and name[0] in _MACROS:
-            text.fail(f"{name[0]}(…) is not supported in a grammar; use a structural tag", start)
+        if self.ebnf and text.peek() == "(" and name[0] in MACROS:
+            return read_macro(name[0], text, self.tokens, self.skip)
         return Name(name[0], start)
 
     def group(self, start: int) -> Node:

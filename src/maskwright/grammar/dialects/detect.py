@@ -17,7 +17,9 @@ _LARK_RULE: Final = re.compile(
     re.MULTILINE,
 )
 _EBNF_ALONE: Final = re.compile(
-    r"#x[0-9A-Fa-f]+|/\*|^\s*//|'|\(=|^\s*\[\s*\d+\w*\s*\]\s*[\w.-]+\s*::=|\s-\s", re.MULTILINE
+    r"#x[0-9A-Fa-f]+|/\*|^\s*//|'|\(=|^\s*\[\s*\d+\w*\s*\]\s*[\w.-]+\s*::=|\s-\s"
+    r"|\b(?:Token|ExcludeToken)\(\s*\d|\b(?:Token)?TagDispatch\(",
+    re.MULTILINE,
 )
 _STRINGS: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"|\[(?:[^\]\\\n]|\\.)*\](?!\s*[\w.-]+\s*::=)')
 _LONG_COMMENT: Final = re.compile(r"/\*(?:[^*]|\*(?!/))*\*/")
@@ -28,8 +30,8 @@ def detect(text: str) -> Dialect:
     """Return the dialect of a grammar. Lark has `name: …`, the others have `name ::= …`.
 
     Of the others it is GBNF if there is a rule `root` and nothing that only EBNF has: 'single'
-    quotes, `#x41`, `a - b`, `/*` or `//` comments, numbered rules, lookahead `(=…)`. Raises
-    `GrammarError`.
+    quotes, `#x41`, `a - b`, `/*` or `//` comments, numbered rules, lookahead `(=…)`, xgrammar's
+    macros. Raises `GrammarError`.
     """
     code = _LONG_COMMENT.sub("", text)
     bnf, lark = _BNF_RULE.search(code), _LARK_RULE.search(code)

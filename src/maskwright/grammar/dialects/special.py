@@ -67,11 +67,15 @@ def read_special(text: GrammarCursor, tokens: SpecialTokens, *, negative: bool =
             )
         known = [number]
     if inverse:
-        return _any_but(text, tokens, known, start)
+        return any_special_but(text, tokens, known, start)
     return Special(ranges_of(known), start)
 
 
-def _any_but(text: GrammarCursor, tokens: SpecialTokens, excluded: list[int], start: int) -> Node:
+def any_special_but(
+    text: GrammarCursor, tokens: SpecialTokens, excluded: list[int], start: int
+) -> Node:
+    """Read the quantifier of a negated token; return texts and special tokens without those that
+    are `excluded`. `start`: the place of the token."""
     quantifier = text.peek()
     if quantifier not in ("*", "+") or not quantifier:
         text.fail(
