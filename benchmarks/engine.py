@@ -10,6 +10,7 @@ step        what a step of 64 requests spends on each of its parts
 blocks      positions of held blocks that hold no token
 gaps        time between two tokens of readers while a long prompt comes in
 prefixes    prompt tokens that were found in the cache
+stores      time to the first token of a prompt that is computed, and of one that comes from a store
 
 In `throughput` each prompt is either asked once ("new": the schema is all of it that a cache knows)
 or one of five that are repeated ("repeated"). Every engine answers the same prompts in turn,
@@ -30,9 +31,10 @@ import random
 import re
 import statistics
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -434,6 +436,41 @@ def common(one: Sequence[int], other: Sequence[int]) -> int:
     return next(differing, min(len(one), len(other)))
 
 
+def stores(report: Report, subject: Subject, sizes: Sizes) -> None:
+    """The time to the first token of prompts that the pool has no room for together, so that each
+    is evicted before it is asked again: computed, from host memory, and from disk (read from the
+    system's cache of files). The engines take turns."""
+    words = [i for i, text in enumerate(subject.loaded.vocab.tokens) if text]
+    rng = random.Random(1)
+    prompts = [[rng.choice(words) for _ in range(sizes.long_prompt)] for _ in range(3)]
+    small = replace(FULL, blocks=sizes.long_prompt // FULL.block_size + 8)
+    seconds: dict[str, list[float]] = {"computed": [], "host memory": [], "disk": []}
+    with tempfile.TemporaryDirectory() as folder:
+        settings = (
+            small,
+            replace(small, kv_host_bytes=1 << 30),
+            replace(small, kv_disk=Path(folder)),
+        )
+        engines = [Engine(subject.loaded, config) for config in settings]
+        with ExitStack() as stack:
+            for engine in engines:
+                stack.enter_context(engine)
+            for repeat in range(sizes.gap_repeats + 1):
+                for number, prompt in enumerate(prompts):
+                    request = Request(prompt, SamplingParams(seed=number), 1, eos=())
+                    for engine, times in zip(engines, seconds.values(), strict=True):
+                        began = time.perf_counter()
+                        engine.submit(request).result()
+                        if repeat:  # the first time, all are computed
+                            times.append(time.perf_counter() - began)
+    for name, times in seconds.items():
+        report.add(
+            f"{sizes.long_prompt}-token prompt after its eviction: {name}",
+            engine="maskwright",
+            **{"first token p50, ms": 1000 * statistics.median(times)},
+        )
+
+
 PARTS: Final[dict[str, Callable[[Report, Subject, Sizes], None]]] = {
     "throughput": throughput,
     "load": structured_load,
@@ -441,6 +478,7 @@ PARTS: Final[dict[str, Callable[[Report, Subject, Sizes], None]]] = {
     "blocks": waste,
     "gaps": gaps,
     "prefixes": saved,
+    "stores": stores,
 }
 OF_VOCABULARY: Final = ("throughput", "load", "step")
 """What differs between models; the rest is measured with the demo model alone."""
