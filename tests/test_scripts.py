@@ -79,7 +79,7 @@ ROWS = [
     ),
     Row(
         "benchmarks/engine.py",
-        "--least --parts load,step,blocks,gaps,prefixes",
+        "--least --parts load,step,blocks,gaps,prefixes,stores",
         "trie of blocks",
         slow=True,
     ),

@@ -159,6 +159,7 @@ class ScriptedEngine:
     script: Script = field(default_factory=Script)
     refuse: Callable[[int], Exception | None] = lambda _: None
     alive: bool = True
+    cached: float | None = None
     max_context: int = CONTEXT
     adapters: Any = ()
     config: EngineConfig = field(default_factory=EngineConfig)
@@ -166,6 +167,9 @@ class ScriptedEngine:
     running: set[int] = field(default_factory=set)
     taken: int = 0
     scripts: Sequence[Script] = ()
+
+    def cached_seconds(self) -> float | None:
+        return self.cached
 
     def submit(self, request: Request) -> ScriptedGeneration:
         refusal = self.refuse(len(self.requests))

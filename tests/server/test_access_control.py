@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from maskwright.dist.drain import Drain
+from maskwright.dist.routing.replica_state import CACHED_SECONDS
 from maskwright.errors import InputError
 from maskwright.server import ServerConfig
 from maskwright.server.access.keys import ApiKey, KeyRing, digest_of
@@ -252,6 +253,12 @@ def test_a_drain_lets_nothing_new_in_and_lets_the_rest_finish() -> None:
     assert (ready.status_code, ready.json()["error"]["code"]) == (503, "draining")
     assert (health.status_code, live.status_code, models.status_code) == (200, 200, 200)
     assert drain.done
+
+
+def test_ready_tells_for_how_long_prefixes_stay_cached(client: Client) -> None:
+    assert CACHED_SECONDS not in client.call("GET", "/ready").headers
+    client.engine.cached = 1.5
+    assert client.call("GET", "/ready").headers[CACHED_SECONDS] == "1.500"
 
 
 def test_a_stopped_engine_is_neither_live_nor_ready(client: Client) -> None:

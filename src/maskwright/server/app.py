@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 
 from maskwright.dist.drain import Drain
 from maskwright.dist.handoff.http_names import BLOCKS_PATH, LACKING_PATH
+from maskwright.dist.routing.replica_state import CACHED_SECONDS
 from maskwright.engine import Engine
 from maskwright.errors import InputError, MaskwrightError
 from maskwright.processes import GrammarProcesses
@@ -199,7 +200,9 @@ class Routes:
         await self.health()
         if self._drain.begun:
             raise HttpError(503, "the server is being stopped", code="draining")
-        return JSONResponse({"status": "ready"})
+        seconds = self._engine.cached_seconds()
+        headers = {} if seconds is None else {CACHED_SECONDS: f"{seconds:.3f}"}
+        return JSONResponse({"status": "ready"}, headers=headers)
 
     def _card(self, name: str) -> Json:
         base = None if name == self._name else self._name

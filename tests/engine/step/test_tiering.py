@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import tempfile
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -339,6 +340,20 @@ def test_what_takes_longer_to_fetch_is_computed_and_tried_again_later(
         for number in range(20, 30):
             side.answers([requests[number % 3]], number)
         assert side.fetched > 0
+
+
+def test_the_engine_tells_how_long_prefixes_stay(loaded: LoadedModel) -> None:
+    """Nothing before the first eviction, then an age, and nothing where stores keep what is
+    evicted."""
+    for config, told in ((CONFIG, True), (replace(CONFIG, kv_host_bytes=1 << 20), False)):
+        with Engine(loaded, config) as engine:
+            begin = time.monotonic()
+            for number, request in enumerate(prompts(3)):
+                engine.submit(request).result()
+                assert number or engine.cached_seconds() is None
+            seconds = engine.cached_seconds()
+            assert (seconds is not None) == told
+            assert seconds is None or 0 <= seconds <= time.monotonic() - begin
 
 
 def test_the_engine_with_stores_and_adapters(loaded: LoadedModel, tmp_path: Path) -> None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import OrderedDict
 from collections.abc import Generator, Hashable
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Final, TypeVar
 
 from maskwright.dist.front.asked import Asked
 from maskwright.dist.front.errors import code_of
 from maskwright.dist.front.wire import Address, WorkerClient, WorkerLostError
-from maskwright.dist.routing.replica_state import ReplicaState, Role
+from maskwright.dist.routing.replica_state import CACHED_SECONDS, ReplicaState, Role
 
 MOST_DIGESTS: Final = 1 << 14
 """Most beginnings of prompts that are remembered of a worker."""
@@ -27,17 +28,22 @@ STEP_SECONDS: Final = 0.01
 Key = TypeVar("Key", bound=Hashable)
 
 
-class Recent(OrderedDict[Key, None]):
-    """The most recently used keys, at most `most`."""
+class Recent(OrderedDict[Key, float]):
+    """The most recently used keys, at most `most`, with the times of their last use."""
 
     def __init__(self, most: int) -> None:
         super().__init__()
         self._most = most
 
     def note(self, key: Key) -> None:
-        self[key] = None
+        self[key] = time.monotonic()
         self.move_to_end(key)
         if len(self) > self._most:
+            self.popitem(last=False)
+
+    def forget_before(self, moment: float) -> None:
+        """Forget the keys whose last use was before `moment`."""
+        while self and next(iter(self.values())) < moment:
             self.popitem(last=False)
 
 
@@ -101,6 +107,7 @@ class RemoteServer:
         except WorkerLostError:
             self.lose()
             return
+        self._forget_evicted(response.header(CACHED_SECONDS.encode()))
         self.healthy = response.status == 200 or code_of(body) == "draining"
         self._draining = response.status != 200
         self.failures = 0 if self.healthy else self.failures + 1
@@ -146,6 +153,12 @@ class RemoteServer:
         """Forget what it was sent: a server that was started again has empty caches."""
         self._digests.clear()
         self._grammars.clear()
+
+    def _forget_evicted(self, told: bytes) -> None:
+        """Forget beginnings of prompts that may be gone from its cache, if it tells for how many
+        seconds they stay there."""
+        with suppress(ValueError):
+            self._digests.forget_before(time.monotonic() - float(told))
 
     async def _list_models(self, headers: list[tuple[bytes, bytes]]) -> None:
         response = await self.client.send("GET", "/v1/models", headers)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 Role: TypeAlias = Literal["both", "prefill", "decode"]
 """What a replica does: compute prompts, compute answers, or both."""
@@ -12,6 +12,11 @@ Role: TypeAlias = Literal["both", "prefill", "decode"]
 Phase: TypeAlias = Literal["whole", "prefill", "decode"]
 """What a request asks for: all of it, its prompt alone, or its answer after a prompt that another
 replica has computed."""
+
+
+CACHED_SECONDS: Final = "x-maskwright-cached-seconds"
+"""The header with which a server, asked whether it is ready, tells for how many seconds prefixes
+stay in its cache: none that was used later than that has been evicted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,10 @@ class PrefixTree:
         self._attention_window = attention_window
         self._roots: dict[Hashable, Node] = {}
         self._nodes = 0
-        self._clock = 0
+        self.clock = 0
+        """The value of `Node.stamp` of what was used last."""
+        self.evicted_stamp = 0
+        """The greatest `Node.stamp` of all evicted blocks."""
         self._order = itertools.count()
         self._offers: list[tuple[int, int, Node]] = []  # a heap with outdated entries
 
@@ -116,10 +119,10 @@ class PrefixTree:
         """The blocks from the root to `node`, with 0 for blocks outside the attention window. The
         other blocks are marked as used now."""
         blocks = [0] * node.depth
-        self._clock += 1
+        self.clock += 1
         for here in self._reached(node):
             blocks[here.depth - 1] = here.block
-            here.stamp = self._clock
+            here.stamp = self.clock
         return blocks
 
     def nearest(self, node: Node, tokens: Sequence[int], most: int) -> tuple[int, int]:
@@ -141,7 +144,7 @@ class PrefixTree:
         window and the node is needed only as part of a path."""
         child = node.children.get(key)
         if child is None:
-            child = node.children[key] = Node(key, 0, node, node.depth + 1, self._clock)
+            child = node.children[key] = Node(key, 0, node, node.depth + 1, self.clock)
             self._nodes += 1
         if block and not child.block:
             child.block = block
@@ -183,6 +186,7 @@ class PrefixTree:
             if self.keep is not None:
                 gone.append((self.digest(node), node.block))
             self._pool.disown(node.block)
+            self.evicted_stamp = max(self.evicted_stamp, stamp)
             node.block = 0
             self.evictions += 1
             count -= 1

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from maskwright.engine.draft.model import DraftModel
+from maskwright.engine.kv.horizon import CacheHorizon
 from maskwright.engine.request.active import Active, Advance, Masks
 from maskwright.engine.request.generation import Generation
 from maskwright.engine.request.request import Delta, FinishReason, Request
@@ -125,6 +126,7 @@ class Core:
         self._step_times = step_times
         self._draft_model = draft_model
         self.tiers = tiers
+        self.horizon = None if scheduler.tree is None else CacheHorizon(scheduler.tree)
         if tiers is not None:
             scheduler.arriving = tiers.arriving
         self._reader_seconds = reader_seconds
@@ -282,6 +284,8 @@ class Core:
         if self._draft_model is not None and plan.tokens and not fresh:
             self._draft_model.length_model.observe_step(plan.tokens, sampled - drafted)
         self.counts.steps += 1
+        if self.horizon is not None:
+            self.horizon.note(self._clock())
         if plan.chunks:
             self.counts.computed += plan.tokens
             self.seen.tokens.note(plan.tokens)

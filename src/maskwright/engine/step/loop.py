@@ -326,6 +326,15 @@ class Engine:
             tiers={} if core.tiers is None else core.tiers.counts(),
         )
 
+    def cached_seconds(self) -> float | None:
+        """For how long a prefix stays cached at present: none that was used less than so many
+        seconds ago has been evicted. None while nothing has been evicted, with stores outside the
+        pool, which keep what is, and without a prefix cache."""
+        horizon = self._core.horizon
+        if horizon is None or horizon.time is None or self._core.tiers is not None:
+            return None
+        return max(0.0, time.monotonic() - horizon.time)
+
     def view(self) -> EngineView:
         """What the engine holds now, from any thread."""
         return view_scheduler(self._core.scheduler, self.config.classes)

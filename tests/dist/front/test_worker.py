@@ -1,0 +1,63 @@
+"""What the router keeps of what it has sent to a worker, and what it forgets when the worker tells."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from maskwright.dist.front.asked import read_asked
+from maskwright.dist.front.wire import Address
+from maskwright.dist.front.worker import RemoteServer
+from maskwright.dist.routing.estimate import cached_tokens
+from maskwright.dist.routing.replica_state import CACHED_SECONDS
+
+
+class Answers:
+    """Answers every check with a head and a body."""
+
+    def __init__(self, *headers: tuple[bytes, bytes]) -> None:
+        self.headers = dict(headers)
+
+    async def send(self, method: str, path: str, headers: object) -> Any:
+        async def body() -> bytes:
+            return b'{"data": []}'
+
+        return SimpleNamespace(
+            status=200, body=body, header=lambda name: self.headers.get(name, b"")
+        )
+
+
+def sent(worker: RemoteServer, letter: str) -> Any:
+    """Send a prompt; returns what was routed."""
+    body = b'{"prompt": "%s"}' % (letter.encode() * 2000)
+    asked = read_asked("/completions", body, "id", ())
+    assert asked is not None
+    with worker.serving(asked, 0):
+        pass
+    return asked.route
+
+
+@pytest.mark.parametrize(
+    ("told", "kept"), [(None, [True, True]), (b"0.1", [False, True]), (b"9", [True, True]),
+                       (b"0", [False, False]), (b"soon", [True, True])]
+)  # fmt: skip
+def test_prompts_that_may_be_evicted_are_forgotten(
+    told: bytes | None, kept: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two prompts, one was sent a second ago and one just now."""
+    worker = RemoteServer("w0", Address("127.0.0.1", 1))
+    head = () if told is None else ((CACHED_SECONDS.encode(), told),)
+    monkeypatch.setattr(worker, "client", Answers(*head))
+    asyncio.run(worker.check([]))
+    now = time.monotonic()
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    old = sent(worker, "a")
+    monkeypatch.setattr(time, "monotonic", lambda: now + 1)
+    new = sent(worker, "b")
+    monkeypatch.setattr(time, "monotonic", lambda: now + 1.01)
+    asyncio.run(worker.check([]))
+    assert [cached_tokens(route, worker.state()) > 0 for route in (old, new)] == kept
