@@ -44,3 +44,9 @@ def runs_kernels(tensor: Tensor) -> bool:
 def kernels_run_on(device: torch.device) -> bool:
     """Whether kernels can work on tensors of `device`."""
     return AVAILABLE and (device.type == "cuda" or INTERPRETED)
+
+
+def staging(*shape: int, dtype: torch.dtype, device: torch.device) -> Tensor:
+    """Return memory of the host from which `device` copies by itself, with any contents. Torch
+    doesn't use it for anything else before such copies are done."""
+    return torch.empty(*shape, dtype=dtype, pin_memory=device.type == "cuda")

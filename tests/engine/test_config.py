@@ -28,6 +28,7 @@ SETTINGS: list[tuple[str, list[Any], list[Any]]] = [
     ("kv_disk", [None, Path("kv")], ["kv", 1]),
     ("kv_disk_bytes", [1, 2**40], [0, -1, None]),
     ("kv_policy", ["lru", "lfu"], ["fifo", None]),
+    ("graphs", [True, False], [0, None]),
     ("swap_bytes", [0, 1], [-1, 0.5, None, False]),
     ("max_running", [1, 512], [0, -1, 513, None]),
     ("max_batch_tokens", [64, 9999], [63, 0, None]),  # as many as may run

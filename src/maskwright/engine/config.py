@@ -63,6 +63,7 @@ class EngineConfig:
 
     - `reader_tokens`: tokens that a reader may be behind before its request is paused.
     - `reader_seconds`: seconds after which a paused request ends.
+    - `graphs`: on a GPU, record decode steps as CUDA graphs when the engine starts, and replay them.
     - `threads`: CPU threads of the forward; by default one for a small model, else torch's choice.
     - `adapter_bytes`: bytes for adapters in memory.
     """
@@ -90,6 +91,7 @@ class EngineConfig:
     overlap: bool = False
     reader_tokens: int = 256
     reader_seconds: float = 60.0
+    graphs: bool = True
     threads: int | None = None
     adapter_bytes: int = 256 * 2**20
 
@@ -138,7 +140,7 @@ def _check(name: str, value: object, *, optional: bool) -> None:
     match name:
         case "classes" | "draft_model":
             return
-        case "prefix_cache" | "canonical" | "overlap":
+        case "prefix_cache" | "canonical" | "overlap" | "graphs":
             right, wanted = isinstance(value, bool), "true or false"
         case "kv_dtype":
             right, wanted = value in KV_DTYPES, f"one of {', '.join(KV_DTYPES)}"

@@ -52,7 +52,7 @@ class ForwardBatch:
     def to(self, device: torch.device) -> ForwardBatch:
         """Return the batch on a device, with int32 in place of int64; `attention` is there
         already, and `adapters` stay on the host, for `group_adapters`."""
-        if device.type == "cpu":
+        if self.tokens.device == device:
             return self
         columns = (self.tokens, self.positions, self.blocks, self.offsets, self.select)
         # One copy to the device for all columns.
@@ -64,37 +64,58 @@ class ForwardBatch:
         )
 
 
-def lay_out(
-    runs: Sequence[Run], block_size: int, plan: Callable[[Sequence[Span], int], Plan]
-) -> ForwardBatch:
-    """Return the batch with its rows in the order of `runs`. Logits are selected for the last
-    `rows` rows of each run, in this order. Padding rows compute token 0 at position 0, write
-    nothing and are never read; the padding of `select` repeats row 0."""
+@dataclass(frozen=True, slots=True)
+class StepRows:
+    """The rows of one step before they are tensors; for the fields see `ForwardBatch`. `spans`: the
+    rows of each run. There is no padding yet."""
+
+    tokens: list[int]
+    positions: list[int]
+    blocks: list[int]
+    offsets: list[int]
+    select: list[int]
+    spans: list[Span]
+
+
+def step_rows(runs: Sequence[Run], block_size: int) -> StepRows:
+    """Return the rows of `runs`, in their order."""
     tokens: list[int] = []
     positions: list[int] = []
     blocks: list[int] = []
     select: list[int] = []
     spans: list[Span] = []
-    adapted: dict[Adapter, list[int]] = {}
     for run in runs:
         count = len(run.tokens)
         spans.append(Span(len(tokens), run.start, count, run.table))
-        if run.adapter is not None:
-            adapted.setdefault(run.adapter, []).extend(range(len(tokens), len(tokens) + count))
         tokens += run.tokens
         here = range(run.start, run.start + count)
         positions += here
         blocks += [run.table[position // block_size] for position in here]
         select += range(len(tokens) - run.rows, len(tokens))
     offsets = [position % block_size for position in positions]
-    padding = [0] * (pad_rows(len(tokens)) - len(tokens))
-    select += [0] * (pad_rows(len(select)) - len(select))
+    return StepRows(tokens, positions, blocks, offsets, select, spans)
+
+
+def lay_out(
+    runs: Sequence[Run], block_size: int, plan: Callable[[Sequence[Span], int], Plan]
+) -> ForwardBatch:
+    """Return the batch with its rows in the order of `runs`. Logits are selected for the last
+    `rows` rows of each run, in this order. Padding rows compute token 0 at position 0, write
+    nothing and are never read; the padding of `select` repeats row 0."""
+    step = step_rows(runs, block_size)
+    adapted: dict[Adapter, list[int]] = {}
+    for run, span in zip(runs, step.spans, strict=True):
+        if run.adapter is not None:
+            rows = range(span.first, span.first + span.count)
+            adapted.setdefault(run.adapter, []).extend(rows)
+    padding = [0] * (pad_rows(len(step.tokens)) - len(step.tokens))
+    select = step.select + [0] * (pad_rows(len(step.select)) - len(step.select))
     return ForwardBatch(
-        tokens=torch.tensor(tokens + padding),
-        positions=torch.tensor(positions + padding),
-        blocks=torch.tensor(blocks),
-        offsets=torch.tensor(offsets),
-        attention=plan(spans, block_size),
+        tokens=torch.tensor(step.tokens + padding),
+        positions=torch.tensor(step.positions + padding),
+        blocks=torch.tensor(step.blocks),
+        offsets=torch.tensor(step.offsets),
+        attention=plan(step.spans, block_size),
         select=torch.tensor(select, dtype=torch.int64),
         adapters=tuple(_rows(adapter, rows) for adapter, rows in adapted.items()),
     )

@@ -51,6 +51,12 @@ class Decoder(Protocol):
         ...
 
     @property
+    def recordable(self) -> bool:
+        """Whether a forward of rows on the device reads nothing back to the host, so that it can be
+        recorded and done again (see `models/graphs/`)."""
+        ...
+
+    @property
     def window(self) -> int | None:
         """The widest attention window of all layers, in positions; None if some layer has none."""
         ...
@@ -94,7 +100,7 @@ class Decoder(Protocol):
         """Return the attention plan of a step: what each row reads."""
         ...
 
-    def forward(self, batch: ForwardBatch, pool: KvPool) -> Tensor:
+    def forward(self, batch: ForwardBatch, pool: KvPool, out: Tensor | None = None) -> Tensor:
         """Write the keys and values of all rows to `pool`, and return the logits of the rows in
-        `select`: float32 `[s, vocab]`."""
+        `select`: float32 `[s, vocab]`, in `out` if it is given."""
         ...

@@ -103,6 +103,11 @@ class DenseDecoder:
         return self._plain_bytes < SMALL
 
     @property
+    def recordable(self) -> bool:
+        """Whether a forward of rows on the device reads nothing back to the host."""
+        return self._compiled is None and self._runs_kernels
+
+    @property
     def window(self) -> int | None:
         """The widest attention window of all layers, in positions; None if some layer has none."""
         windows = [window for window in self.config.windows if window is not None]
@@ -182,11 +187,12 @@ class DenseDecoder:
         return sum(tensor.nbytes for tensor in tensors)
 
     @torch.inference_mode()
-    def forward(self, batch: ForwardBatch, pool: KvPool) -> Tensor:
+    def forward(self, batch: ForwardBatch, pool: KvPool, out: Tensor | None = None) -> Tensor:
         """Write the keys and values of all rows to `pool`, and return the logits of the rows in
-        `select`: float32 `[s, vocab]`."""
+        `select`: float32 `[s, vocab]`, in `out` if it is given."""
         if self._compiled is not None:
-            return self._compiled.forward(batch, pool)
+            logits = self._compiled.forward(batch, pool)
+            return logits if out is None else out.copy_(logits)
         adapters: Updates = batch.adapters
         if self._runs_kernels:
             adapters = group_adapters(adapters, self._module_order, self.device)
@@ -201,7 +207,8 @@ class DenseDecoder:
             mixed = layer.down(inner, adapters)
         selected = hidden[batch.select], None if mixed is None else mixed[batch.select]
         _, normed = add_norm(*selected, self.norm, eps)
-        return F.linear(normed, self.head).float()
+        logits = F.linear(normed, self.head)
+        return logits.float() if out is None else out.copy_(logits)
 
     def _attend(
         self,

@@ -19,6 +19,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from maskwright.kernels.device import staging
+
 TABLE_BYTES: Final = 64 << 20
 """Bytes of a table, unless the masks of a single step need more: 4,096 masks of a vocabulary of
 131,072 tokens."""
@@ -105,8 +107,7 @@ class MaskTable:
 
     def _room(self, masks: int) -> Tensor:
         """Memory of the host for `masks` masks, from which a GPU copies by itself."""
-        words, device = self.masks.shape[1], self.masks.device
-        return torch.empty(masks, words, dtype=torch.int32, pin_memory=device.type == "cuda")
+        return staging(masks, self.masks.shape[1], dtype=torch.int32, device=self.masks.device)
 
 
 def _content(mask: Mask) -> bytes:

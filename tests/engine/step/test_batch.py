@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from maskwright.engine.schedule.plan import Chunk
 from maskwright.engine.schedule.sequence import Sequence
-from maskwright.engine.step.batch import build_batch
-from maskwright.models import Adapter
+from maskwright.engine.step.batch import build_runs
+from maskwright.models import Adapter, lay_out
 
 SIZE = 4
 
 
 def batch(*chunks: Chunk, adapters: Any = None) -> Any:
     """The batch of some chunks, for a decoder that plans attention as the spans themselves."""
-    decoder: Any = SimpleNamespace(plan=lambda spans, block_size: (spans, block_size))
-    return build_batch(chunks, SIZE, decoder, adapters)
+    plan: Any = lambda spans, block_size: (spans, block_size)  # noqa: E731
+    return lay_out(build_runs(chunks, adapters), SIZE, plan)
 
 
 def sequence(tokens: list[int], table: list[int], **fields: Any) -> Sequence:

@@ -1,5 +1,6 @@
 """The engine on a device: forward and draws by kernels, in Triton's interpreter, which computes on
-the CPU, and on a GPU. Its tokens are those of the engine without kernels."""
+the CPU, and on a GPU. Its tokens are those of the engine without kernels, also where decode steps
+are recorded: as graphs on a GPU, elsewhere by a stand-in that does recorded operations again."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -20,6 +22,7 @@ from maskwright.models import load
 from maskwright.sampling import SamplingParams
 from tests.engine.tiny import save_checkpoint
 from tests.models.adapters import save_adapter
+from tests.models.graphs.tape import TapeRecorder
 
 ROOT = Path(__file__).resolve().parents[3]
 SCHEMA = {
@@ -48,9 +51,12 @@ def checkpoint(directory: Path) -> Path:
     return directory
 
 
-def answers(directory: Path, kv_dtype: KvDtype, device: str = "cpu") -> list[list[int]]:
+def answers(
+    directory: Path, kv_dtype: KvDtype, device: str = "cpu", *, graphs: bool = True
+) -> list[list[int]]:
     """The tokens of several requests at a time, with two adapters and none, whose prompts are cut,
-    share a beginning and don't all fit into the blocks."""
+    share a beginning and don't all fit into the blocks. `graphs`: decode steps are recorded where
+    they can be, which they are before those with adapters run."""
     loaded = load(directory, dtype="float32", device=device)
     grammar = compile_json_schema(SCHEMA, loaded.vocab)
     config = EngineConfig(
@@ -61,6 +67,7 @@ def answers(directory: Path, kv_dtype: KvDtype, device: str = "cpu") -> list[lis
         max_batch_tokens=24,
         swap_bytes=1 << 20,
         drafts=4,
+        graphs=graphs,
     )
     requests = [
         Request(
@@ -68,7 +75,7 @@ def answers(directory: Path, kv_dtype: KvDtype, device: str = "cpu") -> list[lis
             params=params,
             max_tokens=13,
             grammar=grammar if number % 2 else None,
-            adapter=(None, "wide", "narrow")[number % 3],
+            adapter=(None, None, None, "wide", "narrow")[number],
         )
         for number, params in enumerate(PARAMS)
     ]
@@ -84,18 +91,34 @@ def answers(directory: Path, kv_dtype: KvDtype, device: str = "cpu") -> list[lis
         assert 2 < table.copied < core.counts.sampled / 2
     else:
         assert table is None
+    recorded = core._runner.graphs
+    if graphs and (INTERPRETED or device != "cpu"):
+        assert recorded is not None
+        # Steps with pieces of prompts or adapters are not recorded, all others are.
+        assert core.counts.steps / 6 < recorded.replayed < core.counts.steps
+    else:
+        assert recorded is None
     return found
 
 
 @pytest.mark.skipif(
     importlib.util.find_spec("triton") is None, reason="needs triton, of the extra gpu"
 )
-@pytest.mark.parametrize("kv_dtype", ["auto", pytest.param("int8", marks=pytest.mark.slow)])
-def test_tokens_are_those_of_the_engine_without_kernels(kv_dtype: KvDtype, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("kv_dtype", "steps"),
+    [
+        ("auto", "recorded"),
+        pytest.param("auto", "launched", marks=pytest.mark.slow),
+        pytest.param("int8", "recorded", marks=pytest.mark.slow),
+    ],
+)
+def test_tokens_are_those_of_the_engine_without_kernels(
+    kv_dtype: KvDtype, steps: str, tmp_path: Path
+) -> None:
     directory = checkpoint(tmp_path / "tiny")
     expected = answers(directory, kv_dtype)
     run = subprocess.run(
-        [sys.executable, "-m", "tests.engine.step.test_device", directory, kv_dtype],
+        [sys.executable, "-m", "tests.engine.step.test_device", directory, kv_dtype, steps],
         cwd=ROOT,
         env={**os.environ, "TRITON_INTERPRET": "1"},
         capture_output=True,
@@ -107,12 +130,15 @@ def test_tokens_are_those_of_the_engine_without_kernels(kv_dtype: KvDtype, tmp_p
 
 
 @pytest.mark.gpu
-def test_tokens_on_a_gpu_are_those_of_the_cpu(tmp_path: Path) -> None:
+@pytest.mark.parametrize("graphs", [True, False])
+def test_tokens_on_a_gpu_are_those_of_the_cpu(graphs: bool, tmp_path: Path) -> None:
     """In float32. The logits differ in their last bits, which seldom changes a draw."""
     directory = checkpoint(tmp_path / "tiny")
-    assert answers(directory, "auto", "cuda") == answers(directory, "auto")
+    assert answers(directory, "auto", "cuda", graphs=graphs) == answers(directory, "auto")
 
 
 if __name__ == "__main__":
     assert INTERPRETED
-    print(json.dumps(answers(Path(sys.argv[1]), "int8" if sys.argv[2] == "int8" else "auto")))
+    kind: KvDtype = "int8" if sys.argv[2] == "int8" else "auto"
+    with patch("maskwright.engine.step.runner.find_recorder", lambda _: TapeRecorder()):
+        print(json.dumps(answers(Path(sys.argv[1]), kind, graphs=sys.argv[3] == "recorded")))

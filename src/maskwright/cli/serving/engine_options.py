@@ -173,6 +173,9 @@ ShapeBytes = Annotated[
     int,
     Option(least=1 << 20, help="Most memory of a grammar that has a process of its own."),
 ]
+Graphs = Annotated[
+    bool, Option(help="On a GPU, record decode steps as CUDA graphs at the start, and replay them.")
+]
 Threads = Annotated[
     int | None,
     Option(help="CPU threads of the model. Default: one for a small model, else torch's choice."),

@@ -89,6 +89,7 @@ def serve(
     grammar_processes: engine.GrammarProcesses = GRAMMAR_PROCESSES,
     shape_seconds: engine.ShapeSeconds = 10.0,
     shape_bytes: engine.ShapeBytes = 512 << 20,
+    graphs: engine.Graphs = ENGINE.graphs,
     threads: engine.Threads = ENGINE.threads,
     batch_folder: server.BatchFolder = None,
     trace: server.Trace = None,
@@ -141,6 +142,7 @@ def serve(
         overlap=overlap,
         reader_tokens=reader_tokens,
         reader_seconds=reader_seconds,
+        graphs=graphs,
         threads=threads,
         adapter_bytes=adapter_bytes,
     )

@@ -57,7 +57,7 @@ def start(
         closing.enter_context(collecting(lambda: engine.idle))
         # After `collecting` has frozen what there is: this makes tables of grammars, which are
         # replaced later, and what is frozen would never be freed.
-        with progress("warming up"):
+        with progress("warming up") as engine.tell:
             warm_up(engine, processes)
         drain = Drain(web.config.drain_seconds)
         http = http_config(create_app(engine, web.config, web.sinks, processes, drain), web.tls)

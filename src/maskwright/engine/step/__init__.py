@@ -1,6 +1,6 @@
 """One step of the engine, and the thread that runs step after step.
 
-- `batch`: Builds the tensors of a forward from a plan.
+- `batch`: The runs of tokens that the plan of a step has the model compute.
 - `calls`: Work of other threads that is done between two steps.
 - `core`: The engine without its thread: one call is one step.
 - `exchange`: Blocks of a prefix that leave the engine and enter it.

@@ -1,4 +1,4 @@
-"""Builds the tensors of a forward from the plan of a step."""
+"""The runs of tokens that the plan of a step has the model compute."""
 
 from __future__ import annotations
 
@@ -6,17 +6,12 @@ from collections.abc import Sequence as SequenceOf
 
 from maskwright.engine.adapters import Adapters
 from maskwright.engine.schedule.plan import Chunk
-from maskwright.models import Decoder, ForwardBatch, Run, lay_out
+from maskwright.models import Run
 
 
-def build_batch(
-    chunks: SequenceOf[Chunk],
-    block_size: int,
-    decoder: Decoder,
-    adapters: Adapters | None = None,
-) -> ForwardBatch:
-    """The batch of `chunks`, with rows in their order; see `lay_out`."""
-    return lay_out([_run(chunk, adapters) for chunk in chunks], block_size, decoder.plan)
+def build_runs(chunks: SequenceOf[Chunk], adapters: Adapters | None = None) -> list[Run]:
+    """Return a run for each of `chunks`."""
+    return [_run(chunk, adapters) for chunk in chunks]
 
 
 def _run(chunk: Chunk, adapters: Adapters | None) -> Run:

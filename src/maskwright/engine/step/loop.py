@@ -118,6 +118,8 @@ class Engine:
             tiers=self._new_tiers(scheduler, step_times),
             reader_seconds=config.reader_seconds,
         )
+        self.tell: Callable[[str], object] = _ignore
+        """Called by the engine's thread with what it does at its start, where that takes long."""
         self._calls = Calls()
         self._batch_invariance: BatchInvariance | None = None
         self._numbers = itertools.count(1)
@@ -415,6 +417,8 @@ class Engine:
             torch.set_num_threads(threads)
         end = EngineStoppedError("The engine was stopped.")
         try:
+            if self.config.graphs:
+                self._record_graphs()
             self._runner.warm_up()
             self._probe()
             while self._drain():
@@ -432,6 +436,12 @@ class Engine:
         for generation in (*(active.generation for active in left), *self._compiling.take_all()):
             self._refuse(generation, FinishReason.ERROR, end)
         self._core.fail_all(end)
+
+    def _record_graphs(self) -> None:
+        """Record the decode steps that the settings allow, where the device can."""
+        config = self.config
+        rows = min(config.max_running * (1 + config.drafts), config.max_batch_tokens)
+        self._runner.record_graphs(rows, self.max_context, lambda doing: self.tell(doing))
 
     def _probe(self) -> None:
         """Probe whether logits are batch-invariant, and log a warning where they are not."""
@@ -524,6 +534,10 @@ class Engine:
     ) -> None:
         """End a request that was never passed to the core."""
         self._core.finish(generation, Delta("", (), reason, error))
+
+
+def _ignore(_: str) -> None:
+    """Tell nobody."""
 
 
 def _idle_positions(running: list[Sequence], pool: BlockPool) -> int:

@@ -4,7 +4,7 @@ memory."""
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from collections.abc import Sequence as SequenceOf
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ from torch import Tensor
 
 from maskwright.engine.adapters import Adapters
 from maskwright.engine.schedule.plan import CopyDirection, StepPlan
-from maskwright.engine.step.batch import build_batch
+from maskwright.engine.step.batch import build_runs
 from maskwright.errors import GenerationError
 from maskwright.kernels.device import runs_kernels
 from maskwright.kernels.kv_bytes import KvDtype
@@ -26,7 +26,8 @@ from maskwright.kernels.kv_pool import (
     pack_blocks,
     unpack_blocks,
 )
-from maskwright.models import BatchInvariance, Decoder, probe_batch_invariance
+from maskwright.models import BatchInvariance, Decoder, lay_out, probe_batch_invariance
+from maskwright.models.graphs import DecodeGraphs, find_recorder
 from maskwright.sampling import (
     ChainBatch,
     Mask,
@@ -62,10 +63,29 @@ class Runner:
         self._decoder = decoder
         self.mask_table: MaskTable | None = None
         """The masks on the device; None where no kernels run."""
+        self.graphs: DecodeGraphs | None = None
+        """The decode steps that are recorded; None before `record_graphs`, and where a device can't
+        record any."""
         self._block_size = block_size
-        self._pool = decoder.new_pool(blocks + 1, block_size, kv_dtype)
+        # The last block is written by rows of padding in recorded steps.
+        spare = int(decoder.recordable)
+        self._pool = decoder.new_pool(blocks + 1 + spare, block_size, kv_dtype)
         host = torch.device("cpu")
         self._host = decoder.new_pool(host_blocks + 1, block_size, kv_dtype, host)
+
+    def record_graphs(self, rows: int, positions: int, tell: Callable[[str], object]) -> None:
+        """Record the decode steps of up to `rows` rows, of sequences of up to `positions`
+        positions, where the device can. `tell` gets the progress, as text."""
+        decoder = self._decoder
+        recorder = find_recorder(decoder.device) if decoder.recordable else None
+        if recorder is not None:
+            self.graphs = DecodeGraphs(
+                *(decoder, self._pool, recorder),
+                spare=len(self._pool.data) - 1,
+                most_rows=rows,
+                most_positions=positions,
+            )
+            self.graphs.record(tell)
 
     def warm_up(self) -> None:
         """Sample once from a row of zeros, so that code that is compiled on first use is ready."""
@@ -121,7 +141,10 @@ class Runner:
     def forward(self, plan: StepPlan) -> Tensor:
         """Compute logits float32 `[rows, vocab]`: the rows that each chunk needs, in order,
         followed by rows of padding up to a multiple of four (see `lay_out`)."""
-        batch = build_batch(plan.chunks, self._block_size, self._decoder, self._adapters)
+        runs = build_runs(plan.chunks, self._adapters)
+        if self.graphs is not None and (logits := self.graphs.forward(runs)) is not None:
+            return logits
+        batch = lay_out(runs, self._block_size, self._decoder.plan)
         return self._decoder.forward(batch, self._pool)
 
     @torch.inference_mode()

@@ -127,6 +127,11 @@ class TransformersDecoder:
         return self.weight_bytes < SMALL
 
     @property
+    def recordable(self) -> bool:
+        """Whether a forward of rows on the device reads nothing back to the host."""
+        return False
+
+    @property
     def weight_bytes(self) -> int:
         """Bytes of all weights, shared ones counted once."""
         return sum(weight.nbytes for weight in self.model.parameters())
@@ -183,13 +188,14 @@ class TransformersDecoder:
         return plan_attention(spans, block_size)
 
     @torch.inference_mode()
-    def forward(self, batch: ForwardBatch, pool: KvPool) -> Tensor:
+    def forward(self, batch: ForwardBatch, pool: KvPool, out: Tensor | None = None) -> Tensor:
         """Write the keys and values of all rows to `pool`, and return the logits of the rows in
-        `select`: float32 `[s, vocab]`."""
+        `select`: float32 `[s, vocab]`, in `out` if it is given."""
         attend = partial(self._attend, batch, pool)
         before = _ADAPTERS.set(batch.adapters)
         try:
-            return _run(self.model, attend, batch.tokens, batch.positions, batch.select)
+            logits = _run(self.model, attend, batch.tokens, batch.positions, batch.select)
+            return logits if out is None else out.copy_(logits)
         finally:
             _ADAPTERS.reset(before)
 

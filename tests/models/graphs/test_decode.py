@@ -1,0 +1,157 @@
+"""Which batches run in recorded steps, and that these compute what the model does."""
+
+from __future__ import annotations
+
+import random
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+import torch
+from torch import Tensor
+
+from maskwright.kernels.kv_pool import KvPool
+from maskwright.kernels.paged_plan import DevicePlan
+from maskwright.models import DEMO_PATH, Adapter, ForwardBatch, Run
+from maskwright.models.config import parse_config, read_config
+from maskwright.models.dense import DenseDecoder
+from maskwright.models.graphs import DecodeGraphs
+from maskwright.models.weights import read_weights
+from tests.models.graphs.tape import TapeRecorder
+from tests.models.test_device import META, recorded
+
+BLOCK, BLOCKS, VOCAB = 4, 40, 7
+SPARE = BLOCKS
+
+
+def forward(batch: ForwardBatch, pool: KvPool, out: Tensor) -> Tensor:
+    """A model whose logits are the sum of what the sequence has up to a row, times the number of
+    the logit; each position has its token times a hundred, plus the position."""
+    memory, plan = pool.data[:, 0, 0, :, 0, 0], batch.attention
+    assert isinstance(plan, DevicePlan)
+    assert plan.decode is not None
+    memory[batch.blocks, batch.offsets] = (batch.tokens * 100 + batch.positions).float()
+    every = plan.decode
+    past = memory[every.tables].flatten(1)
+    places = torch.arange(past.shape[1])
+    sums = torch.zeros(len(batch.tokens) + 1)  # the last one for queries that aren't there
+    for query in range(every.most):
+        seen = places <= (every.start + query)[:, None]
+        row = torch.where(query < every.count, every.first + query, len(batch.tokens))
+        sums[row] = (past * seen).sum(1)
+    return out.copy_(sums[batch.select][:, None] * torch.arange(float(VOCAB)))
+
+
+def graphs(rows: int = 12, positions: int = 1100) -> tuple[DecodeGraphs, list[str]]:
+    """The recorded steps of that model, and what was told of recording them."""
+    decoder: Any = SimpleNamespace(forward=forward, device=torch.device("cpu"), vocab_size=VOCAB)
+    pool = KvPool(torch.zeros(BLOCKS + 1, 1, 2, BLOCK, 1, 1))
+    found = DecodeGraphs(
+        *(decoder, pool, TapeRecorder()), spare=SPARE, most_rows=rows, most_positions=positions
+    )
+    told: list[str] = []
+    found.record(told.append)
+    return found, told
+
+
+def test_steps_are_those_of_the_model() -> None:
+    """Sequences that grow at random, with several tokens at a time."""
+    rng, (found, _) = random.Random(1), graphs()
+    blocks = rng.sample(range(1, BLOCKS), 36)
+    tables = [blocks[at : at + 9] for at in range(0, 36, 9)]
+    past: list[list[int]] = [[] for _ in tables]
+    sizes: set[int] = set()
+    for _ in range(60):
+        some = [at for at in rng.sample(range(4), rng.randint(1, 4)) if len(past[at]) < 33]
+        if not some:
+            break
+        runs, expected = [], []
+        for at in some:
+            count = rng.randint(1, 3)
+            tokens, start = [rng.randrange(5) for _ in range(count)], len(past[at])
+            rows = rng.randint(1, count)
+            past[at] += [100 * token + start + i for i, token in enumerate(tokens)]
+            runs.append(Run(tokens, start, tables[at], rows))
+            expected += [sum(past[at][: start + i + 1]) for i in range(count - rows, count)]
+        logits = found.forward(runs)
+        assert logits is not None
+        sizes.add(len(logits))
+        assert logits.shape == (-(-len(expected) // 4) * 4, VOCAB)
+        assert logits[: len(expected), 1].tolist() == expected
+        assert logits[: len(expected), 3].tolist() == [3 * each for each in expected]
+    assert found.replayed > 20
+    assert sizes >= {4, 8}
+    assert not found._pool.data[0].any(), "the trash block is never written"
+
+
+def test_others_are_not_for_recorded_steps() -> None:
+    found, _ = graphs()
+    adapter = Adapter({})
+    refused = {
+        "an adapter": [Run([1], 0, [1], 1), Run([1], 3, [2], 1, adapter)],
+        "a piece of a prompt": [Run([1] * 9, 0, [1, 2, 3], 1)],
+        "too many rows": [Run([1], 0, [1], 1)] * 13,
+        "too many positions": [Run([1], 2048, list(range(513)), 1)],
+    }
+    for reason, runs in refused.items():
+        assert found.forward(runs) is None, reason
+    assert found.replayed == 0
+    assert found.forward([Run([1] * 8, 0, [1, 2], 1)]) is not None
+    assert found.forward([Run([1], 0, [1], 1)] * 12) is not None
+    assert found.forward([Run([1], 2047, [1] * 512, 1)]) is not None
+    assert found.replayed == 3
+
+
+def test_progress_is_told() -> None:
+    found, told = graphs(rows=8, positions=8)
+    assert len(found.shapes) == 4
+    assert told == [f"recording decode steps: {done} of 4" for done in range(4)]
+
+
+def test_the_largest_step_is_recorded_first() -> None:
+    """The others find the memory that it took."""
+    sizes: list[int] = []
+    original = forward
+
+    def noting(batch: ForwardBatch, pool: KvPool, out: Tensor) -> Tensor:
+        sizes.append(len(batch.tokens))
+        return original(batch, pool, out)
+
+    with patch(f"{__name__}.forward", noting):
+        graphs(rows=16, positions=8)
+    assert sizes == [16, 16, 8, 8, 4, 4]
+
+
+def test_without_recorded_steps_the_engine_goes_on(caplog: pytest.LogCaptureFixture) -> None:
+    found, _ = graphs(rows=4, positions=8)
+    calls: list[str] = []
+
+    def fail(function: object) -> Any:
+        calls.append("record")
+        if len(calls) == 2:
+            raise RuntimeError("CUDA error: operation not permitted when stream is capturing")
+        return lambda: None
+
+    with patch.object(found._recorder, "record", fail):
+        found.record(lambda _: None)
+    assert found.forward([Run([1], 0, [1], 1)]) is None
+    assert "can't be recorded (CUDA error: operation not permitted" in caplog.text
+
+
+def test_nothing_of_a_dense_decoder_is_on_the_host() -> None:
+    """As in `test_device`: kernels are launched on tensors without data, and recorded twice."""
+    config = parse_config(read_config(DEMO_PATH))
+    decoder = DenseDecoder(config, read_weights(DEMO_PATH), torch.bfloat16, device=META)
+    pool = decoder.new_pool(9, 16)
+    with patch("maskwright.models.dense.runs_kernels", return_value=True), recorded() as kernels:
+        found = DecodeGraphs(
+            *(decoder, pool, TapeRecorder()), spare=8, most_rows=4, most_positions=64
+        )
+        found.record(lambda _: None)
+        counts = {name: len(kernel.launches) for name, kernel in kernels.items()}
+        logits = found.forward([Run([5], 3, [1], 1), Run([6], 3, [2], 1)])
+    assert logits is not None
+    assert (logits.shape, logits.device) == ((4, config.vocab_size), META)
+    assert counts["attend_kernel"] == 2 * config.layers
+    assert counts == {name: len(kernel.launches) for name, kernel in kernels.items()}, "replayed"
