@@ -23,13 +23,15 @@ import torch
 ROOT = Path(__file__).resolve().parent.parent
 SKIPPED = 77
 """Exit code on a machine without a GPU, as of benchmarks whose data isn't there."""
+TESTED = ("tests/kernels", "tests/models/graphs", "tests/engine/step")
+"""The folders with tests that need a GPU."""
 LIMIT_S = {"tests": 300, "benchmarks": 420}
 """Seconds after which a part is stopped. The first run compiles the kernels."""
 
 
 def commands(*, save: bool) -> dict[str, list[str]]:
     """Return the command of each part."""
-    tests = ["-m", "pytest", "-q", "-m", "gpu", "tests/kernels", "tests/engine/step"]
+    tests = ["-m", "pytest", "-q", "-m", "gpu", *TESTED]
     measured = ["benchmarks/gpu/measure.py", *(["--save"] if save else [])]
     return {
         "tests": [sys.executable, *tests],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -13,11 +13,13 @@ from torch import Tensor
 from benchmarks.gpu.timing import Bench
 from benchmarks.vocabularies import tekken
 from maskwright.engine import Engine, EngineConfig, Request
+from maskwright.kernels.kv_pool import KvPool
 from maskwright.mask import Grammar, compile_json_schema
 from maskwright.models import DEMO_PATH, LoadedModel, load
 from maskwright.models.batch import Run, lay_out
 from maskwright.models.config import ModelConfig, parse_config
 from maskwright.models.dense import DenseDecoder
+from maskwright.models.graphs import DecodeGraphs, find_recorder
 from maskwright.sampling import SamplingParams
 
 BLOCK: Final = 16
@@ -122,15 +124,16 @@ def random_decoder(bench: Bench, shape: Mapping[str, Any]) -> DenseDecoder:
 
 
 def measure_steps(bench: Bench) -> None:
-    """Time a step's forward, launched kernel by kernel and as a graph. The share of a copy's
-    bandwidth counts one read of weights, keys and values."""
+    """Time a step's forward, launched kernel by kernel and as a graph, and as the engine does it,
+    from its runs on: until the device is done. The share of a copy's bandwidth counts one read of
+    weights, keys and values."""
     (length,) = bench.sizes((1024,), (24,))
     for name, shape in (TINY if bench.tiny else SHAPES).items():
         decoder = random_decoder(bench, shape)
         embedded = 0 if decoder.config.tied_embeddings else decoder.embedding.nbytes
         for count in bench.sizes((1, 8, 64), (2,)):
             each = -(-length // BLOCK)
-            pool = decoder.new_pool(1 + count * each, BLOCK)
+            pool = decoder.new_pool(2 + count * each, BLOCK)  # the last one is of no sequence
             runs = [
                 Run([7], length - 1, range(1 + number * each, 1 + (number + 1) * each), 1)
                 for number in range(count)
@@ -138,7 +141,7 @@ def measure_steps(bench: Bench) -> None:
             batch = lay_out(runs, BLOCK, decoder.plan).to(bench.device)
             step = partial(decoder.forward, batch, pool)
             launched, recorded = bench.by_launches(step), bench.by_graph(step)
-            read = decoder.weight_bytes - embedded + pool.data[1:].nbytes
+            read = decoder.weight_bytes - embedded + pool.data[1:-1].nbytes
             bench.add(
                 f"step, {name}",
                 sequences=count,
@@ -150,8 +153,32 @@ def measure_steps(bench: Bench) -> None:
                     "launches_%": bench.share(read, launched),
                     "graph_%": bench.share(read, recorded),
                 },
+                **_from_runs(bench, decoder, pool, runs, length),
             )
             del pool, batch, step
+
+
+def _from_runs(
+    bench: Bench, decoder: DenseDecoder, pool: KvPool, runs: Sequence[Run], length: int
+) -> dict[str, float]:
+    """Return the microseconds of a step from its runs on, without and with a recorded step."""
+
+    def launch() -> Tensor:
+        return decoder.forward(lay_out(runs, BLOCK, decoder.plan), pool)
+
+    times = {"from_runs_us": bench.to_end(launch)}
+    recorder = find_recorder(bench.device)
+    if recorder is not None:
+        graphs = DecodeGraphs(
+            *(decoder, pool, recorder),
+            spare=len(pool.data) - 1,
+            most_rows=len(runs),
+            most_positions=length,
+        )
+        graphs.record(lambda _: None)
+        assert graphs.forward(runs) is not None
+        times["from_runs_recorded_us"] = bench.to_end(lambda: graphs.forward(runs))
+    return times
 
 
 def measure_structured(bench: Bench) -> None:

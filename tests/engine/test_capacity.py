@@ -1,6 +1,11 @@
 """The formula of admission adds up, and says when there is too little."""
 
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
+import torch
 
 from maskwright.engine import Engine, EngineConfig
 from maskwright.engine.capacity import RESERVE, machine_memory, plan_capacity
@@ -82,3 +87,30 @@ def test_adapters_have_their_room(loaded: LoadedModel) -> None:
     assert adapted.reserve == plain.reserve + (64 << 20)
     room = (plain.blocks - adapted.blocks) * plain.block
     assert abs(room - (64 << 20)) <= plain.block
+
+
+def test_recorded_steps_have_their_room_on_a_gpu(
+    loaded: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They keep what a step of decodes takes; of a GPU's memory, swap takes nothing."""
+    monkeypatch.setattr("maskwright.engine.capacity.device_memory", lambda device: 3 << 30)
+    own = loaded.decoder
+    decoder: Any = SimpleNamespace(
+        device=torch.device("cuda", 0),
+        recordable=True,
+        block_bytes=own.block_bytes,
+        weight_bytes=own.weight_bytes,
+        row_bytes=own.row_bytes,
+        vocab_size=own.vocab_size,
+    )
+    on_gpu = replace(loaded, decoder=decoder)
+    config = EngineConfig(max_running=8, drafts=1, memory_fraction=0.5, swap_bytes=1 << 20)
+    recorded = plan_capacity(on_gpu, config)
+    launched = plan_capacity(on_gpu, replace(config, graphs=False))
+    rows = 16 * (own.row_bytes + 3 * 4 * own.vocab_size + own.vocab_size // 8)
+    assert recorded.workspace == launched.workspace + rows
+    assert recorded.memory == 3 << 29
+    room = (launched.blocks - recorded.blocks) * recorded.block
+    assert abs(room - rows) <= recorded.block
+    decoder.recordable = False
+    assert plan_capacity(on_gpu, config).workspace == launched.workspace

@@ -17,6 +17,7 @@ from maskwright.errors import InputError
 from maskwright.kernels.kv_bytes import KvDtype
 from maskwright.models import LoadedModel
 from maskwright.models.device import device_memory
+from maskwright.models.graphs import MOST_ROWS
 from maskwright.sizing.memory import RESERVE, blocks_that_fit, workspace_bytes
 from maskwright.sizing.units import binary_size
 
@@ -79,7 +80,7 @@ def plan_capacity(loaded: LoadedModel, config: EngineConfig, *, adapters: bool =
         small = config.draft_model.decoder
         draft_weights = small.weight_bytes
         draft_block = small.block_bytes(config.block_size, config.kv_dtype)
-    workspace = step_bytes(loaded, config)
+    workspace = step_bytes(loaded, config) + graph_bytes(loaded, config)
     reserve = RESERVE + (config.adapter_bytes if adapters else 0)
     memory, host_blocks = None, config.swap_bytes // block
     whole = device_memory(decoder.device)
@@ -142,6 +143,20 @@ def step_bytes(loaded: LoadedModel, config: EngineConfig) -> int:
         vocab_size=loaded.decoder.vocab_size,
         batch_tokens=config.max_batch_tokens,
         sampled=config.max_running * (1 + config.drafts),
+    )
+
+
+def graph_bytes(loaded: LoadedModel, config: EngineConfig) -> int:
+    """Return an upper bound on the memory that recorded steps keep for themselves."""
+    decoder = loaded.decoder
+    if decoder.device.type == "cpu" or not (config.graphs and decoder.recordable):
+        return 0
+    rows = min(config.decode_rows, MOST_ROWS)
+    return workspace_bytes(
+        row_bytes=decoder.row_bytes,
+        vocab_size=decoder.vocab_size,
+        batch_tokens=rows,
+        sampled=rows,
     )
 
 

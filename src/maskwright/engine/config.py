@@ -125,6 +125,11 @@ class EngineConfig:
                 param="classes",
             )
 
+    @property
+    def decode_rows(self) -> int:
+        """Upper bound on the rows of a step that computes no prompts."""
+        return min(self.max_running * (1 + self.drafts), self.max_batch_tokens)
+
 
 def check_drafts_used(drafts: int) -> None:
     """Check the number of drafted tokens of an engine with a draft model. Raises `InputError`."""

@@ -439,9 +439,8 @@ class Engine:
 
     def _record_graphs(self) -> None:
         """Record the decode steps that the settings allow, where the device can."""
-        config = self.config
-        rows = min(config.max_running * (1 + config.drafts), config.max_batch_tokens)
-        self._runner.record_graphs(rows, self.max_context, lambda doing: self.tell(doing))
+        rows, positions = self.config.decode_rows, self.max_context
+        self._runner.record_graphs(rows, positions, lambda doing: self.tell(doing))
 
     def _probe(self) -> None:
         """Probe whether logits are batch-invariant, and log a warning where they are not."""
