@@ -11,9 +11,10 @@ import transformers
 from maskwright.engine.kv.blocks import BlockPool
 from maskwright.engine.schedule.plan import Chunk
 from maskwright.engine.schedule.sequence import Sequence
-from maskwright.engine.step.batch import build_batch
+from maskwright.engine.step.batch import build_runs
 from maskwright.kernels.kv_bytes import KvDtype
 from maskwright.kernels.kv_pool import clear_blocks
+from maskwright.models.batch import lay_out
 from maskwright.models.config import parse_config
 from maskwright.models.dense import DenseDecoder
 from tests.models.products import comparison
@@ -111,7 +112,8 @@ def run_schedule(
             Chunk(s, s.computed, rng.randint(1, min(chunk, s.pending)), True)
             for s in rng.sample(left, rng.randint(1, min(together, len(left))))
         ]
-        rows = decoder.forward(build_batch(chunks, BLOCK_SIZE, decoder), memory)
+        batch = lay_out(build_runs(chunks), BLOCK_SIZE, decoder.plan)
+        rows = decoder.forward(batch, memory)
         for row, part in zip(rows, chunks, strict=False):
             part.sequence.computed += part.count
             logits[part.sequence.arrival][part.sequence.computed - 1] = row

@@ -63,7 +63,7 @@ class EngineConfig:
 
     - `reader_tokens`: tokens that a reader may be behind before its request is paused.
     - `reader_seconds`: seconds after which a paused request ends.
-    - `graphs`: on a GPU, record decode steps as CUDA graphs when the engine starts, and replay them.
+    - `graphs`: on a GPU, record decode steps as CUDA graphs at the start, and replay them.
     - `threads`: CPU threads of the forward; by default one for a small model, else torch's choice.
     - `adapter_bytes`: bytes for adapters in memory.
     """
