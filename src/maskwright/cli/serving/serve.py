@@ -155,8 +155,8 @@ def serve(
         return
     tls, sinks = tls_files(tls_certificate, tls_key), open_sinks(trace, otel, trace_requests)
     web = WebSettings(server_config, keys, tls, sinks, log_format, log_level)
-    chosen = ChosenModel(model, backend, device, dtype, draft_model, adapters, cache_folder(cache))
-    work = GrammarWork(grammar_processes, shape_seconds, shape_bytes)
+    read = (model, backend, device, dtype, draft_model, adapters, cache_folder(cache))
+    chosen, work = ChosenModel(*read), GrammarWork(grammar_processes, shape_seconds, shape_bytes)
     with listen(host, port, reader_seconds) as listening:
         from maskwright.cli.serving.start import start  # noqa: PLC0415 - imports torch
 
