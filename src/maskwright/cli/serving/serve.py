@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import sys
 from pathlib import Path
 
@@ -155,12 +156,23 @@ def serve(
         return
     tls, sinks = tls_files(tls_certificate, tls_key), open_sinks(trace, otel, trace_requests)
     web = WebSettings(server_config, keys, tls, sinks, log_format, log_level)
-    read = (model, backend, device, dtype, draft_model, adapters, cache_folder(cache))
-    chosen, work = ChosenModel(*read), GrammarWork(grammar_processes, shape_seconds, shape_bytes)
-    with listen(host, port, reader_seconds) as listening:
+    chosen = ChosenModel(model, backend, device, dtype, draft_model, adapters, cache_folder(cache))
+    work = GrammarWork(grammar_processes, shape_seconds, shape_bytes)
+    _serve_alone(chosen, engine_config, work, web, listen(host, port, reader_seconds))
+
+
+def _serve_alone(
+    chosen: ChosenModel,
+    config: EngineConfig,
+    work: GrammarWork,
+    web: WebSettings,
+    listening: socket.socket,
+) -> None:
+    """Serve with one engine, in this process."""
+    with listening:
         from maskwright.cli.serving.start import start  # noqa: PLC0415 - imports torch
 
-        start(chosen, engine_config, work, web, listening)
+        start(chosen, config, work, web, listening)
 
 
 def _check_models(device: str, draft_model: str | None, drafts: int) -> None:
