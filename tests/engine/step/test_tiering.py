@@ -88,7 +88,7 @@ def tiered(loaded: LoadedModel, config: EngineConfig = CONFIG, **stores: Any) ->
     try:
         yield side
     finally:
-        side.tiers.stop()
+        side.tiers.stop(save=False)
 
 
 def prompts(count: int, length: int = 60) -> list[Request]:
@@ -340,6 +340,17 @@ def test_what_takes_longer_to_fetch_is_computed_and_tried_again_later(
         for number in range(20, 30):
             side.answers([requests[number % 3]], number)
         assert side.fetched > 0
+
+
+def test_an_engine_that_stops_at_once_has_written_what_it_answered(
+    loaded: LoadedModel, tmp_path: Path
+) -> None:
+    config = replace(CONFIG, blocks=64, kv_disk=tmp_path)
+    with Engine(loaded, config) as engine:
+        for request in prompts(3):
+            engine.submit(request).result()
+    assert len(list(tmp_path.glob("??/*.kv"))) == 3 * 16
+    Engine(loaded, config).stop()  # one that was never started
 
 
 def test_the_engine_tells_how_long_prefixes_stay(loaded: LoadedModel) -> None:

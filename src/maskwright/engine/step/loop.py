@@ -192,6 +192,8 @@ class Engine:
             self._wake_up()
         if self._thread.ident is not None:
             self._thread.join()
+        elif self._core.tiers is not None:
+            self._core.tiers.stop(save=False)
 
     def __enter__(self) -> Engine:
         self.start()
@@ -431,11 +433,11 @@ class Engine:
             left, self._submitted = self._submitted, deque()
         self._calls.refuse_all(end)
         self._post_step_work.stop()
-        if self._core.tiers is not None:
-            self._core.tiers.stop()
         for generation in (*(active.generation for active in left), *self._compiling.take_all()):
             self._refuse(generation, FinishReason.ERROR, end)
         self._core.fail_all(end)
+        if self._core.tiers is not None:
+            self._core.tiers.stop(save=end.__cause__ is None)
 
     def _record_graphs(self) -> None:
         """Record the decode steps that the settings allow, where the device can."""

@@ -127,8 +127,11 @@ class BlockTiers:
                 return
         self._write_through(left)
 
-    def stop(self) -> None:
-        """End the thread of the stores, after it has written what waits."""
+    def stop(self, *, save: bool) -> None:
+        """End the thread of the stores, after it has written what waits; with `save`, also the
+        prefixes of sequences that have ended, as far as its queue takes them."""
+        while save and self._unwritten:
+            self._write_through(MOST_WHILE_IDLE)
         self.stores.stop()
 
     def counts(self) -> dict[str, dict[str, int]]:
