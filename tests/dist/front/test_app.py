@@ -18,6 +18,7 @@ from maskwright.dist.front.app import Front
 from maskwright.dist.front.errors import error_bytes
 from maskwright.dist.front.fleet import WorkerGroup
 from maskwright.dist.front.wire import Address
+from maskwright.dist.front.worker import WorkerTraits
 from tests.bounds import PATIENCE, wait_until
 from tests.live_server import live_server
 
@@ -85,13 +86,18 @@ class Part:
 
 
 @contextmanager
-def front_of(*parts: Part, patience: float = 0.3, drain: Drain | None = None) -> Iterator[str]:
+def front_of(
+    *parts: Part,
+    patience: float = 0.3,
+    drain: Drain | None = None,
+    traits: list[WorkerTraits] | None = None,
+) -> Iterator[str]:
     with ExitStack() as closing:
         addresses: list[Address] = []
         for part in parts:
             part.url = closing.enter_context(live_server(part))  # pyright: ignore
             addresses.append(Address.parse(part.url))
-        front = Front(WorkerGroup(addresses), drain or Drain(1.0), 10_000, patience)
+        front = Front(WorkerGroup(addresses, traits=traits), drain or Drain(1.0), 10_000, patience)
         yield closing.enter_context(live_server(front))  # pyright: ignore
 
 
@@ -170,6 +176,28 @@ def test_a_worker_that_says_it_ends_and_does_not_is_asked_twice() -> None:
         answer = ask(url)
     assert (answer.status_code, answer.json()["error"]["code"]) == (503, "draining")
     assert len(part.asked) == 2
+
+
+def test_a_model_that_workers_name_goes_to_them_alone() -> None:
+    small, big = Part("small"), Part("big")
+    traits = [WorkerTraits("s", "small"), WorkerTraits("b", "big", 4.0)]
+    with front_of(small, big, traits=traits) as url:
+        for index in range(6):
+            words = [{"role": "user", "content": str(index)}]
+            assert ask(url, messages=words, model="big").text == "big"
+            assert ask(url, messages=words, model="small").text == "small"
+        assert httpx.post(f"{url}/v1/tokenize", json={"model": "big"}).text == "big"
+        assert ask(url, model="another").status_code == 200
+        page = httpx.get(f"{url}/metrics").text
+    assert 'maskwright_router_requests_total{status="200",worker="b"}' in page
+
+
+def test_a_worker_of_greater_weight_gets_more() -> None:
+    slow, fast = Part("slow"), Part("fast")
+    traits = [WorkerTraits(), WorkerTraits(weight=4.0)]
+    with front_of(slow, fast, traits=traits) as url:
+        for index in range(8):
+            assert ask(url, messages=[{"role": "user", "content": str(index)}]).text == "fast"
 
 
 def test_other_errors_are_not_tried_again() -> None:

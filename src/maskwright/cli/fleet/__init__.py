@@ -7,4 +7,5 @@
 - `replicas`: Several servers of one model after one address, for `serve --replicas` and `--ray`.
 - `roles`: Which servers compute prompts, and which answer.
 - `route`: The command `route`: serve several running servers at one address.
+- `worker_file`: The file of `route --workers`: what is known of unlike servers.
 """

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import logging
 import socket
+from collections import Counter
 from typing import Annotated, Literal, TypeAlias
 
 import uvicorn
 
 from maskwright.cli.arguments import Option
 from maskwright.cli.fleet.roles import roles_of
+from maskwright.cli.fleet.worker_file import ListedWorker, read_workers
 from maskwright.cli.process.draining import DrainingServer
 from maskwright.cli.process.listening import listen
 from maskwright.dist.drain import Drain
 from maskwright.dist.front.app import Front
 from maskwright.dist.front.fleet import WorkerGroup
 from maskwright.dist.front.wire import Address
+from maskwright.dist.routing.replica_state import Role
 from maskwright.dist.routing.round_robin import RoundRobinRouter
 from maskwright.dist.routing.router import RequestRouter, Router
 from maskwright.errors import InputError
@@ -47,6 +50,14 @@ def route(
         Option(help="Address of a server that answers requests whose prompts others have computed. "
                "May be repeated.", metavar="URL"),
     ] = [],  # noqa: B006 - read by the parser, never changed
+    workers: Annotated[
+        str | None,
+        Option(
+            help="A TOML, YAML or JSON file that lists servers with their url, name, role, model "
+            "and weight, instead of the options above.",
+            metavar="FILE",
+        ),
+    ] = None,
     handoff_key: Annotated[
         str | None,
         Option(
@@ -90,22 +101,40 @@ def route(
     ] = 30.0,
 ) -> None:  # fmt: skip
     set_up_front_logs()
-    urls = [*prefill_worker, *decode_worker, *worker]
-    if not urls:
-        raise InputError("--worker URL is needed at least once", param="worker")
-    if (prefill_worker or decode_worker) and not handoff_key:
+    listed = _listed(workers, worker, prefill_worker, decode_worker)
+    roles: list[Role] = [one.role for one in listed]
+    if any(role != "both" for role in roles) and not handoff_key:
         raise InputError(
             "servers that hand requests over need a key in common: --handoff-key KEY",
             param="handoff_key",
         )
-    roles = roles_of(len(urls), len(prefill_worker), len(decode_worker))
-    addresses = [Address.parse(url) for url in urls]
+    addresses, traits = [one.address for one in listed], [one.traits for one in listed]
     router: RequestRouter = RoundRobinRouter() if policy == "round-robin" else Router()
-    fleet = WorkerGroup(addresses, router, worker_key, roles=roles, handoff_key=handoff_key)
+    fleet = WorkerGroup(
+        addresses, router, worker_key, roles=roles, traits=traits, handoff_key=handoff_key
+    )
     drain = Drain(drain_seconds)
     front = Front(fleet, drain, body_bytes, patience, joined_state)
     with listen(host, port) as listening:
-        FrontServer(front, drain, f"{len(urls)} servers").run([listening])
+        FrontServer(front, drain, f"{len(listed)} servers").run([listening])
+
+
+def _listed(
+    file: str | None, both: list[str], prefill: list[str], decode: list[str]
+) -> list[ListedWorker]:
+    """Return the servers of a file, or of the options. Raises InputError."""
+    urls = [*prefill, *decode, *both]
+    if file is not None and urls:
+        raise InputError("give servers either in --workers FILE or as options", param="workers")
+    if file is not None:
+        listed = read_workers(file)
+        counts = Counter(one.role for one in listed)
+        roles_of(len(listed), counts["prefill"], counts["decode"])
+        return listed
+    if not urls:
+        raise InputError("--worker URL is needed at least once", param="worker")
+    roles = roles_of(len(urls), len(prefill), len(decode))
+    return [ListedWorker(Address.parse(url), role) for url, role in zip(urls, roles, strict=True)]
 
 
 def set_up_front_logs() -> None:

@@ -21,7 +21,7 @@ from urllib.parse import parse_qs, urlsplit
 from starlette.types import Message, Receive, Scope, Send
 
 from maskwright.dist.drain import Drain
-from maskwright.dist.front.asked import GENERATING, Asked, read_asked
+from maskwright.dist.front.asked import GENERATING, Asked, model_of, read_asked
 from maskwright.dist.front.errors import (
     LOST,
     NO_WORKER,
@@ -219,9 +219,11 @@ class Front:
             return
         began = time.perf_counter()
         if passage.method == "POST" and short in GENERATING:
-            adapters = self._fleet.adapters
-            passage.asked = read_asked(short, passage.body, passage.request_id, adapters)
-        route = unrouted(passage.request_id, passage.asked)
+            passage.asked = read_asked(
+                short, passage.body, passage.request_id, self._fleet.adapters, self._fleet.models
+            )
+        model = model_of(passage.body, self._fleet.models) if passage.asked is None else None
+        route = unrouted(passage.request_id, passage.asked, model)
         while True:
             asked = route
             if passage.excluded:

@@ -48,17 +48,18 @@ class Asked:
 
 
 def read_asked(
-    path: str, body: bytes, request_id: str, adapters: Collection[str]
+    path: str,
+    body: bytes,
+    request_id: str,
+    adapters: Collection[str],
+    models: Collection[str] = (),
 ) -> Asked | None:
     """Read a request; None for what is no JSON object, which a worker will refuse by name.
-    `adapters`: those that any worker serves, for which the name of the model counts."""
-    try:
-        parsed: object = json.loads(body)
-    except (ValueError, RecursionError):
+    `adapters`: those that any worker serves, for which the name of the model counts. `models`:
+    those that only some workers serve."""
+    tree = _tree(body)
+    if tree is None:
         return None
-    if not isinstance(parsed, dict):
-        return None
-    tree = cast(dict[str, object], parsed)
     model = tree.get("model")
     adapter = model if isinstance(model, str) and model in adapters else None
     prompt = _prompt(tree)
@@ -66,12 +67,29 @@ def read_asked(
     route = RouteRequest(
         request_id,
         prompt_tokens=max(1, len(prompt) // TOKEN_BYTES),
+        model=model if isinstance(model, str) and model in models else None,
         digests=text_digests(prompt[:MOST_BYTES], BLOCK_BYTES, salt),
         digest_tokens=BLOCK_BYTES // TOKEN_BYTES,
         grammar=_grammar(tree),
         adapter=adapter,
     )
     return Asked(tree, tree.get("stream") is True, path == "/responses", route)
+
+
+def model_of(body: bytes, models: Collection[str]) -> str | None:
+    """Return which of `models` a request names; None if it names none of them."""
+    tree = _tree(body) if models else None
+    model = None if tree is None else tree.get("model")
+    return model if isinstance(model, str) and model in models else None
+
+
+def _tree(body: bytes) -> dict[str, object] | None:
+    """Return the JSON object that a body is; None if it is none."""
+    try:
+        parsed: object = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    return cast(dict[str, object], parsed) if isinstance(parsed, dict) else None
 
 
 def _prompt(tree: dict[str, object]) -> bytes:

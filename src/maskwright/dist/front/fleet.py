@@ -13,7 +13,7 @@ from maskwright.dist.front.asked import Asked
 from maskwright.dist.front.front_metrics import FrontMetrics
 from maskwright.dist.front.split import PromptService
 from maskwright.dist.front.wire import Address
-from maskwright.dist.front.worker import RemoteServer
+from maskwright.dist.front.worker import RemoteServer, WorkerTraits
 from maskwright.dist.routing.pairing import pair
 from maskwright.dist.routing.replica_state import Decision, Role, RouteRequest
 from maskwright.dist.routing.router import RequestRouter, Router
@@ -57,16 +57,21 @@ class WorkerGroup:
         key: str | None = None,
         *,
         roles: Sequence[Role] | None = None,
+        traits: Sequence[WorkerTraits] | None = None,
         handoff_key: str | None = None,
     ) -> None:
         """`key`: sent with checks, to workers that tell their models only to clients with one.
-        `roles`: of the workers; by default, all compute prompts and answers. `handoff_key`: the one
-        that workers of other roles have in common."""
+        `roles`: of the workers; by default, all compute prompts and answers. `traits`: what else is
+        known of each. `handoff_key`: the one that workers of other roles have in common."""
         both: list[Role] = ["both"] * len(addresses)
-        pairs = zip(addresses, roles or both, strict=True)
+        known = traits or [WorkerTraits()] * len(addresses)
+        every = zip(addresses, roles or both, known, strict=True)
         self.workers = [
-            RemoteServer(f"w{index}", address, role) for index, (address, role) in enumerate(pairs)
+            RemoteServer(one.name or f"w{index}", address, role, one)
+            for index, (address, role, one) in enumerate(every)
         ]
+        self.models = frozenset(one.model for one in known if one.model)
+        """The models that only workers with their names serve."""
         self.metrics = FrontMetrics()
         self.prompts = None if handoff_key is None else PromptService(handoff_key, self.metrics)
         """What has prompts computed by one worker for another one; None if none does so."""
@@ -150,6 +155,9 @@ class WorkerGroup:
         self.metrics.note_state(worker.name, ready=worker.ready, running=worker.running)
 
 
-def unrouted(request_id: str, asked: Asked | None) -> RouteRequest:
-    """Return what is routed of a request; one that can't be read goes to any worker."""
-    return RouteRequest(request_id, prompt_tokens=1) if asked is None else asked.route
+def unrouted(request_id: str, asked: Asked | None, model: str | None = None) -> RouteRequest:
+    """Return what is routed of a request; one that asks for no answer goes to any worker of its
+    `model`."""
+    if asked is not None:
+        return asked.route
+    return RouteRequest(request_id, prompt_tokens=1, model=model)

@@ -7,6 +7,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Generator, Hashable
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from maskwright.dist.front.asked import Asked
@@ -47,12 +48,33 @@ class Recent(OrderedDict[Key, float]):
             self.popitem(last=False)
 
 
+@dataclass(frozen=True, slots=True)
+class WorkerTraits:
+    """What the router is told of a worker besides its address and role.
+
+    - `name`: in metrics and logs; if it is empty, the worker is numbered.
+    - `model`: requests for this model go to workers with its name alone.
+    - `weight`: how fast it is, in multiples of a worker without a weight.
+    """
+
+    name: str = ""
+    model: str = ""
+    weight: float = 1.0
+
+
 class RemoteServer:
     """One worker. It is taken to be healthy when it has answered a check, until a connection fails.
     To be used from one event loop."""
 
-    def __init__(self, name: str, address: Address, role: Role = "both") -> None:
+    def __init__(
+        self,
+        name: str,
+        address: Address,
+        role: Role = "both",
+        traits: WorkerTraits = WorkerTraits(),
+    ) -> None:
         self.name = name
+        self.traits = traits
         self.role: Role = role
         self.client = WorkerClient(address)
         self.healthy = False
@@ -81,7 +103,7 @@ class RemoteServer:
         """Return its state as the routing function takes it."""
         return ReplicaState(
             self.name,
-            "",
+            self.traits.model,
             role=self.role,
             healthy=self.healthy,
             draining=self._draining,
@@ -91,8 +113,8 @@ class RemoteServer:
             running=self.running,
             prefixes=self._digests,
             grammars=self._grammars,
-            prefill_rate=PREFILL_RATE,
-            step_seconds=STEP_SECONDS,
+            prefill_rate=PREFILL_RATE * self.traits.weight,
+            step_seconds=STEP_SECONDS / self.traits.weight,
         )
 
     async def check(self, headers: list[tuple[bytes, bytes]]) -> None:
