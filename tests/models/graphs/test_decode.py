@@ -27,11 +27,11 @@ SPARE = BLOCKS
 
 def forward(batch: ForwardBatch, pool: KvPool, out: Tensor) -> Tensor:
     """A model whose logits are the sum of what the sequence has up to a row, times the number of
-    the logit; each position has its token times a hundred, plus the position."""
+    the logit; each position has its token times a hundred, plus the position, plus one."""
     memory, plan = pool.data[:, 0, 0, :, 0, 0], batch.attention
     assert isinstance(plan, DevicePlan)
     assert plan.decode is not None
-    memory[batch.blocks, batch.offsets] = (batch.tokens * 100 + batch.positions).float()
+    memory[batch.blocks, batch.offsets] = (batch.tokens * 100 + batch.positions + 1).float()
     every = plan.decode
     past = memory[every.tables].flatten(1)
     places = torch.arange(past.shape[1])
@@ -71,7 +71,7 @@ def test_steps_are_those_of_the_model() -> None:
             count = rng.randint(1, 3)
             tokens, start = [rng.randrange(5) for _ in range(count)], len(past[at])
             rows = rng.randint(1, count)
-            past[at] += [100 * token + start + i for i, token in enumerate(tokens)]
+            past[at] += [100 * token + start + i + 1 for i, token in enumerate(tokens)]
             runs.append(Run(tokens, start, tables[at], rows))
             expected += [sum(past[at][: start + i + 1]) for i in range(count - rows, count)]
         logits = found.forward(runs)
