@@ -42,6 +42,7 @@ from maskwright.kernels import (
     store_kv,
 )
 from maskwright.kernels.device import AVAILABLE
+from maskwright.kernels.fp8 import product
 from maskwright.kernels.kv_pool import KvPool
 from maskwright.kernels.sample_inputs import ListedTokens, SampleInputs
 
@@ -55,7 +56,9 @@ WARPS, REGISTERS, BLOCKS, RESERVED = 64, 65_536, 32, 1024
 BYTES_PER_US: Final = 4.0e6
 """Bytes that an H200 is taken to read in a microsecond."""
 
-MODULES: Final = (apply_mask, low_rank, norm_rope, paged_attention, sample, silu_mul, store_kv)
+MODULES: Final = (
+    *(apply_mask, low_rank, norm_rope, paged_attention, product, sample, silu_mul, store_kv),
+)
 """Modules with kernels."""
 
 TYPES: Final = {
@@ -314,6 +317,8 @@ SUBJECTS: Final[dict[str, Callable[[], object]]] = {
     "low-rank-qkv": lambda: low_ranks(BF16, ends=(4096, 5120, 6144)),
     "low-rank-14336": lambda: low_ranks(BF16, width=14_336),
     "low-rank-float32": lambda: low_ranks(FP32),
+    "encode-fp8": lambda: product.encode_rows(empty(ROWS, 4096, dtype=BF16)),
+    "encode-fp8-14336": lambda: product.encode_rows(empty(ROWS, 14_336, dtype=BF16)),
     "decode": lambda: attend("decode"),
     "decode-int8": lambda: attend("decode", codes=torch.int8),
     "decode-fp8": lambda: attend("decode", codes=torch.float8_e4m3fn),

@@ -18,6 +18,11 @@ BACKENDS: tuple[Backend, ...] = get_args(Backend)
 Dtype = Literal["auto", "float32", "bfloat16", "float16"]
 DTYPES: tuple[Dtype, ...] = get_args(Dtype)
 
+WeightDtype = Literal["auto", "fp8"]
+"""The type of the weights of products: that of the other weights, or codes of eight bits (e4m3)
+with a scale for each output."""
+WEIGHT_DTYPES: tuple[WeightDtype, ...] = get_args(WeightDtype)
+
 DEVICE_NAME: Final = re.compile(r"auto|cpu|cuda(?::(\d+))?")
 """The name of a device, with the number of a GPU as its group."""
 

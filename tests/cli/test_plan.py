@@ -11,9 +11,12 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+import torch
 
 from maskwright.models import DEMO_PATH
 from maskwright.models.config import parse_config, read_config
+from maskwright.models.dense import DenseDecoder
+from maskwright.models.weights import read_weights
 from tests.cli.conftest import Run
 from tests.source_tree import ROOT
 
@@ -103,6 +106,18 @@ def test_a_model_says_its_own_sizes(run: Run) -> None:
     )
     assert wide["model"]["weights"] == 2 * found["model"]["weights"]
     assert wide["token_bytes"] == 2 * found["token_bytes"]
+
+
+def test_weights_in_fp8_take_what_the_engine_says(run: Run) -> None:
+    found = plan(
+        *(run, "plan", "--model", DEMO_PATH, "--memory", "4GiB", "--weight-dtype", "fp8"),
+    )
+    decoder = DenseDecoder(
+        *(parse_config(read_config(DEMO_PATH)), read_weights(DEMO_PATH), torch.bfloat16),
+        weight_dtype="fp8",
+    )
+    assert found["model"]["weights"] == decoder.weight_bytes
+    assert found["model"]["weight_bits"] == 8
 
 
 def test_too_little_memory_is_told(run: Run) -> None:

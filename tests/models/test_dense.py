@@ -13,7 +13,7 @@ from maskwright.engine.schedule.plan import Chunk
 from maskwright.engine.schedule.sequence import Sequence
 from maskwright.engine.step.batch import build_runs
 from maskwright.kernels.kv_bytes import KvDtype
-from maskwright.kernels.kv_pool import clear_blocks
+from maskwright.kernels.kv_pool import clear_blocks, encode
 from maskwright.models.batch import lay_out
 from maskwright.models.config import parse_config
 from maskwright.models.dense import DenseDecoder
@@ -156,3 +156,64 @@ def test_logits_equal_transformers_under_any_schedule(case: str, compiled: bool)
         ):
             for position, row in rows.items():
                 compare(row, reference[position], "logits depend on the schedule")
+
+
+@pytest.fixture(params=["llama", "qwen2"])
+def in_fp8(request: pytest.FixtureRequest) -> tuple[DenseDecoder, DenseDecoder]:
+    """A decoder with weights in fp8, and one with the numbers that they stand for."""
+    _, plain = build(*CASES[request.param], compiled=False)
+    weights = _weights(plain)
+    coded = DenseDecoder(plain.config, weights, torch.float32, weight_dtype="fp8")
+    for name in weights:
+        if name.endswith("_proj.weight"):
+            codes, scales = encode(weights[name], torch.float8_e4m3fn)
+            weights[name] = codes.float() * scales[:, None]
+    return coded, DenseDecoder(plain.config, weights, torch.float32, compiled=False)
+
+
+def _weights(decoder: DenseDecoder) -> dict[str, torch.Tensor]:
+    """The weights by name, taken apart again."""
+    found = {"model.embed_tokens.weight": decoder.embedding, "model.norm.weight": decoder.norm}
+    found["lm_head.weight"] = decoder.head
+    for number, layer in enumerate(decoder.layers):
+        prefix = f"model.layers.{number}"
+        found[f"{prefix}.input_layernorm.weight"] = layer.input_norm
+        found[f"{prefix}.post_attention_layernorm.weight"] = layer.mlp_norm
+        for linear in (layer.qkv, layer.output, layer.gate_up, layer.down):
+            begin = 0
+            for name, end in linear.parts:
+                found[f"{name}.weight"] = linear.weight[begin:end]
+                if linear.bias is not None:
+                    found[f"{name}.bias"] = linear.bias[begin:end]
+                begin = end
+    return found
+
+
+def test_weights_in_fp8_give_nearly_the_logits_of_their_numbers(
+    in_fp8: tuple[DenseDecoder, DenseDecoder],
+) -> None:
+    """What differs is that activations are rounded as well. Under any schedule, bits are equal."""
+    coded, plain = in_fp8
+    compare = comparison(coded)
+    prompts = prompts_of([1, 33, 70])
+    expected = [run_schedule(plain, [p], chunk=200, together=1, seed=0)[0] for p in prompts]
+    alone = [run_schedule(coded, [p], chunk=200, together=1, seed=0)[0] for p in prompts]
+    mixed = run_schedule(coded, prompts, chunk=9, together=3, seed=1)
+    for mine, theirs, whole in zip(mixed, expected, alone, strict=True):
+        for position, row in mine.items():
+            if position in whole:
+                compare(row, whole[position], f"position {position}")
+        (last,) = [position for position in theirs if position == max(theirs)]
+        error = (mine[last] - theirs[last]).norm() / theirs[last].norm()
+        assert 1e-4 < error < 0.15
+
+
+def test_weights_in_fp8_take_a_byte_each(in_fp8: tuple[DenseDecoder, DenseDecoder]) -> None:
+    coded, plain = in_fp8
+    sizes = coded.config.product_sizes
+    codes = coded.config.layers * sum(outputs * inputs for outputs, inputs in sizes)
+    scales = coded.config.layers * sum(outputs for outputs, _ in sizes)
+    assert plain.weight_bytes - coded.weight_bytes == 3 * codes - 4 * scales
+    assert [linear.weight.dtype for linear in (coded.layers[0].qkv, coded.layers[1].down)] == [
+        torch.float8_e4m3fn
+    ] * 2

@@ -17,7 +17,7 @@ from maskwright.models.adapter import Adapter, LowRank
 from maskwright.models.batch import Run, lay_out
 from maskwright.models.config import parse_config, read_config
 from maskwright.models.dense import DenseDecoder
-from maskwright.models.device import device_memory, find_device
+from maskwright.models.device import check_fp8, device_memory, find_device
 from maskwright.models.weights import read_weights
 
 META = torch.device("meta")
@@ -127,3 +127,26 @@ def test_a_step_leaves_nothing_on_the_host() -> None:
         if isinstance(argument, torch.Tensor)
     ]
     assert {tensor.device for tensor in tensors} == {META}
+
+
+def test_where_weights_in_fp8_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    gpu, sizes = torch.device("cuda", 0), (64, 96)
+    check_fp8(CPU, torch.float32, (3,))
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda _: (8, 0))
+    with pytest.raises(InputError, match=r"compute capability 8.9 or more; cuda:0 has 8.0"):
+        check_fp8(gpu, torch.bfloat16, sizes)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda _: (9, 0))
+    check_fp8(gpu, torch.bfloat16, sizes)
+    with pytest.raises(InputError, match="bfloat16 on a GPU, not float16"):
+        check_fp8(gpu, torch.float16, sizes)
+    with pytest.raises(InputError, match="multiples of 16 numbers; the model has 40"):
+        check_fp8(gpu, torch.bfloat16, (64, 40))
+    with pytest.raises(InputError, match="only the dense decoder computes with codes"):
+        load(DEMO_PATH, backend="transformers", weight_dtype="fp8")
+
+
+def test_weights_in_fp8_are_another_revision() -> None:
+    """Keys and values of other weights must not be taken for those of these."""
+    plain, coded = load(DEMO_PATH), load(DEMO_PATH, weight_dtype="fp8")
+    assert coded.revision == f"{plain.revision}-fp8"
+    assert coded.decoder.weight_bytes < plain.decoder.weight_bytes / 4

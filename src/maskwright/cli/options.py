@@ -43,6 +43,10 @@ DEVICE_HELP: Final = (
 DTYPE_HELP: Final = (
     "Type of weights, keys and values. 'auto' is float32 on the CPU, bfloat16 on a GPU."
 )
+WEIGHT_DTYPE_HELP: Final = (
+    "Type of the weights in products: 'auto' is that of --dtype; 'fp8' halves their memory, on a"
+    " GPU that multiplies it."
+)
 WHITESPACE_HELP: Final = "White space in JSON answers; 'flexible' leaves it to the model."
 CACHE_HELP: Final = (
     "Folder for what is computed once for each vocabulary; with 'off' nothing is kept."

@@ -21,7 +21,7 @@
 - `weights`: Reads the tensors of a checkpoint.
 """
 
-from maskwright.model_options import BACKENDS, DEMO_PATH, DTYPES, Backend, Dtype
+from maskwright.model_options import BACKENDS, DEMO_PATH, DTYPES, Backend, Dtype, WeightDtype
 from maskwright.models.adapter import Adapter
 from maskwright.models.batch import ForwardBatch, Run, lay_out
 from maskwright.models.batch_invariance import BatchInvariance, probe_batch_invariance
@@ -47,6 +47,7 @@ __all__ = [
     "LoadedModel",
     "Product",
     "Run",
+    "WeightDtype",
     "lay_out",
     "load",
     "one_of_each_shape",

@@ -75,6 +75,17 @@ class ModelConfig:
         return 4 * self.hidden + 2 * heads + 3 * self.intermediate
 
     @property
+    def product_sizes(self) -> tuple[tuple[int, int], ...]:
+        """The numbers of outputs and inputs of the four products of a layer."""
+        queries, keys = self.heads * self.head_dim, self.kv_heads * self.head_dim
+        return (
+            (queries + 2 * keys, self.hidden),
+            (self.hidden, queries),
+            (2 * self.intermediate, self.hidden),
+            (self.hidden, self.intermediate),
+        )
+
+    @property
     def parameters(self) -> int:
         """The number of parameters, shared ones counted once."""
         queries, keys = self.heads * self.head_dim, self.kv_heads * self.head_dim

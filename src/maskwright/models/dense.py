@@ -17,6 +17,7 @@ from torch import Tensor
 
 from maskwright.errors import InputError
 from maskwright.kernels.device import runs_kernels
+from maskwright.kernels.fp8.product import encode_rows
 from maskwright.kernels.kv_bytes import KvDtype, position_bytes
 from maskwright.kernels.kv_pool import KvPool, new_pool
 from maskwright.kernels.norm_rope import add_norm, norm_rope
@@ -25,12 +26,14 @@ from maskwright.kernels.paged_plan import DevicePlan, plan_on_device
 from maskwright.kernels.reference import Span, paged_attention, plan_attention
 from maskwright.kernels.silu_mul import silu_mul
 from maskwright.kernels.store_kv import store_kv
+from maskwright.model_options import WeightDtype
 from maskwright.models.adapter import Shapes, group_adapters
 from maskwright.models.batch import ForwardBatch, Plan
 from maskwright.models.compiled.decoder import CompiledDense
 from maskwright.models.compiled_plan import CompiledPlan, plan_compiled
 from maskwright.models.config import ModelConfig
 from maskwright.models.decoder import SMALL
+from maskwright.models.device import check_fp8
 from maskwright.models.layer import Layer, Linear, Updates
 from maskwright.models.library_operations import (
     AttentionShape,
@@ -54,14 +57,20 @@ class DenseDecoder:
         *,
         compiled: bool | None = None,
         device: torch.device | None = None,
+        weight_dtype: WeightDtype = "auto",
     ):
         """`compiled`: use compiled operations, which are for small float32 models on one thread. By
         default, all such models use them where no kernels run. `device`: where the weights and the
-        pool are, by default the CPU."""
+        pool are, by default the CPU. `weight_dtype`: of the products in layers; with "fp8" these
+        weights become codes. Embedding, norms and head keep `dtype`."""
         self.config = config
         self.dtype = dtype
         self.device = torch.device("cpu") if device is None else device
-        take = _Weights(weights, dtype, self.device)
+        fp8 = weight_dtype == "fp8"
+        if fp8:
+            sizes = {size for product in config.product_sizes for size in product}
+            check_fp8(self.device, dtype, sizes)
+        take = _Weights(weights, dtype, self.device, fp8=fp8)
         self.embedding = take("model.embed_tokens.weight")
         self.layers = tuple(_layer(config, take, number) for number in range(config.layers))
         self.norm = take("model.norm.weight")
@@ -72,7 +81,8 @@ class DenseDecoder:
         self._module_order = {name: place for place, name in enumerate(self.adapter_shapes)}
         self._compiled: CompiledDense | None = None
         if compiled is None:
-            compiled = self.small and dtype == torch.float32 and not self._runs_kernels
+            plain = dtype == torch.float32 and not fp8
+            compiled = self.small and plain and not self._runs_kernels
         if compiled:
             self._compiled = CompiledDense(
                 *(config, self.embedding, self.layers, self.norm, self.head, self._cos, self._sin)
@@ -145,10 +155,15 @@ class DenseDecoder:
             for linear in (layer.qkv, layer.output, layer.gate_up, layer.down)
         ]
         products = [Product(linear.weight, linear.bias) for linear in linears]
+        # The product of codes is computed in float32; its bias is added later.
+        of_layers = [
+            product if product.weight.dtype == self.dtype else Product(product.weight.float())
+            for product in one_of_each_shape(products)
+        ]
         config = self.config
         group = config.heads // config.kv_heads
         return LibraryOperations(
-            one_of_each_shape([*products, Product(self.head)]),
+            one_of_each_shape([*of_layers, Product(self.head)]),
             (AttentionShape(config.kv_heads, group, config.head_dim, self.dtype),),
         )
 
@@ -179,12 +194,12 @@ class DenseDecoder:
 
     @property
     def _plain_bytes(self) -> int:
-        tensors = [self.embedding, self.norm, *([] if self.config.tied_embeddings else [self.head])]
+        parts: list[Tensor | Linear] = [self.embedding, self.norm]
+        parts += [] if self.config.tied_embeddings else [self.head]
         for layer in self.layers:
-            tensors += [layer.input_norm, layer.mlp_norm]
-            for linear in (layer.qkv, layer.output, layer.gate_up, layer.down):
-                tensors += [linear.weight]
-        return sum(tensor.nbytes for tensor in tensors)
+            parts += [layer.input_norm, layer.mlp_norm]
+            parts += [layer.qkv, layer.output, layer.gate_up, layer.down]
+        return sum(part.nbytes for part in parts)
 
     @torch.inference_mode()
     def forward(self, batch: ForwardBatch, pool: KvPool, out: Tensor | None = None) -> Tensor:
@@ -245,11 +260,19 @@ class DenseDecoder:
 
 
 class _Weights:
-    """Weights by name, cast to one data type, on one device. Raises `InputError` if the checkpoint
-    lacks one."""
+    """Weights by name, cast to one data type, on one device. With `fp8`, those of products become
+    codes. Raises `InputError` if the checkpoint lacks one."""
 
-    def __init__(self, weights: Mapping[str, Tensor], dtype: torch.dtype, device: torch.device):
+    def __init__(
+        self,
+        weights: Mapping[str, Tensor],
+        dtype: torch.dtype,
+        device: torch.device,
+        *,
+        fp8: bool = False,
+    ):
         self._weights = weights
+        self._fp8 = fp8
         self._dtype = dtype
         self._device = device
 
@@ -264,10 +287,15 @@ class _Weights:
         modules = [f"{prefix}.{name}" for name in names]
         weights = [self(f"{module}.weight") for module in modules]
         ends = accumulate(len(weight) for weight in weights)
+        weight = weights[0] if len(weights) == 1 else torch.cat(weights)
+        scales = None
+        if self._fp8:
+            weight, scales = encode_rows(weight)
         return Linear(
-            weights[0] if len(weights) == 1 else torch.cat(weights),
+            weight,
             self(*(f"{module}.bias" for module in modules)) if bias else None,
             tuple(zip(modules, ends, strict=True)),
+            scales,
         )
 
 

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from typing import Final
+
 import torch
 
 from maskwright.errors import InputError
 from maskwright.kernels.device import AVAILABLE
+from maskwright.kernels.fp8.product import MULTIPLE
 from maskwright.model_options import DEVICE_NAME, check_device_name
+
+FP8_CAPABILITY: Final = (8, 9)
+"""The compute capability from which on GPUs multiply codes of fp8 (Ada, Hopper)."""
 
 
 def find_device(name: str) -> torch.device:
@@ -31,6 +38,23 @@ def find_device(name: str) -> torch.device:
         seen = "torch sees no GPU" if there == 0 else f"torch sees {there} GPUs, from cuda:0 on"
         raise InputError(f"device {name}: {seen}. Use cpu or auto.", param="device")
     return torch.device("cuda", number)
+
+
+def check_fp8(device: torch.device, dtype: torch.dtype, sizes: Collection[int]) -> None:
+    """Check that `device` multiplies weights in fp8 by activations of `dtype`, for products with
+    these numbers of inputs and outputs. The CPU does, slowly. Raises `InputError`."""
+    if device.type != "cuda":
+        return
+    major, minor = torch.cuda.get_device_capability(device)
+    wrong = ""
+    if (major, minor) < FP8_CAPABILITY:
+        wrong = f"needs a GPU of compute capability 8.9 or more; {device} has {major}.{minor}"
+    elif dtype != torch.bfloat16:
+        wrong = f"needs the type bfloat16 on a GPU, not {str(dtype).removeprefix('torch.')}"
+    elif uneven := [size for size in sizes if size % MULTIPLE]:
+        wrong = f"needs products of multiples of {MULTIPLE} numbers; the model has {uneven[0]}"
+    if wrong:
+        raise InputError(f"Weight type fp8: it {wrong}.", param="weight_dtype")
 
 
 def device_memory(device: torch.device) -> int | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch.nn.functional as F
 from torch import Tensor
 
+from maskwright.kernels.fp8.product import multiply
 from maskwright.kernels.low_rank import add_low_rank
 from maskwright.models.adapter import AdapterRows, GroupedAdapters
 
@@ -18,16 +19,26 @@ Updates = GroupedAdapters | Sequence[AdapterRows]
 @dataclass(frozen=True, slots=True)
 class Linear:
     """The product `x @ weight.T + bias`; weight `[out, in]`. `parts` names the modules that are
-    stacked in it, each with the end of its outputs."""
+    stacked in it, each with the end of its outputs. With `scales`, float32 `[out]`, the weight is
+    codes of fp8, and each of its rows is the codes times the row's scale."""
 
     weight: Tensor
     bias: Tensor | None
     parts: tuple[tuple[str, int], ...]
+    scales: Tensor | None = None
 
     def __call__(self, x: Tensor, adapters: Updates = ()) -> Tensor:
-        out = F.linear(x, self.weight, self.bias)
+        if self.scales is None:
+            out = F.linear(x, self.weight, self.bias)
+        else:
+            out = multiply(x, self.weight, self.scales, self.bias)
         self.adapt(out, x, adapters)
         return out
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of weight and scales."""
+        return self.weight.nbytes + (0 if self.scales is None else self.scales.nbytes)
 
     def adapt(self, out: Tensor, x: Tensor, adapters: Updates) -> None:
         """Add the updates of `adapters` for the input `x` to their rows of `out`, in place."""

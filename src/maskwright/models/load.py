@@ -10,14 +10,22 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from huggingface_hub import snapshot_download
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 from maskwright.errors import InputError
-from maskwright.model_options import BACKENDS, DEMO_PATH, DTYPES, Backend, Dtype
+from maskwright.model_options import (
+    BACKENDS,
+    DEMO_PATH,
+    DTYPES,
+    WEIGHT_DTYPES,
+    Backend,
+    Dtype,
+    WeightDtype,
+)
 from maskwright.models.chat import chat_tokens
 from maskwright.models.config import end_tokens, parse_config, read_config
 from maskwright.models.decoder import Decoder
@@ -38,7 +46,7 @@ class LoadedModel:
     tokenizer: PreTrainedTokenizerFast
     vocab: Vocabulary
     revision: str = ""
-    """The digest of its weights, see `weights_revision`."""
+    """The digest of its weights, see `weights_revision`, and their type if they became codes."""
 
     @property
     def eos(self) -> tuple[int, ...]:
@@ -105,6 +113,7 @@ def load(
     backend: Backend = "auto",
     dtype: Dtype = "auto",
     device: str = "cpu",
+    weight_dtype: WeightDtype = "auto",
     cache: Path | None = None,
 ) -> LoadedModel:
     """Load a checkpoint from a directory, or from the hub if `path_or_id` is no directory.
@@ -112,11 +121,17 @@ def load(
     `backend`: the dense decoder or the transformers library; "auto" is the dense decoder if it
     supports the model. `dtype`: of weights, keys and values; "auto" is float32 on the CPU and
     bfloat16 on a GPU. `device`: cpu, cuda, cuda:N, or auto, see `find_device`; only the dense
-    decoder computes on a GPU. `cache`: the folder for what is computed once for each vocabulary.
-    Raises `InputError` for what isn't supported.
+    decoder computes on a GPU. `weight_dtype`: "fp8" makes codes of the weights of products, which
+    the dense decoder computes with. `cache`: the folder for what is computed once for each
+    vocabulary. Raises `InputError` for what isn't supported.
     """
     if dtype not in DTYPES:
         raise InputError(f"dtype {dtype!r}: one of {', '.join(DTYPES)}.", param="dtype")
+    if weight_dtype not in WEIGHT_DTYPES:
+        raise InputError(
+            f"weight type {weight_dtype!r}: one of {', '.join(WEIGHT_DTYPES)}.",
+            param="weight_dtype",
+        )
     if backend not in BACKENDS:
         raise InputError(f"backend {backend!r}: one of {', '.join(BACKENDS)}.", param="backend")
     directory = _directory(path_or_id)
@@ -124,7 +139,8 @@ def load(
     where = find_device(device)
     if dtype == "auto":
         dtype = "float32" if where.type == "cpu" else "bfloat16"
-    decoder = _decoder(directory, raw, backend, _DTYPES[dtype], where)
+    numbers = _Numbers(_DTYPES[dtype], weight_dtype)
+    decoder = _decoder(directory, raw, backend, numbers, where)
     tokenizer = _read_tokenizer(directory, raw)
     vocab = Vocabulary.from_tokenizer(
         tokenizer, size=decoder.vocab_size, eos=_eos(raw, tokenizer), cache=cache
@@ -132,14 +148,22 @@ def load(
     name = "maskwright-demo" if directory == DEMO_PATH else directory.name
     if isinstance(path_or_id, str) and not Path(path_or_id).is_dir():
         name = path_or_id
-    return LoadedModel(name, decoder, tokenizer, vocab, weights_revision(directory))
+    revision = weights_revision(directory) + ("" if weight_dtype == "auto" else f"-{weight_dtype}")
+    return LoadedModel(name, decoder, tokenizer, vocab, revision)
+
+
+class _Numbers(NamedTuple):
+    """The type of a model's numbers, and that of the weights of its products."""
+
+    dtype: torch.dtype
+    of_products: WeightDtype
 
 
 def _decoder(
     directory: Path,
     raw: Mapping[str, Any],
     backend: Backend,
-    dtype: torch.dtype,
+    numbers: _Numbers,
     device: torch.device,
 ) -> Decoder:
     if backend != "transformers":
@@ -149,17 +173,27 @@ def _decoder(
             if backend == "dense" or error.code != "unsupported_model":
                 raise
         else:
-            return DenseDecoder(config, read_weights(directory), dtype, device=device)
+            return DenseDecoder(
+                *(config, read_weights(directory), numbers.dtype),
+                device=device,
+                weight_dtype=numbers.of_products,
+            )
     if device.type != "cpu":
         raise InputError(
             f"device {device}: this model is computed by the transformers library, which runs it"
             " on the CPU here; the dense decoder, which has kernels, doesn't support it.",
             param="device",
         )
+    if numbers.of_products != "auto":
+        raise InputError(
+            f"Weight type {numbers.of_products}: this model is computed by the transformers"
+            " library; only the dense decoder computes with codes.",
+            param="weight_dtype",
+        )
     # Takes some two seconds, which a model that Maskwright runs itself doesn't need.
     from maskwright.models.transformers_backend.load import load_transformers  # noqa: PLC0415
 
-    return load_transformers(directory, dtype)
+    return load_transformers(directory, numbers.dtype)
 
 
 def _directory(path_or_id: str | Path) -> Path:

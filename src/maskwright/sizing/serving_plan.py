@@ -27,7 +27,8 @@ WEIGHT_BITS: Final = {
     "int8": 8,
     "int4": 4,
 }
-"""Bits of a weight by data type; scales of quantised weights are left out."""
+"""Bits of a weight by data type. The bytes of a model are these times its parameters, except where
+a checkpoint's config.json says which weights `serve --weight-dtype fp8` makes codes of."""
 
 
 @dataclass(frozen=True, slots=True)

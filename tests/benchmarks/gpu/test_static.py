@@ -13,6 +13,7 @@ pytest.importorskip("triton", reason="needs triton, of the extra gpu")
 QUICK = (
     *("mask", "mask-50257", "bitmask", "store", "sample", "sample-listed-scored"),
     *("decode", "decode-fp8", "prefill-window", "store-fp8", "norms", "silu", "low-rank-qkv"),
+    "encode-fp8",
 )
 """Subjects that are compiled in every run; they contain every kernel and every branch of it. The
 others, of further types and sizes, are compiled with `--slow`."""

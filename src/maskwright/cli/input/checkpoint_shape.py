@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from maskwright.engine import EngineConfig
-from maskwright.models.config import parse_config, read_config
+from maskwright.models.config import ModelConfig, parse_config, read_config
 from maskwright.sizing.memory import workspace_bytes
 from maskwright.sizing.serving_plan import WEIGHT_BITS, ModelShape
 
@@ -28,7 +28,7 @@ def read_shape(model: str, weight_dtype: str | None) -> tuple[ModelShape, int]:
         layers=config.layers,
         kv_heads=config.kv_heads,
         head_dim=config.head_dim,
-        weights=config.parameters * bits // 8,
+        weights=_fp8_bytes(config) if named == "fp8" else config.parameters * bits // 8,
         weight_bits=bits,
         itemsize=itemsize,
     )
@@ -39,3 +39,11 @@ def read_shape(model: str, weight_dtype: str | None) -> tuple[ModelShape, int]:
         sampled=DEFAULTS.max_running * (1 + DEFAULTS.drafts),
     )
     return shape, workspace
+
+
+def _fp8_bytes(config: ModelConfig) -> int:
+    """Return the bytes of all weights as the engine keeps them in fp8: those of products have one
+    byte and their outputs a float32 scale; embeddings, head, norms and biases have two bytes."""
+    codes = config.layers * sum(outputs * inputs for outputs, inputs in config.product_sizes)
+    scales = config.layers * sum(outputs for outputs, _ in config.product_sizes)
+    return codes + 4 * scales + 2 * (config.parameters - codes)

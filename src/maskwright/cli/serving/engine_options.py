@@ -6,7 +6,14 @@ from typing import Annotated
 
 from maskwright import model_options
 from maskwright.cli.arguments import Option
-from maskwright.cli.options import BACKEND_HELP, CACHE_HELP, DEVICE_HELP, DTYPE_HELP, MODEL_HELP
+from maskwright.cli.options import (
+    BACKEND_HELP,
+    CACHE_HELP,
+    DEVICE_HELP,
+    DTYPE_HELP,
+    MODEL_HELP,
+    WEIGHT_DTYPE_HELP,
+)
 from maskwright.engine.tiers import eviction_order
 from maskwright.kernels import kv_bytes
 
@@ -14,6 +21,7 @@ Model = Annotated[str, Option(help=MODEL_HELP, show_default="the demo model")]
 Backend = Annotated[model_options.Backend, Option(help=BACKEND_HELP)]
 Device = Annotated[str, Option(help=DEVICE_HELP)]
 Dtype = Annotated[model_options.Dtype, Option(help=DTYPE_HELP)]
+WeightDtype = Annotated[model_options.WeightDtype, Option(help=WEIGHT_DTYPE_HELP)]
 Adapter = Annotated[
     list[str],
     Option(

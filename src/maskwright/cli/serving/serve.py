@@ -40,6 +40,7 @@ def serve(
     backend: engine.Backend = "auto",
     device: engine.Device = "cpu",
     dtype: engine.Dtype = "auto",
+    weight_dtype: engine.WeightDtype = "auto",
     adapter: engine.Adapter = [],  # noqa: B006 - read by the parser, never changed
     adapter_bytes: engine.AdapterBytes = ENGINE.adapter_bytes,
     host: server.Host = "127.0.0.1",
@@ -148,15 +149,15 @@ def serve(
         adapter_bytes=adapter_bytes,
     )
     check_classes(server_config.keys, engine_config.classes)
-    roles = roles_of(replicas, prefill, decode)
-    if ray or len(roles) > 1:
+    if len(roles := roles_of(replicas, prefill, decode)) > 1 or ray:
         options = _options(roles, ray, memory_fraction, tls_certificate or tls_key, batch_folder)
         resources = resources_of(device, threads) if ray else None
         _replicate(roles, options, resources, (host, port), body_bytes, drain_seconds, api_key)
         return
     tls, sinks = tls_files(tls_certificate, tls_key), open_sinks(trace, otel, trace_requests)
     web = WebSettings(server_config, keys, tls, sinks, log_format, log_level)
-    chosen = ChosenModel(model, backend, device, dtype, draft_model, adapters, cache_folder(cache))
+    own = draft_model, adapters, cache_folder(cache)
+    chosen = ChosenModel(model, backend, device, dtype, weight_dtype, *own)
     work = GrammarWork(grammar_processes, shape_seconds, shape_bytes)
     _serve_alone(chosen, engine_config, work, web, listen(host, port, reader_seconds))
 

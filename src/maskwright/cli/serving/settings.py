@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from maskwright.cli.options import LogFormat, LogLevel
 from maskwright.cli.process.security import KeySource, TlsFiles
-from maskwright.model_options import Backend, Dtype
+from maskwright.model_options import Backend, Dtype, WeightDtype
 from maskwright.server.config import ServerConfig
 from maskwright.server.observe.traces import TraceFile
 
@@ -24,6 +24,7 @@ class ChosenModel(NamedTuple):
     backend: Backend
     device: str
     dtype: Dtype
+    weight_dtype: WeightDtype
     draft_path: str | None
     adapters: dict[str, Path]
     cache: Path | None

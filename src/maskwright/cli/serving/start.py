@@ -47,7 +47,7 @@ def start(
             closing.callback(sink.close)
         read = partial(load, dtype=chosen.dtype, device=chosen.device, cache=chosen.cache)
         with progress("loading the model"):  # ends before processes are forked
-            loaded = read(chosen.path, backend=chosen.backend)
+            loaded = read(chosen.path, backend=chosen.backend, weight_dtype=chosen.weight_dtype)
             if chosen.draft_path is not None:
                 config = replace(config, draft_model=read(chosen.draft_path))
         # The grammar processes are forked before the engine has memory and threads.

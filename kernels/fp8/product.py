@@ -1,0 +1,82 @@
+"""Products with weights in fp8 (e4m3), each row of which has a scale.
+
+The rows of the input become codes as well, each with the scale that gives its largest magnitude the
+largest code. So a product has one byte a weight to read, and tensor cores that know fp8 compute it:
+on a GPU of compute capability 8.9 or more this is `torch._scaled_mm`. Its twin multiplies the
+numbers that the codes stand for in float32, which is exact but for the order of sums.
+"""
+
+# Triton is untyped, and so is torch's product of scaled codes.
+# pyright: reportInvalidTypeForm=false, reportPrivateImportUsage=false
+# pyright: reportUnknownParameterType=false, reportMissingParameterType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false
+from __future__ import annotations
+
+from typing import Final
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from maskwright.kernels import kv_pool
+from maskwright.kernels.device import jit, runs_kernels, tl
+from maskwright.kernels.store_kv import encode_head
+
+FP8: Final = torch.float8_e4m3fn
+
+MULTIPLE: Final = 16
+"""What the numbers of inputs and of outputs are multiples of on a GPU."""
+
+LANES: Final = 1024
+"""Numbers of a row for each four warps, as in `norm_rope.py`."""
+
+MOST_WARPS: Final = 16
+
+
+@jit
+def encode_rows_kernel(numbers, stride, codes, scales, WIDTH: tl.constexpr, WIDTH_2: tl.constexpr):
+    """Write the codes of one row, as bytes `[rows, WIDTH]`, and its scale `[rows]`."""
+    row = tl.program_id(0).to(tl.int64)
+    lane = tl.arange(0, WIDTH_2)
+    inside = lane < WIDTH
+    read = tl.load(numbers + row * stride + lane, mask=inside, other=0).to(tl.float32)
+    code, scale = encode_head(read, True)
+    tl.store(codes + row * WIDTH + lane, code, mask=inside)
+    tl.store(scales + row, scale)
+
+
+def encode_rows(numbers: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the codes of `numbers` `[rows, width]`, and float32 scales `[rows]`. A number is about
+    its code times the scale of its row."""
+    if not runs_kernels(numbers) or not numbers.numel():
+        return kv_pool.encode(numbers, FP8)
+    rows, width = numbers.shape
+    codes = torch.empty(rows, width, dtype=torch.uint8, device=numbers.device)
+    scales = torch.empty(rows, dtype=torch.float32, device=numbers.device)
+    width_2 = 1 << (width - 1).bit_length()
+    encode_rows_kernel[(rows,)](
+        *(numbers, numbers.stride(0), codes, scales),
+        WIDTH=width,
+        WIDTH_2=width_2,
+        num_warps=min(MOST_WARPS, max(1, 4 * width_2 // LANES)),
+        enable_fp_fusion=False,
+    )
+    return codes.view(FP8), scales
+
+
+def multiply(x: Tensor, weight: Tensor, scales: Tensor, bias: Tensor | None = None) -> Tensor:
+    """Return `x @ (weight * scales).T + bias` `[rows, outputs]` in the type of `x`
+    `[rows, inputs]`, which is bfloat16 on a GPU. `weight`: codes `[outputs, inputs]`; `scales`:
+    float32 `[outputs]`."""
+    codes, row_scales = encode_rows(x)
+    if x.is_cuda:
+        out = torch._scaled_mm(
+            *(codes, weight.t()),
+            scale_a=row_scales[:, None],
+            scale_b=scales[None, :],
+            out_dtype=x.dtype,
+        )
+    else:
+        sums = F.linear(codes.float(), weight.float())
+        out = (sums * row_scales[:, None] * scales).to(x.dtype)
+    return out if bias is None else out + bias
