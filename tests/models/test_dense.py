@@ -14,7 +14,7 @@ from maskwright.engine.schedule.sequence import Sequence
 from maskwright.engine.step.batch import build_runs
 from maskwright.kernels.kv_bytes import KvDtype
 from maskwright.kernels.kv_pool import clear_blocks, encode
-from maskwright.models.batch import lay_out
+from maskwright.models import DEMO_PATH, Run, lay_out, load
 from maskwright.models.config import parse_config
 from maskwright.models.dense import DenseDecoder
 from tests.models.products import comparison
@@ -189,23 +189,35 @@ def _weights(decoder: DenseDecoder) -> dict[str, torch.Tensor]:
     return found
 
 
-def test_weights_in_fp8_give_nearly_the_logits_of_their_numbers(
+def test_logits_with_weights_in_fp8_are_equal_under_any_schedule(
     in_fp8: tuple[DenseDecoder, DenseDecoder],
 ) -> None:
-    """What differs is that activations are rounded as well. Under any schedule, bits are equal."""
-    coded, plain = in_fp8
-    compare = comparison(coded)
+    coded, _ = in_fp8
+    # Where bits may differ, an activation between two codes may be rounded to either.
+    compare = comparison(coded, tolerance=0.5)
     prompts = prompts_of([1, 33, 70])
-    expected = [run_schedule(plain, [p], chunk=200, together=1, seed=0)[0] for p in prompts]
-    alone = [run_schedule(coded, [p], chunk=200, together=1, seed=0)[0] for p in prompts]
+    alone = [run_schedule(coded, [p], chunk=1, together=1, seed=0)[0] for p in prompts]
     mixed = run_schedule(coded, prompts, chunk=9, together=3, seed=1)
-    for mine, theirs, whole in zip(mixed, expected, alone, strict=True):
+    for mine, whole in zip(mixed, alone, strict=True):
+        assert mine
         for position, row in mine.items():
-            if position in whole:
-                compare(row, whole[position], f"position {position}")
-        (last,) = [position for position in theirs if position == max(theirs)]
-        error = (mine[last] - theirs[last]).norm() / theirs[last].norm()
-        assert 1e-4 < error < 0.15
+            compare(row, whole[position], f"position {position}")
+
+
+def test_logits_with_weights_in_fp8_are_near_those_of_bfloat16() -> None:
+    found: list[torch.Tensor] = []
+    text = '{"name": "Ada Lovelace", "born": 1815, "tags": ["poetry", "mathematics"]}'
+    for weight_dtype in ("auto", "fp8"):
+        loaded = load(DEMO_PATH, dtype="bfloat16", weight_dtype=weight_dtype)
+        tokens, decoder = loaded.encode(text), loaded.decoder
+        blocks = len(tokens) // BLOCK_SIZE + 2
+        pool = decoder.new_pool(blocks, BLOCK_SIZE)
+        runs = [Run(tokens, 0, range(1, blocks), len(tokens))]
+        found.append(decoder.forward(lay_out(runs, BLOCK_SIZE, decoder.plan), pool)[: len(tokens)])
+    plain, coded = found
+    errors = (coded - plain).norm(dim=1) / plain.norm(dim=1)
+    assert 0.01 < errors.median() < 0.08
+    assert (coded.argmax(1) == plain.argmax(1)).float().mean() > 0.8
 
 
 def test_weights_in_fp8_take_a_byte_each(in_fp8: tuple[DenseDecoder, DenseDecoder]) -> None:
