@@ -7,7 +7,7 @@ numbers that the codes stand for in float32, which is exact but for the order of
 """
 
 # Triton is untyped, and so is torch's product of scaled codes.
-# pyright: reportInvalidTypeForm=false, reportPrivateImportUsage=false
+# pyright: reportInvalidTypeForm=false, reportPrivateImportUsage=false, reportPrivateUsage=false
 # pyright: reportUnknownParameterType=false, reportMissingParameterType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false
 from __future__ import annotations
