@@ -187,3 +187,24 @@ def test_a_request_that_waits_for_its_grammar_holds_no_other(
                 os.kill(pid, signal.SIGCONT)
         assert held.result().finish_reason in {FinishReason.GRAMMAR, FinishReason.STOP}
         assert engine.stats().blocks_used == 0
+
+
+def test_steps_in_a_row_follow_what_has_been_learned(
+    loaded: LoadedModel, processes: GrammarProcesses
+) -> None:
+    """A table is made of what the first answers have taught, and made again when that is more."""
+    build = Build(compile_regex, ("(yes|no|the (cat|sat)) [0-9]{6}x?",), {})
+    config = EngineConfig(drafts=0, device_steps=4)
+
+    def drawn(grammar: Any) -> tuple[list[Completion], int]:
+        with Engine(loaded, config) as engine:
+            found: list[Completion] = []
+            for seed in range(40):
+                request = Request([65], SamplingParams(seed=seed), 40, grammar=grammar)
+                found.append(engine.submit(request).result())
+            return found, engine.stats().device_steps
+
+    expected, steps = drawn(build(loaded.vocab))
+    found, learned = drawn(processes.compile(build).result(60))
+    assert found == expected
+    assert min(steps, learned) > 0

@@ -58,6 +58,8 @@ class EngineConfig:
     - `draft_model`: a smaller model with equal tokens, which proposes draft tokens where the lookup
       in the text finds none and drafting saves time.
     - `overlap`: compute masks and texts in a thread of their own during the forward.
+    - `device_steps`: most decode steps in a row that are computed on the device without the host,
+      where all running requests allow that; 1 for none. It doesn't change the output.
 
     Others:
 
@@ -89,6 +91,7 @@ class EngineConfig:
     drafts: int = 6
     draft_model: LoadedModel | None = None
     overlap: bool = False
+    device_steps: int = 1
     reader_tokens: int = 256
     reader_seconds: float = 60.0
     graphs: bool = True
@@ -164,6 +167,8 @@ def _check(name: str, value: object, *, optional: bool) -> None:
             right, wanted = _whole(value) and value >= 0, "an integer, 0 or more"
         case "drafts":
             right, wanted = _whole(value) and 0 <= value <= 64, "an integer from 0 to 64"
+        case "device_steps":
+            right, wanted = _whole(value) and 1 <= value <= 64, "an integer from 1 to 64"
         case _:
             right, wanted = _whole(value) and value > 0, "a positive integer"
     if not right and not (value is None and optional):

@@ -41,6 +41,7 @@ class EngineStats:
     blocks_cached: int
     blocks_free: int
     steps: int
+    device_steps: int
     computed_tokens: int
     sampled_tokens: int
     forced_tokens: int

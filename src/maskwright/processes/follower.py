@@ -258,6 +258,11 @@ class Follower:
         return self._path[-1].row_number
 
     @property
+    def position(self) -> LearnedPosition:
+        """Where the text stands."""
+        return self._path[-1]
+
+    @property
     def state(self) -> tuple[int, ...]:
         """Where the text stands, in the machine's numbers; equal texts have equal ones."""
         return self._path[-1].state

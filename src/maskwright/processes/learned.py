@@ -58,6 +58,22 @@ class LearnedPosition:
                 following = self.moves[token] = self._targets[groups[at]]
         return following
 
+    def told(
+        self,
+    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.intp], list[LearnedPosition]]:
+        """Where tokens lead from here, as far as it is known: token `tokens[i]` int32 `[n]`, each
+        once, to the position with the number `groups[i]`."""
+        tokens, groups = self._ahead  # before the targets, of which there may be more by then
+        targets = self._targets.copy()
+        moved = self.moves.copy()
+        apart = [token for token in moved if not _contains(tokens, token)]
+        numbers = range(len(targets), len(targets) + len(apart))
+        return (
+            np.concatenate((tokens, np.array(apart, np.int32))),
+            np.concatenate((groups.astype(np.intp), np.array(numbers, np.intp))),
+            [*targets, *(moved[token] for token in apart)],
+        )
+
     def expand(
         self,
         tokens: npt.NDArray[np.int32],
@@ -102,3 +118,9 @@ class LearnedPosition:
             if scope.low <= budget <= scope.high:
                 return row
         return None
+
+
+def _contains(tokens: npt.NDArray[np.int32], token: int) -> bool:
+    """Whether a token is among `tokens`, ascending."""
+    at = int(tokens.searchsorted(token))
+    return at < len(tokens) and int(tokens[at]) == token

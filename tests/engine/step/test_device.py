@@ -20,6 +20,7 @@ from maskwright.kernels.device import INTERPRETED
 from maskwright.kernels.kv_bytes import KvDtype
 from maskwright.models import load
 from maskwright.sampling import SamplingParams
+from tests.engine.step.held import held_steps
 from tests.engine.tiny import save_checkpoint
 from tests.models.adapters import save_adapter
 from tests.models.graphs.tape import TapeRecorder
@@ -101,6 +102,23 @@ def answers(
     return found
 
 
+def ahead_answers(directory: Path, device_steps: int, device: str = "cpu") -> list[list[int]]:
+    """The tokens of requests whose steps can run in a row."""
+    loaded = load(directory, dtype="float32", device=device)
+    grammar = compile_json_schema(SCHEMA, loaded.vocab)
+    config = EngineConfig(blocks=40, drafts=0, device_steps=device_steps, graphs=False)
+    requests = [
+        Request([40 + number], params, limit, grammar=grammar if limit == 40 else None)
+        for number, (params, limit) in enumerate(zip(PARAMS[:2] * 2, (40, 40, 9, 14), strict=True))
+    ]
+    with Engine(loaded, config) as engine:
+        with held_steps(engine):
+            generations = [engine.submit(request) for request in requests]
+        found = [list(generation.result().token_ids) for generation in generations]
+        assert (engine.stats().device_steps > 10) == (device_steps > 1)
+    return found
+
+
 @pytest.mark.skipif(
     importlib.util.find_spec("triton") is None, reason="needs triton, of the extra gpu"
 )
@@ -116,7 +134,7 @@ def test_tokens_are_those_of_the_engine_without_kernels(
     kv_dtype: KvDtype, steps: str, tmp_path: Path
 ) -> None:
     directory = checkpoint(tmp_path / "tiny")
-    expected = answers(directory, kv_dtype)
+    expected = [answers(directory, kv_dtype), ahead_answers(directory, 1)]
     run = subprocess.run(
         [sys.executable, "-m", "tests.engine.step.test_device", directory, kv_dtype, steps],
         cwd=ROOT,
@@ -135,10 +153,12 @@ def test_tokens_on_a_gpu_are_those_of_the_cpu(graphs: bool, tmp_path: Path) -> N
     """In float32. The logits differ in their last bits, which seldom changes a draw."""
     directory = checkpoint(tmp_path / "tiny")
     assert answers(directory, "auto", "cuda", graphs=graphs) == answers(directory, "auto")
+    assert ahead_answers(directory, 4, "cuda") == ahead_answers(directory, 1)
 
 
 if __name__ == "__main__":
     assert INTERPRETED
     kind: KvDtype = "int8" if sys.argv[2] == "int8" else "auto"
     with patch("maskwright.engine.step.runner.find_recorder", lambda _: TapeRecorder()):
-        print(json.dumps(answers(Path(sys.argv[1]), kind, graphs=sys.argv[3] == "recorded")))
+        folder, recorded = Path(sys.argv[1]), sys.argv[3] == "recorded"
+        print(json.dumps([answers(folder, kind, graphs=recorded), ahead_answers(folder, 4)]))

@@ -95,6 +95,7 @@ def test_every_number_has_its_name() -> None:
         ("late_rows_total",): STATS.late_rows,
         ("idle_rows_total",): STATS.idle_rows,
         ("steps_total",): STATS.steps,
+        ("device_steps_total",): STATS.device_steps,
         ("output_tokens_total", "sampled"): STATS.sampled_tokens,
         ("output_tokens_total", "forced"): STATS.forced_tokens,
         ("drafted_tokens_total", "lookup"): 30,

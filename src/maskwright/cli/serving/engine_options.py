@@ -157,6 +157,13 @@ DraftModel = Annotated[
     ),
 ]
 Overlap = Annotated[bool, Option(help="Compute masks and texts while the model computes.")]
+DeviceSteps = Annotated[
+    int,
+    Option(
+        help="Most decode steps in a row that the device computes by itself where all running "
+        "requests allow that; 1 for none."
+    ),
+]
 ReaderTokens = Annotated[
     int, Option(help="Tokens that a reader may be behind before its request is paused.")
 ]

@@ -154,7 +154,7 @@ class Active:
             reason = FinishReason.GRAMMAR
         forced: list[int] = []
         one_a_step = self.drafter is None or self._scores_tokens
-        while reason is None and (run := self._canonical_run(self._left)):
+        while reason is None and (run := self._canonical_run(self.left)):
             if one_a_step:
                 self._run = run
                 break
@@ -184,6 +184,17 @@ class Active:
                 tokens = tuple(self._unsent)
                 return Delta("", tokens, reason, error, tuple(self.scores[: len(tokens)]))
             return self._delta(reason)
+
+    @property
+    def coming(self) -> tuple[int, ...]:
+        """The canonical tokens that enter next, one in each step."""
+        return tuple(self._run)
+
+    def expect(self, drawn: list[int], coming: tuple[int, ...]) -> None:
+        """Say before `advance` that `drawn`, several steps' tokens, end within forced text, of
+        which `coming` is still to come. Without it, the text after them would be found anew, and
+        might be cut into other tokens."""
+        self._run = [*drawn, *coming] if coming else []
 
     def note_score(self, score: TokenScore, row: int) -> None:
         """Keep the score of a token that was drawn under mask number `row`."""
@@ -217,15 +228,15 @@ class Active:
             return True
         if len(self._run) > len(tokens):  # the next mask allows the next token of the run
             return matcher.knows(tokens, 0, canonical=False)
-        left = self._left - len(tokens)
-        return matcher.knows(tokens, left, canonical=self._writes_forced_text)
+        left = self.left - len(tokens)
+        return matcher.knows(tokens, left, canonical=self.writes_forced_text)
 
     def ask(self, tokens: list[int], then: Callable[[Heard], None]) -> None:
         """Ask the grammar's process for what `knows` lacks; `then` is called in another thread."""
         matcher = self.matcher
         assert isinstance(matcher, Follower)
-        left = self._left - len(tokens)
-        matcher.ask(tokens, left, canonical=self._writes_forced_text, then=then)
+        left = self.left - len(tokens)
+        matcher.ask(tokens, left, canonical=self.writes_forced_text, then=then)
 
     def note_answered(self, seconds: float, seen: Observations) -> None:
         """Note how long a question to the grammar's process took."""
@@ -246,7 +257,7 @@ class Active:
     # The matcher and the end --------------------------------------------------------------------
 
     @property
-    def _left(self) -> int:
+    def left(self) -> int:
         """Tokens left up to the token limit."""
         return self.request.max_tokens - self._digested
 
@@ -283,7 +294,7 @@ class Active:
             return FinishReason.STOP_TOKEN
         if self.complete:
             return FinishReason.GRAMMAR
-        if self._left:
+        if self.left:
             return None
         whole = self.matcher is not None and self.matcher.accepting
         return FinishReason.GRAMMAR if whole else FinishReason.LENGTH
@@ -291,7 +302,7 @@ class Active:
     # What comes next ----------------------------------------------------------------------------
 
     @property
-    def _writes_forced_text(self) -> bool:
+    def writes_forced_text(self) -> bool:
         """Whether text that the grammar forces may be written without the model: then nothing but
         the grammar may restrict tokens."""
         return self.canonical and not self.request.params.forbids
@@ -302,18 +313,18 @@ class Active:
         suffice to complete the text."""
         if self._run:
             return self._run
-        if self.matcher is None or not self._writes_forced_text:
+        if self.matcher is None or not self.writes_forced_text:
             return []
         return self.matcher.forced_run(left)
 
     def _draft(self, forced: list[int]) -> list[int]:
         """Draft tokens for the positions after `forced`, each allowed by the grammar. A draft ends
         before a position where the grammar forces text, since that needs no guess."""
-        if self.drafter is None or self._run or self._left < 2:
+        if self.drafter is None or self._run or self.left < 2:
             return []
-        guesses = self._guesses(self.drafter, forced)[: self._left - 1]
+        guesses = self._guesses(self.drafter, forced)[: self.left - 1]
         for number, token in enumerate(guesses):
-            if not self._may_follow(token, self._left - number - 1):
+            if not self._may_follow(token, self.left - number - 1):
                 self._go_back(number)
                 return guesses[:number]
         self._go_back(len(guesses))
@@ -339,7 +350,7 @@ class Active:
             return False
         fits = False
         try:
-            known = matcher.knows((), left, canonical=self._writes_forced_text)
+            known = matcher.knows((), left, canonical=self.writes_forced_text)
             fits = known and not (
                 matcher.complete or not matcher.ends_within(left) or self._canonical_run(left)
             )
@@ -363,7 +374,7 @@ class Active:
             word, bit = divmod(self._run[0], 32)
             words[0, word] = np.uint32(1 << bit).astype(np.int32)
             return Masks(tuple(words), places=(CANONICAL,) if self.request.trace else ())
-        return self._fill(draft, self._left)
+        return self._fill(draft, self.left)
 
     def _fill(self, draft: tuple[int, ...], left: int) -> Masks:
         """Return the masks of the next token, `left` tokens before the limit, and of the tokens
@@ -402,7 +413,7 @@ class Active:
         not filled, or where the grammar forces that token."""
         if self.drafter is None or self._run or self.masks is None:
             return 0
-        return self._left - 1
+        return self.left - 1
 
     def last_mask(self, number: int) -> Mask:
         """The mask under which draft token `number`, counted from 0, is drawn."""
@@ -414,7 +425,7 @@ class Active:
         after it, which is appended to `masks`. None, with nothing changed, where it may not follow.
         Nothing changes either where the grammar raises; it will raise again if the text gets
         there."""
-        masks, left = self.masks, self._left - number - 1
+        masks, left = self.masks, self.left - number - 1
         assert masks is not None
         if not self._may_follow(token, left):
             return None

@@ -19,7 +19,7 @@ and since the most senior can always make room for itself, every admitted sequen
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Sequence as SequenceOf
 
 from maskwright.engine.kv.attention_window import AttentionWindow
@@ -162,6 +162,23 @@ class Scheduler:
             self._prefill(step, self._shares(step.budget))
         if step.budget and self._more(step):  # what a class left of its share
             self._prefill(step, [[step.budget] for _ in self._classes])
+        return step.plan()
+
+    def plan_ahead(self, counts: Mapping[Sequence, int]) -> StepPlan | None:
+        """Plan steps in a row in which nothing is decided: each sequence of `counts`, which are all
+        that run, computes its one pending token, and gets the blocks for as many tokens as `counts`
+        says, that one included. None, with nothing changed, if that took a preemption."""
+        missing = {
+            sequence: max(0, self.tables.missing(sequence, count))
+            for sequence, count in counts.items()
+        }
+        if sum(missing.values()) > self.pool.available:
+            return None
+        step = PlanBuilder(len(counts))
+        for sequence, blocks in missing.items():
+            step.take(sequence, 1)
+            if blocks:
+                self.tables.grow(sequence, blocks, step)
         return step.plan()
 
     def _more(self, step: PlanBuilder) -> bool:

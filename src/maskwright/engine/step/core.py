@@ -19,6 +19,8 @@ from torch import Tensor
 
 from maskwright.engine.draft.model import DraftModel
 from maskwright.engine.kv.horizon import CacheHorizon
+from maskwright.engine.on_device.decode import DrawnAhead
+from maskwright.engine.on_device.steps import DeviceSteps, advances_by_one
 from maskwright.engine.request.active import Active, Advance, Masks
 from maskwright.engine.request.generation import Generation
 from maskwright.engine.request.request import Delta, FinishReason, Request
@@ -31,7 +33,9 @@ from maskwright.engine.step.post_step import Failed, PostStepWork, Prepared, Ste
 from maskwright.engine.step.runner import Runner
 from maskwright.engine.step.tiering import BlockTiers
 from maskwright.errors import GenerationError, MaskwrightError
+from maskwright.kernels.sample_inputs import EMPTY
 from maskwright.sampling import Mask, TokenScore
+from maskwright.sampling.chain import no_token
 
 GRACE = 0.001
 """Upper bound in seconds on the wait for the next request to advance before a step is planned; it
@@ -64,8 +68,9 @@ class StepSeconds:
 class Counts:
     """Counts of what has happened so far.
 
-    `computed`: tokens that went through the forward. `sampled`: tokens drawn from logits. `forced`:
-    tokens that a grammar forced. `drafted`, `accepted`: draft tokens proposed and accepted, of
+    `steps`: forwards, of which `device_steps` were computed in a row on the device. `computed`:
+    tokens that went through the forward. `sampled`: tokens drawn from logits. `forced`: tokens that
+    a grammar forced. `drafted`, `accepted`: draft tokens proposed and accepted, of
     which `model_drafted` and `model_accepted` came from a draft model. `held`: rows of logits kept
     in a step because their mask was not there; `late`: rows that were kept, each once. `idle_rows`:
     rows dropped because their request had ended or been extended. `mask_rows`: masks filled by
@@ -73,6 +78,7 @@ class Counts:
     """
 
     steps: int = 0
+    device_steps: int = 0
     computed: int = 0
     sampled: int = 0
     forced: int = 0
@@ -113,6 +119,7 @@ class Core:
         step_times: StepTimeModel | None = None,
         draft_model: DraftModel | None = None,
         tiers: BlockTiers | None = None,
+        device_steps: DeviceSteps | None = None,
         reader_seconds: float = 60.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -129,6 +136,7 @@ class Core:
         self.horizon = None if scheduler.tree is None else CacheHorizon(scheduler.tree)
         if tiers is not None:
             scheduler.arriving = tiers.arriving
+        self._device_steps = device_steps
         self._reader_seconds = reader_seconds
         self._clock = clock
         self._active: dict[int, Active] = {}
@@ -249,6 +257,10 @@ class Core:
         self.expire()
         self._await(self._expects_advance)
         waited = time.perf_counter()
+        if self._device_steps is not None and self._decode_ahead(self._device_steps):
+            self.move_blocks()
+            self.seconds.wait += waited - begin
+            return
         if self._draft_model is not None:
             self._guess(self._draft_model)
         drafted = time.perf_counter()
@@ -304,6 +316,61 @@ class Core:
         not delayed. To be called between steps."""
         if self.tiers is not None:
             self.tiers.move(self.scheduler.decoding)
+
+    def _decode_ahead(self, device_steps: DeviceSteps) -> bool:
+        """Run several steps in a row on the device, where every running request allows that and
+        nobody waits to be admitted. False, with nothing computed, where some don't."""
+        scheduler, begin = self.scheduler, time.perf_counter()
+        if scheduler.waiting or self._held or not all(map(advances_by_one, scheduler.running)):
+            return False
+        self._await(lambda: any(active.masks is None for active in self._decoding()))
+        actives = self._decoding()
+        if not actives or any(a.masks is None or a.sequence.draft for a in actives):
+            return False
+        ahead = device_steps.plan(actives, scheduler)
+        if ahead is None:
+            return False
+        planned = time.perf_counter()
+        self._runner.arrange(ahead.plan)
+        drawn = self._runner.decode_ahead(ahead.plan, ahead.rows, ahead.steps)
+        if drawn is None:
+            return False
+        scheduler.commit(ahead.plan)
+        computed = time.perf_counter()
+        now = self._clock()
+        with WakeUps.held():
+            for active, row in zip(actives, drawn, strict=True):
+                self._take_drawn(active, row, now)
+        self._settle()
+        self._note_ahead(drawn, ahead.steps, computed - planned)
+        self.seconds.plan += planned - begin
+        self.seconds.forward += computed - planned
+        self.seconds.sample += time.perf_counter() - computed
+        return True
+
+    def _take_drawn(self, active: Active, drawn: DrawnAhead, now: float) -> None:
+        """Go on with what several steps have drawn. An error after some tokens comes again if the
+        text gets there."""
+        if not drawn.tokens:
+            error = no_token(empty=drawn.error == EMPTY)
+            self._end(active.sequence.arrival, FinishReason.ERROR, error)
+            return
+        active.expect(drawn.tokens, drawn.rest)
+        self._go_on(active, drawn.tokens, now)
+
+    def _note_ahead(self, drawn: list[DrawnAhead], steps: int, seconds: float) -> None:
+        """Count steps in a row; a row that had stopped computed nothing that counts."""
+        self.counts.steps += steps
+        self.counts.device_steps += steps
+        for number in range(steps):
+            tokens = sum(len(row.tokens) > number for row in drawn)
+            self.counts.computed += tokens
+            self.seen.tokens.note(tokens)
+            self.seen.sequences.note(tokens)
+            self.seen.decodes.note(tokens)
+            self.seen.step.note(seconds / steps)
+        if self._step_times is not None:
+            self._step_times.observe(len(drawn), 0, seconds / steps, 0.0)
 
     def _note_admitted(self, plan: StepPlan) -> None:
         now = self._clock()
@@ -487,11 +554,14 @@ class Core:
         if isinstance(first, GenerationError):
             self._end(active.sequence.arrival, FinishReason.ERROR, first)
             return
-        self.counts.sampled += len(tokens)
-        record = active.generation.record
-        record.drew(len(tokens), now, self.seen)
         if draft:
             self._judge(active, len(draft), sum(map(operator.eq, tokens, draft)))
+        self._go_on(active, tokens, now)
+
+    def _go_on(self, active: Active, tokens: list[int], now: float) -> None:
+        """Append `tokens` that were drawn, and start the post-step work."""
+        self.counts.sampled += len(tokens)
+        active.generation.record.drew(len(tokens), now, self.seen)
         active.masks = None
         active.sequence.draft = []
         self.scheduler.confirm(active.sequence, tokens)

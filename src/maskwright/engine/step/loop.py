@@ -26,6 +26,7 @@ from maskwright.engine.config import EngineConfig
 from maskwright.engine.draft.length import DraftLengthModel
 from maskwright.engine.draft.model import DraftModel, check_vocabulary
 from maskwright.engine.kv.blocks import BlockPool
+from maskwright.engine.on_device.steps import DeviceSteps
 from maskwright.engine.request.active import Active
 from maskwright.engine.request.generation import Generation
 from maskwright.engine.request.request import Delta, FinishReason, Request
@@ -109,6 +110,7 @@ class Engine:
         self._post_step_work = PostStepWork(overlap=config.overlap)
         self.exchange = BlockExchange(scheduler.tables, self._runner)
         """Blocks that leave for other engines and come from them; to be used within `call`."""
+        self._device_steps = self._new_device_steps()
         self._core = Core(
             scheduler,
             self._runner,
@@ -116,6 +118,7 @@ class Engine:
             step_times=step_times,
             draft_model=self._new_draft_model(),
             tiers=self._new_tiers(scheduler, step_times),
+            device_steps=self._device_steps,
             reader_seconds=config.reader_seconds,
         )
         self.tell: Callable[[str], object] = _ignore
@@ -135,6 +138,12 @@ class Engine:
         self._prompt_tokens = 0
         self._stopping = False
         self._error: EngineStoppedError | None = None
+
+    def _new_device_steps(self) -> DeviceSteps | None:
+        config = self.config
+        if config.device_steps == 1 or config.draft_model is not None:
+            return None
+        return DeviceSteps(config.device_steps, background=config.overlap)
 
     def _new_draft_model(self) -> DraftModel | None:
         config, large, draft = self.config, self.loaded, self.config.draft_model
@@ -301,6 +310,7 @@ class Engine:
             blocks_cached=pool.cached,
             blocks_free=pool.free,
             steps=counts.steps,
+            device_steps=counts.device_steps,
             computed_tokens=counts.computed,
             sampled_tokens=counts.sampled,
             forced_tokens=counts.forced,
@@ -433,6 +443,10 @@ class Engine:
             left, self._submitted = self._submitted, deque()
         self._calls.refuse_all(end)
         self._post_step_work.stop()
+        if self._core.tiers is not None:
+            self._core.tiers.stop()
+        if self._device_steps is not None:
+            self._device_steps.stop()
         for generation in (*(active.generation for active in left), *self._compiling.take_all()):
             self._refuse(generation, FinishReason.ERROR, end)
         self._core.fail_all(end)

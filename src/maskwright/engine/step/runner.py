@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from maskwright.engine.adapters import Adapters
+from maskwright.engine.on_device.decode import AheadRow, DrawnAhead, decode_ahead
+from maskwright.engine.on_device.resident import ResidentTables
 from maskwright.engine.schedule.plan import CopyDirection, StepPlan
 from maskwright.engine.step.batch import build_runs
 from maskwright.errors import GenerationError
@@ -66,6 +68,8 @@ class Runner:
         self.graphs: DecodeGraphs | None = None
         """The decode steps that are recorded; None before `record_graphs`, and where a device can't
         record any."""
+        self.resident_tables: ResidentTables | None = None
+        """The tables of states on the device; None before they are first used."""
         self._block_size = block_size
         # The last block is written by rows of padding in recorded steps.
         spare = int(decoder.recordable)
@@ -146,6 +150,22 @@ class Runner:
             return logits
         batch = lay_out(runs, self._block_size, self._decoder.plan)
         return self._decoder.forward(batch, self._pool)
+
+    @torch.inference_mode()
+    def decode_ahead(
+        self, plan: StepPlan, rows: SequenceOf[AheadRow], steps: int
+    ) -> list[DrawnAhead] | None:
+        """Compute `steps` steps of the chunks of `plan`, one token each, whose `rows` are in their
+        order; see `maskwright.engine.on_device.decode.decode_ahead`."""
+        decoder = self._decoder
+        if self.resident_tables is None:
+            words = len(rows[0].automaton.rows[0])
+            self.resident_tables = ResidentTables(words, decoder.device)
+        runs = build_runs(plan.chunks, self._adapters)
+        batch = lay_out(runs, self._block_size, decoder.plan)
+        return decode_ahead(
+            *(decoder, self._pool, self.resident_tables, batch, rows, self._block_size, steps)
+        )
 
     @torch.inference_mode()
     def score_prompt(self, logits: Tensor, tokens: SequenceOf[int], top: int) -> PromptScores:

@@ -1,0 +1,12 @@
+"""Several decode steps in a row on the device, without the host between them.
+
+The automaton of a request's grammar lies there as a table of states: which mask a state has, and to
+which state a token leads. docs/engine.md explains when it is used.
+
+- `automata`: The tables of the grammars in use, made in the background.
+- `automaton`: The token-level automaton of a grammar as a compact table.
+- `decode`: The steps: forward, draw and the way to the next state, over buffers of fixed size.
+- `resident`: The tables that stay on the device.
+- `sites`: What is known about the positions of a grammar, here or in a grammar process.
+- `steps`: Whether the next steps can be computed in a row, and what they need.
+"""

@@ -1,0 +1,189 @@
+"""Several decode steps in a row, each from the token that the last one drew, without the host.
+
+Everything that a step reads and writes lies in buffers of fixed addresses and shapes, so that on a
+GPU the steps can be recorded and replayed. Where the model's attention is planned on the host, on a
+CPU, each step is planned anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import torch
+from torch import Tensor
+
+from maskwright.engine.on_device.automaton import STOPPED, TokenAutomaton
+from maskwright.engine.on_device.resident import ResidentTables
+from maskwright.kernels.kv_pool import KvPool
+from maskwright.kernels.paged_plan import DevicePlan
+from maskwright.kernels.reference import Span
+from maskwright.kernels.sample import sample_rows
+from maskwright.kernels.sample_inputs import SampleInputs
+from maskwright.kernels.steps.next_rows import IDLE, DecodeRows, advance_rows
+from maskwright.models import Decoder, ForwardBatch
+from maskwright.models.batch import Plan
+from maskwright.sampling import SampleRow
+from maskwright.sampling.device_rows import lay_out
+
+MOST_LAST: Final = 8
+"""Tokens that may end a row's answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class AheadRow:
+    """A row that is decoded on the device: the `automaton` that it follows and its `state` there,
+    the parameters of its draws, the tokens that it may still draw (`left`), those that end its
+    answer (`last`, at most `MOST_LAST`), and the blocks of its sequence."""
+
+    automaton: TokenAutomaton
+    state: int
+    sample: SampleRow
+    left: int
+    last: Sequence[int]
+    table: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnAhead:
+    """What the steps have drawn for a row: `tokens`, and after them an `error` code in place of a
+    token, 0 for none. `rest`: tokens of a forced text that are still to come."""
+
+    tokens: list[int]
+    error: int = 0
+    rest: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Buffers:
+    """What the steps of one call read and write."""
+
+    batch: ForwardBatch
+    rows: DecodeRows
+    inputs: SampleInputs
+    spans: tuple[Span, ...]
+    """Of each row; their starts change."""
+
+
+def decode_ahead(
+    decoder: Decoder,
+    pool: KvPool,
+    tables: ResidentTables,
+    batch: ForwardBatch,
+    rows: Sequence[AheadRow],
+    block_size: int,
+    steps: int,
+) -> list[DrawnAhead] | None:
+    """Compute `steps` steps of `rows` in a row. `batch`, on the host, has one token of each row, in
+    their order, with the blocks for all tokens that a row can get. None, with nothing done, if the
+    tables of states don't fit on the device together."""
+    bases = tables.bases([row.automaton for row in rows])
+    if bases is None:
+        return None
+    states = [base + row.state for base, row in zip(bases, rows, strict=True)]
+    buffers = _lay_out(decoder, tables, batch, rows, states, block_size, steps)
+    out = torch.empty(steps, len(rows), dtype=torch.int64, device=decoder.device)
+    for number in range(steps):
+        _step(decoder, pool, tables, buffers, out[number], block_size)
+    # One copy from the device for all results.
+    drawn = torch.cat((out, buffers.rows.states[None].long())).t().tolist()
+    return [
+        _drawn(row, tokens, state - base)
+        for row, base, (*tokens, state) in zip(rows, bases, drawn, strict=True)
+    ]
+
+
+def _step(
+    decoder: Decoder,
+    pool: KvPool,
+    tables: ResidentTables,
+    buffers: _Buffers,
+    out: Tensor,
+    block_size: int,
+) -> None:
+    """One step: forward, draw, and where the drawn tokens lead."""
+    batch = replace(buffers.batch, attention=_attention(decoder, buffers, block_size))
+    logits = decoder.forward(batch, pool)
+    drawn = sample_rows(logits[: len(buffers.rows.states)], buffers.inputs).tokens
+    advance_rows(buffers.rows, tables.next_rows, drawn, out, block_size)
+
+
+def _attention(decoder: Decoder, buffers: _Buffers, block_size: int) -> Plan:
+    """What the next forward reads, at the rows' present positions."""
+    plan, positions = buffers.batch.attention, buffers.rows.positions[: len(buffers.spans)]
+    if isinstance(plan, DevicePlan):
+        assert plan.decode is not None, "rows of one token each"
+        plan.decode.start.copy_(positions)
+        return plan
+    spans = zip(buffers.spans, positions.tolist(), strict=True)
+    return decoder.plan([replace(span, start=start) for span, start in spans], block_size)
+
+
+def _lay_out(
+    decoder: Decoder,
+    tables: ResidentTables,
+    batch: ForwardBatch,
+    rows: Sequence[AheadRow],
+    states: list[int],
+    block_size: int,
+    steps: int,
+) -> _Buffers:
+    """The buffers of `rows`, whose states on the device are `states`."""
+    device = decoder.device
+    next_rows = tables.next_rows
+    state = torch.tensor(states, dtype=torch.int32, device=device)
+    masks = next_rows.masks[state.long()]
+    inputs = lay_out([row.sample for row in rows], tables.masks, masks)
+    blocks = max(len(row.table) for row in rows)
+    most = max(1, *(len(row.last) for row in rows))
+    columns = [
+        (row.left, *row.last, *[-1] * (most - len(row.last)), *row.table, *_padding(row, blocks))
+        for row in rows
+    ]
+    packed = torch.tensor(columns, dtype=torch.int32).to(device)
+    moved = [
+        each.to(device, copy=True)
+        for each in (batch.tokens, batch.positions, batch.blocks, batch.offsets)
+    ]
+    decode_rows = DecodeRows(
+        *moved,
+        tables=packed[:, 1 + most :].contiguous(),
+        states=state,
+        masks=inputs.mask_rows,
+        counts=inputs.positions,
+        left=packed[:, 0].contiguous(),
+        last=packed[:, 1 : 1 + most].contiguous(),
+    )
+    tokens, positions, homes, offsets = moved
+    starts = batch.positions.tolist()
+    spans = (Span(number, starts[number], 1, row.table) for number, row in enumerate(rows))
+    return _Buffers(
+        ForwardBatch(
+            *(tokens, positions, homes, offsets, _lengthened(batch.attention, steps)),
+            *(batch.select.to(device), batch.adapters),
+        ),
+        decode_rows,
+        inputs,
+        tuple(spans),
+    )
+
+
+def _padding(row: AheadRow, blocks: int) -> list[int]:
+    return [0] * (blocks - len(row.table))
+
+
+def _lengthened(plan: Plan, steps: int) -> Plan:
+    """The plan with room for so many more positions."""
+    if not isinstance(plan, DevicePlan) or plan.decode is None:
+        return plan
+    longest = plan.decode.longest + steps
+    return replace(plan, decode=replace(plan.decode, longest=longest))
+
+
+def _drawn(row: AheadRow, drawn: list[int], state: int) -> DrawnAhead:
+    """What was drawn for a row, which has come to `state` of its automaton."""
+    tokens = [token for token in drawn if token >= 0]
+    codes = [token for token in drawn if token < 0 and token != IDLE]
+    rest = row.automaton.rests[state] if state > STOPPED else ()
+    return DrawnAhead(tokens, codes[0] if codes else 0, rest)

@@ -1,0 +1,99 @@
+"""Whether the next steps can be computed on the device in a row, and what they need.
+
+That is so where all running requests decode one token each, follow a table of states, and ask for
+nothing that the host has to see after each token. Otherwise the next step is an ordinary one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence as SequenceOf
+from typing import NamedTuple
+
+from maskwright.engine.on_device.automata import Automata, TextState
+from maskwright.engine.on_device.decode import MOST_LAST, AheadRow
+from maskwright.engine.request.active import Active
+from maskwright.engine.schedule.plan import StepPlan
+from maskwright.engine.schedule.scheduler import Scheduler
+from maskwright.engine.schedule.sequence import Sequence
+from maskwright.sampling import SamplingParams
+
+
+class StepsAhead(NamedTuple):
+    """`steps` steps in a row of the chunks of `plan`, whose `rows` are in their order."""
+
+    plan: StepPlan
+    rows: list[AheadRow]
+    steps: int
+
+
+class DeviceSteps:
+    """Plans steps in a row, `most` at a time."""
+
+    def __init__(self, most: int, *, background: bool) -> None:
+        """`background`: tables of states are made in a thread of their own."""
+        self.most = most
+        self._automata = Automata(background=background)
+
+    def plan(self, actives: SequenceOf[Active], scheduler: Scheduler) -> StepsAhead | None:
+        """Plan the next steps of `actives`, which are all that run, have their masks and have no
+        drafts. None, with nothing changed, where an ordinary step is needed."""
+        standings: list[TextState] = []
+        for active in actives:
+            standing = self._automata.find(active) if follows_table(active) else None
+            if standing is None:
+                return None
+            standings.append(standing)
+        steps = min(self.most, max(active.left for active in actives))
+        if steps < 2:
+            return None
+        plan = scheduler.plan_ahead({a.sequence: min(steps, a.left) for a in actives})
+        if plan is None:
+            return None
+        rows = [_row(active, at) for active, at in zip(actives, standings, strict=True)]
+        return StepsAhead(plan, rows, steps)
+
+    def stop(self) -> None:
+        """End the thread."""
+        self._automata.stop()
+
+
+def advances_by_one(sequence: Sequence) -> bool:
+    """Whether a running sequence decodes and computes one token in the next step."""
+    return sequence.decodes and sequence.pending == 1
+
+
+def follows_table(active: Active) -> bool:
+    """Whether nothing of a request but its tokens decides what may come next."""
+    request = active.request
+    return (
+        not request.stop  # a string may end within any token
+        and not request.begun  # which forced text the tokens belong to isn't known
+        and len(active.eos | active.stop_tokens) <= MOST_LAST
+        and is_steady(request.params)
+    )
+
+
+def is_steady(params: SamplingParams) -> bool:
+    """Whether the parameters are one and the same for all draws of a text: nothing depends on the
+    tokens so far, and no scores are wanted."""
+    return not (
+        params.logprobs is not None
+        or params.repetition_penalty != 1.0
+        or params.presence_penalty
+        or params.frequency_penalty
+        or params.logit_bias
+        or params.forbids
+        or params.min_tokens
+        or params.ignore_eos
+    )
+
+
+def _row(active: Active, standing: TextState) -> AheadRow:
+    return AheadRow(
+        automaton=standing.automaton,
+        state=standing.state,
+        sample=active.sample_row([]),
+        left=active.left,
+        last=sorted(active.eos | active.stop_tokens),
+        table=active.sequence.table,
+    )
