@@ -197,7 +197,7 @@ def test_parameters_that_need_the_host(params: SamplingParams) -> None:
 
 
 def test_single_steps_need_no_tables(loaded: LoadedModel) -> None:
-    assert Engine(loaded, CONFIG)._device_steps is None
-    ahead = Engine(loaded, replace(CONFIG, device_steps=2))._device_steps
+    assert Engine(loaded, CONFIG)._core.device_steps is None
+    ahead = Engine(loaded, replace(CONFIG, device_steps=2))._core.device_steps
     assert isinstance(ahead, DeviceSteps)
     assert ahead.most == 2

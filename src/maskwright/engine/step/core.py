@@ -136,7 +136,7 @@ class Core:
         self.horizon = None if scheduler.tree is None else CacheHorizon(scheduler.tree)
         if tiers is not None:
             scheduler.arriving = tiers.arriving
-        self._device_steps = device_steps
+        self.device_steps = device_steps
         self._reader_seconds = reader_seconds
         self._clock = clock
         self._active: dict[int, Active] = {}
@@ -257,7 +257,7 @@ class Core:
         self.expire()
         self._await(self._expects_advance)
         waited = time.perf_counter()
-        if self._device_steps is not None and self._decode_ahead(self._device_steps):
+        if self.device_steps is not None and self._decode_ahead(self.device_steps):
             self.move_blocks()
             self.seconds.wait += waited - begin
             return

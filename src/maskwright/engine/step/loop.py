@@ -100,17 +100,13 @@ class Engine:
             swap_pays=step_times.swap_pays,
         )
         self._runner = Runner(
-            loaded.decoder,
-            self.capacity.blocks,
-            config.block_size,
-            config.kv_dtype,
+            *(loaded.decoder, self.capacity.blocks, config.block_size, config.kv_dtype),
             self.capacity.host_blocks,
             self.adapters,
         )
         self._post_step_work = PostStepWork(overlap=config.overlap)
         self.exchange = BlockExchange(scheduler.tables, self._runner)
         """Blocks that leave for other engines and come from them; to be used within `call`."""
-        self._device_steps = self._new_device_steps()
         self._core = Core(
             scheduler,
             self._runner,
@@ -118,7 +114,7 @@ class Engine:
             step_times=step_times,
             draft_model=self._new_draft_model(),
             tiers=self._new_tiers(scheduler, step_times),
-            device_steps=self._device_steps,
+            device_steps=self._new_device_steps(),
             reader_seconds=config.reader_seconds,
         )
         self.tell: Callable[[str], object] = _ignore
@@ -445,8 +441,8 @@ class Engine:
         self._post_step_work.stop()
         if self._core.tiers is not None:
             self._core.tiers.stop()
-        if self._device_steps is not None:
-            self._device_steps.stop()
+        if self._core.device_steps is not None:
+            self._core.device_steps.stop()
         for generation in (*(active.generation for active in left), *self._compiling.take_all()):
             self._refuse(generation, FinishReason.ERROR, end)
         self._core.fail_all(end)
