@@ -439,8 +439,6 @@ class Engine:
             left, self._submitted = self._submitted, deque()
         self._calls.refuse_all(end)
         self._post_step_work.stop()
-        if self._core.tiers is not None:
-            self._core.tiers.stop()
         if self._core.device_steps is not None:
             self._core.device_steps.stop()
         for generation in (*(active.generation for active in left), *self._compiling.take_all()):
