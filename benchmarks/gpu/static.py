@@ -45,6 +45,7 @@ from maskwright.kernels.device import AVAILABLE
 from maskwright.kernels.fp8 import product
 from maskwright.kernels.kv_pool import KvPool
 from maskwright.kernels.sample_inputs import ListedTokens, SampleInputs
+from maskwright.kernels.steps import next_rows
 
 TARGETS: Final = ("80", "90", "100")
 SHARED_BYTES: Final = {"80": 164 << 10, "90": 228 << 10, "100": 228 << 10}
@@ -57,7 +58,8 @@ BYTES_PER_US: Final = 4.0e6
 """Bytes that an H200 is taken to read in a microsecond."""
 
 MODULES: Final = (
-    *(apply_mask, low_rank, norm_rope, paged_attention, product, sample, silu_mul, store_kv),
+    *(apply_mask, low_rank, next_rows, norm_rope, paged_attention, product, sample, silu_mul),
+    store_kv,
 )
 """Modules with kernels."""
 
@@ -278,6 +280,23 @@ def low_ranks(dtype: torch.dtype, *, width: int = 4096, ends: tuple[int, ...] = 
     low_rank.add_grouped(out, x, groups, 7, ends)
 
 
+def advance() -> None:
+    """Advance the decoding rows of a step, each with up to four tokens that end it, by a table of
+    2,048 states."""
+    whole, long = torch.int32, torch.int64
+    of_rows, of_states = (empty(ROWS, dtype=whole) for _ in range(4)), empty(2048, dtype=whole)
+    rows = next_rows.DecodeRows(
+        *(empty(ROWS, dtype=long) for _ in range(4)),
+        empty(ROWS, 256, dtype=whole),
+        *of_rows,
+        empty(ROWS, 4, dtype=whole),
+    )
+    moves = empty(LISTED, dtype=whole)
+    table = next_rows.NextRows(*(of_states,) * 5, moves, moves, most=1000)
+    drawn = empty(ROWS, dtype=long)
+    next_rows.advance_rows(rows, table, drawn, drawn, 16)
+
+
 def attend(
     name: str,
     *,
@@ -319,6 +338,7 @@ SUBJECTS: Final[dict[str, Callable[[], object]]] = {
     "low-rank-float32": lambda: low_ranks(FP32),
     "encode-fp8": lambda: product.encode_rows(empty(ROWS, 4096, dtype=BF16)),
     "encode-fp8-14336": lambda: product.encode_rows(empty(ROWS, 14_336, dtype=BF16)),
+    "next-rows": advance,
     "decode": lambda: attend("decode"),
     "decode-int8": lambda: attend("decode", codes=torch.int8),
     "decode-fp8": lambda: attend("decode", codes=torch.float8_e4m3fn),
