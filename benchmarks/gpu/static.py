@@ -283,18 +283,12 @@ def low_ranks(dtype: torch.dtype, *, width: int = 4096, ends: tuple[int, ...] = 
 def advance() -> None:
     """Advance the decoding rows of a step, each with up to four tokens that end it, by a table of
     2,048 states."""
-    whole, long = torch.int32, torch.int64
-    of_rows, of_states = (empty(ROWS, dtype=whole) for _ in range(4)), empty(2048, dtype=whole)
-    rows = next_rows.DecodeRows(
-        *(empty(ROWS, dtype=long) for _ in range(4)),
-        empty(ROWS, 256, dtype=whole),
-        *of_rows,
-        empty(ROWS, 4, dtype=whole),
-    )
-    moves = empty(LISTED, dtype=whole)
-    table = next_rows.NextRows(*(of_states,) * 5, moves, moves, most=1000)
-    drawn = empty(ROWS, dtype=long)
-    next_rows.advance_rows(rows, table, drawn, drawn, 16)
+    long, whole = empty(ROWS, dtype=torch.int64), empty(ROWS, dtype=torch.int32)
+    tables, last = empty(ROWS, 256, dtype=torch.int32), empty(ROWS, 4, dtype=torch.int32)
+    rows = next_rows.DecodeRows(long, long, long, long, tables, whole, whole, whole, whole, last)
+    state, moves = empty(2048, dtype=torch.int32), empty(LISTED, dtype=torch.int32)
+    table = next_rows.NextRows(state, state, state, state, state, moves, moves, most=1000)
+    next_rows.advance_rows(rows, table, long, long, 16)
 
 
 def attend(

@@ -192,6 +192,7 @@ def advance_rows(
         IDLE=IDLE,
         ROWS=ROWS,
         num_warps=WARPS,
+        enable_fp_fusion=False,
     )
 
 
