@@ -176,6 +176,27 @@ def test_a_reader_hears_of_more_without_asking_in_vain() -> None:
     assert asyncio.run(run()) == ["more", "more"]
 
 
+def test_a_reader_hears_of_what_is_left_to_take() -> None:
+    """Deltas that are not joined are taken one by one, and nothing need be published after them."""
+
+    async def run() -> list[str]:
+        made, _ = generation()
+        calls: list[str] = []
+        waiter = made.waiter(lambda: calls.append("more"))
+        made.publish_apart(Delta("a", (1,)))
+        made.publish_apart(Delta("b", (2,)))
+        made.publish(Delta("c", (3,)))
+        taken = ""
+        while len(calls) == len(taken):
+            delta = made.take(waiter)
+            assert delta is not None
+            taken += delta.text
+        assert taken == "abc"
+        return calls
+
+    assert asyncio.run(run()) == ["more", "more"]
+
+
 def test_what_is_known_from_the_beginning() -> None:
     record = Record(4.0, prompt=3, seed=8)
     made = Generation(5, 8, 3, lambda _: None, deadline=7.5, record=record)

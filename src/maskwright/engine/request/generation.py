@@ -88,12 +88,16 @@ class Generation:
     def take(self, waiter: Waiter) -> Delta | None:
         """Return what has been published since the last call, None if that is nothing. Unless it
         was the last delta, `waiter` is called once when there is something more, so that a reader
-        need not ask in vain before it waits."""
+        need not ask in vain before it waits; before `take` returns, if that is there already."""
         with self._ready:
             delta = self._take()
             ended = delta is not None and delta.finish_reason is not None
-            self._waiter = None if ended else waiter
-            return delta
+            more = bool(self._apart or self._unread)
+            self._waiter = None if ended or more else waiter
+        if more:
+            _, notify = waiter
+            notify()
+        return delta
 
     def throttle(self) -> bool:
         """Whether the reader is so far behind that the request should pause. If so, `resume` is
