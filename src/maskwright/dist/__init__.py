@@ -5,4 +5,5 @@ docs/scale.md explains it.
 - `handoff/`: A running request that goes on in another engine, with its keys and values.
 - `routing/`: The choice of a replica for a request, as a pure function of the replicas' states.
 - `drain`: Whether a server still takes new requests.
+- `engine_group`: Several engines of one process, among which the router chooses.
 """
