@@ -47,6 +47,7 @@ REASONS = {
         grammar/dialects/lark_expressions.py: Expressions.choice Expressions.intersection
         grammar/dialects/lark_expressions.py: Expressions.sequence Expressions.repeated
         grammar/dialects/lark_expressions.py: Expressions.name
+        grammar/dialects/macros.py: _MacroReader.listed
         grammar/dialects/special.py: _ranges
         grammar/pattern/classes.py: _python_point bracket
         grammar/pattern/parse.py: _Parser.choice _Parser.intersection _Parser.sequence _Parser.skip

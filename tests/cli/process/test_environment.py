@@ -76,7 +76,7 @@ def test_the_program_prepares_it_before_torch_is_loaded(
 def test_only_the_command_line_writes_the_environment() -> None:
     """So importing the library changes nothing in the process of its user, although it may read
     where that keeps its caches, and give a process that it starts a copy of its own."""
-    reading = re.compile(r"environ\.get\(|getenv\(|\*\*os\.environ\b")
+    reading = re.compile(r"environ\.(get|items)\(|getenv\(|\*\*os\.environ\b")
     naming = re.compile("environ\\b|getenv|putenv|unsetenv")
     writing = {
         path.relative_to(PACKAGE)

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from maskwright.cli.fleet.ray_replica import OF_RAY, RayResources
+from maskwright.cli.process.environment import set_defaults
 from maskwright.errors import InputError
 
 ADDRESS: Final = "RAY_ADDRESS"
@@ -59,11 +60,11 @@ def ray_cluster(count: int, resources: RayResources) -> Generator[Any]:
             ray.init(log_to_driver=True)
         except (ConnectionError, ValueError, RuntimeError) as error:
             raise InputError(
-                f"the Ray cluster at {os.environ[ADDRESS]} can't be reached: {error}", param="ray"
+                f"the Ray cluster at {os.environ.get(ADDRESS)} can't be reached: {error}",
+                param="ray",
             ) from None
     else:
-        for name, value in LOCAL.items():
-            os.environ.setdefault(name, value)
+        set_defaults(LOCAL)
         ray = require_ray()
         ray.init(
             address="local",

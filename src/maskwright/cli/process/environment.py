@@ -1,4 +1,4 @@
-"""The environment of the process, as it must be before torch is loaded.
+"""The environment of the process, as it must be before torch is loaded, or Ray started.
 
 Only what starts a process may call this: the command line, the tests, the benchmarks. Importing the
 library writes no environment variable; docs/models.md tells its users what to set.
@@ -7,7 +7,7 @@ library writes no environment variable; docs/models.md tells its users what to s
 from __future__ import annotations
 
 import os
-from collections.abc import MutableMapping
+from collections.abc import Mapping, MutableMapping
 from pathlib import Path
 from typing import Final
 
@@ -35,6 +35,12 @@ def prepare_environment(
     (`models.batch_invariance`) reports what holds."""
     if "MKL_CBWR" not in environment and _is_intel(processors):
         environment["MKL_CBWR"] = MKL_MODE
+
+
+def set_defaults(variables: Mapping[str, str]) -> None:
+    """Set variables of this process. Those that the user has set are kept."""
+    for name, value in variables.items():
+        os.environ.setdefault(name, value)
 
 
 def _is_intel(processors: Path) -> bool:
