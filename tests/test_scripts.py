@@ -126,6 +126,17 @@ ROWS = [
         "--requests 16 --settle 0",
         "0 violations in 16 requests",
     ),
+    Row(
+        "benchmarks/server/arriving_blocks.py",
+        "--streams 2 --rounds 1 --prompt 64 --seconds 0.2",
+        "blocks arrive",
+    ),
+    Row("benchmarks/server/router.py", "--requests 4 --tokens 2", "whole, added"),
+    Row(
+        "benchmarks/server/prefix_skew.py",
+        "--rounds 1 --requests 4 --rate 20 --beginnings 4 --tokens 200 --answer 2",
+        "(?s)estimate.*round-robin",
+    ),
     Row("benchmarks/server/overhead.py", "--streams 2 --tokens 8 --rounds 1", "server, streams"),
     Row("benchmarks/pages/playground.py", "--rounds 2 --fields 3", "text edited, matches"),
     Row("benchmarks/tools.py", "--counts 1 --formats json", "json, 1 tools, auto"),

@@ -38,9 +38,10 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.report import Report
 from maskwright.dist.handoff.http_names import BLOCKS_PATH, HANDOFF_KEY, LACKING_PATH
-from maskwright.dist.handoff.pieces import CHUNK_BLOCKS, Piece, block_keys, pack_message
+from maskwright.dist.handoff.pieces import CHUNK_BLOCKS, Piece, pack_message
 from maskwright.dist.handoff.prefix_message import pack_prefix
 from maskwright.engine import Engine, EngineConfig, Request
+from maskwright.engine.kv.block_keys import block_keys
 from maskwright.engine.step.exchange import KvLayout, KvPrefix
 from maskwright.models import DEMO_PATH, load
 from maskwright.sampling import SamplingParams
@@ -49,7 +50,6 @@ from tests.live_server import live_server
 
 KEY: Final = "in common"
 SEND: Final = "from benchmarks.server.arriving_blocks import send; send()"
-TURN_SECONDS: Final = 1.5
 MOST_TOKENS: Final = 2000
 """Tokens of an answer, which nobody reads meanwhile."""
 
@@ -112,21 +112,19 @@ def main() -> None:
         app = create_app(engine, ServerConfig(handoff_key=KEY))
         with live_server(app) as url, sender(url, engine, options) as process:
             for number in range(options.rounds + 1):
+                tell(process, "prepare")  # before the answers, whose steps grow with their length
                 with answers(engine, options.streams, number):
                     for case in CASES if number % 2 else CASES[::-1]:
-                        prepared = case == CASES[1]
-                        if prepared:
-                            tell(process, "prepare")
                         begin, before = len(times.clock), times.calls
-                        if prepared:
+                        if case == CASES[1]:
                             sent += float(tell(process, "send")) * (number > 0)
                         else:
-                            time.sleep(TURN_SECONDS)
+                            time.sleep(options.seconds)
                         if number:  # the first round warms up
                             note(turns[case], *times.since(begin), times.calls - before)
     for case, made in turns.items():
         report.add(case, **figures_of(made, turns[CASES[0]]))
-    report.add("sent", MiB_s=round(sent / options.rounds / TURN_SECONDS / 2**20, 1))
+    report.add("sent", MiB_s=round(sent / options.rounds / options.seconds / 2**20, 1))
     report.finish(save=options.save)
 
 
@@ -215,23 +213,23 @@ def send() -> None:
                 messages = prepared(told)
                 print("ready", flush=True)
             else:
-                print(send_all(client, messages, told["tokens_s"]), flush=True)
+                print(send_all(client, messages, told), flush=True)
 
 
-def send_all(client: httpx.Client, messages: list[tuple[str, bytes]], tokens_s: float) -> int:
-    """Send messages for the time of a turn, at this rate; returns the bytes."""
+def send_all(client: httpx.Client, messages: list[tuple[str, bytes]], told: dict[str, Any]) -> int:
+    """Send messages for the time of a turn, at the rate that was told; returns the bytes."""
     began, sent = time.monotonic(), 0
-    pause = 16 * CHUNK_BLOCKS / tokens_s
+    seconds, pause = told["seconds"], 16 * CHUNK_BLOCKS / told["tokens_s"]
     count = 0
     for path, body in messages:
         if path == BLOCKS_PATH:
             count += 1
             time.sleep(max(0.0, began + count * pause - time.monotonic()))
-        if time.monotonic() - began > TURN_SECONDS:
+        if time.monotonic() - began > seconds:
             break
         client.post(path, content=body, timeout=60).raise_for_status()
         sent += len(body)
-    time.sleep(max(0.0, began + TURN_SECONDS - time.monotonic()))
+    time.sleep(max(0.0, began + seconds - time.monotonic()))
     return sent
 
 
@@ -243,7 +241,7 @@ def prepared(told: dict[str, Any]) -> list[tuple[str, bytes]]:
     rng = random.Random()
     block = np.zeros((layout.layers, layout.layer_bytes), np.uint8)
     messages: list[tuple[str, bytes]] = []
-    for _ in range(1 + int(TURN_SECONDS * told["tokens_s"] / told["prompt"])):
+    for _ in range(1 + int(told["seconds"] * told["tokens_s"] / told["prompt"])):
         prefix = KvPrefix(salt, [rng.randrange(4, 4000) for _ in range(told["prompt"])])
         head = pack_prefix(layout, prefix)
         keys = block_keys(prefix.tokens, size, repr(salt))
@@ -264,6 +262,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--tokens-s", type=float, default=5000.0)
     parser.add_argument("--prompt", type=int, default=1024)
     parser.add_argument("--rounds", type=int, default=8)
+    parser.add_argument("--seconds", type=float, default=1.5, help="of a turn")
     parser.add_argument("--save", action="store_true")
     return parser.parse_args()
 
