@@ -12,13 +12,13 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 import uvicorn
-from fastapi import FastAPI
+from starlette.applications import Starlette
 
 from tests.bounds import PATIENCE, wait_until
 
 
 @contextmanager
-def live_server(app: FastAPI, listening: socket.socket | None = None) -> Iterator[str]:
+def live_server(app: Starlette, listening: socket.socket | None = None) -> Iterator[str]:
     """The base URL (no path) of `app` while the block runs, at a socket that is bound already or on
     a free port."""
     config = uvicorn.Config(

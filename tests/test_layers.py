@@ -34,7 +34,7 @@ SCHEMA_NEEDS = frozenset({"referencing", "jsonschema_specifications"})
 GRAMMAR_NEEDS = frozenset({"numpy", "numba", "llvmlite", *SCHEMA_NEEDS, *sys.stdlib_module_names})
 # The one module that needs an extra; nothing imports it but the option that asks for it.
 OF_AN_EXTRA = Path("server/observe/spans.py")
-HEAVY = frozenset({"torch", "triton", "transformers", "tokenizers", "safetensors", "fastapi"})
+HEAVY = frozenset({"torch", "triton", "transformers", "tokenizers", "safetensors", "starlette"})
 
 
 def source_files(package: Path) -> list[Path]:

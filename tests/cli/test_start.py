@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-SERVER = ("torch", "transformers", "tokenizers", "fastapi", "uvicorn", "httpx", "pydantic")
+SERVER = ("torch", "transformers", "tokenizers", "starlette", "uvicorn", "httpx", "pydantic")
 OTHER_SHAPES = (
     "maskwright.grammar.dialects.lark",
     "maskwright.grammar.tags.rules",

@@ -11,8 +11,8 @@ from typing import Any, cast
 
 import httpx
 import torch
-from fastapi import FastAPI
 from jinja2 import TemplateError
+from starlette.applications import Starlette
 
 from maskwright.engine import (
     Completion,
@@ -221,7 +221,7 @@ class Client:
 
     engine: ScriptedEngine
     config: ServerConfig = field(default_factory=ServerConfig)
-    _apps: dict[ServerConfig, FastAPI] = field(default_factory=dict)
+    _apps: dict[ServerConfig, Starlette] = field(default_factory=dict)
 
     def call(self, method: str, path: str, **options: Any) -> httpx.Response:
         async def exchange() -> httpx.Response:
@@ -231,7 +231,7 @@ class Client:
 
         return asyncio.run(exchange())
 
-    def app(self) -> FastAPI:
+    def app(self) -> Starlette:
         """The application, one for each configuration."""
         if self.config not in self._apps:
             self._apps[self.config] = create_app(cast(Any, self.engine), self.config)
@@ -240,7 +240,7 @@ class Client:
     def close(self) -> None:
         """End the applications with a folder for batches, which gives the folders up."""
 
-        async def end(app: FastAPI) -> None:
+        async def end(app: Starlette) -> None:
             async with app.router.lifespan_context(app):
                 pass
 

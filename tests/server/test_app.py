@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import gc
 import json
+import weakref
 
 import pytest
 
@@ -11,7 +13,7 @@ from maskwright.errors import (
     OverloadedError,
 )
 from maskwright.server.config import ServerConfig
-from tests.server.scripted import CONTEXT, Client, Script, ScriptedEngine, usage
+from tests.server.scripted import CONTEXT, ByteModel, Client, Script, ScriptedEngine, usage
 
 ANY_OBJECT = {"type": "json_object"}
 
@@ -235,3 +237,14 @@ def test_a_misspelt_keyword_is_told_in_a_header(client: Client, stream: bool) ->
     assert [text.partition(":")[0] for text in told] == ["/requred", "/properties/a/minimun"]
     assert "did you mean 'required'?" in told[0]
     assert "x-maskwright-warnings" not in client.chat().headers
+
+
+def test_nothing_keeps_an_application_or_its_engine_alive() -> None:
+    """An engine holds the memory of its keys and values, and a process may make many."""
+    client = Client(ScriptedEngine(ByteModel()))
+    assert client.chat().status_code == 200
+    assert client.call("GET", "/v1/models").status_code == 200
+    kept = [weakref.ref(client.engine), weakref.ref(client.app())]
+    del client
+    gc.collect()
+    assert [one() for one in kept] == [None, None]

@@ -24,6 +24,7 @@
 - `json`: How the server writes JSON.
 - `middleware`: Wraps every request: ids, records, internal errors.
 - `prompts`: The prompts of a request as token ids.
+- `route`: One path and the methods that it answers.
 - `starter`: From a typed request to generations of the engine.
 - `token_routes`: The endpoints that tokenise texts and join tokens.
 

@@ -6,9 +6,10 @@ import time
 from collections.abc import Sequence
 from importlib.metadata import version
 
-from fastapi import FastAPI, Request
-from fastapi.responses import JSONResponse, Response
+from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 
 from maskwright.dist.drain import Drain
 from maskwright.dist.handoff.http_names import BLOCKS_PATH, LACKING_PATH
@@ -19,7 +20,7 @@ from maskwright.processes import GrammarProcesses
 from maskwright.server.access.keys import check_classes
 from maskwright.server.access_control import AccessControl
 from maskwright.server.answer.answers import model_card
-from maskwright.server.batches.batching import Batching, add_batch_routes
+from maskwright.server.batches.batching import Batching, batch_endpoints
 from maskwright.server.config import ServerConfig
 from maskwright.server.disconnect import ClientGoneError
 from maskwright.server.errors import HttpError, code_of, describe, error_response
@@ -39,6 +40,7 @@ from maskwright.server.observe.traces import TraceSink
 from maskwright.server.openapi.document_route import add_document
 from maskwright.server.pages.static_pages import add_pages
 from maskwright.server.prompts import PromptReader
+from maskwright.server.route import Endpoint
 from maskwright.server.shapes.shape_routes import ShapeRoutes
 from maskwright.server.starter import Starter
 from maskwright.server.token_routes import TokenRoutes
@@ -62,7 +64,7 @@ def create_app(
     sinks: Sequence[TraceSink] = (),
     processes: GrammarProcesses | None = None,
     drain: Drain | None = None,
-) -> FastAPI:
+) -> Starlette:
     """Return the application for a started engine, which the caller has to stop. `sinks` get the
     trace of every choice. Grammars are compiled and followed in `processes`, or else in this
     process. Once the caller begins `drain`, no further request is let in."""
@@ -83,50 +85,59 @@ def create_app(
     generation = GenerationRoutes(engine, config, starter, records, name, identity)
     folder = config.batch_folder
     batching = None if folder is None else Batching(folder, config, engine.config)
-    app = FastAPI(
-        title="Maskwright",
-        openapi_url=None,
-        redirect_slashes=False,
-        lifespan=None if batching is None else batching.lifespan,
-    )
+    app = Starlette(lifespan=None if batching is None else batching.lifespan)
+    app.router.redirect_slashes = False
     for prefix in ("/v1", ""):
-        app.add_api_route(f"{prefix}/chat/completions", generation.chat, methods=["POST"])
-        app.add_api_route(f"{prefix}/completions", generation.text, methods=["POST"])
-        app.add_api_route(f"{prefix}/responses", generation.responses, methods=["POST"])
-        app.add_api_route(f"{prefix}/explain", explain.explain, methods=["POST"])
-        app.add_api_route(f"{prefix}/check", shapes.check, methods=["POST"])
-        app.add_api_route(f"{prefix}/draw", shapes.draw, methods=["POST"])
-        app.add_api_route(f"{prefix}/sample", shapes.sample, methods=["POST"])
-        app.add_api_route(f"{prefix}/examples", shapes.examples, methods=["GET"])
-        add_batch_routes(app, prefix, batching)
-        app.add_api_route(f"{prefix}/models", routes.models, methods=["GET"])
-        app.add_api_route(f"{prefix}/models/{{name:path}}", routes.model, methods=["GET"])
-        app.add_api_route(f"{prefix}/metrics", routes.metrics, methods=["GET"])
-        app.add_api_route(f"{prefix}/state", state.state, methods=["GET"])
-        app.add_api_route(f"{prefix}/tokenize", tokens.tokenize, methods=["POST"])
-        app.add_api_route(f"{prefix}/detokenize", tokens.detokenize, methods=["POST"])
-        app.add_api_route(f"{prefix}/version", routes.version, methods=["GET"])
-        app.add_api_route(f"{prefix}/load", routes.load, methods=["GET"])
-        app.add_api_route(f"{prefix}/ping", routes.ping, methods=["GET", "POST"])
-        app.add_api_route(f"{prefix}/health", routes.health, methods=["GET", "HEAD"])
-        app.add_api_route(f"{prefix}/live", routes.health, methods=["GET", "HEAD"])
-        app.add_api_route(f"{prefix}/ready", routes.ready, methods=["GET", "HEAD"])
+        app.routes.extend(
+            [
+                Endpoint(f"{prefix}/chat/completions", generation.chat, ["POST"]),
+                Endpoint(f"{prefix}/completions", generation.text, ["POST"]),
+                Endpoint(f"{prefix}/responses", generation.responses, ["POST"]),
+                Endpoint(f"{prefix}/explain", explain.explain, ["POST"]),
+                Endpoint(f"{prefix}/check", shapes.check, ["POST"]),
+                Endpoint(f"{prefix}/draw", shapes.draw, ["POST"]),
+                Endpoint(f"{prefix}/sample", shapes.sample, ["POST"]),
+                Endpoint(f"{prefix}/examples", shapes.examples, ["GET"]),
+                *batch_endpoints(prefix, batching),
+                Endpoint(f"{prefix}/models", routes.models, ["GET"]),
+                Endpoint(f"{prefix}/models/{{name:path}}", routes.model, ["GET"]),
+                Endpoint(f"{prefix}/metrics", routes.metrics, ["GET"]),
+                Endpoint(f"{prefix}/state", state.state, ["GET"]),
+                Endpoint(f"{prefix}/tokenize", tokens.tokenize, ["POST"]),
+                Endpoint(f"{prefix}/detokenize", tokens.detokenize, ["POST"]),
+                Endpoint(f"{prefix}/version", routes.version, ["GET"]),
+                Endpoint(f"{prefix}/load", routes.load, ["GET"]),
+                Endpoint(f"{prefix}/ping", routes.ping, ["GET", "POST"]),
+                Endpoint(f"{prefix}/health", routes.health, ["GET", "HEAD"]),
+                Endpoint(f"{prefix}/live", routes.health, ["GET", "HEAD"]),
+                Endpoint(f"{prefix}/ready", routes.ready, ["GET", "HEAD"]),
+            ]
+        )
     if config.handoff_key is not None:
         incoming = IncomingBlocks(engine, config.handoff_key)
-        app.add_api_route(LACKING_PATH, incoming.lacking, methods=["POST"])
-        app.add_api_route(BLOCKS_PATH, incoming.blocks, methods=["POST"])
-    app.add_exception_handler(MaskwrightError, _answer)
-    app.add_exception_handler(HttpError, _answer)
-    app.add_exception_handler(HTTPException, _answer_http)
-    app.add_exception_handler(ClientGoneError, _answer_nobody)
+        app.routes.extend(
+            [
+                Endpoint(LACKING_PATH, incoming.lacking, ["POST"]),
+                Endpoint(BLOCKS_PATH, incoming.blocks, ["POST"]),
+            ]
+        )
+    _add_exception_handlers(app)
     app.state.identity = identity
     pages = add_pages(app) | {add_document(app, config)}
     _add_middleware(app, config, drain, metrics, (*sinks, state.recent), pages)
     return app
 
 
+def _add_exception_handlers(app: Starlette) -> None:
+    """Add the answers to exceptions that are expected; `Exchanges` answers all others."""
+    app.add_exception_handler(MaskwrightError, _answer)
+    app.add_exception_handler(HttpError, _answer)
+    app.add_exception_handler(HTTPException, _answer_http)
+    app.add_exception_handler(ClientGoneError, _answer_nobody)
+
+
 def _add_middleware(
-    app: FastAPI,
+    app: Starlette,
     config: ServerConfig,
     drain: Drain,
     metrics: Metrics,
@@ -164,11 +175,12 @@ class Routes:
         self._created = int(time.time())
         self._metrics = metrics
 
-    async def models(self) -> JSONResponse:
+    async def models(self, _: Request) -> JSONResponse:
         served = [self._name, *self._engine.adapters]
         return JSONResponse({"object": "list", "data": [self._card(name) for name in served]})
 
-    async def model(self, name: str) -> JSONResponse:
+    async def model(self, http: Request) -> JSONResponse:
+        name = http.path_params["name"]
         if name != self._name and name not in self._engine.adapters:
             raise no_such_model(name)
         return JSONResponse(self._card(name))
@@ -177,32 +189,35 @@ class Routes:
         page, kind = self._metrics.page(http.headers.get("accept", ""))
         return Response(page, headers={"content-type": kind})
 
-    async def version(self) -> JSONResponse:
+    async def version(self, _: Request) -> JSONResponse:
         return JSONResponse({"version": version("maskwright")})
 
-    async def load(self) -> JSONResponse:
+    async def load(self, _: Request) -> JSONResponse:
         """Return how many requests run or wait."""
         stats = self._engine.stats()
         return JSONResponse({"server_load": stats.running + stats.waiting})
 
-    async def ping(self) -> Response:
+    async def ping(self, _: Request) -> Response:
         """Return an empty body if the engine runs."""
-        await self.health()
+        self._check_alive()
         return Response()
 
-    async def health(self) -> JSONResponse:
-        if not self._engine.alive:
-            raise HttpError(503, "the engine has stopped", code="engine_stopped")
+    async def health(self, _: Request) -> JSONResponse:
+        self._check_alive()
         return JSONResponse({"status": "ok"})
 
-    async def ready(self) -> JSONResponse:
+    async def ready(self, _: Request) -> JSONResponse:
         """Return whether new requests are let in: not once a drain has begun."""
-        await self.health()
+        self._check_alive()
         if self._drain.begun:
             raise HttpError(503, "the server is being stopped", code="draining")
         seconds = self._engine.cached_seconds()
         headers = {} if seconds is None else {CACHED_SECONDS: f"{seconds:.3f}"}
         return JSONResponse({"status": "ready"}, headers=headers)
+
+    def _check_alive(self) -> None:
+        if not self._engine.alive:
+            raise HttpError(503, "the engine has stopped", code="engine_stopped")
 
     def _card(self, name: str) -> Json:
         base = None if name == self._name else self._name

@@ -1,7 +1,7 @@
 """Errors as bodies in OpenAI's form: `{"error": {message, type, param, code}}`.
 
-Clients read message, parameter and code from this form. Of any other, such as FastAPI's `detail`,
-they show their users nothing.
+Clients read message, parameter and code from this form. Of any other, such as Starlette's plain
+text, they show their users nothing.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import logging
 import math
 from collections.abc import Mapping
 
-from fastapi.responses import JSONResponse
+from starlette.responses import JSONResponse
 
 from maskwright.errors import EmptySupportError, EngineStoppedError, InputError, OverloadedError
 

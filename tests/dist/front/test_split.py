@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 import pytest
-from fastapi import FastAPI
+from starlette.applications import Starlette
 from prometheus_client.parser import text_string_to_metric_families
 
 from maskwright.dist.drain import Drain
@@ -62,7 +62,7 @@ BODIES: dict[str, dict[str, Any]] = {
 class Meddler:
     """Stands before the server that answers, and damages messages with blocks."""
 
-    app: FastAPI
+    app: Starlette
     damage: str = ""
     sizes: list[int] = field(default_factory=list[int])
 
@@ -121,7 +121,7 @@ class Split:
 
 
 @contextmanager
-def served(loaded: LoadedModel, key: str | None) -> Generator[FastAPI]:
+def served(loaded: LoadedModel, key: str | None) -> Generator[Starlette]:
     with Engine(loaded, CONFIG) as engine:
         yield create_app(engine, ServerConfig(handoff_key=key))
 

@@ -7,8 +7,10 @@ from typing import Any
 
 import httpx
 import pytest
-from fastapi import FastAPI, Request
-from fastapi.responses import JSONResponse
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
 
 from maskwright.errors import InputError
 from maskwright.server.batches.upload import read_upload
@@ -28,8 +30,7 @@ def upload(into: Path, **options: Any) -> Any:
         content = (into / "x.part").read_bytes().decode("latin-1")
         return JSONResponse([form.filename, form.fields, content])
 
-    app = FastAPI()
-    app.add_api_route("/", take, methods=["POST"])
+    app = Starlette(routes=[Route("/", take, methods=["POST"])])
 
     async def call() -> Any:
         transport = httpx.ASGITransport(app)

@@ -13,10 +13,10 @@ from typing import Any
 
 import httpx
 import pytest
-from fastapi.testclient import TestClient
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from prometheus_client.parser import text_string_to_metric_families
+from starlette.testclient import TestClient
 
 from maskwright.cli.process.logs import JsonLines, TextLines
 from maskwright.engine import Engine, EngineConfig, Request

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 
 import uvicorn
-from fastapi import FastAPI
+from starlette.applications import Starlette
 
 from maskwright.cli.output.progress import progress
 from maskwright.cli.process.collector import collecting
@@ -65,7 +65,7 @@ def start(
         Announcing(engine, web.config, http, drain, reload).run([listening])
 
 
-def http_config(app: FastAPI, tls: TlsFiles | None) -> uvicorn.Config:
+def http_config(app: Starlette, tls: TlsFiles | None) -> uvicorn.Config:
     """The settings of the HTTP server. Host and port are those of its socket."""
     return uvicorn.Config(
         app,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Final, cast
 
-from fastapi import Request
-from fastapi.responses import JSONResponse
+from starlette.requests import Request
+from starlette.responses import JSONResponse
 
 from maskwright.errors import InputError
 from maskwright.records.batch_lines import ENDPOINTS
-from maskwright.server.batches.batch_store import ENDED, WINDOW, BatchStore
+from maskwright.server.batches.batch_store import ENDED, WINDOW, BatchStore, StoredBatch
 from maskwright.server.batches.batch_worker import BatchWorker
 from maskwright.server.batches.file_store import FileStore
 from maskwright.server.batches.pages import page
@@ -57,20 +57,24 @@ class BatchRoutes:
         found = [batch.card() for batch in self._batches.of(owner_of(http.scope))]
         return JSONResponse(page(found[::-1], http.query_params, most=MOST, default=DEFAULT))
 
-    async def describe(self, http: Request, id: str) -> JSONResponse:
-        return JSONResponse(self._batches.get(id, owner_of(http.scope)).card())
+    async def describe(self, http: Request) -> JSONResponse:
+        return JSONResponse(self._asked(http).card())
 
-    async def cancel(self, http: Request, id: str) -> JSONResponse:
-        batch = self._batches.get(id, owner_of(http.scope))
+    async def cancel(self, http: Request) -> JSONResponse:
+        batch = self._asked(http)
         if batch.status in ENDED or batch.status == "finalizing":
             raise InputError(
-                f"the batch {id} is {batch.status} and can't be cancelled",
+                f"the batch {batch.id} is {batch.status} and can't be cancelled",
                 param="batch_id",
                 code="batch_ended",
             )
         if batch.status != "cancelling":
             self._worker.cancel(batch)
         return JSONResponse(batch.card())
+
+    def _asked(self, http: Request) -> StoredBatch:
+        """Return the batch of the path. Raises HttpError if the client has none with its id."""
+        return self._batches.get(http.path_params["id"], owner_of(http.scope))
 
 
 def _metadata(body: Fields) -> dict[str, str] | None:

@@ -8,7 +8,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final, cast
 
-from fastapi import FastAPI
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from maskwright.engine import EngineConfig
@@ -22,6 +24,7 @@ from maskwright.server.batches.file_routes import FileRoutes
 from maskwright.server.batches.file_store import FileStore
 from maskwright.server.config import ServerConfig
 from maskwright.server.errors import HttpError
+from maskwright.server.route import Endpoint
 
 MOST_AT_A_TIME: Final = 64
 """Requests of batches that are under way at a time, at most."""
@@ -60,7 +63,7 @@ class Batching:
         self.batches = BatchRoutes(stored, batches, self._worker, config.body_bytes)
 
     @asynccontextmanager
-    async def lifespan(self, app: FastAPI) -> AsyncGenerator[None]:
+    async def lifespan(self, app: Starlette) -> AsyncGenerator[None]:
         """Go on with all batches while the server runs. `app` answers their requests."""
         self._app = app
         self._worker.go_on()
@@ -91,26 +94,28 @@ def with_service(body: dict[str, object]) -> dict[str, object]:
     return body
 
 
-def add_batch_routes(app: FastAPI, prefix: str, batching: Batching | None) -> None:
-    """Add the endpoints of files and batches; without a folder, they say how to get one."""
+def batch_endpoints(prefix: str, batching: Batching | None) -> list[Endpoint]:
+    """Return the endpoints of files and batches; without a folder, they say how to get one."""
     if batching is None:
-        for path in ("/files", "/batches"):
-            for each in (path, path + "/{rest:path}"):
-                app.add_api_route(f"{prefix}{each}", _off, methods=["GET", "POST", "DELETE"])
-        return
+        return [
+            Endpoint(f"{prefix}{path}", _off, ["GET", "POST", "DELETE"])
+            for path in ("/files", "/files/{rest:path}", "/batches", "/batches/{rest:path}")
+        ]
     files, batches = batching.files, batching.batches
-    app.add_api_route(f"{prefix}/files", files.create, methods=["POST"])
-    app.add_api_route(f"{prefix}/files", files.list, methods=["GET"])
-    app.add_api_route(f"{prefix}/files/{{id}}", files.describe, methods=["GET"])
-    app.add_api_route(f"{prefix}/files/{{id}}", files.delete, methods=["DELETE"])
-    app.add_api_route(f"{prefix}/files/{{id}}/content", files.content, methods=["GET"])
-    app.add_api_route(f"{prefix}/batches", batches.create, methods=["POST"])
-    app.add_api_route(f"{prefix}/batches", batches.list, methods=["GET"])
-    app.add_api_route(f"{prefix}/batches/{{id}}", batches.describe, methods=["GET"])
-    app.add_api_route(f"{prefix}/batches/{{id}}/cancel", batches.cancel, methods=["POST"])
+    return [
+        Endpoint(f"{prefix}/files", files.create, ["POST"]),
+        Endpoint(f"{prefix}/files", files.list, ["GET"]),
+        Endpoint(f"{prefix}/files/{{id}}", files.describe, ["GET"]),
+        Endpoint(f"{prefix}/files/{{id}}", files.delete, ["DELETE"]),
+        Endpoint(f"{prefix}/files/{{id}}/content", files.content, ["GET"]),
+        Endpoint(f"{prefix}/batches", batches.create, ["POST"]),
+        Endpoint(f"{prefix}/batches", batches.list, ["GET"]),
+        Endpoint(f"{prefix}/batches/{{id}}", batches.describe, ["GET"]),
+        Endpoint(f"{prefix}/batches/{{id}}/cancel", batches.cancel, ["POST"]),
+    ]
 
 
-async def _off() -> None:
+async def _off(_: Request) -> Response:
     raise HttpError(
         404,
         "this server keeps no files; 'maskwright serve --batch-folder FOLDER' does",

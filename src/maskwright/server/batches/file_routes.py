@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 from typing import Final
 
-from fastapi import Request
-from fastapi.responses import FileResponse, JSONResponse, Response
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response
 
 from maskwright.errors import InputError
 from maskwright.server.batches.batch_store import BatchStore
-from maskwright.server.batches.file_store import FileStore
+from maskwright.server.batches.file_store import FileStore, StoredFile
 from maskwright.server.batches.pages import page
 from maskwright.server.batches.upload import read_upload
 from maskwright.server.errors import HttpError
@@ -67,15 +67,15 @@ class FileRoutes:
         listed = found if order == "asc" else found[::-1]
         return JSONResponse(page(listed, query, most=MOST, default=MOST))
 
-    async def describe(self, http: Request, id: str) -> JSONResponse:
-        return JSONResponse(self._files.get(id, owner_of(http.scope)).card())
+    async def describe(self, http: Request) -> JSONResponse:
+        return JSONResponse(self._asked(http).card())
 
-    async def content(self, http: Request, id: str) -> Response:
-        self._files.get(id, owner_of(http.scope))
-        return FileResponse(self._files.path(id), media_type="application/octet-stream")
+    async def content(self, http: Request) -> Response:
+        path = self._files.path(self._asked(http).id)
+        return FileResponse(path, media_type="application/octet-stream")
 
-    async def delete(self, http: Request, id: str) -> JSONResponse:
-        self._files.get(id, owner_of(http.scope))
+    async def delete(self, http: Request) -> JSONResponse:
+        id = self._asked(http).id
         if self._batches.uses(id):
             raise InputError(
                 f"a batch that is not finished reads the file {id}; cancel it first",
@@ -84,3 +84,7 @@ class FileRoutes:
             )
         self._files.delete(id)
         return JSONResponse({"id": id, "object": "file", "deleted": True})
+
+    def _asked(self, http: Request) -> StoredFile:
+        """Return the file of the path. Raises HttpError if the client has none with its id."""
+        return self._files.get(http.path_params["id"], owner_of(http.scope))

@@ -8,8 +8,8 @@ import dataclasses
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
-from fastapi import Request
-from fastapi.responses import JSONResponse
+from starlette.requests import Request
+from starlette.responses import JSONResponse
 
 from maskwright.errors import InputError
 from maskwright.limits import DEFAULT_LIMITS, Work

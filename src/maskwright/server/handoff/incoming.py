@@ -11,8 +11,8 @@ import hmac
 from functools import partial
 from typing import Final
 
-from fastapi import Request
-from fastapi.responses import JSONResponse
+from starlette.requests import Request
+from starlette.responses import JSONResponse
 
 from maskwright.dist.handoff.http_names import HANDOFF_KEY
 from maskwright.dist.handoff.pieces import Assembly, unpack_message

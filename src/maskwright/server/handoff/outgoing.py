@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
-from fastapi import Request
+from starlette.requests import Request
 
 from maskwright.dist.front.wire import Address, WorkerClient, WorkerLostError
 from maskwright.dist.handoff.http_names import BLOCKS_PATH, HAND_TO, HANDOFF_KEY, LACKING_PATH

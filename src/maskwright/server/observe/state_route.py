@@ -6,8 +6,8 @@ import time
 from dataclasses import asdict
 from typing import Final
 
-from fastapi import Request
-from fastapi.responses import JSONResponse
+from starlette.requests import Request
+from starlette.responses import JSONResponse
 
 from maskwright.engine import Engine
 from maskwright.server.errors import HttpError

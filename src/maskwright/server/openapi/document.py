@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from importlib.metadata import version
 from typing import Any, Final, cast
 
-from fastapi.routing import APIRoute
 from starlette.routing import BaseRoute
 
 from maskwright.server.json import Json
@@ -23,6 +22,7 @@ from maskwright.server.openapi.service_schemas import service_schemas
 from maskwright.server.openapi.shape_schemas import shape_schemas
 from maskwright.server.openapi.tool_schemas import tool_schemas
 from maskwright.server.openapi.workbench_schemas import workbench_schemas
+from maskwright.server.route import Endpoint
 
 OPENAPI: Final = "3.1.0"
 DONE: Final = "[DONE]"
@@ -101,10 +101,10 @@ def served(routes: Iterable[BaseRoute]) -> Iterator[tuple[str, str]]:
     """Yield each method and path of an application once. The files of pages are one path."""
     found: dict[tuple[str, str], None] = {}
     for route in routes:
-        if isinstance(route, APIRoute):
+        if isinstance(route, Endpoint):
             path = re.sub(r"\{(\w+):path\}", r"{\1}", route.path)
             path = _FILE.sub("/pages/{page}/{file}", path)
-            found |= dict.fromkeys((method, path) for method in sorted(route.methods or ()))
+            found |= dict.fromkeys((method, path) for method in sorted(route.methods))
     return iter(found)
 
 

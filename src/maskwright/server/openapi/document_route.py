@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from fastapi import FastAPI, Request
-from fastapi.responses import Response
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
 
 from maskwright.server.config import ServerConfig
 from maskwright.server.openapi.document import document
 from maskwright.server.pages.static_pages import StaticFile
+from maskwright.server.route import Endpoint
 
 PATH: Final = "/openapi.json"
 
@@ -19,7 +21,7 @@ class DocumentRoute:
     """Serves the document of one application, which is made when it is first asked for: the start
     of a server doesn't wait for it."""
 
-    def __init__(self, app: FastAPI, config: ServerConfig) -> None:
+    def __init__(self, app: Starlette, config: ServerConfig) -> None:
         self._app = app
         self._config = config
         self._made: StaticFile | None = None
@@ -37,9 +39,9 @@ class DocumentRoute:
         return self._made.response(http)
 
 
-def add_document(app: FastAPI, config: ServerConfig) -> str:
+def add_document(app: Starlette, config: ServerConfig) -> str:
     """Add the endpoint to an application. Returns its path, for which no key is needed: the
     document holds no data, and a reader of `/docs` may not have a key yet."""
     route = DocumentRoute(app, config)
-    app.add_api_route(PATH, route.document, methods=["GET", "HEAD"], include_in_schema=False)
+    app.routes.append(Endpoint(PATH, route.document, ["GET", "HEAD"]))
     return PATH

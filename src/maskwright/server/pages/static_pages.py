@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Final
 
-from fastapi import FastAPI, Request
-from fastapi.responses import Response
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+
+from maskwright.server.route import Endpoint
 
 ADDRESSES: Final[Mapping[str, str]] = {
     "/": "playground",
@@ -78,7 +81,7 @@ def _files() -> Iterator[tuple[str, StaticFile]]:
                 yield f"/pages/{folder}/{file.name}", StaticFile(file.read_bytes(), kind)
 
 
-def add_pages(app: FastAPI) -> frozenset[str]:
+def add_pages(app: Starlette) -> frozenset[str]:
     """Add the pages to an application. Returns their paths, for which no key is needed: they hold
     no data."""
     pages = static_files()
@@ -86,6 +89,5 @@ def add_pages(app: FastAPI) -> frozenset[str]:
     async def page(request: Request) -> Response:
         return pages[request.scope["path"]].response(request)
 
-    for path in pages:
-        app.add_api_route(path, page, methods=["GET", "HEAD"], include_in_schema=False)
+    app.routes.extend(Endpoint(path, page, ["GET", "HEAD"]) for path in pages)
     return frozenset(pages)

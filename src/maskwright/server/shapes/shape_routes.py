@@ -7,8 +7,8 @@ import dataclasses
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, cast, get_args
 
-from fastapi import Request
-from fastapi.responses import JSONResponse
+from starlette.requests import Request
+from starlette.responses import JSONResponse
 
 from maskwright.errors import InputError
 from maskwright.limits import DEFAULT_LIMITS, Work
@@ -84,7 +84,7 @@ class ShapeRoutes:
         inquiry = Inquiry(drawn, (given.text, given.kind, which))
         return JSONResponse(await until_disconnect(http.receive, self._found(inquiry)))
 
-    async def examples(self) -> JSONResponse:
+    async def examples(self, _: Request) -> JSONResponse:
         """Return the schemas and grammars that ship with the package."""
         return JSONResponse({"examples": examples()})
 
