@@ -83,6 +83,8 @@ def test_what_no_engine_could_serve_is_the_request_s_own_error(
 ) -> None:
     with pytest.raises(InputError, match="context"):
         group.submit(replace(asking(loaded), max_tokens=10_000))
+    with pytest.raises(InputError, match="adapter"):
+        group.submit(replace(asking(loaded), adapter="absent"))
 
 
 @pytest.mark.parametrize("shaped", [False, True])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Iterator, Mapping
+from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
 
@@ -38,7 +39,12 @@ class EngineGroup:
     def states(self, request: Request) -> list[ReplicaState]:
         """What the router is told of each engine. Numbers stand for digests of the prompt's
         beginnings: an engine that has its first n tokens cached has the digests below n."""
-        return [self._state(name, request) for name in self.engines]
+        # All engines are asked before the first answer, each of which comes between two steps.
+        looked_up = [_look_up(engine, request) for engine in self.engines.values()]
+        return [
+            self._state(name, _cached_tokens(engine, found))
+            for (name, engine), found in zip(self.engines.items(), looked_up, strict=True)
+        ]
 
     def submit(
         self, request: Request, *, excluded: frozenset[str] = frozenset()
@@ -93,7 +99,7 @@ class EngineGroup:
     def _submit_to(self, name: str, request: Request) -> tuple[str, Generation]:
         return name, self.engines[name].submit(request)
 
-    def _state(self, name: str, request: Request) -> ReplicaState:
+    def _state(self, name: str, cached: int) -> ReplicaState:
         engine = self.engines[name]
         stats = engine.stats()
         seconds = sum(stats.seconds.values())
@@ -103,7 +109,7 @@ class EngineGroup:
             engine.loaded.name,
             healthy=engine.alive,
             draining=name in self._draining,
-            adapters=frozenset(() if request.adapter is None else (request.adapter,)),
+            adapters=frozenset(engine.adapters),
             max_context=engine.max_context,
             block_size=stats.block_size,
             blocks_total=stats.blocks_total,
@@ -112,7 +118,7 @@ class EngineGroup:
             running=stats.running,
             waiting=stats.waiting,
             max_waiting=engine.config.max_waiting,
-            prefixes=range(_cached_tokens(engine, request)),
+            prefixes=range(cached),
             prefill_rate=rate,
             step_seconds=seconds / max(1, stats.steps) / max(1, stats.running),
         )
@@ -162,16 +168,29 @@ def _route_request(number: str, request: Request, excluded: frozenset[str]) -> R
     )
 
 
-def _cached_tokens(engine: Engine, request: Request) -> int:
-    """Tokens of the request's prompt whose keys and values the engine has, from the first on."""
+def _look_up(engine: Engine, request: Request) -> tuple[int, Future[list[int]]] | None:
+    """Begin to ask an engine which blocks it lacks of the request's prompt. Returns with that the
+    number of tokens asked about; None if nothing can be cached."""
+    known = request.adapter is None or request.adapter in engine.adapters
+    if not (known and engine.config.prefix_cache):
+        return None
     prefix = engine.kv_prefix(request)
-    if not (engine.alive and prefix.tokens and engine.config.prefix_cache):
-        return 0
     try:
-        lacking = engine.call(partial(engine.exchange.lacking, prefix)).result()
+        return len(prefix.tokens), engine.call(partial(engine.exchange.lacking, prefix))
+    except EngineStoppedError:
+        return None
+
+
+def _cached_tokens(engine: Engine, found: tuple[int, Future[list[int]]] | None) -> int:
+    """Tokens of the prompt whose keys and values the engine has, from the first on."""
+    if found is None:
+        return 0
+    count, future = found
+    try:
+        lacking = future.result()
     except EngineStoppedError:
         return 0
-    return min(lacking) * engine.config.block_size if lacking else len(prefix.tokens)
+    return min(lacking) * engine.config.block_size if lacking else count
 
 
 def _refusal(decision: Decision) -> OverloadedError:
