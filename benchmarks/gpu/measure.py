@@ -7,6 +7,8 @@ mask        masks by their row numbers, beside shipping bitmasks
 decode      attention of new tokens, beside torch's without blocks
 prefill     attention of pieces of prompts, beside torch's
 low-rank    the updates of adapters, beside torch's of one adapter after another
+fp8         products with weights in fp8, beside torch's of bfloat16
+next-rows   from drawn tokens to the next forward, by tables of states
 step        the forward of a decode step, of models with random weights
 structured  the engine's tokens a second with and without a schema
 
@@ -30,7 +32,9 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.gpu.attention import measure_decode, measure_prefill
 from benchmarks.gpu.decode_step import measure_steps, measure_structured
+from benchmarks.gpu.fp8_product import measure_fp8
 from benchmarks.gpu.low_rank import measure_low_rank
+from benchmarks.gpu.next_rows import measure_next_rows
 from benchmarks.gpu.sampling import measure_chain, measure_masks
 from benchmarks.gpu.timing import Bench, measure_ceilings
 from benchmarks.report import SKIPPED, Report, some_of
@@ -42,6 +46,8 @@ SUBJECTS: Final[dict[str, Callable[[Bench], None]]] = {
     "decode": measure_decode,
     "prefill": measure_prefill,
     "low-rank": measure_low_rank,
+    "fp8": measure_fp8,
+    "next-rows": measure_next_rows,
     "step": measure_steps,
     "structured": measure_structured,
 }

@@ -3,6 +3,8 @@ interpreter in small ones."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import fields
 from types import ModuleType
 
 import pytest
@@ -10,14 +12,32 @@ import torch
 from torch import Tensor
 
 from benchmarks.gpu.attention import BLOCK, SHAPES, TINY, Heads, pool_of, sequences_of
+from benchmarks.gpu.fp8_product import multiplies_fp8
 from benchmarks.gpu.low_rank import ENDS, AdaptedRows
+from benchmarks.gpu.next_rows import rows_of, table_of
 from benchmarks.gpu.sampling import inputs_of, mask_table
 from benchmarks.gpu.timing import Bench
 from maskwright.kernels import apply_mask, norm_rope, paged_attention, sample, silu_mul, store_kv
 from maskwright.kernels.device import INTERPRETED
+from maskwright.kernels.fp8 import product
 from maskwright.kernels.kv_bytes import KvDtype
 from maskwright.kernels.kv_pool import KvPool
 from maskwright.kernels.paged_attention import Scores
+from maskwright.kernels.steps import next_rows
+from tests.kernels.launches import kernels_of_the_package, launched
+
+CHECKED = {
+    "test_masks": {"mask_kernel"},
+    "test_draws": {"edit_kernel", "scan_kernel", "select_kernel"},
+    "test_attention": {"attend_kernel", "merge_kernel"},
+    "test_storing": {"store_kernel"},
+    "test_norms_and_activation": {"add_norm_kernel", "silu_mul_kernel"},
+    "test_rotated_heads": {"norm_rope_kernel"},
+    "test_updates_of_adapters": {"shrink_kernel", "expand_kernel"},
+    "test_products_in_fp8": {"encode_rows_kernel"},
+    "test_next_rows": {"advance_kernel"},
+}
+"""The kernels that each test holds to their twins."""
 
 KINDS: tuple[KvDtype, ...] = ("auto", "int8", "fp8")
 
@@ -27,6 +47,27 @@ def bench(request: pytest.FixtureRequest) -> Bench:
     if request.param == "cpu" and not INTERPRETED:
         pytest.skip("needs TRITON_INTERPRET=1; test_interpreter.py sets it")
     return Bench(torch.device(request.param))
+
+
+LAUNCHED: dict[str, set[str]] = {}
+"""What each test has launched so far, in all of its cases."""
+
+
+@pytest.fixture(autouse=True)
+def _note_launches(request: pytest.FixtureRequest) -> Iterator[None]:
+    with launched() as names:
+        yield
+    LAUNCHED.setdefault(request.function.__name__, set()).update(names)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _each_test_launches_its_kernels() -> Iterator[None]:
+    """A test that launches none would compare a twin with itself."""
+    yield
+    for test, names in LAUNCHED.items():
+        assert names <= CHECKED.get(test, set()), test
+    if any(LAUNCHED.values()) and LAUNCHED.keys() >= CHECKED.keys():  # all tests have run
+        assert {test: LAUNCHED[test] for test in CHECKED} == CHECKED
 
 
 def twin(monkeypatch: pytest.MonkeyPatch, module: ModuleType) -> None:
@@ -83,6 +124,9 @@ def test_attention(bench: Bench, name: str, kind: KvDtype, monkeypatch: pytest.M
     small = {"decode": (2, 20, 1), "drafts": (2, 17, 3), "prefill": (1, 5, 12)}
     count, start, length = (small if bench.tiny else cases)[name]
     function = "paged_prefill" if name == "prefill" else "paged_decode"
+    if bench.tiny:  # so that even a short sequence is read in splits
+        monkeypatch.setattr(paged_attention, "DECODE_TILE", 16)
+        monkeypatch.setattr(paged_attention, "SPLIT", 16)
     for heads in (TINY if bench.tiny else SHAPES).values():
         sequences, blocks = sequences_of(bench, count, start, length)
         pool = filled_pool(bench, blocks, heads, kind)
@@ -172,3 +216,47 @@ def test_updates_of_adapters(bench: Bench) -> None:
         subject.by_kernels(found)
         subject.by_torch(expected)
         assert_near(found, expected, 1e-5 if bench.tiny else 2e-2)
+
+
+def test_products_in_fp8(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Codes and scales are equal; the product is that of its twin in float32, from the codes."""
+    cases = ((64, 4096, 6144), (5, 14_336, 4096))
+    for rows, inputs, outputs in bench.sizes(cases, ((3, 40, 7),)):
+        x, weight = bench.numbers(rows, inputs), bench.numbers(outputs, inputs)
+        found = [*product.encode_rows(x), *product.encode_rows(weight)]
+        with monkeypatch.context() as patch:
+            twin(patch, product)
+            expected = [*product.encode_rows(x), *product.encode_rows(weight)]
+        for ours, theirs in zip(found, expected, strict=True):
+            assert ours.view(torch.uint8).equal(theirs.view(torch.uint8))
+        if multiplies_fp8(bench):
+            codes, row_scales, of_weight, scales = (part.cpu() for part in expected)
+            sums = codes.float() @ of_weight.float().t()
+            assert_near(
+                product.multiply(x, *found[2:]).cpu(),
+                sums * row_scales[:, None] * scales,
+                1e-5 if bench.tiny else 2e-2,
+            )
+
+
+def test_next_rows(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eight steps, after which some rows have stopped and others have not."""
+    for count, states, vocab in bench.sizes(((256, 2048, 128_256), (3, 500, 1000)), ((9, 5, 60),)):
+        table = table_of(bench, states, min(vocab, 1000), vocab)
+        found, expected = (rows_of(bench, count, states, vocab) for _ in range(2))
+        generator = torch.Generator().manual_seed(0)
+        for _ in range(8):
+            drawn = torch.randint(0, vocab, (count,), generator=generator).to(bench.device)
+            out, theirs = torch.empty_like(drawn), torch.empty_like(drawn)
+            next_rows.advance_rows(found, table, drawn, out, BLOCK)
+            with monkeypatch.context() as patch:
+                twin(patch, next_rows)
+                next_rows.advance_rows(expected, table, drawn, theirs, BLOCK)
+            assert out.equal(theirs)
+            for field in fields(found):
+                assert getattr(found, field.name).equal(getattr(expected, field.name)), field.name
+        assert 0 < (found.states >= 0).sum() < count
+
+
+def test_every_kernel_is_held_to_its_twin() -> None:
+    assert set.union(*CHECKED.values()) == kernels_of_the_package()

@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 
 from benchmarks.gpu.static import SUBJECTS, TARGETS, Facts, facts, launches, programs, read_facts
+from tests.kernels.launches import kernels_of_the_package
 
 pytest.importorskip("triton", reason="needs triton, of the extra gpu")
 
@@ -43,6 +44,11 @@ def test_every_kernel_compiles_without_spills(subject: str, target: str) -> None
         wide_stores = ("mask", "store", "add_norm", "norm_rope", "silu_mul", "expand")
         narrow = launch.name not in wide_stores
         assert max(told.stores) == stored or narrow or not wide, case
+
+
+def test_every_kernel_is_compiled_in_every_run() -> None:
+    compiled = {launch.kernel.fn.__name__ for name in QUICK for launch in launches(SUBJECTS[name])}
+    assert compiled == kernels_of_the_package()
 
 
 def test_what_is_launched() -> None:
