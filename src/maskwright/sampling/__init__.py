@@ -2,9 +2,9 @@
 
 To add a processor, write it in `chain`, place it in `ORDER` (`kernels/sample_inputs.py`), and give
 `params.SamplingParams` its field. Include the field in `plain`, or rows that set it skip the chain,
-and write the kernel's part of it in `kernels/` and `device_rows`. A processor that forbids tokens
-must also stop forced text from being written without it (`_writes_forced_text` in
-`engine/request/active.py`), and a field that holds token ids belongs into `SamplingParams.tokens`.
+and write the kernel's part of it in `kernels/` and `device_rows`. The field of a processor
+that forbids tokens belongs into `SamplingParams.forbids`, or forced text is written without asking
+it, and one that holds token ids into `SamplingParams.tokens`.
 
 - `chain`: The ordered chain of logits processors.
 - `device_rows`: Rows of the chain as the tensors that the sampling kernels read.

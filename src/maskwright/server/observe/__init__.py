@@ -3,7 +3,7 @@
 - `engine_metrics`: The engine's counters and histograms for Prometheus.
 - `figures`: Figures that are computed from metrics and recent answers.
 - `joined_state`: The documents of `/state` of several servers as one.
-- `metrics`: The server's own metrics for Prometheus.
+- `metrics`: The page of metrics for Prometheus, and the metrics of HTTP requests.
 - `observer`: Hands each finished request to metrics, traces and logs.
 - `process_metrics`: The counts of grammar processes for Prometheus.
 - `recent`: The last answers' traces, for the dashboard.

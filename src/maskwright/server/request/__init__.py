@@ -1,7 +1,8 @@
 """From the bytes of a body to a typed request.
 
-To add a field, add its name to `OBEYED` and read it in `protocol` (or in the module of its
-subject), and describe it in `server/openapi/`. A sampling parameter also needs a field in
+To add a field that every endpoint has, add its name to `SAMPLING_FIELDS` and read it in
+`sampling_fields`; one of chats only is added to `OBEYED` and read in `protocol` (or in the module
+of its subject). Describe it in `server/openapi/`. A sampling parameter also needs a field in
 `sampling/params.py`. Add a row to docs/api.md. A field that would change the answer and is not
 obeyed belongs in `refusals`.
 
