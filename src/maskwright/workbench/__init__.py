@@ -3,6 +3,7 @@
 - `conversion/`: Shapes written anew: JSON Schemas as grammars, grammars without unused rules.
 - `diagram/`: Pictures of a shape as SVG: railroad diagrams, and graphs of rules or states.
 - `difference/`: What one shape allows and another doesn't.
+- `findings/`: What is likely to be a mistake, in shapes of every kind.
 - `live/`: What is asked while somebody writes.
 - `sample/`: Texts that a shape allows, and which of its alternatives they use.
 - `schema/`: What is to be said of a schema itself, without a text.

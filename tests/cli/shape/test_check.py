@@ -155,9 +155,10 @@ def test_what_is_found_as_json(run: Run) -> None:
 def test_a_grammar_is_checked_without_texts(run: Run) -> None:
     found = run("check", 'start: "a"\nlost: "b"')
     assert found.returncode == 0
-    first, second = found.stdout.splitlines()
-    assert first == "the grammar: warning: the rule 'lost' is not used [unused-rule]"
-    assert second.startswith("the grammar: can be used: lark, 1 rules; ")
+    first, excerpt, caret, last = found.stdout.splitlines()
+    assert first == "the grammar:2:1: warning: the rule 'lost' is not used [unused-rule]"
+    assert excerpt[caret.index("^") :] == 'lost: "b"'
+    assert last.startswith("the grammar: can be used: lark, 1 rules; ")
     assert run("check", "semver", "--profile", "openai-strict").returncode == 2
 
 

@@ -32,6 +32,20 @@ CLOSED = {"type": "object", "additionalProperties": False}
         ({"type": "string", "maxLength": 3}, set()),
         ({"type": "string", "enum": ["a"]}, set()),
         ({"type": "string", "format": "date"}, set()),
+        ({"type": "string", "pattern": "^[a-z]{2,5}$"}, set()),
+        ({"type": "string", "pattern": "^[a-z]+$"}, {("unbounded-string", "")}),
+        (
+            {"type": "string", "pattern": "[a-z]", "maxLength": 4},
+            {("open-pattern", "/pattern")},
+        ),
+        ({"type": "integer", "maxLength": 3}, {("no-effect", "/maxLength")}),
+        ({"type": ["integer", "null"], "minimum": 3}, set()),
+        ({"enum": ["a", "a "]}, {("token-trap", "/enum/1")}),
+        ({"oneOf": [{"type": "number"}, {"type": "integer"}]}, {("ambiguous", "/oneOf/1")}),
+        (
+            {"if": CLOSED, "then": {"dependentSchemas": {"a": {"type": "string"}}}},
+            {("unbounded-string", "/then/dependentSchemas/a")},
+        ),
         (
             {"type": "array", "items": {"type": "string"}},
             {("unbounded-array", ""), ("unbounded-string", "/items")},

@@ -28,13 +28,16 @@ from typing import Annotated, Any, Final
 from maskwright.automaton.value.progress import PropertyOrder
 from maskwright.cli.arguments import Argument, Option
 from maskwright.cli.input.opened import OpenedShape, given_texts, open_shape, schema_position
-from maskwright.cli.input.shapes import Kind, SchemaArgument
+from maskwright.cli.input.shapes import GrammarArgument, Kind, RegexArgument, SchemaArgument
 from maskwright.cli.options import JSON_HELP, KIND_HELP, ORDER_HELP, SHAPE_HELP
 from maskwright.cli.output.style import Colour, coloured
 from maskwright.cli.output.verdicts import exit_code, verdict_lines
 from maskwright.errors import InputError
+from maskwright.workbench.findings.finding import Finding, Severity
+from maskwright.workbench.findings.places import rule_start
+from maskwright.workbench.position import TextPosition, position_of
 from maskwright.workbench.report import reading_data
-from maskwright.workbench.schema.lint import Finding, Severity, lint_schema
+from maskwright.workbench.schema.lint import lint_schema
 from maskwright.workbench.schema.profiles import Profile, openai_strict
 
 COLOURS: Final[dict[Severity, Colour]] = {"error": "red", "warning": "yellow", "note": "blue"}
@@ -134,25 +137,43 @@ def _findings(opened: OpenedShape, profile: Profile | None) -> list[Finding]:
         return [*found, *(openai_strict(shape.schema) if profile else [])]
     if profile:
         raise InputError(f"--profile {profile} is for JSON Schemas", param="profile")
-    return [
-        Finding("", "warning", "unused-rule", f"the rule {entry.keyword!r} is not used")
-        for entry in grammar.report.annotations
-    ]
+    # Only here, because a schema needs no grammars.
+    from maskwright.grammar.dialects.read import read_grammar  # noqa: PLC0415
+    from maskwright.workbench.findings.grammar import lint_grammar, lint_pattern  # noqa: PLC0415
+
+    if isinstance(shape, RegexArgument):
+        return lint_pattern(shape.pattern)
+    return lint_grammar(
+        read_grammar(shape.text, None if shape.dialect == "auto" else shape.dialect)
+    )
+
+
+def _position(opened: OpenedShape, finding: Finding) -> TextPosition | None:
+    """Where a finding is in the text of the shape; None where the text doesn't show it."""
+    match opened.shape:
+        case SchemaArgument(text=text):
+            return schema_position(text, finding.pointer)
+        case GrammarArgument(text=text):
+            start = rule_start(text, finding.pointer)
+            return None if start is None else position_of(text.encode(), len(text[:start].encode()))
+        case RegexArgument(pattern=pattern):
+            return position_of(pattern.encode(), 0)
 
 
 def _place(opened: OpenedShape, finding: Finding) -> dict[str, Any]:
-    if not isinstance(opened.shape, SchemaArgument):
-        return {}
-    position = schema_position(opened.shape.text, finding.pointer)
-    return {"line": position.line, "column": position.column}
+    position = _position(opened, finding)
+    found = {"pointer": finding.pointer if opened.is_schema else None}
+    if position is None:
+        return {**found, "line": None, "column": None}
+    return {**found, "line": position.line, "column": position.column}
 
 
 def _lines(opened: OpenedShape, finding: Finding) -> list[str]:
     severity = coloured(finding.severity, COLOURS[finding.severity])
     told = f"{severity}: {finding.message} [{finding.rule}]"
-    if not isinstance(opened.shape, SchemaArgument):
+    position = _position(opened, finding)
+    if position is None:
         return [f"{opened.shape.name}: {told}"]
-    position = schema_position(opened.shape.text, finding.pointer)
     excerpt, caret = position.lines()
     head = f"{opened.shape.name}:{position.line}:{position.column}: {told}"
     return [head, f"  {excerpt}", f"  {coloured(caret, COLOURS[finding.severity])}"]

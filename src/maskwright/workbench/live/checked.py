@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from maskwright.errors import InputError
+from maskwright.grammar.dialects.read import read_grammar
+from maskwright.grammar.dialects.special import SpecialTokens
 from maskwright.mask import Grammar
 from maskwright.vocab import Vocabulary
+from maskwright.workbench.findings.finding import Finding
+from maskwright.workbench.findings.grammar import lint_grammar, lint_pattern
+from maskwright.workbench.findings.places import rule_start
 from maskwright.workbench.live.faults import ShapeFault, ShapeKind, fault_of, place_of_pointer
 from maskwright.workbench.live.kept import kept_grammar
 from maskwright.workbench.pointer import ValueSpan, value_spans
 from maskwright.workbench.report import Data
-from maskwright.workbench.schema.lint import Finding, lint_schema
+from maskwright.workbench.schema.lint import lint_schema
 
 
 def checked(
@@ -33,6 +37,7 @@ def checked(
     milliseconds = 1000 * (time.perf_counter() - start)
     report = grammar.report
     spans = value_spans(text) if kind == "schema" else {}
+    found = _findings(grammar, text, kind, vocabulary)
     return {
         "usable": True,
         "fault": None,
@@ -40,7 +45,7 @@ def checked(
         "annotations": len(report.annotations),
         "bytes": grammar.size,
         "milliseconds": round(milliseconds, 3),
-        "findings": [_placed(each, text, kind, spans) for each in _findings(grammar, text, kind)],
+        "findings": [_placed(each, text, kind, spans) for each in found],
     }
 
 
@@ -49,15 +54,15 @@ def unusable(fault: ShapeFault) -> Data:
     return {"usable": False, "fault": fault._asdict(), "findings": []}
 
 
-def _findings(grammar: Grammar, text: str, kind: ShapeKind) -> list[Finding]:
+def _findings(
+    grammar: Grammar, text: str, kind: ShapeKind, vocabulary: Vocabulary
+) -> list[Finding]:
     if kind == "schema":
         return lint_schema(json.loads(text), grammar.report)
-    if kind not in ("lark", "gbnf", "ebnf"):
-        return []
-    return [
-        Finding(entry.keyword, "warning", "unused-rule", f"the rule {entry.keyword!r} is not used")
-        for entry in grammar.report.annotations
-    ]
+    if kind == "lark" or kind == "gbnf" or kind == "ebnf":
+        tokens = SpecialTokens(vocabulary.special_tokens, frozenset(vocabulary.eos))
+        return lint_grammar(read_grammar(text, kind, tokens=tokens))
+    return lint_pattern(text) if kind == "regex" else []
 
 
 def _placed(
@@ -67,8 +72,7 @@ def _placed(
     if kind == "schema":
         line, column = place_of_pointer(text, finding.pointer, spans)
         return {**finding._asdict(), "line": line, "column": column}
-    name = re.escape(finding.pointer)
-    found = re.search(rf"^[ \t]*[?!]?(<?{name}>?)[^\n:=]*(?:::?=|:|=)", text, re.MULTILINE)
-    line = None if found is None else text.count("\n", 0, found.start(1)) + 1
-    column = None if found is None else found.start(1) - text.rfind("\n", 0, found.start(1))
+    start = 0 if kind == "regex" else rule_start(text, finding.pointer)
+    line = None if start is None else text.count("\n", 0, start) + 1
+    column = None if start is None else start - text.rfind("\n", 0, start)
     return {**finding._asdict(), "pointer": None, "line": line, "column": column}

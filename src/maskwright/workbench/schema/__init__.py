@@ -3,7 +3,9 @@
 - `explain`: What is done with each keyword of a schema.
 - `fixes`: What can be mended in a schema without being asked back.
 - `lint`: What is likely to be a mistake in a schema that can be used.
+- `option_lint`: Options and properties that no value matches, and options that share values.
 - `profiles`: The rules that other services have for schemas.
 - `solved_parts`: Whether values match the parts of a schema.
+- `string_lint`: Patterns that say less than they seem to, and values that models rarely write.
 - `variants`: The schemas of a shape, and the shape compiled with changed ones.
 """

@@ -6,8 +6,8 @@ import copy
 from typing import Any, NamedTuple
 
 from maskwright.grammar.schema.tree import Json
+from maskwright.workbench.findings.finding import Finding
 from maskwright.workbench.pointer import reference_tokens
-from maskwright.workbench.schema.lint import Finding
 
 
 class SchemaFix(NamedTuple):

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final
 
 from maskwright.grammar.schema.tree import Json, Report
+from maskwright.workbench.findings.finding import Finding
 from maskwright.workbench.pointer import pointer_of
+from maskwright.workbench.schema.option_lint import impossible, shared_values
 from maskwright.workbench.schema.solved_parts import SolvedParts
+from maskwright.workbench.schema.string_lint import is_endless_pattern, open_pattern, token_traps
 
-Severity = Literal["error", "warning", "note"]
 _BOUNDS: Final = {
-    "string": ("maxLength", "pattern", "format"),
+    "string": ("maxLength", "format"),
     "array": ("maxItems",),
     "object": ("maxProperties",),
 }
@@ -20,15 +22,30 @@ _REASONS: Final = frozenset(
     {"reason", "reasons", "reasoning", "thought", "thoughts", "explanation", "rationale"}
 )
 """Names of properties in which a model gives reasons for what it writes after them."""
-
-
-class Finding(NamedTuple):
-    """Something found at `pointer` of a schema; `rule` is a stable name for it."""
-
-    pointer: str
-    severity: Severity
-    rule: str
-    message: str
+_BY_NAME: Final = ("properties", "patternProperties", "dependentSchemas", "$defs", "definitions")
+_LISTS: Final = ("anyOf", "oneOf", "allOf", "prefixItems", "items")
+_SINGLE: Final = (
+    *("items", "additionalItems", "unevaluatedItems", "contains"),
+    *("additionalProperties", "unevaluatedProperties", "propertyNames"),
+    *("not", "if", "then", "else"),
+)
+"""Keywords that hold schemas: by name, in a list, or one."""
+_OF_TYPES: Final = {
+    **dict.fromkeys(("minLength", "maxLength", "pattern"), ("string",)),
+    **dict.fromkeys(
+        ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+        ("number", "integer"),
+    ),
+    **dict.fromkeys(
+        ("items", "prefixItems", "minItems", "maxItems", "uniqueItems", "contains"), ("array",)
+    ),
+    **dict.fromkeys(
+        ("properties", "required", "additionalProperties", "patternProperties", "propertyNames"),
+        ("object",),
+    ),
+    **dict.fromkeys(("minProperties", "maxProperties", "dependentRequired"), ("object",)),
+}
+"""Keywords that demand nothing of values of other types."""
 
 
 def lint_schema(schema: Json, report: Report) -> list[Finding]:
@@ -46,7 +63,11 @@ def lint_schema(schema: Json, report: Report) -> list[Finding]:
         found += _unbounded(pointer, part)
         found += _order(pointer, part)
         found += _unused(pointer, part, used)
-        found += _impossible(pointer, part, parts)
+        found += _without_effect(pointer, part)
+        found += open_pattern(pointer, part)
+        found += token_traps(pointer, part)
+        found += impossible(pointer, part, parts)
+        found += shared_values(pointer, part, parts)
     return found
 
 
@@ -57,14 +78,14 @@ def subschemas(schema: Json, pointer: str = "") -> Iterator[tuple[str, dict[str,
     yield pointer, schema
     for keyword, setting in schema.items():
         at = pointer + pointer_of(keyword)
-        if keyword in ("properties", "patternProperties", "$defs", "definitions"):
+        if keyword in _BY_NAME:
             if isinstance(setting, dict):
                 for name, inner in setting.items():
                     yield from subschemas(inner, at + pointer_of(name))
-        elif isinstance(setting, list) and keyword in ("anyOf", "oneOf", "allOf", "prefixItems"):
+        elif isinstance(setting, list) and keyword in _LISTS:
             for index, inner in enumerate(setting):
                 yield from subschemas(inner, f"{at}/{index}")
-        elif keyword in ("items", "additionalProperties", "not", "if", "then", "else", "contains"):
+        elif keyword in _SINGLE:
             yield from subschemas(setting, at)
 
 
@@ -81,6 +102,8 @@ def _unbounded(pointer: str, schema: dict[str, Any]) -> Iterator[Finding]:
     for kind in types_of(schema):
         bounds = _BOUNDS.get(kind, ("maxLength",))
         if kind not in _BOUNDS or any(keyword in schema for keyword in bounds):
+            continue
+        if kind == "string" and "pattern" in schema and not is_endless_pattern(schema["pattern"]):
             continue
         if kind == "object" and schema.get("additionalProperties", True) is False:
             continue
@@ -142,17 +165,12 @@ def _unused(pointer: str, schema: dict[str, Any], used: set[str]) -> Iterator[Fi
                 yield Finding(at, "warning", "unused-definition", "nothing refers to this")
 
 
-def _impossible(pointer: str, schema: dict[str, Any], parts: SolvedParts) -> Iterator[Finding]:
-    """Options and properties that no value satisfies."""
-    for keyword in ("anyOf", "oneOf"):
-        for index, option in enumerate(schema.get(keyword, [])):
-            at = f"{pointer}/{keyword}/{index}"
-            if parts.is_impossible(option, at):
-                message = "this option is never taken: no value matches it"
-                yield Finding(at, "warning", "unsatisfiable", message)
-    properties = schema.get("properties")
-    for name, value in properties.items() if isinstance(properties, dict) else ():
-        at = pointer + pointer_of("properties", name)
-        if value is not False and parts.is_impossible(value, at):
-            message = f"the property {name!r} never occurs: no value matches it"
-            yield Finding(at, "warning", "unsatisfiable", message)
+def _without_effect(pointer: str, schema: dict[str, Any]) -> Iterator[Finding]:
+    """Keywords for values of a type that the schema doesn't allow."""
+    types = types_of(schema)
+    for keyword in schema if types else ():
+        meant = _OF_TYPES.get(keyword)
+        if meant is not None and not set(meant) & {*types}:
+            message = f"{keyword} demands nothing here: it is about {meant[0]}s, the type is "
+            message += " or ".join(types)
+            yield Finding(pointer + pointer_of(keyword), "warning", "no-effect", message)

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import Any, Final, Literal
 
 from maskwright.grammar.schema.tree import Json
+from maskwright.workbench.findings.finding import Finding
 from maskwright.workbench.pointer import pointer_of, reference_tokens
-from maskwright.workbench.schema.lint import Finding, subschemas, types_of
+from maskwright.workbench.schema.lint import subschemas, types_of
 
 Profile = Literal["openai-strict"]
 

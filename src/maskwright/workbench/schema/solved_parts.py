@@ -34,11 +34,26 @@ class SolvedParts:
             return part is False
         try:
             with Work(DEFAULT_LIMITS, Construct.schema(pointer)):
-                if id(part) not in self._schemas:  # no keyword leads to a definition without use
-                    self._parse(pointer)
-                return not any(map(self._has_values, self._schemas[id(part)]))
+                return not any(map(self._has_values, self._parsed(part, pointer)))
         except (SchemaError, LimitError):
             return False
+
+    def share_values(self, one: tuple[Json, str], other: tuple[Json, str]) -> bool:
+        """Whether a value matches both of two parts, each given with its pointer. False where this
+        can't be decided within the limits of a grammar."""
+        try:
+            with Work(DEFAULT_LIMITS, Construct.schema(other[1])):
+                found = [self._parsed(part, pointer) for part, pointer in (one, other)]
+                return all(len(each) == 1 for each in found) and self._solver.satisfiable(
+                    frozenset([*found[0], *found[1]])
+                )
+        except (SchemaError, LimitError):
+            return False
+
+    def _parsed(self, part: Json, pointer: str) -> list[Schema]:
+        if id(part) not in self._schemas:  # no keyword leads to a definition without use
+            self._parse(pointer)
+        return self._schemas[id(part)]
 
     def _has_values(self, schema: Schema) -> bool:
         key = schema.key

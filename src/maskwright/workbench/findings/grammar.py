@@ -1,0 +1,170 @@
+"""What is likely to be a mistake in a grammar or a pattern, or more than was meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from maskwright.errors import LimitError
+from maskwright.grammar.dialects.read import ReadGrammar
+from maskwright.grammar.pattern.translate import full_match
+from maskwright.grammar.regular.derivative import is_live
+from maskwright.grammar.regular.enumerate import few
+from maskwright.grammar.regular.terms import Regular
+from maskwright.grammar.rules.tree import (
+    Bounded,
+    Capture,
+    Choice,
+    Concat,
+    Cut,
+    Expression,
+    JsonValue,
+    Ref,
+    Repeat,
+    Rules,
+    SpecialToken,
+    Terminal,
+    all_parts,
+)
+from maskwright.limits import DEFAULT_LIMITS, Work
+from maskwright.workbench.findings.ambiguity import two_readings
+from maskwright.workbench.findings.finding import Finding
+from maskwright.workbench.findings.languages import is_endless
+from maskwright.workbench.findings.spelling import odd_spelling
+
+LISTED: Final = 32
+"""Texts of a terminal up to which the spelling of each is looked at."""
+NAMED: Final = 5
+"""Rules that one note names."""
+
+
+def lint_grammar(read: ReadGrammar) -> list[Finding]:
+    """What is found in a grammar. The pointer of a finding is the name of its rule."""
+    found = [
+        Finding(name, "warning", "unused-rule", f"the rule {name!r} is not used")
+        for name in read.unused
+    ]
+    texts = read.lowered.without_ignored
+    try:
+        with Work(DEFAULT_LIMITS):
+            live = _rules_with_texts(read.rules)
+            for name, body in read.rules.rules.items():
+                found += _of_rule(name, body, live, texts)
+            found += _endless_rules(read, live)
+            found += _ends(read.rules)
+    except LimitError:
+        pass  # what was found until then is told
+    return found
+
+
+def lint_pattern(pattern: str) -> list[Finding]:
+    """What is found in a pattern that a whole text has to match."""
+    try:
+        with Work(DEFAULT_LIMITS):
+            if not is_endless(full_match(pattern)):
+                return []
+    except LimitError:
+        return []
+    message = "a model may go on without end in this pattern; a count in place of * or + bounds it"
+    return [Finding("", "note", "unbounded-pattern", message)]
+
+
+def _of_rule(
+    name: str, body: Expression, live: set[str], texts: Mapping[Regular, Regular]
+) -> Iterator[Finding]:
+    if name not in live:
+        yield Finding(name, "warning", "unsatisfiable", f"no text matches the rule {name!r}")
+        return
+    for part in all_parts(body):
+        for number, option in enumerate(part.options if isinstance(part, Choice) else (), 1):
+            if not _has_texts(option, live):
+                message = f"option {number} of {name!r} is never taken: no text matches it"
+                yield Finding(name, "warning", "unsatisfiable", message)
+    reason = two_readings(name, body)
+    if reason is not None:
+        message = f"a text of {name!r} can be read in two ways: {reason}"
+        yield Finding(name, "note", "ambiguous", message)
+    yield from _odd_terminals(name, body, texts)
+
+
+# Rules without texts
+
+
+def _rules_with_texts(rules: Rules) -> set[str]:
+    """The rules that have a text: the least fixed point."""
+    live: set[str] = set()
+    changed = True
+    while changed:
+        added = {n for n, b in rules.rules.items() if n not in live and _has_texts(b, live)}
+        live |= added
+        changed = bool(added)
+    return live
+
+
+def _has_texts(expression: Expression, live: set[str]) -> bool:
+    """Whether an expression has a text, if of all rules only those of `live` have one."""
+    match expression:
+        case Terminal(language=language):
+            return is_live(language)
+        case JsonValue() | SpecialToken():
+            return True
+        case Ref(name=name):
+            return name in live
+        case Concat(parts=parts):
+            return all(_has_texts(part, live) for part in parts)
+        case Choice(options=options):
+            return any(_has_texts(option, live) for option in options)
+        case Repeat(body=body, least=least):
+            return least == 0 or _has_texts(body, live)
+        case Capture(body=body) | Bounded(body=body) | Cut(body=body):
+            return _has_texts(body, live)
+
+
+# Texts without end, and odd ones
+
+
+def _endless_rules(read: ReadGrammar, live: set[str]) -> Iterator[Finding]:
+    """The rules in which something is repeated without a bound, in one note: there are many."""
+    texts = read.lowered.without_ignored
+    names = [
+        name
+        for name, body in read.rules.rules.items()
+        if name in live and any(_is_endless(part, texts) for part in all_parts(body))
+    ]
+    if names:
+        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        where = f"rule{'s' * (len(names) > 1)} {', '.join(map(repr, names[:NAMED]))}{more}"
+        message = f"a model may go on without end in the {where}; "
+        message += "a count in place of * or + bounds it"
+        yield Finding(names[0], "note", "unbounded-rule", message)
+
+
+def _is_endless(part: Expression, texts: Mapping[Regular, Regular]) -> bool:
+    if isinstance(part, Terminal):
+        return is_endless(texts.get(part.language, part.language))
+    return isinstance(part, Repeat) and part.most is None
+
+
+def _odd_terminals(
+    name: str, body: Expression, texts: Mapping[Regular, Regular]
+) -> Iterator[Finding]:
+    for part in all_parts(body):
+        if not isinstance(part, Terminal):
+            continue
+        for text in few(texts.get(part.language, part.language), LISTED) or ():
+            odd = odd_spelling(text)
+            if odd is not None:
+                message = f"{text!r} {odd}: models rarely write it so"
+                yield Finding(name, "warning", "token-trap", message)
+
+
+def _ends(rules: Rules) -> Iterator[Finding]:
+    """A whole text that has to begin or end with white space, as models rarely begin or end."""
+    for place, at in (("begin", 0), ("end", -1)):
+        here: Expression | None = rules.rules[rules.start]
+        while isinstance(here, Concat | Capture):
+            here = here.body if isinstance(here, Capture) else here.parts[at]
+        texts = few(here.language, LISTED) if isinstance(here, Terminal) else None
+        if texts and all(text and text[at].isspace() for text in texts):
+            message = f"every text has to {place} with white space, which models rarely write there"
+            yield Finding(rules.start, "warning", "token-trap", message)
