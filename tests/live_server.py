@@ -9,7 +9,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, Literal
 
 import uvicorn
 from starlette.applications import Starlette
@@ -18,11 +18,21 @@ from tests.bounds import PATIENCE, wait_until
 
 
 @contextmanager
-def live_server(app: Starlette, listening: socket.socket | None = None) -> Iterator[str]:
+def live_server(
+    app: Starlette,
+    listening: socket.socket | None = None,
+    http: Literal["auto"] | type[asyncio.Protocol] = "auto",
+) -> Iterator[str]:
     """The base URL (no path) of `app` while the block runs, at a socket that is bound already or on
-    a free port."""
+    a free port. `http`: the protocol that serves connections."""
     config = uvicorn.Config(
-        app, host="127.0.0.1", port=0, log_level="warning", ws="none", timeout_graceful_shutdown=5
+        app,
+        host="127.0.0.1",
+        port=0,
+        http=http,
+        log_level="warning",
+        ws="none",
+        timeout_graceful_shutdown=5,
     )
     server = uvicorn.Server(config)
     thread = threading.Thread(

@@ -21,6 +21,7 @@ from maskwright.cli.process.listening import listen
 from maskwright.dist.drain import Drain
 from maskwright.dist.front.app import Front
 from maskwright.dist.front.fleet import WorkerGroup
+from maskwright.dist.front.plain_http import PlainHttp
 from maskwright.dist.front.wire import Address
 from maskwright.dist.routing.replica_state import Role
 from maskwright.dist.routing.round_robin import RoundRobinRouter
@@ -151,6 +152,7 @@ class FrontServer(DrainingServer):
     def __init__(self, front: Front, drain: Drain, what: str) -> None:
         config = uvicorn.Config(
             front,
+            http=PlainHttp,
             lifespan="on",
             log_level="warning",
             log_config=None,

@@ -2,10 +2,13 @@
 
 - `app`: The application: which requests go where, and what the router itself answers.
 - `asked`: What the router reads of a request.
+- `connection`: A connection to a worker.
 - `errors`: Errors of the router in OpenAI's form.
 - `fleet`: All workers: their checks, and the choice among them.
 - `front_metrics`: The router's metrics, and those of its workers with their names.
 - `gathered`: One page asked of all workers.
+- `interrupt`: What ends the work of a request before its end.
+- `plain_http`: The HTTP/1.1 of the router's clients.
 - `relay`: A stream passed through, and continued by another worker if its worker is lost.
 - `split`: A request whose prompt one worker computes, and whose answer another one gives.
 - `wire`: A client of HTTP/1.1 for one worker.

@@ -13,7 +13,6 @@ import logging
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 from urllib.parse import parse_qs, urlsplit
@@ -33,6 +32,7 @@ from maskwright.dist.front.errors import (
 )
 from maskwright.dist.front.fleet import WorkerGroup, unrouted
 from maskwright.dist.front.gathered import gather_pages
+from maskwright.dist.front.interrupt import Interrupt
 from maskwright.dist.front.relay import RELAY, StreamRelay
 from maskwright.dist.front.wire import Headers, WorkerLostError, WorkerResponse, without
 from maskwright.dist.front.worker import Underway, RemoteServer
@@ -54,6 +54,9 @@ ELSEWHERE: Final = frozenset({"overloaded", "draining", "engine_stopped"})
 
 ENDING: Final = frozenset({"draining", "engine_stopped"})
 """Codes of refusals by a worker that ends, so that another one, or its successor, is waited for."""
+
+GONE: Final = "gone"
+"""Why a request ends whose client has disconnected."""
 
 MOST_TRIES: Final = 5
 """Workers that are lost one after another, without an event between, before a stream ends."""
@@ -78,7 +81,8 @@ class TooLargeError(Exception):
 
 @dataclass(slots=True)
 class Passage:
-    """One request on its way. `begun`: the client has got the head of the response."""
+    """One request on its way. `begun`: the client has got the head of the response. `ended`: all of
+    it."""
 
     method: str
     path: str
@@ -89,6 +93,7 @@ class Passage:
     request_id: str
     send: Send
     begun: bool = False
+    ended: bool = False
     stream: bool = False
     excluded: set[str] = field(default_factory=set[str])
     ending: set[str] = field(default_factory=set[str])
@@ -101,7 +106,7 @@ class Passage:
         length = b"%d" % len(body)
         await self.begin(status, [*without(headers, (b"content-length",)),
                                   (b"content-length", length)])  # fmt: skip
-        await self.send({"type": "http.response.body", "body": body, "more_body": False})
+        await self.write(body, more=False)
 
     async def begin(self, status: int, headers: Headers) -> None:
         """Send the head of a response."""
@@ -113,6 +118,7 @@ class Passage:
 
     async def write(self, data: bytes, *, more: bool = True) -> None:
         """Send a part of the body."""
+        self.ended = not more
         await self.send({"type": "http.response.body", "body": data, "more_body": more})
 
     async def fail(self, status: int, message: str, code: str, *headers: tuple[bytes, bytes]) -> None:
@@ -141,12 +147,12 @@ class Front:
         self._drain = drain
         self._body_bytes = body_bytes
         self._patience = patience
-        self._cut: asyncio.Future[None] | None = None
+        self._interrupts: set[Interrupt] = set()
 
     def cut(self) -> None:
         """End all requests with an error that says so. To be called in the event loop."""
-        if self._cut is not None and not self._cut.done():
-            self._cut.set_result(None)
+        for interrupt in tuple(self._interrupts):
+            interrupt.fire(STOPPED)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -156,7 +162,6 @@ class Front:
 
     async def _live(self, receive: Receive, send: Send) -> None:
         await receive()
-        self._cut = asyncio.get_running_loop().create_future()
         try:
             await self._fleet.start()
         except MaskwrightError as error:
@@ -192,21 +197,16 @@ class Front:
         self, receive: Receive, passage: Passage, work: Coroutine[Any, Any, None]
     ) -> None:
         """Run `work` until the client disconnects or the router is stopped."""
-        task = asyncio.ensure_future(work)
+        interrupt = Interrupt()
         gone = asyncio.ensure_future(_disconnected(receive))
-        cut = self._cut
-        ends = {task, gone} if cut is None else {task, gone, cut}
+        gone.add_done_callback(lambda _: None if passage.ended else interrupt.fire(GONE))
+        self._interrupts.add(interrupt)
         try:
-            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-            if task.done():
-                task.result()
-                return
+            await interrupt.run(work)
         finally:
-            for future in (task, gone):
-                future.cancel()
-                with suppress(asyncio.CancelledError, Exception):
-                    await future
-        if cut is not None and cut.done():
+            self._interrupts.discard(interrupt)
+            gone.cancel()
+        if interrupt.reason == STOPPED:
             self._fleet.metrics.note_failed(STOPPED)
             message = "the router was stopped before the answer was complete; ask again"
             await passage.fail(503, message, STOPPED, retry_header(1))

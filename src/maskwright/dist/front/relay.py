@@ -28,6 +28,8 @@ class StreamRelay:
     def __init__(self, asked: Asked) -> None:
         self._asked = asked
         self._rest = b""
+        self._records: list[bytes] = []
+        """Records that have not been read: they are, if the worker is lost."""
         self._head: dict[str, Any] | None = None
         self._deltas: list[object] = []
         self._events = 0
@@ -38,6 +40,7 @@ class StreamRelay:
     @property
     def can_go_on(self) -> bool:
         """Whether another worker can go on: the first one has told the names and seeds."""
+        self._read_records()
         return self._head is not None
 
     @property
@@ -58,7 +61,7 @@ class StreamRelay:
         passed: list[bytes] = []
         for piece in pieces:
             if piece.startswith(RECORD):
-                self._note(json.loads(piece.removeprefix(RECORD)))
+                self._records.append(piece)
                 continue
             self._events += not piece.startswith(b":")
             passed.append(piece + END)
@@ -72,6 +75,7 @@ class StreamRelay:
 
     def continued(self) -> bytes:
         """Return the body of the request for another worker. Only if it `can_go_on`."""
+        self._read_records()
         assert self._head is not None
         self._rest, self._clean_at = b"", self._events
         own = self._asked.tree.get("maskwright")
@@ -84,8 +88,11 @@ class StreamRelay:
         body = {**self._asked.tree, "maskwright": {**options, "continuation": told}}
         return json.dumps(body, separators=(",", ":")).encode()
 
-    def _note(self, record: dict[str, Any]) -> None:
-        if "delta" in record:
-            self._deltas.append(record["delta"])
-        else:
-            self._head = record
+    def _read_records(self) -> None:
+        for piece in self._records:
+            record = json.loads(piece.removeprefix(RECORD))
+            if "delta" in record:
+                self._deltas.append(record["delta"])
+            else:
+                self._head = record
+        self._records.clear()

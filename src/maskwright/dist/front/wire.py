@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 from urllib.parse import urlsplit
 
+from maskwright.dist.front.connection import Connection
 from maskwright.errors import InputError, MaskwrightError
 
 Headers: TypeAlias = list[tuple[bytes, bytes]]
@@ -21,9 +22,6 @@ Headers: TypeAlias = list[tuple[bytes, bytes]]
 CONNECT_SECONDS: Final = 5.0
 MOST_IDLE: Final = 64
 """Most idle connections to a worker that are kept."""
-
-BUFFER: Final = 1 << 20
-"""Most bytes of a head or a line of a response."""
 
 
 class WorkerLostError(MaskwrightError):
@@ -62,18 +60,6 @@ class Address:
         return cls(parts.hostname, port or (443 if tls else 80), tls, prefix)
 
 
-class Connection:
-    """One connection to a worker, which answers one request at a time."""
-
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.reader = reader
-        self.writer = writer
-        self.used = False
-
-    def close(self) -> None:
-        self.writer.transport.abort()
-
-
 class WorkerResponse:
     """The response of a worker, whose body is still to be read."""
 
@@ -92,37 +78,33 @@ class WorkerResponse:
     async def chunks(self) -> AsyncGenerator[bytes]:
         """Yield the body as it comes. Raises WorkerLostError if it ends before its end. If the
         caller stops before, the connection is closed."""
-        whole, reader = False, self._connection.reader
+        whole = False
         try:
             if self.status in (204, 304):
                 whole = True
-            elif self.header(b"transfer-encoding").lower() == b"chunked":
-                async for data in _chunked(reader):
-                    yield data
-                whole = True
-            elif length := self.header(b"content-length"):
-                if int(length):
-                    yield await reader.readexactly(int(length))
-                whole = True
-            else:
-                while data := await reader.read(BUFFER):
-                    yield data
-        except (OSError, EOFError, ValueError, asyncio.LimitOverrunError) as error:
+                return
+            pieces, ends = self._pieces()
+            async for data in pieces:
+                yield data
+            whole = ends
+        except (OSError, EOFError, ValueError) as error:
             raise WorkerLostError(f"the connection to a worker ended early: {error}") from None
         finally:
             again = whole and self.header(b"connection").lower() != b"close"
             self._client.give_back(self._connection, again=again)
 
+    def _pieces(self) -> tuple[AsyncGenerator[bytes], bool]:
+        """The pieces of the body, and whether its end shows, so that another response may come
+        after it. Raises ValueError."""
+        if self.header(b"transfer-encoding").lower() == b"chunked":
+            return self._connection.chunked(), True
+        if length := self.header(b"content-length"):
+            return self._connection.sized(int(length)), True
+        return self._connection.rest(), False
+
     async def body(self) -> bytes:
         """Return the whole body. Raises WorkerLostError."""
         return b"".join([data async for data in self.chunks()])
-
-
-async def _chunked(reader: asyncio.StreamReader) -> AsyncGenerator[bytes]:
-    while size := int((await reader.readuntil(b"\r\n")).split(b";")[0], 16):
-        yield (await reader.readexactly(size + 2))[:-2]
-    while await reader.readuntil(b"\r\n") != b"\r\n":
-        pass  # trailers
 
 
 class WorkerClient:
@@ -131,6 +113,7 @@ class WorkerClient:
     def __init__(self, address: Address) -> None:
         self.address = address
         self._tls = ssl.create_default_context() if address.tls else None
+        self._host = f"host: {address.host}:{address.port}".encode()
         self._idle: list[Connection] = []
         self._busy: set[Connection] = set()
 
@@ -143,11 +126,9 @@ class WorkerClient:
         while True:
             connection = await self._connection()
             try:
-                connection.writer.write(data)
-                await connection.writer.drain()
-                head = await connection.reader.readuntil(b"\r\n\r\n")
-                status, fields = _head(head)
-            except (OSError, EOFError, ValueError, asyncio.LimitOverrunError) as error:
+                connection.write(data)
+                status, fields = _head(await connection.head())
+            except (OSError, EOFError, ValueError) as error:
                 self.give_back(connection, again=False)
                 if not connection.used:
                     raise WorkerLostError(f"a worker did not answer: {error}") from None
@@ -173,26 +154,26 @@ class WorkerClient:
         self._idle.clear()
 
     async def _connection(self) -> Connection:
-        if self._idle:
+        while self._idle:
             connection = self._idle.pop()
-        else:
-            address = self.address
-            try:
-                async with asyncio.timeout(CONNECT_SECONDS):
-                    streams = await asyncio.open_connection(
-                        address.host, address.port, ssl=self._tls, limit=BUFFER
-                    )
-            except (OSError, TimeoutError) as error:
-                raise WorkerLostError(f"a worker can't be reached: {error}") from None
-            connection = Connection(*streams)
+            if connection.is_clean:
+                self._busy.add(connection)
+                return connection
+            connection.close()
+        try:
+            async with asyncio.timeout(CONNECT_SECONDS):
+                _, connection = await asyncio.get_running_loop().create_connection(
+                    Connection, self.address.host, self.address.port, ssl=self._tls
+                )
+        except (OSError, TimeoutError) as error:
+            raise WorkerLostError(f"a worker can't be reached: {error}") from None
         self._busy.add(connection)
         return connection
 
     def _request(
         self, method: str, path: str, headers: Iterable[tuple[bytes, bytes]], body: bytes
     ) -> bytes:
-        host = f"{self.address.host}:{self.address.port}".encode()
-        lines = [f"{method} {self.address.prefix}{path} HTTP/1.1".encode(), b"host: " + host]
+        lines = [f"{method} {self.address.prefix}{path} HTTP/1.1".encode(), self._host]
         lines += [name + b": " + value for name, value in headers]
         if body or method == "POST":
             lines.append(b"content-length: %d" % len(body))
@@ -200,7 +181,7 @@ class WorkerClient:
 
 
 def _head(data: bytes) -> tuple[int, Headers]:
-    first, *lines = data.split(b"\r\n")[:-2]
+    first, *lines = data.split(b"\r\n")
     fields: Headers = []
     for line in lines:
         name, _, value = line.partition(b":")

@@ -1,0 +1,184 @@
+"""The HTTP of the router's clients: which requests it reads itself, and that all others are answered
+as uvicorn answers them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from maskwright.dist.front.plain_http import HEAD_BYTES, PlainHttp, plain_head
+from tests.bounds import PATIENCE, wait_until
+from tests.live_server import address, live_server
+
+BODY = b'{"a": 1}'
+HEAD = b"POST /v1/x?y=1 HTTP/1.1\r\nHost: here\r\n"
+PLAIN = HEAD + b"Content-Length: 8\r\n\r\n" + BODY
+
+
+PIECES = 400
+PIECE = b"x" * 50_000
+
+
+class Echo:
+    """Answers with what it was asked. `sent`: pieces of the last stream so far; `left`: streams
+    whose client has disconnected."""
+
+    def __init__(self) -> None:
+        self.sent = self.left = 0
+
+    async def __call__(self, scope: Any, receive: Callable[[], Any], send: Any) -> None:
+        if scope["type"] != "http":
+            return
+        body, more = b"", True
+        while more:
+            message = await receive()
+            body += message.get("body", b"")
+            more = message.get("more_body", False)
+        if scope["path"] == "/fail":
+            raise RuntimeError("on purpose")
+        if scope["path"] == "/stream":
+            await self._stream(receive, send)
+            return
+        kinds = "type", "method", "path", "http_version", "scheme"
+        told = {kind: scope[kind] for kind in kinds}
+        told["query"] = scope["query_string"].decode()
+        told["headers"] = [[name.decode(), value.decode()] for name, value in scope["headers"]]
+        told["body"] = [len(body), body[:8].decode()]
+        told["addresses"] = [scope["server"][0], scope["client"][0]]
+        data = json.dumps(told).encode()
+        head = [(b"content-length", b"%d" % len(data))]
+        await send({"type": "http.response.start", "status": 200, "headers": head})
+        await send({"type": "http.response.body", "body": data})
+
+    async def _stream(self, receive: Callable[[], Any], send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        gone = asyncio.ensure_future(receive())
+        for self.sent in range(PIECES):
+            await send({"type": "http.response.body", "body": PIECE, "more_body": True})
+            if gone.done():
+                self.left += 1
+                return
+            await asyncio.sleep(0)
+        await send({"type": "http.response.body", "body": b"end"})
+        gone.cancel()
+
+
+@pytest.fixture(scope="module")
+def echo() -> Echo:
+    return Echo()
+
+
+@pytest.fixture(scope="module")
+def url(echo: Echo) -> Iterator[str]:
+    with live_server(echo, http=PlainHttp) as base:  # pyright: ignore[reportArgumentType]
+        yield base
+
+
+def answers(url: str, *segments: bytes, count: int = 1) -> list[tuple[int, Any]]:
+    """The responses to what is sent in segments on one connection: status and body."""
+    found: list[tuple[int, Any]] = []
+    with socket.create_connection(address(url), timeout=PATIENCE) as client:
+        for segment in segments:
+            client.sendall(segment)
+            threading.Event().wait(0.01)
+        reader = client.makefile("rb")
+        while len(found) < count:
+            status = int(reader.readline().split()[1])
+            fields = dict(line.lower().split(b": ", 1) for line in iter(reader.readline, b"\r\n"))
+            length = fields.get(b"content-length")
+            data = reader.read(-1 if length is None else int(length))
+            found.append((status, json.loads(data) if data.startswith(b"{") else data))
+    return found
+
+
+@pytest.mark.parametrize("cut", [0, 5, len(HEAD) - 1, len(PLAIN) - 3])
+def test_a_plain_request(url: str, cut: int) -> None:
+    """Whole, or in two segments."""
+    [(status, told)] = answers(url, *filter(None, (PLAIN[:cut], PLAIN[cut:])))
+    assert status == 200
+    assert told == {
+        "type": "http", "method": "POST", "path": "/v1/x", "query": "y=1", "http_version": "1.1",
+        "scheme": "http", "headers": [["host", "here"], ["content-length", "8"]],
+        "body": [8, BODY.decode()], "addresses": ["127.0.0.1", "127.0.0.1"],
+    }  # fmt: skip
+
+
+def test_one_connection_answers_requests_in_their_order(url: str) -> None:
+    get = b"GET /%d HTTP/1.1\r\nHost: h\r\n\r\n"
+    chunked = b"POST /3 HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n"
+    last = b"POST /4 HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\ncd"
+    found = answers(url, get % 1 + get % 2 + chunked + last, count=4)
+    assert [(told["path"], told["body"]) for _, told in found] == [
+        ("/1", [0, ""]), ("/2", [0, ""]), ("/3", [2, "ab"]), ("/4", [2, "cd"]),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("lines", "body", "told"),
+    [
+        (b"Transfer-Encoding: chunked\r\n", b"3\r\nabc\r\n0\r\n\r\n", [3, "abc"]),
+        (b"Connection: close\r\nContent-Length: 3\r\n", b"abc", [3, "abc"]),
+        (b"Content-Length: 2000000\r\n", b"y" * 2_000_000, [2_000_000, "y" * 8]),
+        (b"Long: " + b"z" * HEAD_BYTES + b"\r\nContent-Length: 1\r\n", b"a", [1, "a"]),
+    ],
+)
+def test_other_requests_are_answered_too(url: str, lines: bytes, body: bytes, told: Any) -> None:
+    [(status, answer)] = answers(url, HEAD + lines + b"\r\n" + body)
+    assert (status, answer["body"]) == (200, told)
+
+
+def test_a_client_that_waits_to_be_told_to_go_on(url: str) -> None:
+    head = HEAD + b"Expect: 100-continue\r\nContent-Length: 8\r\n\r\n"
+    with socket.create_connection(address(url), timeout=PATIENCE) as client:
+        client.sendall(head)
+        assert client.recv(1000).startswith(b"HTTP/1.1 100 ")
+        client.sendall(BODY)
+        assert client.recv(1000).startswith(b"HTTP/1.1 200 ")
+
+
+@pytest.mark.parametrize(
+    "request_bytes",
+    [
+        HEAD + b"Content-Length: 8\r\nContent-Length: 9\r\n\r\n" + BODY,
+        HEAD + b"Content-Length: +8\r\n\r\n" + BODY,
+        HEAD + b"Content-Length: 8\r\nTransfer-Encoding: x\r\n\r\n" + BODY,
+        HEAD + b"Content-Length : 8\r\n\r\n" + BODY,
+        HEAD + b"A: \x00\r\n\r\n",
+        b"GET /x HTTP/1.1\r\n\r\n",
+        b"GET /x HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+        b"GET /x y HTTP/1.1\r\nHost: a\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\r\n\r\n",
+    ],
+)
+def test_what_is_malformed_is_refused(url: str, request_bytes: bytes) -> None:
+    head, _, _ = request_bytes.partition(b"\r\n\r\n")
+    assert plain_head(head + b"\r\n\r\n") is None
+    [(status, _)] = answers(url, request_bytes)
+    assert status in (400, 501)
+
+
+def test_a_failure_is_told_and_the_connection_goes_on(url: str) -> None:
+    failing = b"GET /fail HTTP/1.1\r\nHost: h\r\n\r\n"
+    assert [status for status, _ in answers(url, failing + PLAIN, count=2)] == [500, 200]
+
+
+def test_a_slow_client_makes_a_stream_wait(url: str, echo: Echo) -> None:
+    with httpx.stream("GET", f"{url}/stream", timeout=PATIENCE) as answer:
+        threading.Event().wait(0.1)
+        assert echo.sent < PIECES - 50  # 20 MB fit into no socket
+        assert answer.read() == PIECE * PIECES + b"end"
+
+
+def test_a_client_that_leaves_ends_its_stream(url: str, echo: Echo) -> None:
+    before = echo.left
+    with socket.create_connection(address(url)) as client:
+        client.sendall(b"GET /stream HTTP/1.1\r\nHost: h\r\n\r\n")
+        assert client.recv(1000).startswith(b"HTTP/1.1 200 ")
+    wait_until(lambda: echo.left == before + 1)
