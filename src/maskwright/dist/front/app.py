@@ -10,8 +10,8 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
 import time
-import uuid
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
@@ -479,7 +479,7 @@ def _passage(scope: Scope, send: Send) -> Passage:
         without(headers, HOP_BY_HOP),
         b"",
         None,
-        given.decode("latin-1") if 0 < len(given) <= 128 else f"req_{uuid.uuid4().hex}",
+        given.decode("latin-1") if 0 < len(given) <= 128 else f"req_{os.urandom(16).hex()}",
         send,
     )
 

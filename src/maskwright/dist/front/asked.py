@@ -37,6 +37,9 @@ GRAMMAR_FIELDS: Final = (
 """The fields that decide which grammar an answer has."""
 
 
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """A request for an answer. `tree`: its parsed body. `named`: its events have names."""
@@ -106,4 +109,4 @@ def _grammar(tree: dict[str, object]) -> str | None:
 
 
 def _dumped(value: object) -> bytes:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")
+    return _encode(value).encode(errors="replace")

@@ -1,10 +1,10 @@
 """The HTTP/1.1 of the router's clients: plain requests are read here, all others by uvicorn.
 
 Plain is what clients of an API send: GET or POST, a head of a strict form, and a body of a known
-length. Whatever else comes on a connection, such as a body in chunks, `Expect`, `Upgrade`,
-`Connection: close`, another version or a malformed head, makes uvicorn's own protocol take the
-connection over from the beginning of that request. Its parser, h11, takes more processor time for
-a request than all else that the router does.
+length. Whatever else comes on a connection, such as a body in chunks, a request to close the
+connection or to change the protocol, another version or a malformed head, makes uvicorn's own
+protocol take the connection over from the beginning of that request. Its parser, h11, takes about
+a third of the processor time that the router has for a request.
 """
 
 from __future__ import annotations
@@ -36,6 +36,10 @@ HEAD_BYTES: Final = 1 << 14
 BODY_BYTES: Final = 1 << 20
 """Most bytes of the body of a plain request, which is read as a whole before the application sees
 it."""
+
+HEAD_SECONDS: Final = 0.002
+"""How long the head of a stream waits for the first piece, to be sent with it: servers begin a
+stream with an event that says who speaks."""
 
 REASONS: Final = {status.value: status.phrase.encode() for status in HTTPStatus}
 
@@ -219,7 +223,7 @@ class PlainExchange:
         self._body: bytes | None = body
         self._on_done = done
         self._head = b""
-        """The head of a response with a given length, which is sent with its body."""
+        """The head of a response that has not been sent yet."""
         self._is_begun = False
         self._is_chunked = False
         self._is_done = False
@@ -284,11 +288,14 @@ class PlainExchange:
         lines += [name + b": " + value for name, value in headers]
         if not is_sized:
             lines.append(b"transfer-encoding: chunked")
-        head = b"\r\n".join([*lines, b"", b""])
-        if is_sized:
-            self._head = head
-        else:
-            self._transport.write(head)
+        self._head = b"\r\n".join([*lines, b"", b""])
+        if not is_sized:
+            asyncio.get_running_loop().call_later(HEAD_SECONDS, self._send_head)
+
+    def _send_head(self) -> None:
+        if self._head and not self._is_left:
+            self._transport.write(self._head)
+            self._head = b""
 
     def _tell_end(self) -> None:
         if self._ended is not None and not self._ended.done():

@@ -75,7 +75,9 @@ class ToldDelta:
 
     def record(self) -> bytes:
         """Return the comment with this record."""
-        return _comment({"delta": [self.index, self.ends, *self.token_ids]})
+        # Written without an encoder of JSON: it precedes every text of a stream.
+        told = ",".join((str(self.index), ("false", "true")[self.ends], *map(str, self.token_ids)))
+        return RECORD + b'{"delta":[%b]}\n\n' % told.encode()
 
 
 @dataclass(frozen=True, slots=True)
