@@ -138,7 +138,7 @@ REFUSED = [
     ("start: %foo", 1, 8, "%json"),
     ("start: @other", 1, 8, "%import"),
     ("start: a::b", 1, 8, "parametric"),
-    ("start: <think>", 1, 8, "no special token <think>"),
+    ("start: <think>", 1, 8, "no token <think>"),
     ("start: A\n%declare A", 1, 8, "declared"),
     ("%import nothing.X\nstart: X", 1, 1, "no grammar 'nothing' is shipped"),
     ("%import common.NOPE\nstart: NOPE", 1, 1, "common has no NOPE"),

@@ -7,7 +7,7 @@ import pytest
 from maskwright.errors import GrammarError, LimitError
 from maskwright.grammar.dialects.cursor import GrammarCursor
 from maskwright.grammar.dialects.lark_expressions import Context, Expressions
-from maskwright.grammar.dialects.special import SpecialTokens
+from maskwright.grammar.dialects.special import GrammarTokens
 from maskwright.grammar.dialects.syntax import (
     Both,
     Either,
@@ -29,7 +29,7 @@ A, B, C = (Name(name, 0) for name in "abc")
 def read(text: str, depth: int = DEFAULT_LIMITS.schema_depth) -> tuple[Node, str]:
     """The tree of the expression at the start of a text, and the text after it."""
     cursor = GrammarCursor(text, depth)
-    node = Expressions(cursor, Context(SpecialTokens({"<tool>": 5}), DEFAULT_LIMITS)).choice()
+    node = Expressions(cursor, Context(GrammarTokens({"<tool>": 5}), DEFAULT_LIMITS)).choice()
     return node, text[cursor.at :]
 
 

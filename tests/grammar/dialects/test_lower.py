@@ -10,7 +10,7 @@ import pytest
 from maskwright.errors import GrammarError, LimitError
 from maskwright.grammar.dialects.lark import read_lark
 from maskwright.grammar.dialects.lower import Lowered, lower
-from maskwright.grammar.dialects.special import SpecialTokens
+from maskwright.grammar.dialects.special import GrammarTokens
 from maskwright.grammar.regular.derivative import contains
 from maskwright.grammar.regular.terms import EMPTY, EPSILON, Regular, char
 from maskwright.grammar.rules.tree import Rules
@@ -22,7 +22,7 @@ TOOL = chr(SPECIAL + 5)
 
 
 def lowered(text: str, **limits: int) -> Lowered:
-    tokens = SpecialTokens({"<tool>": 5})
+    tokens = GrammarTokens({"<tool>": 5})
     return lower(read_lark(text, tokens), "start", replace(DEFAULT_LIMITS, **limits))
 
 

@@ -108,7 +108,8 @@ REFUSED = [
     ('a ::= TagDispatch(("a", a), excludes=("a"))', 6, "the trigger 'a' is excluded"),
     ("a ::= TokenTagDispatch((256, a), excludes=(256))", 6, "the trigger 256 is excluded"),
     ("a ::= TokenTagDispatch((5, a))", 24, "5 is no special token"),
-    ("a ::= Token(259)", 12, "259 is no special token within a text"),
+    ("a ::= Token(259)", 6, "an end token may follow"),
+    ("a ::= Token(97, 200)", 6, "token 200 is a part of a character"),
     ('a ::= Token("x")', 12, "the id of a token"),
     ("a ::= ExcludeToken(257)", 6, "repeat it"),
 ]

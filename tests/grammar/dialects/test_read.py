@@ -9,7 +9,7 @@ import pytest
 from maskwright.errors import GrammarError, LimitError
 from maskwright.grammar.dialects.detect import Dialect
 from maskwright.grammar.dialects.read import read_grammar
-from maskwright.grammar.dialects.special import SpecialTokens
+from maskwright.grammar.dialects.special import GrammarTokens
 from maskwright.grammar.regular.derivative import contains
 from maskwright.grammar.rules.tree import Rules, SpecialToken, Terminal
 from maskwright.limits import DEFAULT_LIMITS
@@ -49,7 +49,7 @@ def test_start(text: str, dialect: Dialect | None, start: str | None, expected: 
     ("text", "dialect"), [(LARK, "lark"), (GBNF, "gbnf"), ("start: <x>\n", "lark")]
 )
 def test_dialect_and_unused_names(text: str, dialect: Dialect) -> None:
-    found = read_grammar(text, tokens=SpecialTokens({"<x>": 3}))
+    found = read_grammar(text, tokens=GrammarTokens({"<x>": 3}))
     assert found.dialect == dialect
     assert found.unused == (("other",) if "other" in text else ())
 
@@ -59,7 +59,7 @@ def test_dialect_and_unused_names(text: str, dialect: Dialect) -> None:
     [("start: <x>", "lark"), ("root ::= <x>", "gbnf"), ("root ::= <x>", "ebnf")],
 )
 def test_special_tokens(text: str, dialect: Dialect) -> None:
-    rules = read_grammar(text, dialect, tokens=SpecialTokens({"<x>": 3})).rules
+    rules = read_grammar(text, dialect, tokens=GrammarTokens({"<x>": 3})).rules
     assert rules.rules[rules.start] == SpecialToken(((3, 3),))
 
 
@@ -72,7 +72,7 @@ def test_special_tokens(text: str, dialect: Dialect) -> None:
         ("first: /a/", "lark", None, "no rule 'start'"),
         ('first ::= "a"', "gbnf", None, "no rule 'root'"),
         (EBNF, "ebnf", "third", "no rule 'third' to start with; there are: first, other"),
-        ("start: <x>", "lark", None, "no special token <x>"),
+        ("start: <x>", "lark", None, "no token <x>"),
     ],
 )
 def test_faults(text: str, dialect: Dialect, start: str | None, reason: str) -> None:

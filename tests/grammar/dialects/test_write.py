@@ -11,7 +11,7 @@ from maskwright import Vocabulary, compile_grammar
 from maskwright.errors import UnsatisfiableGrammarError, UnsupportedGrammarError
 from maskwright.grammar.dialects.detect import DIALECTS, Dialect, detect
 from maskwright.grammar.dialects.read import read_grammar
-from maskwright.grammar.dialects.special import SpecialTokens
+from maskwright.grammar.dialects.special import GrammarTokens
 from maskwright.grammar.dialects.write import write_grammar
 from tests.grammar.dialects.test_against_lark import STRINGS, _grammar
 from tests.grammars.test_shipped import FOLDER, NAMES
@@ -62,7 +62,7 @@ def test_odd_characters(text: str, dialect: Dialect) -> None:
     assert [s for s in strings if matches(grammar, s)] == [s for s in strings if matches(other, s)]
 
 
-SPECIAL = SpecialTokens({"<a>": 256, "<b>": 257})
+SPECIAL = GrammarTokens({"<a>": 256, "<b>": 257})
 
 
 def test_special_tokens() -> None:

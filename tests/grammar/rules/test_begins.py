@@ -6,11 +6,11 @@ import pytest
 
 from maskwright.errors import UnsupportedGrammarError
 from maskwright.grammar.dialects.read import read_grammar
-from maskwright.grammar.dialects.special import SpecialTokens
+from maskwright.grammar.dialects.special import GrammarTokens
 from maskwright.grammar.rules.begins import bounded_rules, check_bounded_begins, refuse_bounded
 from maskwright.grammar.rules.tree import Rules
 
-TOKENS = SpecialTokens({"<t>": 300}, frozenset())
+TOKENS = GrammarTokens({"<t>": 300}, frozenset())
 BOUNDED = "\ng[max_tokens=2]: /[a-z]*/"
 
 

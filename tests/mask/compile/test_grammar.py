@@ -70,7 +70,7 @@ REFUSED: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     ('start: "a" start', {}, UnsatisfiableGrammarError, "generates no text"),
     ('start: "aaa"', {"limits": Limits(grammar_length=5)}, LimitError, "grammar_length"),
     ('start: x\nx: "b"', {"limits": Limits(grammar_rules=1)}, LimitError, "grammar_rules"),
-    ("start: <none>", {}, GrammarError, "no special token <none>"),
+    ("start: <none>", {}, GrammarError, "no token <none>"),
     ("start: <end>", {}, GrammarError, "ends the text"),
 ]
 

@@ -17,7 +17,7 @@ from typing import Final
 
 from maskwright.grammar.dialects.cursor import GrammarCursor
 from maskwright.grammar.dialects.macros import MACROS, read_macro
-from maskwright.grammar.dialects.special import SpecialTokens, read_special
+from maskwright.grammar.dialects.special import GrammarTokens, read_token
 from maskwright.grammar.dialects.syntax import (
     Both,
     Definition,
@@ -47,18 +47,18 @@ _EBNF_SPACE: Final = re.compile(
 )
 
 
-def read_gbnf(text: str, tokens: SpecialTokens, limits: Limits = DEFAULT_LIMITS) -> Document:
+def read_gbnf(text: str, tokens: GrammarTokens, limits: Limits = DEFAULT_LIMITS) -> Document:
     """Read a grammar in GBNF. Raises `GrammarError`, `LimitError`."""
     return _BnfReader(GrammarCursor(text, limits.schema_depth), tokens, ebnf=False).document()
 
 
-def read_ebnf(text: str, tokens: SpecialTokens, limits: Limits = DEFAULT_LIMITS) -> Document:
+def read_ebnf(text: str, tokens: GrammarTokens, limits: Limits = DEFAULT_LIMITS) -> Document:
     """Read a grammar in EBNF. Raises `GrammarError`, `LimitError`."""
     return _BnfReader(GrammarCursor(text, limits.schema_depth), tokens, ebnf=True).document()
 
 
 class _BnfReader:
-    def __init__(self, text: GrammarCursor, tokens: SpecialTokens, *, ebnf: bool) -> None:
+    def __init__(self, text: GrammarCursor, tokens: GrammarTokens, *, ebnf: bool) -> None:
         self.text = text
         self.tokens = tokens
         self.ebnf = ebnf
@@ -192,9 +192,9 @@ class _BnfReader:
             text.at += 1
             return Literal(ANY_CHAR, start)
         if character == "<":
-            return read_special(text, self.tokens)
+            return read_token(text, self.tokens)
         if character == "!" and text.text.startswith("!<", start):
-            return read_special(text, self.tokens, negative=True)
+            return read_token(text, self.tokens, negative=True)
         if self.ebnf and text.ahead(_CODE):
             return Literal(chars(self.code()), start)
         name = text.match(_NAME)

@@ -20,7 +20,7 @@ from maskwright.grammar.dialects.lark_expressions import (
     Expressions,
     read_json,
 )
-from maskwright.grammar.dialects.special import SpecialTokens
+from maskwright.grammar.dialects.special import GrammarTokens
 from maskwright.grammar.dialects.syntax import (
     Both,
     Definition,
@@ -49,7 +49,7 @@ _COUNT: Final = re.compile(r"[1-9][0-9]{0,8}(?![0-9])")
 _BARE_SPACE: Final = re.compile(r"[ \t]*")
 
 
-def read_lark(text: str, tokens: SpecialTokens, limits: Limits = DEFAULT_LIMITS) -> Document:
+def read_lark(text: str, tokens: GrammarTokens, limits: Limits = DEFAULT_LIMITS) -> Document:
     """Read a grammar in Lark's syntax. Raises `GrammarError`, `LimitError`."""
     return _LarkReader(text, Context(tokens, limits)).document()
 

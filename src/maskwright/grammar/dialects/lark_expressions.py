@@ -11,7 +11,7 @@ from maskwright.errors import RegexError, SchemaError
 from maskwright.grammar.dialects.cursor import GrammarCursor
 from maskwright.grammar.dialects.guidance_options import style_of
 from maskwright.grammar.dialects.longest import ends_where_it_can
-from maskwright.grammar.dialects.special import SpecialTokens, read_special
+from maskwright.grammar.dialects.special import GrammarTokens, read_token
 from maskwright.grammar.dialects.syntax import (
     Both,
     Json,
@@ -51,7 +51,7 @@ _WORD: Final = re.compile(r"\w+|\s+|[^\w\s]+")
 class Context:
     """The vocabulary's special tokens and the limits, for the reader of expressions."""
 
-    tokens: SpecialTokens
+    tokens: GrammarTokens
     limits: Limits
 
 
@@ -152,7 +152,7 @@ class Expressions:
             case "/":
                 return Literal(self.regex(), start)
             case "<":
-                return read_special(text, self.context.tokens)
+                return read_token(text, self.context.tokens)
             case "~":
                 text.at += 1
                 self.skip()

@@ -13,7 +13,13 @@ from dataclasses import dataclass, field
 from typing import Final, Generic, TypeVar
 
 from maskwright.grammar.dialects.cursor import GrammarCursor
-from maskwright.grammar.dialects.special import SpecialTokens, any_special_but
+from maskwright.grammar.dialects.special import (
+    ChosenTokens,
+    GrammarTokens,
+    any_but,
+    chosen_tokens,
+    one_of,
+)
 from maskwright.grammar.dialects.syntax import (
     Either,
     Literal,
@@ -39,7 +45,7 @@ Mark = TypeVar("Mark", str, int)
 
 
 def read_macro(
-    name: str, text: GrammarCursor, tokens: SpecialTokens, skip: Callable[[], None]
+    name: str, text: GrammarCursor, tokens: GrammarTokens, skip: Callable[[], None]
 ) -> Node:
     """Read the arguments of the macro `name`; the cursor stands at their `(`. `skip()` skips space
     and comments. Raises `GrammarError`."""
@@ -50,10 +56,9 @@ def read_macro(
         case "TokenTagDispatch":
             return reader.token_dispatch()
         case "Token":
-            return Special(ranges_of(reader.listed(reader.token)), reader.start)
+            return one_of(text, reader.chosen(), reader.start)
         case _:
-            excluded = reader.listed(reader.token)
-            return any_special_but(text, tokens, excluded, reader.start)
+            return any_but(text, tokens, reader.chosen(), reader.start)
 
 
 @dataclass
@@ -67,7 +72,7 @@ class _Dispatch(Generic[Mark]):
 
 class _MacroReader:
     def __init__(
-        self, text: GrammarCursor, tokens: SpecialTokens, skip: Callable[[], None], start: int
+        self, text: GrammarCursor, tokens: GrammarTokens, skip: Callable[[], None], start: int
     ) -> None:
         """`start`: the place of the macro's name."""
         self.text = text
@@ -180,17 +185,27 @@ class _MacroReader:
             self.text.fail("this string must not be empty", start)
         return read
 
-    def token(self) -> int:
-        """Read the id of a special token that doesn't end the text."""
+    def chosen(self) -> ChosenTokens:
+        """Read the ids of tokens in parentheses."""
+        return chosen_tokens(self.text, self.tokens, self.listed(self.number), self.start)
+
+    def number(self) -> int:
         number = self.text.match(_NUMBER)
         if number is None:
             self.text.fail(f"expected the id of a token, not {self.text.shown()}")
-        if int(number[0]) not in self.tokens.ids:
-            self.text.fail(
-                f"{number[0]} is no special token within a text; write the text of other tokens",
-                number.start(),
-            )
         return int(number[0])
+
+    def token(self) -> int:
+        """Read the id of a special token that doesn't end the text."""
+        start = self.text.at
+        number = self.number()
+        if number not in self.tokens.ids:
+            self.text.fail(
+                f"{number} is no special token within a text; write a TagDispatch on the text of "
+                "other tokens",
+                start,
+            )
+        return number
 
 
 def _joined(rounds: list[Node], last: Node, *, loop: bool) -> Node:

@@ -9,7 +9,7 @@ from maskwright.grammar.dialects.bnf import read_ebnf, read_gbnf
 from maskwright.grammar.dialects.detect import Dialect, detect
 from maskwright.grammar.dialects.lark import read_lark
 from maskwright.grammar.dialects.lower import Lowered, check_definitions, lower
-from maskwright.grammar.dialects.special import SpecialTokens
+from maskwright.grammar.dialects.special import GrammarTokens
 from maskwright.grammar.dialects.syntax import Document
 from maskwright.grammar.rules.tree import Rules
 from maskwright.limits import DEFAULT_LIMITS, Limits
@@ -35,7 +35,7 @@ def read_grammar(
     dialect: Dialect | None = None,
     *,
     start: str | None = None,
-    tokens: SpecialTokens | None = None,
+    tokens: GrammarTokens | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> ReadGrammar:
     """Read a grammar. The default recognises its dialect.
@@ -45,7 +45,7 @@ def read_grammar(
 
     Raises `GrammarError` with line and column, `LimitError`.
     """
-    document, first, dialect = _read(text, dialect, tokens or SpecialTokens(), limits)
+    document, first, dialect = _read(text, dialect, tokens or GrammarTokens(), limits)
     return ReadGrammar(dialect, lower(document, start or first, limits))
 
 
@@ -55,13 +55,13 @@ def read_document(text: str, dialect: Dialect | None = None) -> tuple[Document, 
     Raises `GrammarError` with line and column, also if the start rule or a name isn't defined, and
     `LimitError`.
     """
-    document, first, _ = _read(text, dialect, SpecialTokens(), DEFAULT_LIMITS)
+    document, first, _ = _read(text, dialect, GrammarTokens(), DEFAULT_LIMITS)
     check_definitions(document, first)
     return document, first
 
 
 def _read(
-    text: str, dialect: Dialect | None, tokens: SpecialTokens, limits: Limits
+    text: str, dialect: Dialect | None, tokens: GrammarTokens, limits: Limits
 ) -> tuple[Document, str, Dialect]:
     """The syntax tree of a grammar, the start rule of its dialect, and the dialect."""
     if len(text) > limits.grammar_length:
@@ -78,7 +78,7 @@ def _read(
     return document, _start(document, dialect), dialect
 
 
-def _document(text: str, dialect: Dialect, tokens: SpecialTokens, limits: Limits) -> Document:
+def _document(text: str, dialect: Dialect, tokens: GrammarTokens, limits: Limits) -> Document:
     match dialect:
         case "lark":
             return read_lark(text, tokens, limits)

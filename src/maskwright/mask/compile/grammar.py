@@ -8,7 +8,7 @@ from typing import Literal
 from maskwright.errors import WHOLE_GRAMMAR, InputError, LimitError
 from maskwright.grammar.dialects.detect import DIALECTS, Dialect
 from maskwright.grammar.dialects.read import read_grammar
-from maskwright.grammar.dialects.special import SpecialTokens
+from maskwright.grammar.dialects.special import GrammarTokens
 from maskwright.grammar.rules.begins import check_bounded_begins
 from maskwright.grammar.schema.tree import Report, ReportEntry
 from maskwright.limits import DEFAULT_LIMITS, Limits, Work
@@ -51,7 +51,7 @@ def compile_grammar(
 def _compile(
     text: str, vocab: Vocabulary, dialect: Dialect | None, start: str | None, limits: Limits
 ) -> Grammar:
-    tokens = SpecialTokens(vocab.special_tokens, frozenset(vocab.eos))
+    tokens = GrammarTokens(vocab.special_tokens, frozenset(vocab.eos), vocab.tokens)
     read = read_grammar(text, dialect, start=start, tokens=tokens, limits=limits)
     check_bounded_begins(read.rules)
     enforced = ReportEntry("", "grammar", f"{read.dialect}, {len(read.rules.rules)} rules")

@@ -23,7 +23,7 @@ from maskwright.errors import (
 )
 from maskwright.grammar.dialects.detect import Dialect
 from maskwright.grammar.dialects.read import read_grammar
-from maskwright.grammar.dialects.special import SpecialTokens
+from maskwright.grammar.dialects.special import GrammarTokens
 from maskwright.grammar.pattern.flags import Flags
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.regular.derivative import is_live
@@ -168,7 +168,7 @@ class Parts:
 
     def grammar(self, text: str, dialect: Dialect | None, vocab: Vocabulary) -> Expression:
         """Translate a grammar; without a `dialect`, that is recognised."""
-        tokens = SpecialTokens(vocab.special_tokens, frozenset(vocab.eos))
+        tokens = GrammarTokens(vocab.special_tokens, frozenset(vocab.eos), vocab.tokens)
         read = read_grammar(text, dialect, tokens=tokens, limits=self.limits)
         refuse_bounded(read.rules, "a structural tag or an answer beside tools")
         return self._included(read.rules)
@@ -264,7 +264,7 @@ class Parts:
                     )
                 return Rules(START, {START: Terminal(language)})
             case "lark":
-                tokens = SpecialTokens(vocab.special_tokens, frozenset(vocab.eos))
+                tokens = GrammarTokens(vocab.special_tokens, frozenset(vocab.eos), vocab.tokens)
                 read = read_grammar(wanted.definition, "lark", tokens=tokens, limits=self.limits)
                 refuse_bounded(read.rules, "the input of a tool")
                 rules = fold_rules(read.rules)
