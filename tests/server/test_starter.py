@@ -104,7 +104,7 @@ def test_a_request_names_its_user_its_salt_and_its_time(
     own = {"timeout": 2}
     assert client.chat(user="anna", cache_salt="s", maskwright=own).status_code == 200
     assert [(asked.client, asked.cache_salt, asked.timeout) for asked in engine.requests] == [
-        ("", "", None),
+        ("", "", 600.0),
         ("anna", "s", 2.0),
     ]
 
@@ -122,6 +122,18 @@ def test_the_server_limits_the_time_of_every_request(
     assert refused.json()["error"]["param"] == "maskwright.timeout"
     assert "3 seconds at most, not 3.5" in refused.json()["error"]["message"]
     assert len(engine.requests) == 3
+
+
+def test_answers_have_a_time_limit_by_default(client: Client, engine: ScriptedEngine) -> None:
+    assert client.chat(maskwright={"timeout": 900}).status_code == 200
+    assert client.chat(maskwright={"service": "batch"}).status_code == 200
+    assert client.chat(maskwright={"service": "batch", "timeout": 9}).status_code == 200
+    assert client.chat(maskwright={"service": "agent"}).status_code == 200
+    client.config = ServerConfig(request_seconds=float("inf"))
+    assert client.chat().status_code == 200
+    assert client.chat(maskwright={"timeout": 900}).status_code == 200
+    limits = [asked.timeout for asked in engine.requests]
+    assert limits == [900, None, 9, 600, None, 900]
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,9 @@ from maskwright.grammar.tools.formats import tool_format
 from maskwright.server.access.keys import KeyRing
 
 ORIGIN: Final = re.compile(r"[a-z][a-z0-9+.-]*://[a-z0-9.\-\[\]:]+(:[0-9]+)?")
+DEFAULT_SECONDS: Final = 600.0
+"""Most seconds that an answer may take where nobody says otherwise: as long as OpenAI's clients
+wait by default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +35,9 @@ class ServerConfig:
     - `grammar_bytes`: upper bound on the bytes of compiled grammars that are kept.
     - `ping_seconds`: silence on a stream after which a comment line keeps proxies from closing it.
     - `reader_seconds`: time after which a client that reads nothing of its stream is disconnected.
-    - `request_seconds`: most seconds that an answer may take in the engine, for requests that don't
-      set a shorter limit themselves; None for no limit.
+    - `request_seconds`: most seconds that an answer may take in the engine, which a request may
+      only shorten; infinity for no limit. None for `DEFAULT_SECONDS`, where a request sets no limit
+      and is not of the class "batch".
     - `batch_folder`: where files and batches are kept; None for a server that has none.
     - `file_bytes`: upper bound on the bytes of a file that a client stores.
     - `keys`: the keys of clients; None for a server that everybody may use.
@@ -69,7 +73,7 @@ class ServerConfig:
         for name in ("body_bytes", "grammar_bytes", "ping_seconds", "reader_seconds", "file_bytes"):
             if getattr(self, name) <= 0:
                 raise InputError(f"{name} must be greater than 0", param=name)
-        if self.request_seconds is not None and not 0 < self.request_seconds < math.inf:
+        if self.request_seconds is not None and not self.request_seconds > 0:
             raise InputError(
                 "request_seconds must be a number greater than 0", param="request_seconds"
             )

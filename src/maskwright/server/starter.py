@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
 import time
 from collections.abc import Callable
 from typing import Final
@@ -23,7 +24,7 @@ from maskwright.server.answer.thinking import (
     thinking_marks_of,
 )
 from maskwright.server.answer.token_trace import TokenTrace
-from maskwright.server.config import ServerConfig
+from maskwright.server.config import DEFAULT_SECONDS, ServerConfig
 from maskwright.server.errors import HttpError
 from maskwright.server.exchange import Exchange
 from maskwright.server.grammars.cache import GrammarStore
@@ -277,15 +278,18 @@ class Starter:
         return name
 
     def _seconds(self, request: AnswerRequest) -> float | None:
-        """Return the time limit of an answer. Raises InputError if the client asks for more time
-        than the server gives."""
+        """Return the time limit of an answer in seconds, None for none. Raises InputError if the
+        client asks for more time than the server gives."""
         asked, most = request.options.own.timeout, self._most_seconds
+        if asked is None and most is None:
+            return None if request.options.own.service == "batch" else DEFAULT_SECONDS
         if asked is not None and most is not None and asked > most:
             raise InputError(
                 f"this server lets an answer take {most:g} seconds at most, not {asked:g}",
                 param="maskwright.timeout",
             )
-        return most if asked is None else asked
+        seconds = most if asked is None else asked
+        return None if seconds == math.inf else seconds
 
     def _cut(self, request: AnswerRequest, prompt: list[int]) -> list[int]:
         """Return the last tokens of a prompt, as many as the client wants."""
