@@ -51,7 +51,7 @@ RequestSeconds = Annotated[
     float | None,
     Option(
         help="Longest time that an answer may take, waiting included; then the client gets a 504. "
-        "A request may ask for less; 'inf' is no limit. Default: 600, or what the request asks for; "
+        "A request may ask for less; 'inf' is no limit. Default: 600 or what the request asks for; "
         "requests of the class 'batch' have no default.",
     ),
 ]
