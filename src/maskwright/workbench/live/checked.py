@@ -9,7 +9,7 @@ from typing import Any
 
 from maskwright.errors import InputError
 from maskwright.grammar.dialects.read import read_grammar
-from maskwright.grammar.dialects.special import SpecialTokens
+from maskwright.grammar.dialects.special import GrammarTokens
 from maskwright.mask import Grammar
 from maskwright.vocab import Vocabulary
 from maskwright.workbench.findings.finding import Finding
@@ -60,7 +60,9 @@ def _findings(
     if kind == "schema":
         return lint_schema(json.loads(text), grammar.report)
     if kind == "lark" or kind == "gbnf" or kind == "ebnf":
-        tokens = SpecialTokens(vocabulary.special_tokens, frozenset(vocabulary.eos))
+        tokens = GrammarTokens(
+            vocabulary.special_tokens, frozenset(vocabulary.eos), vocabulary.tokens
+        )
         return lint_grammar(read_grammar(text, kind, tokens=tokens))
     return lint_pattern(text) if kind == "regex" else []
 
