@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -33,12 +33,14 @@ from maskwright.server.json import Json
 from maskwright.server.observe.traces import RequestTrace
 from maskwright.server.relay.continuation import Naming
 from maskwright.server.request.answer_request import AnswerRequest, TextPrompt
-from maskwright.server.request.body import read_object
+from maskwright.server.request.body import read_as
 from maskwright.server.request.own_options import OwnOptions
 from maskwright.server.request.protocol import parse_chat_request
 from maskwright.server.request.response_request import parse_response_request
 from maskwright.server.request.text_request import parse_text_request
 from maskwright.server.starter import Starter
+
+T = TypeVar("T")
 
 WARNINGS: Final = "x-maskwright-warnings"
 MOST_WARNINGS: Final = 10
@@ -84,16 +86,15 @@ class GenerationRoutes:
         self._outgoing = OutgoingBlocks(engine, config.handoff_key)
 
     async def chat(self, http: Request) -> Response:
-        tree = await self._read(http)
-        return await self._answer(http, "chatcmpl-", parse_chat_request(tree), self._chat_writer)
+        request = await self._read(http, parse_chat_request)
+        return await self._answer(http, "chatcmpl-", request, self._chat_writer)
 
     async def text(self, http: Request) -> Response:
-        tree = await self._read(http)
-        return await self._answer(http, "cmpl-", parse_text_request(tree), self._text_writer)
+        request = await self._read(http, parse_text_request)
+        return await self._answer(http, "cmpl-", request, self._text_writer)
 
     async def responses(self, http: Request) -> Response:
-        tree = await self._read(http)
-        request = parse_response_request(tree)
+        request = await self._read(http, parse_response_request)
         return await self._answer(
             http,
             "resp_",
@@ -101,14 +102,17 @@ class GenerationRoutes:
             lambda made: ResponseWriter(made.id, made.model, request.echoed, made.own, made.naming),
         )
 
-    async def _read(self, http: Request) -> Json:
-        """Return the body, which the record of the request keeps."""
-        tree = await read_object(http, self._config.body_bytes)
+    async def _read(self, http: Request, parse: Callable[[Json], T]) -> T:
+        """Return what `parse` makes of the body, which the record of the request keeps."""
         exchange = exchange_of(http.scope)
-        exchange.body, exchange.served_by = tree, self._identity
-        exchange.relayed = RELAY in http.headers
-        exchange.hand_to = self._outgoing.target(http)
-        return tree
+
+        def kept(tree: Json) -> T:
+            exchange.body, exchange.served_by = tree, self._identity
+            exchange.relayed = RELAY in http.headers
+            exchange.hand_to = self._outgoing.target(http)
+            return parse(tree)
+
+        return await read_as(http, self._config.body_bytes, kept)
 
     async def _answer(
         self, http: Request, prefix: str, request: AnswerRequest, make: MakeWriter

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import asyncio
 import json
+import threading
+from collections.abc import Mapping
 
 import pytest
+from starlette.requests import Request
 
 from maskwright.errors import InputError
 from maskwright.server.config import ServerConfig
-from maskwright.server.request.body import MAX_DEPTH, parse_object
+from maskwright.server.request.body import LARGE, MAX_DEPTH, parse_object, read_as
 from tests.server.scripted import HELLO, Client
 
 
@@ -93,3 +97,24 @@ def test_a_body_over_the_limit_is_a_413(client: Client) -> None:
     response = client.chat(user="x" * 200)
     assert response.status_code == 413
     assert response.json()["error"]["code"] == "body_too_large"
+
+
+@pytest.mark.parametrize(("size", "apart"), [(LARGE - 1, False), (LARGE, True)])
+def test_a_large_body_is_parsed_and_converted_in_another_thread(size: int, apart: bool) -> None:
+    data = b'{"a": "' + b"x" * (size - 9) + b'"}'
+
+    async def receive() -> dict[str, object]:
+        return {"type": "http.request", "body": data, "more_body": False}
+
+    def convert(tree: Mapping[str, object]) -> tuple[bool, int]:
+        return threading.current_thread() is not threading.main_thread(), len(str(tree["a"]))
+
+    headers = [(b"content-type", b"application/json")]
+    request = Request({"type": "http", "headers": headers}, receive)
+    assert asyncio.run(read_as(request, size, convert)) == (apart, size - 9)
+
+
+def test_a_fault_in_a_large_body_is_told_like_any_other(client: Client) -> None:
+    response = client.chat(user="x" * LARGE, temperature="warm")
+    assert response.status_code == 400
+    assert response.json()["error"]["param"] == "temperature"
