@@ -77,6 +77,26 @@ def test_names_are_completed_without_a_search(schema: Any, text: bytes, texts: l
     assert [each.text for each in ways_out(json(schema), text)] == texts
 
 
+@pytest.mark.parametrize(
+    ("text", "length"),
+    [(b'"x\\', 2), (b'"x\\u', 5), (b'"x\xc3', 2), (b'"x\xf0\x9f', 3)],
+)
+def test_the_nearest_way_out_of_a_character_is_told_first_and_ends_the_search(
+    text: bytes, length: int
+) -> None:
+    grammar = json({"type": "string", "maxLength": 60, "pattern": "^[^a]*$"})
+    machine = grammar.recognizer.machine
+    leaf, node = configuration(grammar, text)
+    found = LeafExits(machine, DEFAULT_LIMITS).of(leaf, int(machine.arrays.node_context[node]))
+    nearest, rest = next(found), next(found)
+    assert nearest.label is not None
+    assert len(nearest.text) == length
+    assert (rest.label, rest.is_far) == (None, True)
+    matcher = grammar.matcher()
+    assert matcher.accept_bytes(text + nearest.text)
+    assert matcher.accepting
+
+
 def test_whitespace_is_passed_over() -> None:
     found = ways_out(json(OPEN, whitespace="flexible"), b'{"ab"')
     assert [each.text for each in found] == [b":"]

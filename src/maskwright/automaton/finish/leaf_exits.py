@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import string
 from collections import Counter, deque
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from itertools import product
 from typing import Final, NamedTuple
 
@@ -45,6 +45,8 @@ _NEARBY_IN_CHARACTER: Final = 32
 """The same within a character of a name."""
 _MATCHED: Final = 1
 """The label of a leaf that reads one language and has matched it."""
+_READABLE_FIRST: Final = sorted(range(256), key=lambda byte: (not chr(byte).isalnum(), byte))
+"""All bytes, letters and digits before signs."""
 _LETTERS: Final = string.ascii_letters + string.digits
 
 
@@ -56,8 +58,8 @@ class LeafExit(NamedTuple):
     text: bytes
     """The bytes that lead there."""
     is_far: bool
-    """Whether so many states have been met that no more are worth it, once there is a completion
-    along another way out."""
+    """Whether no more are worth it, once there is a completion along another way out: so many
+    states have been met, or the nearest one of all has been told."""
 
 
 class LeafExits:
@@ -66,6 +68,8 @@ class LeafExits:
     def __init__(self, machine: Machine, limits: Limits) -> None:
         self._machine = machine
         self._limits = limits
+        self._nearest: dict[int, LeafExit | None] = {}
+        """See `_nearest_exit`, by leaf."""
 
     def of(self, leaf: int, context: int) -> Iterator[LeafExit]:
         """The ways out of a leaf in a context, roughly the nearest first; of those that are left
@@ -73,6 +77,12 @@ class LeafExits:
         if _ends_alike(self._machine.leaves.keys, leaf):
             yield self._only_exit(leaf)
             return
+        if _has_one_label(self._machine.leaves.keys, leaf):
+            nearest = self._nearest_exit(leaf, context)
+            if nearest is not None:
+                yield nearest
+                yield LeafExit(None, nearest.text, True)
+                # What follows is for values that must differ from others, as the nearest may not.
         tried: set[Hashable] = set()
         name = _within_name(self._machine.leaves.keys[leaf])
         most = _NEARBY_IN_CHARACTER if name else NEARBY
@@ -80,6 +90,21 @@ class LeafExits:
             yield LeafExit(None, text, seen > most)
             for label, ending in self._at(at, context, tried):
                 yield LeafExit(label, text + ending, seen > most)
+
+    def _nearest_exit(self, leaf: int, context: int) -> LeafExit | None:
+        """The shortest way out of a leaf of which all have one label; None if there is none. Such
+        a leaf is no name, so the context makes no difference."""
+        if leaf in self._nearest:
+            return self._nearest[leaf]
+        nearest: LeafExit | None = None
+        for at, text, seen in self._states(leaf, context):
+            if nearest is not None and (len(text) >= len(nearest.text) or seen > NEARBY):
+                break
+            for label, ending in self._at(at, context, set()):
+                if nearest is None or len(text + ending) < len(nearest.text):
+                    nearest = LeafExit(label, text + ending, False)
+        self._nearest[leaf] = nearest
+        return nearest
 
     def repeatedly(self, leaf: int, context: int, visits: int) -> Iterator[LeafExit]:
         """The ways out of a name, the nearest first, up to `visits` of them from each state: where
@@ -92,7 +117,9 @@ class LeafExits:
             spend()
             at, text = queue.popleft()
             yield LeafExit(leaves.label_of(at), text, steps > NEARBY)
-            for byte, target in sorted(leaves.next_states(at).items(), key=_readable_first):
+            following = leaves.next_states(at)
+            for byte in filter(following.__contains__, _READABLE_FIRST):
+                target = following[byte]
                 if seen[target] < visits and self._machine.gate_open(target, context):
                     seen[target] += 1
                     steps += 1
@@ -116,7 +143,7 @@ class LeafExits:
         """
         leaves, text = self._machine.leaves, b""
         while not isinstance(leaves.keys[leaf], Text):
-            byte, leaf = min(leaves.next_states(leaf).items(), key=_readable_first)
+            byte, leaf = next(_first_bytes(leaves.next_states(leaf)))
             text += bytes([byte])
         key = leaves.keys[leaf]
         assert isinstance(key, Text)
@@ -136,7 +163,7 @@ class LeafExits:
             yield at, text, len(seen)
             if _needs_no_search(leaves.keys[at]):
                 continue
-            for byte, target in sorted(leaves.next_states(at).items(), key=_readable_first):
+            for byte, target in _first_bytes(leaves.next_states(at)):
                 target = self._after_padding(target)
                 if target not in seen and self._machine.gate_open(target, context):
                     seen.add(target)
@@ -249,11 +276,29 @@ def _ends_alike(keys: Keys, leaf: int) -> bool:
     return words is EMPTY and _are_any_or_none(others)
 
 
+def _has_one_label(keys: Keys, leaf: int) -> bool:
+    """Whether a string or text is being read that is left with one label, wherever it ends."""
+    match keys[leaf]:
+        case Text(term=term) | Partial(term=term) | Escape(term=term) | Hex(term=term):
+            return not isinstance(term, Tagged | Parallel)
+        case LowSurrogate(term=term) | LowHex(term=term):
+            return not isinstance(term, Tagged | Parallel)
+        case Continuation(target=target) | Limited(target=target):
+            return _has_one_label(keys, target)
+        case _:
+            return False
+
+
 def _are_any_or_none(terms: list[Regular]) -> bool:
     return all(term is ANYTHING or term is EMPTY for term in terms)
 
 
-def _readable_first(step: tuple[int, int]) -> tuple[bool, int]:
-    """Letters and digits before signs, so that completions read well."""
-    byte, _ = step
-    return not chr(byte).isalnum(), byte
+def _first_bytes(following: Mapping[int, int]) -> Iterator[tuple[int, int]]:
+    """Each state that a byte leads to, once, with the first such byte: letters and digits before
+    signs, so that completions read well."""
+    reached: set[int] = set()
+    for byte in _READABLE_FIRST:
+        target = following.get(byte)
+        if target is not None and target not in reached:
+            reached.add(target)
+            yield byte, target
