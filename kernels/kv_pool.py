@@ -44,14 +44,19 @@ def new_pool(
     dtype: torch.dtype,
     kind: KvDtype = "auto",
     device: torch.device | None = None,
+    *,
+    pinned: bool = False,
 ) -> KvPool:
     """Return a zeroed pool with `shape` as above on `device`, by default the CPU, for a model with
-    the data type `dtype`."""
+    the data type `dtype`. `pinned`: memory of the host from which a GPU copies by itself."""
+
+    def zeros(shape: Sequence[int], dtype: torch.dtype) -> Tensor:
+        return torch.zeros(*shape, dtype=dtype, device=device, pin_memory=pinned)
+
     if kind == "auto":
-        return KvPool(torch.zeros(*shape, dtype=dtype, device=device))
+        return KvPool(zeros(shape, dtype))
     # Zeroed as bytes, since all bits 0 are the number 0 in every format.
-    codes = torch.zeros(*shape, dtype=torch.uint8, device=device).view(_CODES[kind])
-    return KvPool(codes, torch.zeros(*shape[:-1], dtype=_SCALE, device=device))
+    return KvPool(zeros(shape, torch.uint8).view(_CODES[kind]), zeros(shape[:-1], _SCALE))
 
 
 def clear_blocks(pool: KvPool, blocks: Sequence[int]) -> None:
@@ -70,12 +75,25 @@ def copy_block(pool: KvPool, source: int, target: int) -> None:
 
 def move_blocks(source: KvPool, target: KvPool, pairs: Sequence[tuple[int, int]]) -> None:
     """Copy blocks from one pool to another of equal kind, which may be on another device. Pairs are
-    (from, to)."""
-    if pairs:
-        origins, homes = torch.tensor(pairs).unbind(1)
+    (from, to); blocks that follow each other in both pools are copied as one piece. Between a GPU
+    and pinned memory, the host doesn't wait for the copies."""
+    for origin, home, count in _pieces(pairs):
         for ours, theirs in zip(_parts(source), _parts(target), strict=True):
-            moved = ours[origins.to(ours.device)]
-            theirs[homes.to(theirs.device)] = moved.to(theirs.device)
+            piece = ours[origin : origin + count]
+            theirs[home : home + count].copy_(piece, non_blocking=True)
+
+
+def _pieces(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int, int]]:
+    """The pairs as pieces that are contiguous in both pools: where each begins, and its length."""
+    pieces: list[tuple[int, int, int]] = []
+    for origin, home in pairs:
+        if pieces and pieces[-1][0] + pieces[-1][2] == origin:
+            begin, target, count = pieces[-1]
+            if target + count == home:
+                pieces[-1] = begin, target, count + 1
+                continue
+        pieces.append((origin, home, 1))
+    return pieces
 
 
 def pack_blocks(pool: KvPool, blocks: Sequence[int]) -> Tensor:

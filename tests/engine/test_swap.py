@@ -9,6 +9,7 @@ import torch
 from maskwright.engine import Engine, EngineConfig, FinishReason, Request
 from maskwright.models import LoadedModel
 from maskwright.sampling import SamplingParams
+from tests.engine.step.late_copies import LateCopies
 from tests.engine.step.test_core import Harness, alone, run_alone
 
 CONFIG = EngineConfig(
@@ -69,6 +70,60 @@ def test_a_cancel_while_swapped_out_frees_both_pools(loaded: LoadedModel) -> Non
         harness.scheduler.check()
     harness.run()
     assert harness.scheduler.host.used == harness.pool.used == 0
+    for number, request in enumerate(requests(4)):
+        completion = harness.completion(number)
+        if completion.finish_reason is not FinishReason.CANCELLED:
+            assert completion == alone(loaded, request)
+
+
+@pytest.mark.parametrize("prefix_cache", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_copies_beside_steps_change_nothing(
+    loaded: LoadedModel, seed: int, prefix_cache: bool
+) -> None:
+    """They end late and in any order. Steps compute meanwhile, no block of theirs is read or
+    written before, and none is lost. (The harness fills free blocks with NaN after each step.)"""
+    late = LateCopies(random.Random(seed))
+    harness = Harness(loaded, replace(CONFIG, prefix_cache=prefix_cache), late)
+    for number, request in enumerate(requests(4)):
+        harness.add(request, number)
+    beside = 0
+    while not harness.core.idle:
+        in_flight, computed = late.in_flight, harness.core.counts.computed
+        harness.step()
+        beside += in_flight > 0 and harness.core.counts.computed > computed
+    assert harness.scheduler.swaps == harness.scheduler.preemptions > 0
+    assert len(late.begun) > harness.scheduler.swaps, "some came back"
+    assert beside > 0
+    assert harness.scheduler.host.used == harness.pool.used == late.in_flight == 0
+    assert harness.core.counts.computed <= 4 * (12 + 39) + harness.scheduler.swaps
+    for number, request in enumerate(requests(4)):
+        plain = run_alone(loaded, request)
+        assert harness.completion(number) == plain.completion(1)
+        for key, row in plain.logits.items():
+            assert torch.equal(row, harness.logits[key])
+
+
+@pytest.mark.parametrize("after", [0, 1, 5])
+def test_a_cancel_during_copies_frees_blocks_when_they_have_ended(
+    loaded: LoadedModel, after: int
+) -> None:
+    late = LateCopies(random.Random(after))
+    harness = Harness(loaded, CONFIG, late)
+    for number, request in enumerate(requests(4)):
+        harness.add(request, number)
+    copied = 0
+    while not harness.core.idle:
+        harness.step()
+        moving = [s for s in harness.scheduler.live() if s.transfer is not None]
+        copied += bool(moving)
+        if moving and copied > after:
+            held = [block for t in harness.scheduler.tables.transfers for block in t.blocks]
+            harness.core.cancel(moving[0].arrival)
+            harness.scheduler.check()
+            assert all(map(harness.pool.references, held))
+    assert copied > after
+    assert harness.scheduler.host.used == harness.pool.used == late.in_flight == 0
     for number, request in enumerate(requests(4)):
         completion = harness.completion(number)
         if completion.finish_reason is not FinishReason.CANCELLED:

@@ -87,6 +87,7 @@ def test_what_is_stored_is_read_moved_copied_and_cleared(kind: KvDtype) -> None:
     assert torch.equal(read(pool, 1, torch.tensor([4])), read(pool, 1, two))
     move_blocks(pool, other, [(2, 1), (5, 3)])
     assert torch.equal(read(other, 1, torch.tensor([1, 3])), read(pool, 1, torch.tensor([2, 5])))
+    assert read(other, 1, torch.tensor([2, 4, 5])).eq(0).all()
     clear_blocks(pool, [2])
     assert read(pool, 1, two).eq(0).all()
     assert read(pool, 1, five).ne(0).any()
@@ -118,3 +119,20 @@ def test_packed_blocks_are_all_their_bytes(kind: KvDtype) -> None:
             )
             others = read_blocks(target, layer, part, torch.tensor([0, 2, 4, 5]), numbers)
             assert not others.any()
+
+
+def test_blocks_that_follow_each_other_move_as_one_piece(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neighbours in both pools, in this order; each number is that of its block."""
+    source, target = (new_pool((9, 1, 2, 4, 1, 2), torch.float32) for _ in range(2))
+    source.data.add_(torch.arange(9)[:, None, None, None, None, None])
+    pieces = []
+    copy = torch.Tensor.copy_
+
+    def noting(self: torch.Tensor, *args: object, **options: object) -> torch.Tensor:
+        pieces.append(len(self))
+        return copy(self, *args, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(torch.Tensor, "copy_", noting)
+    move_blocks(source, target, [(1, 4), (2, 5), (3, 6), (5, 7), (6, 2), (7, 1)])
+    assert pieces == [3, 1, 1, 1]
+    assert target.data[:, 0, 0, 0, 0, 0].tolist() == [0, 7, 6, 0, 1, 2, 3, 5, 0]

@@ -175,10 +175,12 @@ class DenseDecoder:
         device: torch.device | None = None,
     ) -> KvPool:
         """Return a zeroed key/value pool of `blocks` blocks; block 0 is the trash block. It is on
-        `device`, by default the model's."""
+        `device`, by default the model's; in pinned memory if that is the host of a GPU."""
         config = self.config
         shape = (blocks, config.layers, 2, block_size, config.kv_heads, config.head_dim)
-        return new_pool(shape, self.dtype, kind, self.device if device is None else device)
+        device = self.device if device is None else device
+        pinned = self.device.type == "cuda" and device.type == "cpu"
+        return new_pool(shape, self.dtype, kind, device, pinned=pinned)
 
     def block_bytes(self, block_size: int, kind: KvDtype = "auto") -> int:
         """Return the bytes of one block, for all layers together."""

@@ -3,6 +3,7 @@
 import itertools
 import random
 from dataclasses import dataclass, field
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -12,7 +13,9 @@ from maskwright.engine.kv.blocks import BlockPool
 from maskwright.engine.schedule.plan import CopyDirection, StepPlan
 from maskwright.engine.schedule.scheduler import Scheduler
 from maskwright.engine.schedule.sequence import Phase, Sequence
+from maskwright.engine.schedule.transfer import BlockTransfer
 from maskwright.engine.schedule.waiting import PATIENCE
+from tests.engine.step.late_copies import LateCopies
 
 MOST_DRAFTS = 4
 
@@ -96,10 +99,12 @@ def test_ending_frees_everything_wherever_it_happens() -> None:
 
 class Memory:
     """The oracle of the books: what would be in the blocks. A slot holds the text up to its token;
-    whatever a chunk reads back on must be there when it is computed."""
+    whatever a chunk reads back on must be there when it is computed. `late`: who copies beside
+    steps."""
 
-    def __init__(self, scheduler: Scheduler) -> None:
+    def __init__(self, scheduler: Scheduler, late: LateCopies) -> None:
         self.scheduler = scheduler
+        self.late = late
         size = scheduler.pool.block_size
         self.pool = [[0] * size for _ in range(scheduler.pool.total + 1)]
         self.host = [[0] * size for _ in range(scheduler.host.total + 1)]
@@ -116,6 +121,8 @@ class Memory:
             home[move.target] = list(origin[move.source])
         for block in plan.fresh:
             self.pool[block] = [0] * size
+        for transfer in plan.transfers:
+            transfer.event = self.late.begin(partial(self.copy, transfer))
         for chunk in plan.chunks:
             sequence, end = chunk.sequence, chunk.start + chunk.count
             plain = sequence.tokens[: end - chunk.drafted]
@@ -128,6 +135,11 @@ class Memory:
                 assert found == texts[position], "not the keys and values of this text"
             for position in range(chunk.start, end):
                 self.pool[sequence.table[position // size]][position % size] = texts[position]
+
+    def copy(self, transfer: BlockTransfer) -> None:
+        pools = (self.host, self.pool) if transfer.inward else (self.pool, self.host)
+        for source, target in transfer.pairs:
+            pools[1][target] = list(pools[0][source])
 
 
 @dataclass
@@ -149,11 +161,13 @@ class World:
         scheduler = self.scheduler
         before = {s: (s.computed, len(s.tokens), s.preemptions) for s in scheduler.live()}
         senior = min(scheduler.running, key=lambda s: s.seniority, default=None)
+        scheduler.tables.collect()
+        scheduler.check()
         plan = scheduler.plan()
         scheduler.check()
         assert plan.tokens <= self.budget
         assert len({chunk.sequence for chunk in plan.chunks}) == len(plan.chunks)
-        waits = scheduler.idle or self.late
+        waits = scheduler.idle or self.late or scheduler.tables.transfers
         assert plan.chunks or waits, "a step did nothing although work was waiting"
         for chunk in plan.chunks:
             sequence = chunk.sequence
@@ -175,6 +189,8 @@ class World:
             better = any(s.rank < senior.rank for s in others if s is not senior)
             assert senior not in plan.preempted or better, "the most senior gave way"
         self.memory.run(plan)
+        if not plan.chunks:
+            scheduler.tables.transfers.wait()
         scheduler.commit(plan)
         scheduler.check()
         for chunk in plan.chunks:
@@ -232,8 +248,9 @@ class World:
 @given(st.integers(0, 2**32))
 def test_every_sequence_ends_within_budget_and_pool(seed: int) -> None:
     """Random arrivals, lengths, classes, clients, shared prompts, drafts, forced runs, pauses and
-    cancellations in pools of any size: the invariants after every step, the budget kept, no idle
-    step while work is left, no endless preemption."""
+    cancellations in pools of any size, with copies that end at once or late, in any order: the
+    invariants after every step, the budget kept, no idle step while work is left, no endless
+    preemption."""
     rng = random.Random(seed)
     blocks, block_size = rng.randint(1, 12), rng.choice([1, 4])
     max_running = rng.randint(1, 6)
@@ -246,6 +263,7 @@ def test_every_sequence_ends_within_budget_and_pool(seed: int) -> None:
         window=rng.choice([None, None, 1, 6, 20]),
         host_blocks=rng.choice([0, 3, 20]),
         swap_pays=lambda blocks, tokens: rng.random() < 0.8,
+        beside_steps=rng.random() < 0.5,
     )
     made = []
     for arrival in range(rng.randint(1, 12)):
@@ -259,9 +277,9 @@ def test_every_sequence_ends_within_budget_and_pool(seed: int) -> None:
                 arrival, tokens, prompt, whole, rank=rng.randint(0, 2), client=rng.choice("ab")
             )
         )
-    world = World(rng, scheduler, budget, list(made), Memory(scheduler))
+    world = World(rng, scheduler, budget, list(made), Memory(scheduler, LateCopies(rng)))
     steps = 0
-    while world.todo or any(scheduler.live()):
+    while world.todo or any(scheduler.live()) or scheduler.tables.transfers:
         world.arrive()
         world.step()
         world.meddle()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Iterable
 
 import pytest
@@ -12,6 +13,7 @@ from maskwright.engine.kv.blocks import BlockPool
 from maskwright.engine.schedule.plan import BlockCopy, CopyDirection, PlanBuilder
 from maskwright.engine.schedule.sequence import Sequence
 from maskwright.engine.schedule.tables import Tables
+from tests.engine.step.late_copies import LateEvent
 
 SIZE = 4
 
@@ -20,11 +22,21 @@ class Books:
     """Tables over small pools, whose invariants are checked after every step of a test."""
 
     def __init__(
-        self, *, blocks: int = 8, host: int = 8, window: int | None = None, cache: bool = True
+        self,
+        *,
+        blocks: int = 8,
+        host: int = 8,
+        window: int | None = None,
+        cache: bool = True,
+        beside_steps: bool = False,
     ) -> None:
         attention_window = AttentionWindow(SIZE, 8, window)
         self.pool, self.host = BlockPool(blocks, SIZE), BlockPool(host, SIZE)
-        self.tables = Tables(self.pool, self.host, attention_window, prefix_cache=cache)
+        self.tables = Tables(
+            *(self.pool, self.host, attention_window),
+            prefix_cache=cache,
+            beside_steps=beside_steps,
+        )
         self.live: list[Sequence] = []
 
     def add(self, tokens: Iterable[int], **fields: object) -> Sequence:
@@ -346,3 +358,86 @@ def test_without_a_cache_nobody_waits_for_a_block() -> None:
     running = books.add(range(9))
     assert books.tables.next_block(running) is None
     assert books.tables.following(Sequence(9, [*range(9)], 9, 99)) is None
+
+
+def test_blocks_are_free_when_copies_beside_steps_have_ended() -> None:
+    """Also where the sequence has ended meanwhile, in both pools."""
+    books = Books(cache=False, beside_steps=True)
+    sequence = books.add(range(10))
+    books.compute(sequence)
+    step = books.swap_out(sequence)
+    assert step.copies == []
+    [transfer] = step.transfers
+    assert sequence.transfer is transfer
+    assert [source for source, _ in transfer.pairs] == [1, 2, 3]
+    assert (books.pool.free, books.tables.transfers.leaving()) == (5, 3)
+    assert books.tables.collect() == [], "they haven't begun"
+    transfer.event = event = LateEvent(None, 0.0, random.Random(0))
+    books.tables.release(sequence)
+    assert books.tables.collect() == [], "they go on"
+    books.check()
+    assert (books.pool.free, books.host.free) == (5, 5)
+    event.wait()
+    assert books.tables.collect() == [transfer]
+    books.check()
+    assert (books.pool.free, books.host.free, books.tables.transfers.leaving()) == (8, 8, 0)
+    assert sequence.transfer is None
+
+
+def test_blocks_that_others_hold_do_not_leave() -> None:
+    books = Books(beside_steps=True)
+    sequence = books.add(range(10))
+    books.compute(sequence)
+    sharing = books.add(range(9))
+    [transfer] = books.swap_out(sequence).transfers
+    assert transfer.blocks == [1, 2, 3]
+    assert books.tables.transfers.leaving() == 1
+    books.tables.let_go(sharing)
+    assert books.tables.transfers.leaving() == 3
+    assert books.pool.cached == 0, "none is evicted before its copy has ended"
+    transfer.event = LateEvent(None, 1.0, random.Random(0))
+    books.tables.collect()
+    books.check()
+    assert (books.pool.free, books.pool.cached) == (6, 2)
+
+
+def test_blocks_come_to_the_tree_when_their_copies_have_ended() -> None:
+    """Nobody is given one before, nor continues in a copy of one."""
+    books = Books(blocks=4, beside_steps=True)
+    sequence = books.add(range(10))
+    books.compute(sequence)
+    [out] = books.swap_out(sequence).transfers
+    out.event = LateEvent(None, 1.0, random.Random(0))
+    books.tables.collect()
+    assert books.tables.tree is not None
+    books.tables.tree.evict(books.pool.cached)
+    [back] = books.swap_in(sequence).transfers
+    assert (sequence.transfer, sequence.computed, sequence.decodes) == (back, 9, False)
+    assert (books.host.used, books.tables.transfers.leaving()) == (3, 0)
+    other = Sequence(1, [*range(10)], 10, 99)
+    assert books.tables.cached(other) == 0
+    step = PlanBuilder(99)
+    books.tables.copy_beginning(other, [sequence], step)
+    assert step.copies == other.table == []
+    back.event = LateEvent(None, 1.0, random.Random(0))
+    books.tables.collect()
+    books.check()
+    assert (sequence.transfer, books.tables.cached(other), books.host.used) == (None, 8, 0)
+
+
+def test_what_comes_back_for_a_sequence_that_has_let_go_is_dropped() -> None:
+    books = Books(beside_steps=True, cache=False)
+    sequence = books.add(range(10))
+    books.compute(sequence)
+    [out] = books.swap_out(sequence).transfers
+    books.tables.let_go(sequence)
+    assert sequence.transfer is out, "it isn't admitted before its blocks are out"
+    out.event = LateEvent(None, 1.0, random.Random(0))
+    books.tables.collect()
+    [back] = books.swap_in(sequence).transfers
+    books.tables.let_go(sequence)
+    assert (sequence.transfer, sequence.computed, books.pool.free) == (None, 0, 5)
+    back.event = LateEvent(None, 1.0, random.Random(0))
+    books.tables.collect()
+    books.check()
+    assert (sequence.computed, sequence.table, books.pool.free) == (0, [], 8)

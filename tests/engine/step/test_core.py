@@ -16,6 +16,7 @@ from maskwright.engine.draft.model import DraftModel
 from maskwright.engine.kv.blocks import TRASH, BlockPool
 from maskwright.engine.schedule.plan import StepPlan
 from maskwright.engine.schedule.scheduler import Scheduler
+from maskwright.engine.step.copy_stream import CopyStream
 from maskwright.engine.step.core import Core
 from maskwright.engine.step.post_step import PostStepWork
 from maskwright.engine.step.runner import Runner
@@ -24,6 +25,7 @@ from maskwright.kernels.kv_bytes import KvDtype
 from maskwright.kernels.kv_pool import KvPool
 from maskwright.models import LoadedModel
 from maskwright.sampling import SamplingParams
+from tests.engine.step.late_copies import LateCopies
 from tests.engine.tiny import LiteralGrammar, LiteralMatcher
 
 
@@ -46,7 +48,12 @@ class AnyLength(DraftLengthModel):
 class Harness:
     """A core with its parts at hand."""
 
-    def __init__(self, loaded: LoadedModel, config: EngineConfig) -> None:
+    def __init__(
+        self,
+        loaded: LoadedModel,
+        config: EngineConfig,
+        copy_stream: CopyStream | None = None,
+    ) -> None:
         self.pool = BlockPool(config.blocks or 64, config.block_size)
         self.scheduler = Scheduler(
             self.pool,
@@ -56,6 +63,7 @@ class Harness:
             prefix_cache=config.prefix_cache,
             window=loaded.decoder.window,
             host_blocks=config.swap_bytes // loaded.decoder.block_bytes(config.block_size),
+            beside_steps=copy_stream is not None and copy_stream.beside_steps,
         )
         self.runner = Runner(
             loaded.decoder,
@@ -63,6 +71,7 @@ class Harness:
             config.block_size,
             config.kv_dtype,
             self.scheduler.host.total,
+            copy_stream=copy_stream,
         )
         self.post_step_work = PostStepWork(overlap=config.overlap)
         self.now = 0.0
@@ -231,7 +240,8 @@ def drive(
     loaded: LoadedModel, config: EngineConfig, rng: random.Random, requests: list[Request]
 ) -> Driven:
     """Submit `requests` at random moments, cancel some, and step until nothing is left to do."""
-    harness = Harness(loaded, config)
+    late = LateCopies(rng) if rng.random() < 0.5 else None
+    harness = Harness(loaded, config, late)
     if harness.draft_model is not None and rng.random() < 0.5:
         harness.draft_model.length_model.lengths = lambda: rng.randint(0, config.drafts)
     cancelled = set()

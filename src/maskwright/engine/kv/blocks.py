@@ -52,6 +52,10 @@ class BlockPool:
         """The reference count of `block`, that of the tree included."""
         return self._references[block]
 
+    def in_tree(self, block: int) -> bool:
+        """Whether the tree holds a reference to `block`."""
+        return self._in_tree[block]
+
     def only_cached(self, block: int) -> bool:
         """Whether the tree holds the only reference to `block`."""
         return self._in_tree[block] and self._references[block] == 1

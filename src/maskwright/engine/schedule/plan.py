@@ -6,6 +6,7 @@ import enum
 from dataclasses import dataclass
 
 from maskwright.engine.schedule.sequence import SHORT, Sequence
+from maskwright.engine.schedule.transfer import BlockTransfer
 from maskwright.sizing.memory import MOST_SCORED
 
 
@@ -64,7 +65,8 @@ class StepPlan:
 
     Before the forward the runner carries out `copies` in the given order, because a block may be
     the target of one copy after it was the source of another; then it clears the newly allocated
-    blocks `fresh`.
+    blocks `fresh`. Where copies between the pools go on beside steps, they are in `transfers` and
+    not in `copies`: the runner begins them, in any order.
     """
 
     chunks: tuple[Chunk, ...]
@@ -72,6 +74,7 @@ class StepPlan:
     fresh: tuple[int, ...]
     admitted: tuple[Sequence, ...]
     preempted: tuple[Sequence, ...]
+    transfers: tuple[BlockTransfer, ...] = ()
 
     @property
     def tokens(self) -> int:
@@ -94,21 +97,24 @@ class StepPlan:
 
     @property
     def swapped(self) -> int:
-        """Blocks copied between the model's pool and the host's."""
+        """Blocks copied between the model's pool and the host's before the forward."""
         return sum(copy.direction is not CopyDirection.WITHIN for copy in self.copies)
 
 
 class PlanBuilder:
     """Collects the decisions of one step; `budget` is the number of tokens that are still free,
-    `scorable` the number of positions that may still be scored for log-probabilities of prompts."""
+    `scorable` the number of positions that may still be scored for log-probabilities of prompts,
+    `promised` the number of blocks that wait for a sequence until copies have ended."""
 
     def __init__(self, budget: int) -> None:
         self.budget = budget
         self.scorable = MOST_SCORED
         self.short_of_blocks = False
+        self.promised = 0
         self.counts: dict[Sequence, int] = {}
         self.drafts: dict[Sequence, int] = {}
         self.copies: list[BlockCopy] = []
+        self.transfers: list[BlockTransfer] = []
         self.fresh: list[int] = []
         self.admitted: list[Sequence] = []
         self.preempted: list[Sequence] = []
@@ -136,6 +142,7 @@ class PlanBuilder:
             tuple(self.fresh),
             tuple(self.admitted),
             tuple(self.preempted),
+            tuple(self.transfers),
         )
 
 

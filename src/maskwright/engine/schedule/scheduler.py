@@ -12,9 +12,11 @@ Blocks are taken from the free ones, then from the prefix tree by eviction, then
 sequence that is junior to the one in need (`Sequence.seniority`) and has no work in this step yet:
 from the last class, the one that is cheapest to compute again. A preempted sequence restarts later
 from the part of its prefix that is still cached; or, if that is cheaper and there is room, its
-blocks are swapped out to the host's memory and back. Where no sequence can be preempted, the one in
-need waits a step and keeps what it holds. A senior sequence therefore never yields to a junior one,
-and since the most senior can always make room for itself, every admitted sequence ends.
+blocks are swapped out to the host's memory and back. These copies may go on beside steps: blocks
+become available, and the sequence goes on, when they have ended. Where no sequence can be
+preempted, the one in need waits a step and keeps what it holds. A senior sequence therefore never
+yields to a junior one, and since the most senior can always make room for itself, every admitted
+sequence ends.
 """
 
 from __future__ import annotations
@@ -54,16 +56,22 @@ class Scheduler:
         window: int | None = None,
         host_blocks: int = 0,
         swap_pays: Callable[[int, int], bool] | None = None,
+        beside_steps: bool = False,
     ) -> None:
         """`max_running`: sequences in a batch. `max_batch_tokens`: tokens in a step. `window`: the
         model's widest attention window in positions, None for full attention. `host_blocks`: the
         size of the host's pool. `swap_pays(blocks, tokens)`: whether copying the blocks out and
-        back is cheaper than computing the tokens again; None for always."""
+        back is cheaper than computing the tokens again; None for always. `beside_steps`: see
+        `Tables`."""
         assert max_batch_tokens >= max_running, "every running sequence must be able to decode"
         self.pool = pool
         self.attention_window = AttentionWindow(pool.block_size, max_batch_tokens, window)
         self.host = BlockPool(host_blocks, pool.block_size)
-        self.tables = Tables(pool, self.host, self.attention_window, prefix_cache=prefix_cache)
+        self.tables = Tables(
+            *(pool, self.host, self.attention_window),
+            prefix_cache=prefix_cache,
+            beside_steps=beside_steps,
+        )
         self.tree = self.tables.tree
         self.waiting = WaitingQueue(classes)
         self.running: list[Sequence] = []
@@ -92,7 +100,8 @@ class Scheduler:
     @property
     def prefilled(self) -> int:
         """Computed tokens of the prompt whose prefill has come furthest; 0 without one."""
-        return max((s.computed for s in self.running if s.pending and not s.decodes), default=0)
+        prefills = (s for s in self.running if s.pending and not s.decodes and s.transfer is None)
+        return max((s.computed for s in prefills), default=0)
 
     def live(self) -> Iterator[Sequence]:
         """Yield every sequence that has not ended."""
@@ -243,7 +252,7 @@ class Scheduler:
                 continue
             if drafts and step.counts.get(sequence) == sequence.pending:
                 end = sequence.pending + drafts
-                missing = self.tables.missing(sequence, end)
+                missing = self.tables.missing(sequence, end) + step.promised
                 if missing <= self.pool.free and self._room(sequence, end, step):
                     step.draft(sequence, drafts)
 
@@ -258,6 +267,8 @@ class Scheduler:
     def _fill(self, sequence: Sequence, step: PlanBuilder, share: list[int]) -> None:
         """Compute as many pending tokens as budget and `share` allow; `share` is a list of one
         number, which is reduced."""
+        if sequence.transfer is not None:
+            return  # its blocks are on their way back
         done = step.counts.get(sequence, 0)
         count = min(sequence.pending - done, step.budget, share[0])
         if sequence.scored < sequence.to_score:
@@ -268,16 +279,21 @@ class Scheduler:
 
     def _room(self, sequence: Sequence, count: int, step: PlanBuilder) -> bool:
         """Extend the block table by `count` positions, preempting juniors where necessary; False if
-        there are not enough blocks."""
+        there are not enough blocks, or not before copies have ended."""
         missing = self.tables.missing(sequence, count)
-        while missing > self.pool.available:
+        if missing <= 0:
+            return True
+        while missing + step.promised > self.pool.available + self.tables.transfers.leaving():
             victim = self._victim(sequence, step)
             if victim is None:
                 return False
             self._preempt(victim, step)
             step.short_of_blocks = True
-        if missing > 0:
-            self.tables.grow(sequence, missing, step)
+        if missing + step.promised > self.pool.available:
+            step.promised += missing
+            step.short_of_blocks = True
+            return False
+        self.tables.grow(sequence, missing, step)
         return True
 
     def _victim(self, needy: Sequence, step: PlanBuilder) -> Sequence | None:
@@ -290,6 +306,7 @@ class Scheduler:
             if (sequence.phase is Phase.PAUSED or sequence.seniority > needy.seniority)
             and sequence not in step.counts
             and sequence.table
+            and sequence.transfer is None
         ]
         return max(
             juniors,
@@ -351,7 +368,7 @@ class Scheduler:
             for sequence in self.waiting.order(self.tables.cached):
                 if shares[sequence.rank][0] <= 0 or self.tables.following(sequence) in coming:
                     continue
-                if self._awaits(sequence):
+                if sequence.transfer is not None or self._awaits(sequence):
                     continue
                 if self._enter(sequence, step):
                     chosen = sequence
@@ -375,8 +392,8 @@ class Scheduler:
         a preemption. Paused sequences are preempted for it."""
         self.tables.begin(sequence)
         while not self._fits(sequence):
-            held = [other for other in self.paused if other.table]
-            if not held:
+            held = [other for other in self.paused if other.table and other.transfer is None]
+            if not held or self._fits(sequence, after_copies=True):
                 self.tables.let_go(sequence)
                 return False
             self._preempt(held[0], step)
@@ -398,18 +415,27 @@ class Scheduler:
             self.waiting.charge(sequence, prompt=sequence.pending)
         return True
 
-    def _fits(self, sequence: Sequence, without: SequenceOf[Sequence] = ()) -> bool:
+    def _fits(
+        self,
+        sequence: Sequence,
+        without: SequenceOf[Sequence] = (),
+        *,
+        after_copies: bool = False,
+    ) -> bool:
         """Whether there is a slot and there are blocks for `sequence` once the running sequences
-        `without` have been preempted."""
+        `without` have been preempted and, if asked for, the copies in flight have ended."""
         others = [other for other in self.running if other not in without]
         if len(others) >= self._max_running:
             return False
-        own = sum(self.pool.held_once(self.tables.held(other)) for other in without)
+        available = self.pool.available
+        available += sum(self.pool.held_once(self.tables.held(other)) for other in without)
+        if after_copies:
+            available += self.tables.transfers.leaving()
         promised = sum(self.tables.to_come(other) + 1 for other in others)
         missing = self.tables.to_come(sequence)
         if not others:
-            return self.pool.available + own >= self.tables.to_come_back(sequence)
-        return self.pool.available + own >= promised + missing
+            return available >= self.tables.to_come_back(sequence)
+        return available >= promised + missing
 
     def _make_way(self, step: PlanBuilder) -> None:
         """Preempt running sequences of a worse class where it is a better class's turn, slots or
@@ -421,18 +447,22 @@ class Scheduler:
         if not any(other.rank > ranks[0] for other in self.running):
             return
         sequence = next(self.waiting.order(self.tables.cached))
+        if sequence.transfer is not None:
+            return  # its blocks are on their way to the host
         worse = [
             other
             for other in self.running
             if other.seniority[0] > sequence.rank
+            and other.transfer is None
             and self.waiting.served(other.rank) >= self.waiting.served(sequence.rank)
         ]
         worse.sort(key=lambda other: other.seniority, reverse=True)
         for count in range(len(worse) + 1):
             victims = worse[:count]
-            if self._fits(sequence, victims):
+            if self._fits(sequence, victims, after_copies=True):
                 for spared in worse[:count]:
-                    if self._fits(sequence, fewer := [v for v in victims if v is not spared]):
+                    fewer = [victim for victim in victims if victim is not spared]
+                    if self._fits(sequence, fewer, after_copies=True):
                         victims = fewer
                 for victim in victims:
                     self._preempt(victim, step)

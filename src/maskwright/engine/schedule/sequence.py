@@ -7,6 +7,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 from maskwright.engine.kv.prefix import Node
+from maskwright.engine.schedule.transfer import BlockTransfer
 
 SHORT = 16
 """Upper bound on pending tokens of a sequence that counts as decoding after its prompt: a sampled
@@ -37,9 +38,10 @@ class Sequence:
     preemption sets it to 0 and keeps the tokens. The first `outside_window` entries of the table
     are 0: their blocks have left the attention window and were released. `host` is the table of
     blocks in the host's pool with the keys and values of the first `saved` tokens while the
-    sequence is swapped out. `draft` are draft tokens for the next positions; `by_model` says that a
-    draft model proposed them and has found that they pay. `node` is the prefix tree's node of the
-    last full block.
+    sequence is swapped out. `transfer` are copies of its blocks that are in flight: until they have
+    ended it is neither admitted nor computed. `draft` are draft tokens for the next positions;
+    `by_model` says that a draft model proposed them and has found that they pay. `node` is the
+    prefix tree's node of the last full block.
     """
 
     arrival: int
@@ -57,6 +59,7 @@ class Sequence:
     outside_window: int = 0
     host: list[int] = field(default_factory=list[int])
     saved: int = 0
+    transfer: BlockTransfer | None = None
     draft: list[int] = field(default_factory=list[int])
     by_model: bool = False
     node: Node | None = None
@@ -85,9 +88,14 @@ class Sequence:
 
     @property
     def decodes(self) -> bool:
-        """Whether it has tokens to compute that belong to decoding, not to a prompt."""
+        """Whether it has tokens to compute that belong to decoding, not to a prompt; False while
+        its blocks are copied back."""
         computed = self.computed
-        return computed >= self.prompt_length and 0 < len(self.tokens) - computed <= SHORT
+        return (
+            self.transfer is None
+            and computed >= self.prompt_length
+            and 0 < len(self.tokens) - computed <= SHORT
+        )
 
     @property
     def cacheable(self) -> int:

@@ -15,11 +15,15 @@ from maskwright.engine.kv.blocks import BlockPool
 from maskwright.engine.kv.prefix import Node, PrefixTree, common
 from maskwright.engine.schedule.plan import BlockCopy, CopyDirection, PlanBuilder
 from maskwright.engine.schedule.sequence import Sequence
+from maskwright.engine.schedule.transfer import BlockTransfer
+from maskwright.engine.schedule.transfers import Transfers
 
 
 class Tables:
     """The block tables of all live sequences over one pool. `host` is the pool that blocks are
-    swapped to. `tree` is None without a prefix cache."""
+    swapped to. `tree` is None without a prefix cache. `beside_steps`: copies between the pools go
+    on beside steps and are held in `transfers` until they have ended; otherwise the copies of a
+    step end before its forward begins."""
 
     def __init__(
         self,
@@ -28,11 +32,14 @@ class Tables:
         attention_window: AttentionWindow,
         *,
         prefix_cache: bool,
+        beside_steps: bool = False,
     ) -> None:
         self.pool = pool
         self.host = host
         self.attention_window = attention_window
         self.tree = PrefixTree(pool, attention_window) if prefix_cache else None
+        self.transfers = Transfers(pool, host, self.tree)
+        self._beside_steps = beside_steps
         self.unwritten: set[int] = set()
         """Blocks of the step that is being planned whose contents are still to be copied there."""
 
@@ -96,6 +103,8 @@ class Tables:
         self.pool.release(self.held(sequence))
         if self.tree is not None and sequence.node is not None:
             self.tree.leave(sequence.node)
+        if sequence.transfer is not None and sequence.transfer.inward:
+            sequence.transfer = None  # what comes back is for nobody
         sequence.table = []
         sequence.outside_window = 0
         sequence.node = None
@@ -106,28 +115,61 @@ class Tables:
         checked that there is room. The sequence still holds its blocks afterwards."""
         blocks = sequence.table[sequence.outside_window : self.pool.needed(sequence.computed)]
         homes = self.host.allocate(len(blocks))
-        step.copies += (
-            BlockCopy(CopyDirection.OUT, *pair) for pair in zip(blocks, homes, strict=True)
-        )
         sequence.host = [0] * sequence.outside_window + homes
         sequence.saved = sequence.computed
+        self._copy(sequence, blocks, homes, step, inward=False)
 
     def swap_in(self, sequence: Sequence, step: PlanBuilder) -> None:
         """Plan copies back of the blocks that are not in the tree. The last token is always
-        computed again, because its logits were not kept."""
+        computed again, because its logits were not kept. Blocks that are copied beside steps go to
+        the tree when that has ended."""
         computed = min(sequence.saved, len(sequence.tokens) - 1)
         start = len(sequence.table)
         if computed > start * self.pool.block_size:
             origins = sequence.host[start : self.pool.needed(computed)]
-            homes = iter(self._take(sum(map(bool, origins))))
-            for origin in origins:
-                sequence.table.append(next(homes) if origin else 0)
-                if origin:
-                    step.copies.append(BlockCopy(CopyDirection.IN, origin, sequence.table[-1]))
-                    self.unwritten.add(sequence.table[-1])
+            homes = list(filter(None, origins))
+            blocks = self._take(len(homes))
+            taken = iter(blocks)
+            sequence.table += [next(taken) if origin else 0 for origin in origins]
             sequence.computed = computed
+            self._copy(sequence, blocks, homes, step, inward=True)
         self._forget(sequence)
-        self.settle(sequence)
+        if sequence.transfer is None:
+            self.settle(sequence)
+        else:
+            self._leave_window(sequence)
+
+    def collect(self) -> list[BlockTransfer]:
+        """Note which copies beside steps have ended, and return them. Their blocks are given up;
+        sequences whose blocks have come back go on, others can be admitted."""
+        ended = self.transfers.take_ended()
+        for transfer, sequence in ended:
+            if sequence.transfer is transfer:
+                sequence.transfer = None
+                if transfer.inward:
+                    self.settle(sequence)
+        return [transfer for transfer, _ in ended]
+
+    def _copy(
+        self,
+        sequence: Sequence,
+        blocks: list[int],
+        homes: list[int],
+        step: PlanBuilder,
+        *,
+        inward: bool,
+    ) -> None:
+        """Plan copies between `blocks` and `homes` for `sequence`."""
+        transfer = BlockTransfer(blocks, homes, inward, sequence.node)
+        if self._beside_steps:
+            self.transfers.begin(sequence, transfer)
+            sequence.transfer = transfer
+            step.transfers.append(transfer)
+            return
+        direction = CopyDirection.IN if inward else CopyDirection.OUT
+        step.copies += (BlockCopy(direction, *pair) for pair in transfer.pairs)
+        if inward:
+            self.unwritten.update(blocks)
 
     def take_in(self, sequence: Sequence) -> dict[int, int]:
         """Extend the table of `sequence` to all its whole blocks, and count them as computed.
@@ -151,6 +193,10 @@ class Tables:
         """Insert the full blocks of `sequence` into the tree and release those that have left its
         attention window. To be called after tokens of it have been computed."""
         self._remember(sequence)
+        self._leave_window(sequence)
+
+    def _leave_window(self, sequence: Sequence) -> None:
+        """Release the blocks of `sequence` that have left its attention window."""
         outside = self.attention_window.blocks_outside(sequence.computed)
         while outside < len(sequence.table) and not sequence.table[outside]:
             outside += 1  # left the window before the last token had to be computed again
@@ -178,7 +224,9 @@ class Tables:
         wanted = sequence.tokens[start : min(most, start + size - 1)]
         for other in running:
             other_node = other.node or self.tree.root(other.salt)
-            if other_node is here and other is not sequence and other.computed > start:
+            if other is sequence or other.transfer is not None:
+                continue
+            if other_node is here and other.computed > start:
                 count = common(other.tokens[start : other.computed], wanted)
                 if count > longest:
                     block, longest = other.table[here.depth], count
@@ -219,10 +267,12 @@ class Tables:
         """Assert the invariants of both pools, the tree and the tables."""
         sequences, size = list(live), self.pool.block_size
         tree = () if self.tree is None else self.tree.blocks()
-        self.pool.check((self.held(sequence) for sequence in sequences), tree)
+        copied = [transfer.blocks for transfer in self.transfers]
+        self.pool.check([*copied, *(self.held(sequence) for sequence in sequences)], tree)
         if self.tree is not None:
             self.tree.check()
-        self.host.check(filter(None, sequence.host) for sequence in sequences)
+        homes = [transfer.homes for transfer in self.transfers]
+        self.host.check([*homes, *(filter(None, sequence.host) for sequence in sequences)])
         for sequence in sequences:
             assert not sequence.host or not sequence.table, "blocks in both pools"
             assert not sequence.host or sequence.saved <= len(sequence.host) * size
@@ -234,7 +284,8 @@ class Tables:
             assert not any(sequence.table[: sequence.outside_window])
             depth = 0 if sequence.node is None else sequence.node.depth
             for block in sequence.table[max(depth, sequence.computed // size) :]:
-                assert self.pool.references(block) == 1, "a block still to be written is shared"
+                copies = sum(block in blocks for blocks in copied)
+                assert self.pool.references(block) == 1 + copies, "a block to be written is shared"
 
     def _take(self, blocks: int) -> list[int]:
         if self.tree is not None and blocks > self.pool.free:

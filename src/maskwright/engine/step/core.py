@@ -155,6 +155,7 @@ class Core:
         """Whether there is nothing to do before a request, a reader or a deadline comes."""
         return (
             self.scheduler.idle
+            and not self.scheduler.tables.transfers
             and not self._advancing
             and not any(self._running(number) for number in self._held)
         )
@@ -286,7 +287,10 @@ class Core:
         self.scheduler.commit(plan)
         computed = time.perf_counter()
         moving = self.tiers is not None and self.tiers.waits
-        self._settle(STRAGGLER if logits is None and not moving else 0.0)
+        copying = bool(scheduler.tables.transfers)
+        self._settle(STRAGGLER if logits is None and not moving and not copying else 0.0)
+        if logits is None and copying:
+            scheduler.tables.transfers.wait()
         self._sample(list(self._ready_rows(plan, logits)), logits)
         self._settle()
         sampled = time.perf_counter()
@@ -312,8 +316,12 @@ class Core:
         self.seconds.sample += sampled - computed
 
     def move_blocks(self) -> None:
-        """Move blocks between the pool and the stores outside it, as far as running requests are
-        not delayed. To be called between steps."""
+        """Note which copies between the pools have ended, and move blocks between the pool and the
+        stores outside it, as far as running requests are not delayed. To be called between
+        steps."""
+        for transfer in self.scheduler.tables.collect():
+            if self._step_times is not None and transfer.event is not None:
+                self._step_times.observe_copies(len(transfer.blocks), transfer.event.seconds)
         if self.tiers is not None:
             self.tiers.move(self.scheduler.decoding)
 

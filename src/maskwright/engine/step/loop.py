@@ -89,6 +89,11 @@ class Engine:
             slots=config.max_running,
             positions=self._pool.total * config.block_size,
         )
+        self._runner = Runner(
+            *(loaded.decoder, self.capacity.blocks, config.block_size, config.kv_dtype),
+            self.capacity.host_blocks,
+            self.adapters,
+        )
         scheduler = Scheduler(
             self._pool,
             max_running=config.max_running,
@@ -98,11 +103,7 @@ class Engine:
             window=loaded.decoder.window,
             host_blocks=self.capacity.host_blocks,
             swap_pays=step_times.swap_pays,
-        )
-        self._runner = Runner(
-            *(loaded.decoder, self.capacity.blocks, config.block_size, config.kv_dtype),
-            self.capacity.host_blocks,
-            self.adapters,
+            beside_steps=self._runner.copy_stream.beside_steps,
         )
         self._post_step_work = PostStepWork(overlap=config.overlap)
         self.exchange = BlockExchange(scheduler.tables, self._runner)

@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Callable, Iterator
 from collections.abc import Sequence as SequenceOf
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import torch
@@ -18,6 +19,7 @@ from maskwright.engine.on_device.decode import AheadRow, DrawnAhead, decode_ahea
 from maskwright.engine.on_device.resident import ResidentTables
 from maskwright.engine.schedule.plan import CopyDirection, StepPlan
 from maskwright.engine.step.batch import build_runs
+from maskwright.engine.step.copy_stream import CopyStream, open_copy_stream
 from maskwright.errors import GenerationError
 from maskwright.kernels.device import runs_kernels
 from maskwright.kernels.kv_bytes import KvDtype
@@ -60,7 +62,11 @@ class Runner:
         kv_dtype: KvDtype = "auto",
         host_blocks: int = 0,
         adapters: Adapters | None = None,
+        copy_stream: CopyStream | None = None,
     ) -> None:
+        """`copy_stream`: where blocks are copied between the pools, by default as the device
+        does."""
+        self.copy_stream = copy_stream or open_copy_stream(decoder.device)
         self._adapters = adapters
         self._decoder = decoder
         self.mask_table: MaskTable | None = None
@@ -111,8 +117,8 @@ class Runner:
 
     @torch.inference_mode()
     def arrange(self, plan: StepPlan) -> None:
-        """Copy and clear blocks before the forward. Adjacent copies in one direction are made at
-        once."""
+        """Copy and clear blocks before the forward, and begin the copies beside it. Adjacent
+        copies in one direction are made at once."""
         for direction, copies in itertools.groupby(plan.copies, lambda copy: copy.direction):
             pairs = [(copy.source, copy.target) for copy in copies]
             match direction:
@@ -124,6 +130,9 @@ class Runner:
                 case CopyDirection.IN:
                     move_blocks(self._host, self._pool, pairs)
         clear_blocks(self._pool, plan.fresh)
+        for transfer in plan.transfers:
+            pools = (self._host, self._pool) if transfer.inward else (self._pool, self._host)
+            transfer.event = self.copy_stream.begin(partial(move_blocks, *pools, transfer.pairs))
 
     @property
     def block_shape(self) -> tuple[int, int]:
