@@ -110,7 +110,9 @@ def unpack_blocks(pool: KvPool, blocks: Sequence[int], contents: Tensor) -> None
     index, begin = torch.tensor(blocks, device=pool.data.device), 0
     for part in _parts(pool):
         end = begin + part[0, 0].nbytes
-        piece = contents[:, :, begin:end].clone(memory_format=torch.contiguous_format)
+        piece = contents[:, :, begin:end]
+        if end < contents.shape[2] or begin:  # a part of the bytes, which a view can't regroup
+            piece = piece.clone(memory_format=torch.contiguous_format)
         part[index] = piece.view(part.dtype).view(-1, *part.shape[1:]).to(part.device)
         begin = end
 

@@ -5,11 +5,17 @@
 An engine with the shipped model decodes `--streams` answers in a server that takes blocks, as
 `maskwright serve` with a hand-off key does. In turns, nothing arrives, and a process of its own
 sends the blocks of `--prompt` tokens each, as a server for prompts does that computes `--tokens-s`
-tokens a second: it asks what is lacking, and sends eight blocks a message.
+tokens a second: it asks what is lacking, and sends eight blocks a message. A round has two turns of
+each kind, of which one kind has the first and the last turn.
+
+The engine's thread has a core of its own, on which nothing else of this benchmark runs in any turn:
+the server's event loop, the threads of its requests and the sender share the others. So what is
+measured is what arriving blocks do to an engine, not how many processes fit on a core. `--shared`
+pins nothing, as where a server and its senders share a small machine.
 
 `step_ms` is the time from the beginning of one step to that of the next one, work between the steps
 included, and `cpu_ms` the processor time of the engine's thread for it, which other work on the
-machine hardly changes. `longer_%` is by how much their means are larger than in the turn of the
+machine hardly changes. `longer_%` is by how much their means are larger than in the turns of the
 round in which nothing arrives: the median over the rounds. `between_%` is the share of work
 between the steps, such as writing blocks, in the processor time of the engine's thread.
 """
@@ -18,12 +24,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from itertools import pairwise
@@ -32,6 +39,7 @@ from typing import Any, Final
 
 import httpx
 import numpy as np
+import torch
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
@@ -65,11 +73,16 @@ class StepTimes:
     calls: float = 0.0
     """Seconds of processor time of work between steps so far."""
 
-    def watch(self, engine: Engine) -> None:
-        """Note every step of `engine` from now on."""
-        step = engine._core.step
+    def watch(self, engine: Engine, own_core: int | None) -> None:
+        """Note every step of `engine` from now on, and let its thread run on `own_core` alone."""
+        step, pinned = engine._core.step, own_core is None
 
         def watched() -> None:
+            nonlocal pinned
+            if not pinned:
+                assert own_core is not None
+                pin({own_core})
+                pinned = True
             self.clock.append(time.perf_counter())
             self.processor.append(time.thread_time())
             step()
@@ -91,13 +104,20 @@ class StepTimes:
 
 @dataclass
 class Turns:
-    """Mean milliseconds of a step in each turn, the share of work between steps in the processor
-    time of each turn, and all steps by the clock."""
+    """Mean milliseconds of a step in each turn or round, the share of work between steps in the
+    processor time of each, and all steps by the clock."""
 
     clock: list[float] = field(default_factory=list[float])
     processor: list[float] = field(default_factory=list[float])
     shares: list[float] = field(default_factory=list[float])
     steps: list[float] = field(default_factory=list[float])
+
+    def add(self, two: Turns) -> None:
+        """Take the mean of the turns of one round."""
+        self.clock.append(statistics.fmean(two.clock))
+        self.processor.append(statistics.fmean(two.processor))
+        self.shares.append(statistics.fmean(two.shares))
+        self.steps += two.steps
 
 
 def main() -> None:
@@ -106,26 +126,47 @@ def main() -> None:
     report = Report("arriving_blocks", packages=("torch", "uvicorn"), **settings)
     turns = {case: Turns() for case in CASES}
     times, sent = StepTimes(), 0.0
+    own_core = None if options.shared else divide_cores()
     config = EngineConfig(max_running=options.streams, reader_tokens=MOST_TOKENS)
     with Engine(load(DEMO_PATH), config) as engine:
-        times.watch(engine)
+        times.watch(engine, own_core)
         app = create_app(engine, ServerConfig(handoff_key=KEY))
         with live_server(app) as url, sender(url, engine, options) as process:
             for number in range(options.rounds + 1):
                 tell(process, "prepare")  # before the answers, whose steps grow with their length
                 with answers(engine, options.streams, number):
-                    for case in CASES if number % 2 else CASES[::-1]:
+                    measured = {case: Turns() for case in CASES}
+                    order = CASES if number % 2 else CASES[::-1]
+                    for case in (*order, *order[::-1]):  # as steps grow longer with the answers
                         begin, before = len(times.clock), times.calls
                         if case == CASES[1]:
                             sent += float(tell(process, "send")) * (number > 0)
                         else:
                             time.sleep(options.seconds)
-                        if number:  # the first round warms up
-                            note(turns[case], *times.since(begin), times.calls - before)
+                        note(measured[case], *times.since(begin), times.calls - before)
+                    for case, made in measured.items() if number else ():  # the first warms up
+                        turns[case].add(made)
     for case, made in turns.items():
         report.add(case, **figures_of(made, turns[CASES[0]]))
-    report.add("sent", MiB_s=round(sent / options.rounds / options.seconds / 2**20, 1))
+    report.add("sent", MiB_s=round(sent / options.rounds / (2 * options.seconds) / 2**20, 1))
     report.finish(save=options.save)
+
+
+def divide_cores() -> int:
+    """Take a core from this thread, and so from the threads and processes that it starts from now
+    on. Returns the core."""
+    cores = os.sched_getaffinity(0)
+    if len(cores) < 2:
+        raise SystemExit("a core for the engine and another one are needed; see --shared")
+    own = max(cores)
+    pin(cores - {own})
+    torch.set_num_threads(1)  # products would otherwise be computed on the other cores as well
+    return own
+
+
+def pin(cores: set[int]) -> None:
+    """Let the calling thread run on `cores` alone."""
+    os.sched_setaffinity(0, cores)
 
 
 def note(turns: Turns, clock: list[float], processor: list[float], calls: float) -> None:
@@ -206,17 +247,19 @@ def tell(process: subprocess.Popen[str], what: str) -> str:
 def send() -> None:
     """Prepare messages and send them, as standard input says."""
     told = json.loads(sys.stdin.readline())
-    messages: list[tuple[str, bytes]] = []
+    messages: Iterator[tuple[str, bytes]] = iter(())
     with httpx.Client(base_url=told["url"], headers={HANDOFF_KEY: KEY}) as client:
         for line in sys.stdin:
             if line.strip() == "prepare":
-                messages = prepared(told)
+                messages = iter(prepared(told))
                 print("ready", flush=True)
             else:
                 print(send_all(client, messages, told), flush=True)
 
 
-def send_all(client: httpx.Client, messages: list[tuple[str, bytes]], told: dict[str, Any]) -> int:
+def send_all(
+    client: httpx.Client, messages: Iterator[tuple[str, bytes]], told: dict[str, Any]
+) -> int:
     """Send messages for the time of a turn, at the rate that was told; returns the bytes."""
     began, sent = time.monotonic(), 0
     seconds, pause = told["seconds"], 16 * CHUNK_BLOCKS / told["tokens_s"]
@@ -234,14 +277,14 @@ def send_all(client: httpx.Client, messages: list[tuple[str, bytes]], told: dict
 
 
 def prepared(told: dict[str, Any]) -> list[tuple[str, bytes]]:
-    """The messages of a turn, of prompts that nobody has."""
+    """The messages of the two turns of a round, of prompts that nobody has."""
     fields = told["layout"]
     layout = KvLayout(**{**fields, "kind": tuple(fields["kind"])})
     salt, size = tuple(told["salt"]), layout.block_size
     rng = random.Random()
     block = np.zeros((layout.layers, layout.layer_bytes), np.uint8)
     messages: list[tuple[str, bytes]] = []
-    for _ in range(1 + int(told["seconds"] * told["tokens_s"] / told["prompt"])):
+    for _ in range(1 + int(2 * told["seconds"] * told["tokens_s"] / told["prompt"])):
         prefix = KvPrefix(salt, [rng.randrange(4, 4000) for _ in range(told["prompt"])])
         head = pack_prefix(layout, prefix)
         keys = block_keys(prefix.tokens, size, repr(salt))
@@ -262,7 +305,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--tokens-s", type=float, default=5000.0)
     parser.add_argument("--prompt", type=int, default=1024)
     parser.add_argument("--rounds", type=int, default=8)
-    parser.add_argument("--seconds", type=float, default=1.5, help="of a turn")
+    parser.add_argument("--seconds", type=float, default=1.0, help="of a turn")
+    parser.add_argument("--shared", action="store_true", help="pin no thread to a core")
     parser.add_argument("--save", action="store_true")
     return parser.parse_args()
 

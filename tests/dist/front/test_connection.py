@@ -14,6 +14,10 @@ HEAD = b"HTTP/1.1 200 OK\r\na: b"
 Body = Callable[[Connection], AsyncGenerator[bytes]]
 
 
+def sized(size: int) -> Body:
+    return lambda connection: connection.sized(size)
+
+
 async def taken(segments: list[bytes], body: Body, ends: bool = False) -> tuple[bytes, bytes, bool]:
     """Head and body of a response that comes in segments, and whether nothing is left."""
     connection = Connection()
@@ -35,8 +39,8 @@ async def taken(segments: list[bytes], body: Body, ends: bool = False) -> tuple[
 @pytest.mark.parametrize(
     ("sent", "body", "whole"),
     [
-        (b"abcdef", lambda one: one.sized(6), b"abcdef"),
-        (b"", lambda one: one.sized(0), b""),
+        (b"abcdef", sized(6), b"abcdef"),
+        (b"", sized(0), b""),
         (b"3\r\nabc\r\n10;x=y\r\n0123456789abcdef\r\n0\r\n\r\n", Connection.chunked,
          b"abc0123456789abcdef"),
         (b"2\r\n\r\n\r\n0\r\nlast: yes\r\nmore: yes\r\n\r\n", Connection.chunked, b"\r\n"),
@@ -55,7 +59,7 @@ def test_a_body_that_ends_with_the_connection() -> None:
     assert asyncio.run(taken(segments, Connection.rest, ends=True))[1] == b"abcd"
 
 
-@pytest.mark.parametrize("body", [lambda one: one.sized(9), Connection.chunked])
+@pytest.mark.parametrize("body", [sized(9), Connection.chunked])
 def test_a_body_that_is_cut_off(body: Body) -> None:
     with pytest.raises(EOFError):
         asyncio.run(taken([HEAD + b"\r\n\r\n5\r\nabc"], body, ends=True))
@@ -67,5 +71,5 @@ def test_a_chunk_that_is_none() -> None:
 
 
 def test_what_comes_after_a_response_is_left() -> None:
-    _, body, is_clean = asyncio.run(taken([HEAD + b"\r\n\r\nabc"], lambda one: one.sized(2)))
+    _, body, is_clean = asyncio.run(taken([HEAD + b"\r\n\r\nabc"], sized(2)))
     assert (body, is_clean) == (b"ab", False)

@@ -13,6 +13,7 @@ from maskwright.dist.handoff.pieces import (
     Assembly,
     Contents,
     Cutting,
+    Piece,
     cut_blocks,
     pack_message,
     unpack_message,
@@ -117,3 +118,16 @@ def test_a_block_is_complete_with_its_last_layer() -> None:
         for piece in unpack_message(message, KEYS):
             assembly.add(piece)
         assert len(assembly.complete()) == (2 if layer == LAYERS else 0)
+
+
+def test_a_block_may_come_as_a_whole_and_in_parts() -> None:
+    """The piece that came last counts, whichever way a block was cut."""
+    first, last = (np.full((LAYERS, 4), value, np.uint8) for value in (1, 2))
+    assembly = Assembly(LAYERS)
+    assembly.add(Piece(0, 0, first))
+    assembly.add(Piece(0, 1, last[1:2]))
+    assert assembly.complete()[0][:, 0].tolist() == [1, 2, *[1] * (LAYERS - 2)]
+    assembly.add(Piece(0, 0, last))
+    assert assembly.complete()[0].tolist() == last.tolist()
+    assembly.forget(1)
+    assert assembly.complete() == {}

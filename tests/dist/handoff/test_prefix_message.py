@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from maskwright.dist.handoff.prefix_message import pack_prefix, unpack_prefix
+from maskwright.dist.handoff.prefix_message import cut_head, pack_prefix, unpack_prefix
 from maskwright.engine.step.exchange import KvLayout, KvPrefix
 from maskwright.errors import InputError
 
@@ -15,7 +15,8 @@ PREFIX = KvPrefix(("model", "", "é"), [1, 2, 70_000])
 
 
 def test_what_is_packed_comes_back() -> None:
-    assert unpack_prefix(pack_prefix(LAYOUT, PREFIX) + b"rest") == (LAYOUT, PREFIX, b"rest")
+    head, rest = cut_head(pack_prefix(LAYOUT, PREFIX) + b"rest")
+    assert (unpack_prefix(head), rest) == ((LAYOUT, PREFIX), b"rest")
 
 
 def damaged(**changes: object) -> bytes:
@@ -35,4 +36,4 @@ def damaged(**changes: object) -> bytes:
 )
 def test_anything_else_is_refused(message: bytes) -> None:
     with pytest.raises(InputError, match="no message about blocks"):
-        unpack_prefix(message)
+        unpack_prefix(cut_head(message)[0])

@@ -77,9 +77,11 @@ def pack_message(pieces: Sequence[Piece], keys: Sequence[bytes]) -> bytes:
     return b"".join(parts)
 
 
-def unpack_message(message: bytes, keys: Sequence[bytes]) -> Iterator[Piece]:
+def unpack_message(message: bytes | memoryview, keys: Sequence[bytes]) -> Iterator[Piece]:
     """Yield the pieces of a message whose checksums are right. What follows a damaged length can't
-    be read, and is dropped."""
+    be read, and is dropped. The contents are parts of the message and are not copied: to copy them
+    would hold the lock of the interpreter, which the thread of the engine needs."""
+    message = memoryview(message)
     begin = 0
     while begin + _HEAD.size <= len(message):
         *place, checksum = _HEAD.unpack_from(message, begin)
@@ -97,26 +99,36 @@ class Assembly:
 
     def __init__(self, layers: int) -> None:
         self._layers = layers
+        self._whole: dict[int, Contents] = {}
+        """Blocks that have arrived in one piece, which are not copied."""
         self._parts: dict[int, dict[int, Contents]] = {}
 
     def add(self, piece: Piece) -> None:
         """Take a piece in; one that has arrived before replaces the earlier one."""
+        if len(piece.contents) == self._layers:
+            self._whole[piece.block] = piece.contents
+            self._parts.pop(piece.block, None)
+            return
         rows = self._parts.setdefault(piece.block, {})
+        rows.update(enumerate(self._whole.pop(piece.block, ())))
         rows.update(enumerate(piece.contents, piece.first_layer))
 
     def complete(self) -> dict[int, Contents]:
         """The blocks all of whose layers have arrived, by their numbers."""
-        return {
+        joined = {
             block: np.stack([rows[layer] for layer in range(self._layers)])
             for block, rows in self._parts.items()
             if len(rows) == self._layers
         }
+        return {**self._whole, **joined}
 
     def forget(self, count: int) -> None:
         """Drop the blocks with numbers below `count`, which are no longer needed."""
+        self._whole = {block: whole for block, whole in self._whole.items() if block >= count}
         self._parts = {block: rows for block, rows in self._parts.items() if block >= count}
 
 
-def _checksum(key: bytes, place: Sequence[int], contents: bytes) -> bytes:
-    told = struct.pack("<4Q", *place)
-    return hashlib.blake2b(told + contents, digest_size=DIGEST_BYTES, key=key).digest()
+def _checksum(key: bytes, place: Sequence[int], contents: bytes | memoryview) -> bytes:
+    digest = hashlib.blake2b(struct.pack("<4Q", *place), digest_size=DIGEST_BYTES, key=key)
+    digest.update(contents)
+    return digest.digest()

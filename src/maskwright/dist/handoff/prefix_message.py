@@ -27,19 +27,24 @@ def pack_prefix(layout: KvLayout, prefix: KvPrefix) -> bytes:
     return _LENGTH.pack(len(head)) + head
 
 
-def unpack_prefix(message: bytes) -> tuple[KvLayout, KvPrefix, bytes]:
-    """Return what `pack_prefix` was given, and the bytes after it. Raises InputError for what has
-    another form."""
+def cut_head(message: bytes) -> tuple[bytes, memoryview]:
+    """Return the head of a message and the bytes after it, which are not copied. A message that is
+    too short for a head is one as a whole."""
+    length = _LENGTH.unpack_from(message)[0] if len(message) >= _LENGTH.size else len(message)
+    end = _LENGTH.size + length
+    return message[:end], memoryview(message)[end:]
+
+
+def unpack_prefix(head: bytes) -> tuple[KvLayout, KvPrefix]:
+    """Return what `pack_prefix` was given. Raises InputError for what has another form."""
     try:
-        [length] = _LENGTH.unpack_from(message)
-        end = _LENGTH.size + length
-        told: dict[str, Any] = json.loads(message[_LENGTH.size : end])
+        told: dict[str, Any] = json.loads(head[_LENGTH.size :])
         layout = dict(told["layout"])
         layout["kind"] = tuple(layout["kind"])
         tokens = [int(token) for token in told["tokens"]]
         if not all(0 <= token < 1 << 32 for token in tokens):
             raise ValueError("a token is out of range")
         prefix = KvPrefix(tuple(map(str, told["salt"])), tokens)
-        return KvLayout(**layout), prefix, message[end:]
-    except (struct.error, ValueError, KeyError, TypeError) as error:
+        return KvLayout(**layout), prefix
+    except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"This is no message about blocks: {error!r}") from None
