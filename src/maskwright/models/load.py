@@ -89,14 +89,8 @@ class LoadedModel:
             "tools": None if tools is None else [dict(tool) for tool in tools],
             "response_schema": response_schema,
         }
-        meant = inspect.signature(self.tokenizer.apply_chat_template).parameters.keys()
-        taken = (meant - {"documents"}) | {"messages", "begins_answer", "continues", *own}
-        for name in variables or ():
-            if name in taken:
-                raise InputError(
-                    f"{name} can't be given as a variable of the chat template.",
-                    param="chat_template_kwargs",
-                )
+        if variables:
+            self._check_variables(variables, own)
         return chat_tokens(
             self.tokenizer,
             messages,
@@ -105,6 +99,17 @@ class LoadedModel:
             **own,
             **(variables or {}),
         )
+
+    def _check_variables(self, variables: Mapping[str, Any], own: Mapping[str, Any]) -> None:
+        """Raise `InputError` for a variable whose name has a meaning already."""
+        meant = inspect.signature(self.tokenizer.apply_chat_template).parameters.keys()
+        taken = (meant - {"documents"}) | {"messages", "begins_answer", "continues", *own}
+        for name in variables:
+            if name in taken:
+                raise InputError(
+                    f"{name} can't be given as a variable of the chat template.",
+                    param="chat_template_kwargs",
+                )
 
 
 def load(

@@ -21,22 +21,31 @@ async def until_disconnect(receive: Receive, work: Coroutine[Any, Any, T]) -> T:
     arrives first. The body of the request must have been read before.
 
     It waits on `receive` directly, because `Request.is_disconnected` polls and doesn't work with
-    middleware.
+    middleware. The work runs in the caller's task, and not in one of its own, because each turn of
+    the event loop that it takes to pass on a result may have to wait for the interpreter's lock.
     """
-    task = asyncio.ensure_future(work)
-    watch = asyncio.ensure_future(_disconnected(receive))
+    task = asyncio.current_task()
+    assert task is not None, "not within a task"
+    gone = False
+
+    async def watch() -> None:
+        nonlocal gone
+        with suppress(Exception):  # nobody can be answered either
+            while (await receive())["type"] != "http.disconnect":
+                pass
+        gone = True
+        task.cancel()
+
+    watching = asyncio.ensure_future(watch())
     try:
-        await asyncio.wait({task, watch}, return_when=asyncio.FIRST_COMPLETED)
-        if not task.done():
-            raise ClientGoneError
-        return task.result()
+        result = await work
+    except asyncio.CancelledError:
+        if not gone or task.uncancel() > 0:  # the task is cancelled for another reason as well
+            raise
+        raise ClientGoneError from None
     finally:
-        for future in (task, watch):
-            future.cancel()
-            with suppress(asyncio.CancelledError, Exception):
-                await future
-
-
-async def _disconnected(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
+        watching.cancel()
+    if gone:  # the work has ended in spite of that
+        task.uncancel()
+        raise ClientGoneError
+    return result
