@@ -90,6 +90,8 @@ def _broken(value: object, marks: re.Pattern[str], cut: str) -> object:
     """Return a copy of the value in which `cut` is inserted after the first character of each
     spelling of a control token."""
     match value:
+        case str() if marks.search(value) is None:
+            return value
         case str():
             starts = [match.start() for match in marks.finditer(value)]
             if any(len(match.group(1)) == 1 for match in marks.finditer(value)):

@@ -39,6 +39,7 @@ from maskwright.server.request.protocol import parse_chat_request
 from maskwright.server.request.response_request import parse_response_request
 from maskwright.server.request.text_request import parse_text_request
 from maskwright.server.starter import Starter
+from maskwright.server.stream.pace import Pace
 
 T = TypeVar("T")
 
@@ -84,6 +85,7 @@ class GenerationRoutes:
         self._name = name
         self._identity = identity
         self._outgoing = OutgoingBlocks(engine, config.handoff_key)
+        self._pace = Pace()
 
     async def chat(self, http: Request) -> Response:
         request = await self._read(http, parse_chat_request)
@@ -143,6 +145,7 @@ class GenerationRoutes:
                 exchange,
                 ping_seconds=self._config.ping_seconds,
                 reader_seconds=self._config.reader_seconds,
+                pace=self._pace,
                 continuation=continuation,
             )
             stream.headers.update(headers)

@@ -71,9 +71,7 @@ class PromptReader:
         with self._using:
             return self._read(request, adapter)
 
-    def _tokens_alone(
-        self, prompt: Prompt, tools: Sequence[Mapping[str, Any]] | None
-    ) -> list[int]:
+    def _tokens_alone(self, prompt: Prompt, tools: Sequence[Mapping[str, Any]] | None) -> list[int]:
         with self._using:
             return self._tokens(prompt, tools)
 

@@ -17,6 +17,7 @@ from maskwright.server.answer.token_trace import TokenTrace
 from maskwright.server.errors import HttpError
 from maskwright.server.json import Json
 from maskwright.server.stream.arrivals import Arrivals
+from maskwright.server.stream.pace import Pace
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,15 +175,16 @@ class Choices:
             self._name_place(error)
             raise
 
-    def deltas(self, idle: float) -> AsyncGenerator[ChoiceDelta | None]:
+    def deltas(self, idle: float, pace: Pace | None = None) -> AsyncGenerator[ChoiceDelta | None]:
         """Return an iterator over all deltas in the order of their arrival, and None after each
-        `idle` seconds without one. Raises the first error of a generation.
+        `idle` seconds without one. `pace` may hold them, so that they are joined. Raises the first
+        error of a generation.
 
         Nothing is read ahead. While the caller handles one delta, each generation joins its new
         ones, and pauses when they are too much. This holds from this call on, and not only from
         the first delta that is read.
         """
-        return self._deltas(Arrivals(self._generations, idle))
+        return self._deltas(Arrivals(self._generations, idle, pace))
 
     async def _deltas(self, arrivals: Arrivals) -> AsyncGenerator[ChoiceDelta | None]:
         running = len(self._generations)

@@ -19,6 +19,7 @@ from maskwright.server.disconnect import ClientGoneError, until_disconnect
 from maskwright.server.errors import code_of, describe, is_defect
 from maskwright.server.exchange import Exchange
 from maskwright.server.relay.continuation import StreamBeginning, ToldDelta, begin_record
+from maskwright.server.stream.pace import Pace
 from maskwright.server.stream.timer import Timer
 
 PING = b": ping\n\n"
@@ -47,9 +48,11 @@ class EventStream(Response):
         *,
         ping_seconds: float,
         reader_seconds: float,
+        pace: Pace | None = None,
         continuation: StreamBeginning | None = None,
     ) -> None:
-        """`continuation`: the beginning of the answer, if another server has generated it."""
+        """`pace`: that of all streams of the server. `continuation`: the beginning of the answer,
+        if another server has generated it."""
         self.status_code = 200
         self.background = None
         self.init_headers({"Cache-Control": "no-cache", "X-Accel-Buffering": "no"})
@@ -57,7 +60,7 @@ class EventStream(Response):
         self._choices = choices
         self._exchange = exchange
         self._reader_seconds = reader_seconds
-        self._events = stream_events(choices, writer, exchange, ping_seconds, continuation)
+        self._events = stream_events(choices, writer, exchange, ping_seconds, continuation, pace)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
@@ -106,6 +109,7 @@ def stream_events(
     exchange: Exchange,
     ping_seconds: float,
     continuation: StreamBeginning | None = None,
+    pace: Pace | None = None,
 ) -> AsyncGenerator[list[bytes]]:
     """Return what yields the encoded events of the answers, those together that are ready together;
     an error becomes the last ones. The caller has sent events when it asks for the next ones.
@@ -115,7 +119,7 @@ def stream_events(
     without an end: raises CutStreamError.
     """
     told = () if continuation is None else continuation.deltas
-    made = choices.deltas(ping_seconds)
+    made = choices.deltas(ping_seconds, pace)
     if told:
         made = in_told_order(made, told)
     lines = _lines(choices, writer, exchange, made, told)

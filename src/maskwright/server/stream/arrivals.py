@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from maskwright.engine import Delta, Generation
+from maskwright.server.stream.pace import Pace
 from maskwright.server.stream.timer import Timer
 
 
@@ -16,9 +17,11 @@ class Arrivals:
     what has not been asked for stays in its generation, which joins it and pauses when it becomes
     too much."""
 
-    def __init__(self, generations: Sequence[Generation], idle: float) -> None:
-        """`idle`: seconds of silence after which `next` returns None. To be called in the event
-        loop that reads."""
+    def __init__(
+        self, generations: Sequence[Generation], idle: float, pace: Pace | None = None
+    ) -> None:
+        """`idle`: seconds of silence after which `next` returns None. `pace`: that of all streams;
+        None to hold nothing. To be called in the event loop that reads."""
         for generation in generations:
             generation.stream()
         self._generations = generations
@@ -31,6 +34,13 @@ class Arrivals:
         ]
         self._waiter: asyncio.Future[bool] | None = None
         self._timer: Timer | None = None
+        self._loop = asyncio.get_running_loop()
+        self._pace = pace
+        self._runs = False
+        self._due = 0.0
+        """The time from which on nothing is held."""
+        self._held: list[int] = []
+        """Which generations have something new that is held."""
 
     async def next(self) -> tuple[int, Delta] | None:
         """Return the next delta, with the number of its generation, or None after silence. To be
@@ -40,6 +50,7 @@ class Arrivals:
                 index = self._ready.popleft()
                 delta = self._generations[index].take(self._waiters[index])
                 if delta is not None:
+                    self._hold_next()
                     return index, delta
             if not await self._arrival():
                 return None
@@ -48,6 +59,9 @@ class Arrivals:
         """Stop reading."""
         if self._timer is not None:
             self._timer.close()
+        if self._pace is not None and self._runs:
+            self._pace.running -= 1
+            self._runs = False
 
     async def _arrival(self) -> bool:
         """Wait for a delta; False if there was silence instead."""
@@ -61,7 +75,27 @@ class Arrivals:
             self._timer.end()
 
     def _arrived(self, index: int) -> None:
-        self._ready.append(index)
+        if self._pace is None or self._loop.time() >= self._due:
+            self._ready.append(index)
+            self._wake(True)
+            return
+        if not self._held:
+            self._pace.call_at(self._due, self._release)
+        self._held.append(index)
+
+    def _hold_next(self) -> None:
+        """Hold what comes before the next write is due."""
+        pace = self._pace
+        if pace is not None:
+            if not self._runs:
+                self._runs = True
+                pace.running += 1
+            gap = pace.gap
+            self._due = self._loop.time() + gap if gap else 0.0
+
+    def _release(self) -> None:
+        self._ready += self._held
+        self._held.clear()
         self._wake(True)
 
     def _wake(self, arrived: bool) -> None:
