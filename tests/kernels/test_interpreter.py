@@ -29,6 +29,11 @@ OFTEN = (
         pytest.param(OFTEN, id="often"),
         # Takes twenty seconds for shapes that the others have too; on a GPU it has those of models.
         pytest.param(("test_twins.py",), id="twins", marks=pytest.mark.slow),
+        pytest.param(
+            ("../models/transformers_backend/test_device_check.py",),
+            id="models",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_the_interpreted_kernels_pass_the_tests_of_their_twins(files: tuple[str, ...]) -> None:

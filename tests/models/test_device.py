@@ -17,7 +17,7 @@ from maskwright.models.adapter import Adapter, LowRank
 from maskwright.models.batch import Run, lay_out
 from maskwright.models.config import parse_config, read_config
 from maskwright.models.dense import DenseDecoder
-from maskwright.models.device import check_fp8, device_memory, find_device
+from maskwright.models.device import check_fp8, device_memory, find_device, launching_on
 from maskwright.models.weights import read_weights
 
 META = torch.device("meta")
@@ -47,15 +47,20 @@ def test_names_of_devices(monkeypatch: pytest.MonkeyPatch) -> None:
         find_device("cuda")
 
 
+def test_kernels_are_launched_on_the_gpu_that_a_user_names() -> None:
+    """Triton launches on the thread's current GPU, wherever the tensors are."""
+    second = torch.device("cuda", 1)
+    with patch.object(torch.cuda, "device") as chosen:
+        with launching_on(CPU):
+            chosen.assert_not_called()
+        with launching_on(second):
+            chosen.assert_called_once_with(second)
+            chosen.return_value.__enter__.assert_called_once_with()
+        chosen.return_value.__exit__.assert_called_once()
+
+
 def test_memory_of_the_cpu_is_not_told_here() -> None:
     assert device_memory(CPU) is None
-
-
-def test_the_transformers_library_runs_models_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(device, "AVAILABLE", True)
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
-    with pytest.raises(InputError, match="dense decoder, which has kernels"):
-        load(DEMO_PATH, backend="transformers", device="cuda")
 
 
 class Recorder:

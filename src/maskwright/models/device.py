@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import AbstractContextManager, nullcontext
 from typing import Final
 
 import torch
@@ -38,6 +39,12 @@ def find_device(name: str) -> torch.device:
         seen = "torch sees no GPU" if there == 0 else f"torch sees {there} GPUs, from cuda:0 on"
         raise InputError(f"device {name}: {seen}. Use cpu or auto.", param="device")
     return torch.device("cuda", number)
+
+
+def launching_on(device: torch.device) -> AbstractContextManager[object]:
+    """Return a context in which this thread launches Triton's kernels on `device`. They run on the
+    thread's current GPU, which is the first one by default, wherever their tensors are."""
+    return torch.cuda.device(device) if device.type == "cuda" else nullcontext()
 
 
 def check_fp8(device: torch.device, dtype: torch.dtype, sizes: Collection[int]) -> None:

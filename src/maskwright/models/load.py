@@ -30,7 +30,7 @@ from maskwright.models.chat import chat_tokens
 from maskwright.models.config import end_tokens, parse_config, read_config
 from maskwright.models.decoder import Decoder
 from maskwright.models.dense import DenseDecoder
-from maskwright.models.device import find_device
+from maskwright.models.device import find_device, launching_on
 from maskwright.models.weights import read_weights, weights_revision
 from maskwright.vocab import Vocabulary
 
@@ -125,10 +125,10 @@ def load(
 
     `backend`: the dense decoder or the transformers library; "auto" is the dense decoder if it
     supports the model. `dtype`: of weights, keys and values; "auto" is float32 on the CPU and
-    bfloat16 on a GPU. `device`: cpu, cuda, cuda:N, or auto, see `find_device`; only the dense
-    decoder computes on a GPU. `weight_dtype`: "fp8" makes codes of the weights of products, which
-    the dense decoder computes with. `cache`: the folder for what is computed once for each
-    vocabulary. Raises `InputError` for what isn't supported.
+    bfloat16 on a GPU. `device`: cpu, cuda, cuda:N, or auto, see `find_device`. `weight_dtype`:
+    "fp8" makes codes of the weights of products, which the dense decoder computes with. `cache`:
+    the folder for what is computed once for each vocabulary. Raises `InputError` for what isn't
+    supported.
     """
     if dtype not in DTYPES:
         raise InputError(f"dtype {dtype!r}: one of {', '.join(DTYPES)}.", param="dtype")
@@ -145,7 +145,8 @@ def load(
     if dtype == "auto":
         dtype = "float32" if where.type == "cpu" else "bfloat16"
     numbers = _Numbers(_DTYPES[dtype], weight_dtype)
-    decoder = _decoder(directory, raw, backend, numbers, where)
+    with launching_on(where):
+        decoder = _decoder(directory, raw, backend, numbers, where)
     tokenizer = _read_tokenizer(directory, raw)
     vocab = Vocabulary.from_tokenizer(
         tokenizer, size=decoder.vocab_size, eos=_eos(raw, tokenizer), cache=cache
@@ -183,12 +184,6 @@ def _decoder(
                 device=device,
                 weight_dtype=numbers.of_products,
             )
-    if device.type != "cpu":
-        raise InputError(
-            f"device {device}: this model is computed by the transformers library, which runs it"
-            " on the CPU here; the dense decoder, which has kernels, doesn't support it.",
-            param="device",
-        )
     if numbers.of_products != "auto":
         raise InputError(
             f"Weight type {numbers.of_products}: this model is computed by the transformers"
@@ -198,7 +193,7 @@ def _decoder(
     # Takes some two seconds, which a model that Maskwright runs itself doesn't need.
     from maskwright.models.transformers_backend.load import load_transformers  # noqa: PLC0415
 
-    return load_transformers(directory, numbers.dtype)
+    return load_transformers(directory, numbers.dtype, device)
 
 
 def _directory(path_or_id: str | Path) -> Path:

@@ -39,13 +39,24 @@ PARAMS = (
     SamplingParams(temperature=0.9, seed=4, logit_bias={5: 3.0}, frequency_penalty=0.4),
 )
 
-ADAPTERS = {"wide": ("q_proj", "v_proj"), "narrow": ("v_proj", "down_proj")}
+ADAPTERS = {"wide": ("q_proj", "v_proj"), "narrow": ("v_proj", "o_proj")}
 RANKS = {"wide": 17, "narrow": 3}
+FAMILIES: dict[str, dict] = {
+    "Llama": {},
+    # Of the transformers backend: windows and capped scores; windows, sinks and experts.
+    "Gemma2": {"sliding_window": 6, "attn_logit_softcapping": 0.5, "head_dim": 8},
+    "GptOss": {
+        "sliding_window": 6,
+        "head_dim": 8,
+        "num_local_experts": 4,
+        "num_experts_per_tok": 2,
+    },
+}
 
 
-def checkpoint(directory: Path) -> Path:
+def checkpoint(directory: Path, family: str = "Llama") -> Path:
     """A tiny model with its adapters."""
-    save_checkpoint(directory)
+    save_checkpoint(directory, family=family, **FAMILIES[family])
     shapes = load(directory, dtype="float32").decoder.adapter_shapes
     for seed, (name, targets) in enumerate(ADAPTERS.items()):
         save_adapter(directory / name, shapes, [*targets], seed=seed, r=RANKS[name])
@@ -61,8 +72,8 @@ def answers(
     loaded = load(directory, dtype="float32", device=device)
     grammar = compile_json_schema(SCHEMA, loaded.vocab)
     config = EngineConfig(
-        blocks=9,
-        block_size=16,
+        blocks=10,
+        block_size=8,
         kv_dtype=kv_dtype,
         max_running=3,
         max_batch_tokens=24,
@@ -84,7 +95,9 @@ def answers(
     with Engine(loaded, config, folders) as engine:
         generations = [engine.submit(request) for request in requests]
         found = [list(generation.result().token_ids) for generation in generations]
-        core = engine._core
+        core, stats = engine._core, engine.stats()
+    assert stats.preemptions
+    assert stats.prefix_hits
     table = core._runner.mask_table
     if INTERPRETED or device != "cpu":
         assert table is not None
@@ -123,17 +136,20 @@ def ahead_answers(directory: Path, device_steps: int, device: str = "cpu") -> li
     importlib.util.find_spec("triton") is None, reason="needs triton, of the extra gpu"
 )
 @pytest.mark.parametrize(
-    ("kv_dtype", "steps"),
+    ("family", "kv_dtype", "steps"),
     [
-        ("auto", "recorded"),
-        pytest.param("auto", "launched", marks=pytest.mark.slow),
-        pytest.param("int8", "recorded", marks=pytest.mark.slow),
+        ("Llama", "auto", "recorded"),
+        pytest.param("Llama", "auto", "launched", marks=pytest.mark.slow),
+        pytest.param("Llama", "int8", "recorded", marks=pytest.mark.slow),
+        pytest.param("Gemma2", "auto", "recorded", marks=pytest.mark.slow),
+        pytest.param("GptOss", "auto", "launched", marks=pytest.mark.slow),
+        pytest.param("GptOss", "int8", "recorded", marks=pytest.mark.slow),
     ],
 )
 def test_tokens_are_those_of_the_engine_without_kernels(
-    kv_dtype: KvDtype, steps: str, tmp_path: Path
+    family: str, kv_dtype: KvDtype, steps: str, tmp_path: Path
 ) -> None:
-    directory = checkpoint(tmp_path / "tiny")
+    directory = checkpoint(tmp_path / "tiny", family)
     expected = [answers(directory, kv_dtype), ahead_answers(directory, 1)]
     run = subprocess.run(
         [sys.executable, "-m", "tests.engine.step.test_device", directory, kv_dtype, steps],
@@ -149,9 +165,10 @@ def test_tokens_are_those_of_the_engine_without_kernels(
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("graphs", [True, False])
-def test_tokens_on_a_gpu_are_those_of_the_cpu(graphs: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize("family", FAMILIES)
+def test_tokens_on_a_gpu_are_those_of_the_cpu(family: str, graphs: bool, tmp_path: Path) -> None:
     """In float32. The logits differ in their last bits, which seldom changes a draw."""
-    directory = checkpoint(tmp_path / "tiny")
+    directory = checkpoint(tmp_path / "tiny", family)
     assert answers(directory, "auto", "cuda", graphs=graphs) == answers(directory, "auto")
     assert ahead_answers(directory, 4, "cuda") == ahead_answers(directory, 1)
 
@@ -159,6 +176,11 @@ def test_tokens_on_a_gpu_are_those_of_the_cpu(graphs: bool, tmp_path: Path) -> N
 if __name__ == "__main__":
     assert INTERPRETED
     kind: KvDtype = "int8" if sys.argv[2] == "int8" else "auto"
-    with patch("maskwright.engine.step.runner.find_recorder", lambda _: TapeRecorder()):
+    # The self-check takes a minute in the interpreter, and `test_self_check.py` runs it there.
+    self_check = "maskwright.models.transformers_backend.load.check_architecture"
+    with (
+        patch("maskwright.engine.step.runner.find_recorder", lambda _: TapeRecorder()),
+        patch(self_check, lambda *_: None),
+    ):
         folder, recorded = Path(sys.argv[1]), sys.argv[3] == "recorded"
         print(json.dumps([answers(folder, kind, graphs=recorded), ahead_answers(folder, 4)]))

@@ -45,6 +45,7 @@ from maskwright.engine.step.runner import Runner
 from maskwright.engine.step.tiering import BlockTiers
 from maskwright.errors import EngineStoppedError, GenerationError, MaskwrightError, OverloadedError
 from maskwright.models import BatchInvariance, LoadedModel
+from maskwright.models.device import launching_on
 
 log = logging.getLogger(__name__)
 
@@ -426,12 +427,13 @@ class Engine:
             torch.set_num_threads(threads)
         end = EngineStoppedError("The engine was stopped.")
         try:
-            if self.config.graphs:
-                self._record_graphs()
-            self._runner.warm_up()
-            self._probe()
-            while self._drain():
-                self._core.step()
+            with launching_on(self.loaded.decoder.device):
+                if self.config.graphs:
+                    self._record_graphs()
+                self._runner.warm_up()
+                self._probe()
+                while self._drain():
+                    self._core.step()
         except Exception as error:
             end = EngineStoppedError(f"The engine failed: {type(error).__name__}: {error}")
             end.__cause__ = error

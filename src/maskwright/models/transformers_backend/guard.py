@@ -27,7 +27,10 @@ def check_supported(kind: type[PreTrainedModel], config: PreTrainedConfig) -> No
     """Raise `InputError` that names the model and the first reason why it can't be served."""
     reason = next(_reasons(kind, config), None)
     if reason is not None:
-        raise unsupported(f"{kind.__name__} is not supported: {reason}.")
+        raise unsupported(
+            f"{kind.__name__} is not supported: {reason}. The library's own generate computes it "
+            "under a grammar, see docs/integrations.md."
+        )
 
 
 def unsupported(message: str) -> InputError:

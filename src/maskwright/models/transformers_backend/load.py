@@ -11,14 +11,17 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING
 
 from maskwright.errors import InputError
 from maskwright.models.transformers_backend.decoder import TransformersDecoder
+from maskwright.models.transformers_backend.device_check import check_attention
 from maskwright.models.transformers_backend.guard import check_supported, unsupported
 from maskwright.models.transformers_backend.self_check import check_architecture
 from maskwright.models.weights import weight_files
 
 
-def load_transformers(directory: Path, dtype: torch.dtype) -> TransformersDecoder:
-    """Return the decoder. Raises `InputError` for what isn't supported. Code that comes with a
-    checkpoint is never run."""
+def load_transformers(
+    directory: Path, dtype: torch.dtype, device: torch.device
+) -> TransformersDecoder:
+    """Return the decoder, on `device`. Raises `InputError` for what isn't supported. Code that
+    comes with a checkpoint is never run."""
     config = _config(directory)
     kind = _model_class(config)
     check_supported(kind, config)
@@ -47,7 +50,24 @@ def load_transformers(directory: Path, dtype: torch.dtype) -> TransformersDecode
                 f"{keys[0]}, {len(keys)} in all.",
                 param="model",
             )
-    return TransformersDecoder(model)
+    if device.type == "cpu":
+        return TransformersDecoder(model)
+    return _on_device(model, device)
+
+
+def _on_device(model: PreTrainedModel, device: torch.device) -> TransformersDecoder:
+    """Return the decoder of a model that is moved to `device`, after a test of its attention."""
+    name = type(model).__name__
+    try:
+        # Torch declares no argument of this method that it knows.
+        decoder = TransformersDecoder(cast(Any, model).to(device))
+    except RuntimeError as error:  # too little memory, or an operation that the device hasn't
+        raise unsupported(
+            f"{name} can't be computed on {device}: {type(error).__name__}: {error}. Serve it with "
+            "--device cpu."
+        ) from error
+    check_attention(name, decoder.layers, device)
+    return decoder
 
 
 def _config(directory: Path) -> PreTrainedConfig:
