@@ -19,6 +19,15 @@ OFTEN = (
 )
 """Files that are run in one process: to import torch and Triton takes seconds of each."""
 
+FAMILIES = ("gemma2", "gpt_oss", "deepseek_v3", "gpt2")
+SELF_CHECK = "test_self_check.py::test_accepted_models_are_computed_as_the_library_does"
+MODELS = tuple(
+    f"../models/transformers_backend/{name}"
+    for name in ("test_device_check.py", *(f"{SELF_CHECK}[{family}]" for family in FAMILIES))
+)
+"""The kernels within models of the transformers library: windows, capped scores, sinks, experts,
+values narrower than keys, positions without rope."""
+
 
 @pytest.mark.skipif(
     importlib.util.find_spec("triton") is None, reason="needs triton, of the extra gpu"
@@ -29,11 +38,7 @@ OFTEN = (
         pytest.param(OFTEN, id="often"),
         # Takes twenty seconds for shapes that the others have too; on a GPU it has those of models.
         pytest.param(("test_twins.py",), id="twins", marks=pytest.mark.slow),
-        pytest.param(
-            ("../models/transformers_backend/test_device_check.py",),
-            id="models",
-            marks=pytest.mark.slow,
-        ),
+        pytest.param(MODELS, id="models", marks=pytest.mark.slow),
     ],
 )
 def test_the_interpreted_kernels_pass_the_tests_of_their_twins(files: tuple[str, ...]) -> None:
@@ -49,4 +54,5 @@ def test_the_interpreted_kernels_pass_the_tests_of_their_twins(files: tuple[str,
     )
     assert run.returncode == 0, run.stdout + run.stderr
     passed = {line.partition("::")[0] for line in run.stdout.splitlines() if " PASSED " in line}
-    assert {Path(name).name for name in passed} == {Path(name).name for name in files}, run.stdout
+    asked = {name.partition("::")[0] for name in files}
+    assert {Path(name).name for name in passed} == {Path(name).name for name in asked}, run.stdout
