@@ -164,18 +164,27 @@ def main() -> None:
     try:
         code = _run(sys.argv[1:])
         sys.stdout.flush()
-    except AddressError as error:
-        print(f"maskwright: {error}", file=sys.stderr)
-        code = ADDRESS_TAKEN
     except MaskwrightError as error:
-        print(f"maskwright: {error}", file=sys.stderr)
-        code = USAGE_ERROR
+        _tell(error)
+        code = ADDRESS_TAKEN if isinstance(error, AddressError) else USAGE_ERROR
     except KeyboardInterrupt:
         code = INTERRUPTED
     except BrokenPipeError:  # `maskwright … | head`: nobody reads what is left
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = PIPE_CLOSED
     sys.exit(code)
+
+
+def _tell(error: MaskwrightError) -> None:
+    """Say what was wrong; with `--json` also to the program that reads standard output."""
+    if "--json" in sys.argv:
+        # Only here, because most runs have no error.
+        import json  # noqa: PLC0415
+
+        from maskwright.cli.input.faults import error_data  # noqa: PLC0415
+
+        print(json.dumps(error_data(error), ensure_ascii=False, indent=2), flush=True)
+    print(f"maskwright: {error}", file=sys.stderr)
 
 
 def _run(arguments: list[str]) -> int:

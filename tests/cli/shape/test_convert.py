@@ -29,7 +29,7 @@ def test_a_grammar_is_converted(run: Run, tmp_path: Path) -> None:
     ("arguments", "told"),
     [
         (('start: "a" %json {}', "--to", "gbnf"), "gbnf has no JSON values"),
-        (("start: /a", "--to", "gbnf"), "line 1, column 8"),
+        (("start: /a", "--to", "gbnf"), "the grammar:1:8: "),
         (("start: /a/", "--to", "peg"), "--to is one of lark, gbnf, ebnf"),
         (("start: /a/", "--to", "gbnf", "--dialect", "x"), "--dialect is one of"),
         (("nothing.lark", "--to", "gbnf"), "nothing.lark: No such file"),
@@ -65,7 +65,7 @@ def test_texts_are_checked(
 def test_a_fault_in_a_grammar_is_shown(run: Run) -> None:
     found = run("check", "start: wrong", "-", stdin="")
     assert found.returncode == 2
-    assert "wrong is not defined (line 1, column 8)\n  start: wrong\n         ^" in found.stderr
+    assert "the grammar:1:8: wrong is not defined\n  start: wrong\n         ^" in found.stderr
 
 
 def test_an_answer_in_the_shape_of_a_grammar(run: Run) -> None:

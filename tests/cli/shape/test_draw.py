@@ -47,7 +47,7 @@ def test_json_holds_the_picture(run: Run) -> None:
     [
         (('start: "a" b',), "the grammar:1:12: b is not defined"),
         (('root ::= "a',), "the grammar:1:"),
-        (("/a(/",), "a group is not closed at position 1"),
+        (("/a(/",), "the pattern:1:2: a group is not closed\n  a(\n   ^"),
         (("/(a|b)*a(a|b){8}/", "--as", "graph"), "more than 200 states"),
         (("/a/", "-o", "/nowhere/it.svg"), "can't write /nowhere/it.svg"),
     ],

@@ -34,8 +34,8 @@ from maskwright.cli.bench.mask_times import (
     warm_up,
 )
 from maskwright.cli.bench.picture import draw
-from maskwright.cli.input.opened import given_texts, located
-from maskwright.cli.input.shapes import Kind, Shape, compile_shape, read_shape
+from maskwright.cli.input.opened import given_texts
+from maskwright.cli.input.shapes import Kind, Shape, compile_shape, located, read_shape
 from maskwright.cli.input.vocabulary import read_vocabulary, tokenizer_file
 from maskwright.cli.options import JSON_HELP, KIND_HELP, SHAPE_HELP, TEXT_HELP, VOCABULARY_HELP
 from maskwright.cli.output.files import open_file

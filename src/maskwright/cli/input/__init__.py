@@ -1,6 +1,7 @@
 """What commands are given: texts, shapes, and the names of shapes that ship.
 
 - `checkpoint_shape`: What capacity depends on, as a config.json says it.
+- `faults`: Errors in the text of a shape, with their place and a caret.
 - `opened`: A shape that has been read and compiled for single bytes.
 - `shapes`: The shape given on the command line: schema, grammar or pattern.
 - `shipped`: The schemas and grammars that ship with the package, by name.

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from maskwright import mask
+from maskwright.cli.input.faults import ShapeError, place_of, placed
 from maskwright.cli.input.shipped import KINDS, ShippedKind, named, read_file_or_shipped
 from maskwright.cli.input.texts import bytes_of, text_argument
 from maskwright.cli.output.progress import progress
@@ -87,10 +89,11 @@ def dialect_of(argument: str) -> Dialect | None:
     return SUFFIXES.get(Path(argument[-255:]).suffix)
 
 
-def read_grammar_text(argument: str, dialect: Dialect | None) -> str:
-    """The text of a grammar: the argument itself if it has a colon and no file has its name, else
-    from a file, or one that ships unless it is to be in another dialect than Lark."""
-    return _source(argument, dialect or "lark").text
+def read_grammar_argument(argument: str, dialect: Dialect | None) -> GrammarArgument:
+    """A grammar: the argument itself if it has a colon and no file has its name, else from a file,
+    or one that ships unless it is to be in another dialect than Lark."""
+    source = _source(argument, dialect or "lark")
+    return GrammarArgument(source.text, dialect or "auto", source.name)
 
 
 def _source(argument: str, kind: Kind) -> _GivenText:
@@ -141,9 +144,8 @@ def _read_schema(source: _GivenText) -> SchemaArgument:
     try:
         schema: object = json.loads(source.text)
     except json.JSONDecodeError as error:
-        raise InputError(
-            f"{name}:{error.lineno}:{error.colno}: not valid JSON: {error.msg}", param="schema"
-        ) from None
+        place = place_of(source.text, error.pos)
+        raise ShapeError(name, f"not valid JSON: {error.msg}", place) from None
     except (ValueError, RecursionError):
         raise InputError(f"{name}: not valid JSON, or nested too deep", param="schema") from None
     if not isinstance(schema, dict | bool):
@@ -182,10 +184,21 @@ def _read_pattern(argument: str) -> RegexArgument:
     return RegexArgument(_without_slashes(pattern.rstrip("\r\n")), argument)
 
 
+@contextmanager
+def located(shape: Shape) -> Generator[None]:
+    """Say in errors about a shape in which file, line and column they are, with a caret under the
+    place."""
+    try:
+        yield
+    except InputError as error:
+        text = shape.pattern if isinstance(shape, RegexArgument) else shape.text
+        raise placed(error, shape.name, text) from None
+
+
 def compile_shape(shape: Shape, vocab: Vocabulary, **of_schema: Any) -> mask.Grammar:
     """The shape for a vocabulary; `of_schema` are options of `compile_json_schema`. A terminal
-    shows that it is compiled."""
-    with progress("compiling the shape"):
+    shows that it is compiled. Raises InputError with the place in the shape."""
+    with located(shape), progress("compiling the shape"):
         return compile_quietly(shape, vocab, **of_schema)
 
 

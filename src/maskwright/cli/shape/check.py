@@ -27,7 +27,8 @@ from typing import Annotated, Any, Final
 
 from maskwright.automaton.value.progress import PropertyOrder
 from maskwright.cli.arguments import Argument, Option
-from maskwright.cli.input.opened import OpenedShape, given_texts, open_shape, schema_position
+from maskwright.cli.input.faults import place_of, schema_position
+from maskwright.cli.input.opened import OpenedShape, given_texts, open_shape
 from maskwright.cli.input.shapes import GrammarArgument, Kind, RegexArgument, SchemaArgument
 from maskwright.cli.options import JSON_HELP, KIND_HELP, ORDER_HELP, SHAPE_HELP
 from maskwright.cli.output.style import Colour, coloured
@@ -35,7 +36,7 @@ from maskwright.cli.output.verdicts import exit_code, verdict_lines
 from maskwright.errors import InputError
 from maskwright.workbench.findings.finding import Finding, Severity
 from maskwright.workbench.findings.places import rule_start
-from maskwright.workbench.position import TextPosition, position_of
+from maskwright.workbench.position import TextPosition
 from maskwright.workbench.report import reading_data
 from maskwright.workbench.schema.lint import lint_schema
 from maskwright.workbench.schema.profiles import Profile, openai_strict
@@ -155,9 +156,9 @@ def _position(opened: OpenedShape, finding: Finding) -> TextPosition | None:
             return schema_position(text, finding.pointer)
         case GrammarArgument(text=text):
             start = rule_start(text, finding.pointer)
-            return None if start is None else position_of(text.encode(), len(text[:start].encode()))
+            return None if start is None else place_of(text, start)
         case RegexArgument(pattern=pattern):
-            return position_of(pattern.encode(), 0)
+            return place_of(pattern, 0)
 
 
 def _place(opened: OpenedShape, finding: Finding) -> dict[str, Any]:

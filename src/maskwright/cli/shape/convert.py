@@ -21,14 +21,14 @@ from collections.abc import Iterable
 from typing import Annotated, Final
 
 from maskwright.cli.arguments import Argument, Option
-from maskwright.cli.input.opened import located
 from maskwright.cli.input.shapes import (
     GrammarArgument,
     Kind,
     RegexArgument,
     SchemaArgument,
     dialect_of,
-    read_grammar_text,
+    located,
+    read_grammar_argument,
     read_shape,
 )
 from maskwright.cli.options import JSON_HELP, KIND_HELP, SHAPE_HELP
@@ -88,7 +88,9 @@ def convert(
     lost: tuple[ConversionLoss, ...] = ()
     if dialect != "auto" or (kind == "auto" and dialect_of(shape) is not None):
         given = dialect_of(shape) if dialect == "auto" else _dialect(dialect, "dialect")
-        lowered = read_grammar(read_grammar_text(shape, given), given, start=start).lowered
+        written = read_grammar_argument(shape, given)
+        with located(written):
+            lowered = read_grammar(written.text, given, start=start).lowered
     else:
         wanted = read_shape(shape, kind)
         with located(wanted):

@@ -19,13 +19,13 @@ from pathlib import Path
 from typing import Annotated
 
 from maskwright.cli.arguments import Argument, Option
-from maskwright.cli.input.opened import located
 from maskwright.cli.input.shapes import (
     GrammarArgument,
     Kind,
     RegexArgument,
     SchemaArgument,
     Shape,
+    located,
     read_shape,
 )
 from maskwright.cli.options import JSON_HELP, KIND_HELP, SHAPE_HELP

@@ -18,7 +18,7 @@ import json
 from typing import TYPE_CHECKING, Annotated
 
 from maskwright.cli.arguments import Argument, Option
-from maskwright.cli.input.opened import given_texts, located
+from maskwright.cli.input.opened import given_texts
 from maskwright.cli.input.shapes import Kind, SchemaArgument, Shape, compile_shape, read_shape
 from maskwright.cli.options import JSON_HELP, KIND_HELP, SHAPE_HELP, TEXT_HELP, VOCABULARY_HELP
 from maskwright.cli.output.style import coloured
@@ -56,8 +56,7 @@ def trace(
         # Only here, because it imports the library of tokenizers.
         from maskwright.cli.input.vocabulary import read_vocabulary  # noqa: PLC0415
 
-        with located(wanted):
-            grammar = compile_shape(wanted, read_vocabulary(model), property_order="any")
+        grammar = compile_shape(wanted, read_vocabulary(model), property_order="any")
         tokens, found = [*traced(grammar, data)], []
     if as_json:
         rows = [token._asdict() for token in tokens]
@@ -82,8 +81,7 @@ def _with_model(
     )
 
     loaded = load_model(model)
-    with located(shape):
-        grammar = compile_shape(shape, loaded.vocab, property_order="any")
+    grammar = compile_shape(shape, loaded.vocab, property_order="any")
     tokens = [*traced(grammar, text)]
     schema = shape.schema if isinstance(shape, SchemaArgument) else None
     asked = prompt_tokens(loaded, prompt, schema)

@@ -1,0 +1,67 @@
+"""Errors in the text of a shape, with their file, line and column, and a caret under the place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from maskwright.errors import GrammarError, InputError, RegexError, SchemaError
+from maskwright.workbench.pointer import value_spans
+from maskwright.workbench.position import TextPosition, position_of
+
+
+class ShapeError(InputError):
+    """An error at a place of a shape. The message names the place and shows its line."""
+
+    def __init__(
+        self, name: str, reason: str, place: TextPosition, of: InputError | None = None
+    ) -> None:
+        """`name`: where the shape stands; `of`: the error that was raised without its place."""
+        excerpt, caret = place.lines()
+        message = f"{name}:{place.line}:{place.column}: {reason}\n  {excerpt}\n  {caret}"
+        code = None if of is None else of.code
+        super().__init__(message, param="shape" if of is None else of.param, code=code)
+        self.reason = reason
+        self.line = place.line
+        self.column = place.column
+        self.pointer = of.pointer if isinstance(of, SchemaError) else None
+
+
+def placed(error: InputError, name: str, text: str) -> InputError:
+    """An error with its place in the text of a shape, where that shows one."""
+    match error:
+        case SchemaError():
+            if not text:
+                return error
+            return ShapeError(name, error.message, schema_position(text, error.pointer), error)
+        case GrammarError():
+            row, column = error.line - 1, error.column - 1
+            start = sum(len(line) for line in text.split("\n")[:row]) + row
+            return ShapeError(name, error.reason, place_of(text, start + column), error)
+        case RegexError():
+            return ShapeError(name, error.reason, place_of(error.pattern, error.position), error)
+        case _:
+            return error
+
+
+def place_of(text: str, at: int) -> TextPosition:
+    """The place of a character."""
+    return position_of(text.encode(), len(text[:at].encode()))
+
+
+def schema_position(text: str, pointer: str) -> TextPosition:
+    """The place of what a pointer refers to in the text of a schema: of its name, if it is a
+    member; of the innermost value around it that the text has, if it has none at the pointer."""
+    spans = value_spans(text)
+    while pointer not in spans:
+        pointer = pointer.rpartition("/")[0]
+    span = spans[pointer]
+    return place_of(text, span.start if span.name is None else span.name)
+
+
+def error_data(error: Exception) -> dict[str, Any]:
+    """What `--json` prints of an error: its message, and what is known of its cause and place."""
+    names = ("code", "param", "pointer", "line", "column")
+    found = {name: getattr(error, name, None) for name in names}
+    message = getattr(error, "reason", None) or str(error)
+    known = {name: value for name, value in found.items() if value is not None}
+    return {"error": {"message": message, **known}}
