@@ -44,7 +44,6 @@ def explained(
     found = reading_data(reading)
     if reading.verdict is not Verdict.MISMATCH:
         found |= following_data(reading)
-    found["count"] = reading.characters.count if reading.characters.is_exact else None
     terminals = terminals_of(reading.matcher)
     if terminals:
         found["terminals"] = [terminal._asdict() for terminal in terminals]

@@ -40,9 +40,10 @@ def following_data(reading: TextReading) -> Data:
 
 def characters_data(characters: CharacterRanges, may_end: bool) -> Data:
     """A set of characters: `ranges` has the first and the last code point of each range; they are
-    all that are allowed if `exact`."""
+    all that are allowed if `exact`, and `count` is then how many characters they are."""
     return {
         "allowed": in_words(characters, may_end),
+        "count": characters.count if characters.is_exact else None,
         "ranges": [list(pair) for pair in characters.ranges],
         "exact": characters.is_exact,
     }

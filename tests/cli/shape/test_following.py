@@ -53,6 +53,25 @@ def test_tokens_of_a_vocabulary(run: Run) -> None:
     assert f"  tokens   {tokens['count']} of 4,000: 'r'" in shown
 
 
+def test_what_the_model_would_write(run: Run) -> None:
+    prefix = ("--prefix", '{"name": "x", "ok":')
+    asked = ("next", SCHEMA, *prefix, "--probabilities", "--prompt", "Is it?")
+    told = json.loads(run(*asked, "--json").stdout)
+    assert len(told["likely"]) == 20
+    allowed = {*told["tokens"]["ids"]}
+    chances = [each["raw"] for each in told["likely"]]
+    assert chances == sorted(chances, reverse=True)
+    assert all(each["is_allowed"] == (each["token"] in allowed) for each in told["likely"])
+    seen = sum(each["raw"] for each in told["likely"] if each["is_allowed"])
+    assert seen - 1e-6 <= told["kept"] <= seen + 1 - sum(chances) + 1e-6
+    text = run(*asked).stdout
+    assert f"  kept     {told['kept']:.4f} of the model's probability\n" in text
+    assert text.count("not allowed") == sum(not each["is_allowed"] for each in told["likely"])
+    refused = run("next", SCHEMA, "--prompt", "Is it?")
+    assert refused.returncode == 2
+    assert refused.stderr == "maskwright: --prompt needs --probabilities\n"
+
+
 def test_the_end_token_is_among_them(run: Run) -> None:
     found = run("next", "/ab?/", "--prefix", "a", "--model", "demo", "--json")
     assert "<end>" in json.loads(found.stdout)["tokens"]["texts"]

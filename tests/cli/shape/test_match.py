@@ -37,14 +37,27 @@ def test_why_a_text_does_not_match(run: Run, schema: Path, tmp_path: Path) -> No
         f"{text}:3:10: this doesn't match\n"
         '    "age": "3"\n'
         "           ^\n"
-        '  accepted   27 bytes: \'{\\n  "name": "Ä",\\n  "age": \'\n'
-        "  may end    no\n"
-        "  allowed    tab, line break, carriage return, space, '-', 0-9\n"
-        "  as texts   0-9   -0\n"
-        "  waits for  a value\n"
-        "  value      /age\n"
-        "  schema     #/properties/age\n"
+        '  accepted    27 bytes: \'{\\n  "name": "Ä",\\n  "age": \'\n'
+        "  may end     no\n"
+        "  allowed     tab, line break, carriage return, space, '-', 0-9\n"
+        "  as texts    0-9   -0\n"
+        "  waits for   a value\n"
+        "  value       /age\n"
+        "  schema      #/properties/age\n"
+        '  because of  #/$defs/age/type: "integer"\n'
     )
+    near = run("match", schema, "--text", '{"nome": 3}').stdout
+    assert "  nearest     'name' in place of 'nome'\n" in near
+    shorter = run("match", schema, text, "--no-why").stdout
+    assert shorter.splitlines()[-1] == "  schema     #/properties/age"
+    assert "because" not in shorter
+
+
+def test_the_reasons_are_those_of_the_text_without_space_around_it(run: Run, schema: Path) -> None:
+    found = run("match", schema, "--text", ' \n{"name": "A", "age": 1, "x": 2}', "--json")
+    told = json.loads(found.stdout)["texts"][0]
+    assert [each["pointer"] for each in told["reasons"]] == ["/additionalProperties"]
+    assert told["reasons_complete"]
 
 
 def test_rules_and_continuations_of_a_grammar(run: Run) -> None:
@@ -83,6 +96,7 @@ def test_json_says_it_all(run: Run, schema: Path) -> None:
         "may_end": False,
         "forced": "",
         "allowed": "tab, line break, carriage return, space, '\"'",
+        "count": 5,
         "ranges": [[9, 10], [13, 13], [32, 32], [34, 34]],
         "exact": True,
         "continuations": {"forced": '"', "options": ['age":', 'name":"']},
@@ -92,6 +106,9 @@ def test_json_says_it_all(run: Run, schema: Path) -> None:
             "schemas": [""],
             "rules": [],
         },
+        "reasons": [{"pointer": "/required", "name": "required", "value": '["name", "age"]'}],
+        "reasons_complete": True,
+        "nearest": texts[1]["nearest"],
     }
 
 

@@ -61,8 +61,28 @@ def test_probabilities_of_the_tokens(run: Run) -> None:
     other = run(*asked[:-1], "Count to three.", "--json")
     assert json.loads(other.stdout)["tokens"][0]["raw"] != tokens[0]["raw"]
     lines = run(*asked).stdout.splitlines()
-    assert lines[0].split() == ["id", "allowed", "µs", "raw", "masked", "kept", "text"]
+    assert lines[0].split() == ["id", "allowed", "µs", "raw", "masked", "kept", "text", "at"]
     assert len(lines) == 1 + len(tokens) + 1
+    sums = json.loads(found.stdout)
+    assert sums["counts"] == {"tokens": len(tokens), "forced": 0}
+    kept = [token["kept"] for token in tokens]
+    assert sums["kept"] == {"mean": pytest.approx(sum(kept) / len(kept)), "least": min(kept)}
+    wanted = [each for token in tokens for each in token["wanted"]]
+    assert wanted
+    assert not any(each["is_allowed"] for each in wanted)
+    assert all(0 < each["raw"] < 1 for each in wanted)
+
+
+def test_bytes_state_and_place_of_each_token(run: Run) -> None:
+    tokens = json.loads(run("trace", SCHEMA, "--text", '{"ok": true}', "--json").stdout)["tokens"]
+    assert bytes.fromhex("".join(token["bytes"] for token in tokens)) == b'{"ok": true}'
+    places = {token["text"]: token["at"] for token in tokens}
+    assert places["true"] == "/ok"
+    assert places["<end>"] == "the whole text"
+    assert tokens[0]["state"] != tokens[1]["state"]
+    rules = 'start: "(" inner ")"\ninner: "a" | "(" inner ")"\n'
+    told = json.loads(run("trace", rules, "--text", "((a))", "--json").stdout)["tokens"]
+    assert any(token["at"].endswith("start > inner") for token in told)
 
 
 def test_a_token_that_is_not_allowed_has_no_probability_under_the_mask(run: Run) -> None:

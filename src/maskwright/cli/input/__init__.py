@@ -7,4 +7,5 @@
 - `shipped`: The schemas and grammars that ship with the package, by name.
 - `texts`: Reads files, standard input and text given as arguments.
 - `vocabulary`: The vocabulary of a checkpoint, read without the model.
+- `why`: Why a text of a shape isn't allowed, and which texts like it are.
 """

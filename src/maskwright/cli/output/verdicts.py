@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from maskwright.cli.output.style import coloured
 from maskwright.workbench.characters import CharacterRanges, joined
@@ -43,17 +44,31 @@ def fault_lines(name: str, reading: TextReading) -> list[str]:
     return [head, f"  {excerpt}", f"  {coloured(caret, 'red')}"]
 
 
-def following_lines(reading: TextReading) -> list[str]:
-    """What may follow, and where the accepted prefix ends in the text and in the shape."""
+def following_lines(reading: TextReading, why: Mapping[str, Any] | None = None) -> list[str]:
+    """What may follow, and where the accepted prefix ends in the text and in the shape; and why
+    nothing else may, if that was asked."""
     accepted = reading.text[: reading.accepted].decode(errors="replace")
     shown = accepted if len(accepted) <= LONGEST else f"…{accepted[-LONGEST:]}"
     rows = [("accepted", f"{reading.accepted:,} bytes: {shown!r}" if accepted else "nothing")]
     rows.append(("may end", "yes" if reading.may_end else "no"))
     rows.append(("allowed", in_words(reading.characters, reading.may_end)))
     rows += continuation_rows(reading.continuations)
-    rows += place_rows(reading.place)
+    rows += place_rows(reading.place) + why_rows(why or {})
     width = max(len(name) for name, _ in rows)
     return [f"  {coloured(f'{name:{width}}', 'dim')}  {told}" for name, told in rows]
+
+
+def why_rows(why: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Because of what a text isn't allowed, and the allowed text that is most like it."""
+    rows: list[tuple[str, str]] = []
+    for reason in why.get("reasons", ()):
+        name = reason["name"] if reason["pointer"] is None else f"#{reason['pointer']}"
+        rows.append(("because of" if not rows else "and", f"{name}: {_cut(reason['value'])}"))
+    for each in why.get("nearest", ()):
+        if each["by"].strip() and each["edits"] is not None:
+            rows.append(("nearest", f"{_cut(each['by'])!r} in place of {each['replaces']!r}"))
+            break
+    return rows
 
 
 def continuation_rows(found: Continuations) -> list[tuple[str, str]]:

@@ -4,7 +4,9 @@ SHAPE is a file, '-', the shape itself, or the name of a schema or grammar that 
 package. FILES are the texts; '-' is standard input.
 
 For a text that doesn't match, this shows the place, the accepted prefix, the characters and texts
-that were allowed there, the JSON Pointers of the value and of its schema, or the stack of rules.
+that were allowed there, the JSON Pointers of the value and of its schema, or the stack of rules;
+and the keywords of a schema without which it would be allowed, and allowed texts like it.
+`--no-why` leaves these out, whose search may take seconds.
 
 Exit code: 0 if every text matches; 1 if a text doesn't match; 3 if each text that doesn't match is
 the beginning of one that does; 2 if the shape, an option or a file can't be used.
@@ -19,6 +21,7 @@ from maskwright.automaton.value.progress import PropertyOrder
 from maskwright.cli.arguments import Argument, Option
 from maskwright.cli.input.opened import given_texts, open_shape
 from maskwright.cli.input.shapes import Kind
+from maskwright.cli.input.why import why_not
 from maskwright.cli.options import JSON_HELP, KIND_HELP, ORDER_HELP, SHAPE_HELP, TEXT_HELP
 from maskwright.cli.output.verdicts import (
     exit_code,
@@ -28,7 +31,7 @@ from maskwright.cli.output.verdicts import (
 )
 from maskwright.errors import InputError
 from maskwright.workbench.reading import TextReading, Verdict
-from maskwright.workbench.report import reading_data
+from maskwright.workbench.report import Data, reading_data
 
 
 def match(
@@ -37,6 +40,7 @@ def match(
     text: Annotated[list[str], Option(help=TEXT_HELP)] = [],  # noqa: B006
     kind: Annotated[Kind, Option(help=KIND_HELP)] = "auto",
     property_order: Annotated[PropertyOrder, Option(help=ORDER_HELP)] = "any",
+    why: Annotated[bool, Option(help="Look for reasons, and for allowed texts alike.")] = True,
     as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False,
 ) -> int:
     if not files and not text:
@@ -44,16 +48,24 @@ def match(
     texts = given_texts(shape, files, text)
     opened = open_shape(shape, kind, property_order)
     readings = {name: opened.read(data) for name, data in texts.items()}
+    found = {
+        name: why_not(opened, reading, property_order)
+        for name, reading in readings.items()
+        if why and reading.verdict is Verdict.MISMATCH
+    }
     if as_json:
-        rows = [{"name": name, **reading_data(reading)} for name, reading in readings.items()]
+        rows = [
+            {"name": name, **reading_data(reading), **found.get(name, {})}
+            for name, reading in readings.items()
+        ]
         print(json.dumps({"texts": rows}, ensure_ascii=False, indent=2))
     else:
         for name, reading in readings.items():
-            print("\n".join(_lines(name, reading)))
+            print("\n".join(_lines(name, reading, found.get(name, {}))))
     return exit_code(reading.verdict for reading in readings.values())
 
 
-def _lines(name: str, reading: TextReading) -> list[str]:
+def _lines(name: str, reading: TextReading, why: Data) -> list[str]:
     if reading.verdict is Verdict.MATCH:
         return verdict_lines(name, reading)
-    return [*fault_lines(name, reading), *following_lines(reading)]
+    return [*fault_lines(name, reading), *following_lines(reading, why)]

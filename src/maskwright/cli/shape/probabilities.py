@@ -18,7 +18,10 @@ from maskwright.errors import InputError
 from maskwright.mask import Grammar
 from maskwright.models import DEMO_PATH, Decoder, LoadedModel, Run, lay_out, load
 from maskwright.sampling import SamplingParams, score
+from maskwright.sampling.scores import TokenScore
 from maskwright.user_cache import user_cache
+from maskwright.vocab import Vocabulary
+from maskwright.workbench.tokens import token_text
 
 BLOCK_SIZE: Final = 16
 """Positions in a block of the key/value pool."""
@@ -27,14 +30,30 @@ ROWS: Final = 128
 """Positions that are computed together, which bounds the memory for their logits."""
 
 
+LIKELY: Final = 8
+"""The model's likeliest tokens among which those are told that the mask forbids."""
+
+
+class LikelyToken(NamedTuple):
+    """A token, its text, the probability that the model gives it, and whether the mask allows
+    it."""
+
+    token: int
+    text: str
+    raw: float
+    is_allowed: bool
+
+
 class TokenProbability(NamedTuple):
     """The probability of one token after those before it: `raw`, as the model gives it; `masked`,
     given that the mask allows the token, 0 if it doesn't. `kept`: the probability of all tokens
-    that the mask allows."""
+    that the mask allows. `wanted`: those of the model's `LIKELY` likeliest tokens that it
+    forbids."""
 
     raw: float
     masked: float
     kept: float
+    wanted: tuple[LikelyToken, ...]
 
 
 def load_model(model: str) -> LoadedModel:
@@ -69,13 +88,40 @@ def token_probabilities(
     row = words.numpy()  # shares the memory
     for logits, token in zip(_logits(loaded.decoder, prompt, tokens), tokens, strict=True):
         matcher.fill_mask(row)
-        found = score(logits, words, logits, token, SamplingParams(logprobs=0))
+        found = score(logits, words, logits, token, SamplingParams(logprobs=LIKELY))
         is_allowed = bool(int(row[token >> 5]) >> (token & 31) & 1)
         masked = math.exp(min(0.0, found.masked)) if is_allowed else 0.0
-        yield TokenProbability(math.exp(found.raw), masked, found.kept)
+        likely = _likely(found, grammar.vocabulary)
+        wanted = tuple(each for each in likely if not each.is_allowed)
+        yield TokenProbability(math.exp(found.raw), masked, found.kept, wanted)
         if not is_allowed:
             return
         matcher.accept(token)
+
+
+def next_probabilities(
+    loaded: LoadedModel, grammar: Grammar, prompt: Sequence[int], text: bytes, most: int
+) -> tuple[list[LikelyToken], float]:
+    """Return the `most` likeliest tokens after `prompt` and `text`, which is the beginning of a
+    text of the grammar, and the probability of all tokens that may follow. Raises InputError."""
+    matcher = grammar.matcher()
+    words = torch.zeros(grammar.vocabulary.words, dtype=torch.int32)
+    tokens = [*grammar.vocabulary.encode(text)] if text else []
+    for token in tokens:
+        matcher.accept(token)
+    matcher.fill_mask(words.numpy())
+    *_, logits = _logits(loaded.decoder, prompt, [*tokens, 0])  # for the place of one more
+    found = score(logits, words, logits, 0, SamplingParams(logprobs=most))
+    return _likely(found, grammar.vocabulary), found.kept
+
+
+def _likely(found: TokenScore, vocabulary: Vocabulary) -> list[LikelyToken]:
+    """The likeliest tokens of a score, the likeliest first."""
+    rows: list[LikelyToken] = []
+    for each in found.top:
+        text = token_text(vocabulary.tokens[each.token], each.token in vocabulary.eos)
+        rows.append(LikelyToken(each.token, text, math.exp(each.raw), each.masked is not None))
+    return rows
 
 
 def _logits(decoder: Decoder, prompt: Sequence[int], tokens: Sequence[int]) -> Iterator[Tensor]:

@@ -6,7 +6,8 @@ without asking the model.
 
 With `--probabilities` the model is loaded, and computes the whole text as its answer to `--prompt`:
 for each token the probability that the model gives it (raw), the probability given that the mask
-allows it (masked), and that of all tokens that the mask allows (kept).
+allows it (masked), and that of all tokens that the mask allows (kept). With `--json` the tokens
+that the model would rather have written are told as well.
 
 Exit code: 0 if every token and the end were allowed; 1 if one wasn't; 2 if the shape, an option or
 a file can't be used.
@@ -15,7 +16,7 @@ a file can't be used.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from maskwright.cli.arguments import Argument, Option
 from maskwright.cli.input.opened import given_texts
@@ -62,7 +63,8 @@ def trace(
         rows = [token._asdict() for token in tokens]
         for row, probability in zip(rows, found, strict=False):
             row |= probability._asdict()
-        print(json.dumps({"tokens": rows}, ensure_ascii=False, indent=2))
+            row["wanted"] = [each._asdict() for each in probability.wanted]
+        print(json.dumps({"tokens": rows, **_sums(tokens, found)}, ensure_ascii=False, indent=2))
     else:
         print("\n".join(_lines(tokens, found)))
     return 0 if all(token.is_allowed for token in tokens) else 1
@@ -91,17 +93,38 @@ def _with_model(
 
 def _lines(tokens: list[TracedToken], found: list[TokenProbability]) -> list[str]:
     head = "     raw   masked     kept  " if found else ""
-    lines = [f"     id  allowed       µs  {head}text"]
+    width = max(len(repr(token.text)) for token in tokens)
+    lines = [f"     id  allowed       µs  {head}{'text':{width}}  at"]
     for number, token in enumerate(tokens):
         mark = coloured("forced", "dim") if token.is_forced else ""
         if not token.is_allowed:
             mark = coloured("not allowed", "red")
         figures = f"{token.token:7}  {token.allowed:7,}  {token.microseconds:7.1f}"
-        for probability in found[number] if found else ():
+        for probability in found[number][:3] if found else ():
             figures += f"  {_shown(probability)}"
-        lines.append(f"{figures}  {token.text!r}  {mark}".rstrip())
+        lines.append(
+            f"{figures}  {token.text!r:{width}}  {token.at:{14 * bool(mark)}}  {mark}".rstrip()
+        )
+    sums = _sums(tokens, found)
+    counts, kept = sums["counts"], sums.get("kept")
+    told = f"{counts['tokens']} tokens, {counts['forced']} forced"
+    if kept:
+        told += f"; probability kept: {_shown(kept['mean']).strip()} on average, "
+        told += f"{_shown(kept['least']).strip()} at least"
+    return [*lines, told]
+
+
+def _sums(tokens: list[TracedToken], found: list[TokenProbability]) -> dict[str, Any]:
+    """Figures of the whole text."""
     forced = sum(token.is_forced for token in tokens)
-    return [*lines, f"{len(tokens)} tokens, {forced} forced"]
+    sums: dict[str, Any] = {
+        "counts": {"tokens": len(tokens), "forced": forced},
+        "microseconds": sum(token.microseconds for token in tokens),
+    }
+    if found:
+        kept = [each.kept for each in found]
+        sums["kept"] = {"mean": sum(kept) / len(kept), "least": min(kept)}
+    return sums
 
 
 def _shown(probability: float) -> str:
