@@ -19,9 +19,8 @@ from typing import Annotated
 
 from maskwright.automaton.value.progress import PropertyOrder
 from maskwright.cli.arguments import Argument, Option
-from maskwright.cli.input.opened import given_texts, open_shape
+from maskwright.cli.input.opened import OpenedShape, given_texts, open_shape
 from maskwright.cli.input.shapes import Kind
-from maskwright.cli.input.why import why_not
 from maskwright.cli.options import JSON_HELP, KIND_HELP, ORDER_HELP, SHAPE_HELP, TEXT_HELP
 from maskwright.cli.output.verdicts import (
     exit_code,
@@ -49,7 +48,7 @@ def match(
     opened = open_shape(shape, kind, property_order)
     readings = {name: opened.read(data) for name, data in texts.items()}
     found = {
-        name: why_not(opened, reading, property_order)
+        name: _why(opened, reading, property_order)
         for name, reading in readings.items()
         if why and reading.verdict is Verdict.MISMATCH
     }
@@ -63,6 +62,13 @@ def match(
         for name, reading in readings.items():
             print("\n".join(_lines(name, reading, found.get(name, {}))))
     return exit_code(reading.verdict for reading in readings.values())
+
+
+def _why(opened: OpenedShape, reading: TextReading, order: PropertyOrder) -> Data:
+    # Only here, because it imports the compilers of all kinds of shapes.
+    from maskwright.cli.input.why import why_not  # noqa: PLC0415
+
+    return why_not(opened, reading, order)
 
 
 def _lines(name: str, reading: TextReading, why: Data) -> list[str]:
