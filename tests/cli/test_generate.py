@@ -25,6 +25,19 @@ def test_one_answer_of_the_shape(run: Run) -> None:
     jsonschema.validate(json.loads(found.stdout), SCHEMA)
 
 
+def test_an_answer_with_the_figures_of_its_tokens(run: Run) -> None:
+    plain = run(*ASKED).stdout
+    told = json.loads(run(*ASKED, "--json").stdout)
+    assert json.loads(told["text"]) == json.loads(plain)
+    steps = told["steps"]
+    assert "".join(step["text"] for step in steps) == told["text"]
+    assert told["counts"] == {"tokens": len(steps), "forced": sum(s["forced"] for s in steps)}
+    kept = [step["kept"] for step in steps]
+    assert told["kept"] == {"mean": sum(kept) / len(kept), "least": min(kept)}
+    assert told["arrival_ms"] == sorted(told["arrival_ms"])
+    assert len(told["arrival_ms"]) == len(steps) == told["trace"]["completion_tokens"]
+
+
 def test_a_seed_repeats(run: Run) -> None:
     sampled = (*ASKED, "--temperature", "1.5", "--seed", "5")
     assert run(*sampled).stdout == run(*sampled).stdout

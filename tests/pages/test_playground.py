@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import ast
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from axe_selenium_python import Axe
@@ -14,6 +18,8 @@ from maskwright.server.access.keys import ApiKey, KeyRing, digest_of
 from tests.live_server import live_server
 from tests.pages.browser import Browser
 from tests.pages.demo_server import Served
+
+WITHOUT_PROXIES = {name: value for name, value in os.environ.items() if "proxy" not in name.lower()}
 
 
 @pytest.fixture
@@ -186,6 +192,25 @@ def test_the_request_is_shown_as_code(page: Browser) -> None:
     assert 'import OpenAI from "openai"' in page.text("#code pre")
     page.find("#code-copy").click()
     page.until(lambda: page.text("#notice") == "Copied")
+
+
+def test_the_code_that_is_copied_runs_as_it_is(page: Browser, tmp_path: Path) -> None:
+    page.find("#copy").click()
+    command = page.text("#code pre")
+    answered = subprocess.run(
+        ["bash", "-c", command], capture_output=True, text=True, timeout=60, env=WITHOUT_PROXIES
+    )
+    assert answered.returncode == 0, answered.stderr
+    content = json.loads(answered.stdout)["choices"][0]["message"]["content"]
+    page.all("#code [aria-pressed=false]")[0].click()
+    program = tmp_path / "request.py"
+    program.write_text(page.text("#code pre"))
+    asked = subprocess.run(
+        [sys.executable, program], capture_output=True, text=True, timeout=60, env=WITHOUT_PROXIES
+    )
+    assert asked.returncode == 0, asked.stderr
+    assert {"name", "age", "role"} <= set(json.loads(content))
+    assert json.loads(asked.stdout) == json.loads(content)
 
 
 def test_the_shape_is_drawn(page: Browser) -> None:

@@ -4,12 +4,18 @@ SHAPE is a file, the shape itself, or the name of a schema or grammar that ships
 file of that name comes first. The answer goes to standard output while it is generated. The model
 sees a schema beside the prompt. It doesn't see a grammar or a pattern, which the prompt should
 therefore describe.
+
+With `--json`, the answer is printed when it is complete, with each of its tokens: how many were
+allowed in its place, the logarithms of its probability, what the model would rather have written,
+and when it arrived.
 """
 
 from __future__ import annotations
 
 import json
-from typing import Annotated
+import time
+from dataclasses import asdict
+from typing import Annotated, Final
 
 from maskwright.automaton.value.whitespace import WhitespaceName
 from maskwright.cli.arguments import Argument, Option
@@ -20,6 +26,7 @@ from maskwright.cli.options import (
     CACHE_HELP,
     DEVICE_HELP,
     DTYPE_HELP,
+    JSON_HELP,
     KIND_HELP,
     MODEL_HELP,
     SHAPE_HELP,
@@ -28,9 +35,13 @@ from maskwright.cli.options import (
     cache_folder,
 )
 from maskwright.cli.output.progress import progress
-from maskwright.engine import Engine, EngineConfig, Generation, Request
+from maskwright.engine import Engine, EngineConfig, Generation, Request, TokenScore
 from maskwright.models import DEMO_PATH, Backend, Dtype, load
 from maskwright.sampling import SamplingParams
+from maskwright.vocab import Vocabulary
+
+LIKELY: Final = 8
+"""The model's likeliest tokens among which `--json` tells those that the shape forbids."""
 
 
 def generate(
@@ -53,6 +64,7 @@ def generate(
         int | None, Option(help="Seed of the samples, which makes the answer repeatable.")
     ] = None,
     cache: Annotated[str, Option(envvar="MASKWRIGHT_CACHE", help=CACHE_HELP)] = str(USER_CACHE),
+    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False,
 ) -> None:
     wanted = read_shape(shape, kind)
     prompt = text_argument(prompt, "prompt")
@@ -69,16 +81,46 @@ def generate(
     tokens = loaded.render_chat([{"role": "user", "content": prompt}], response_schema=told)
     with Engine(loaded, EngineConfig(max_running=1)) as engine:
         room = max(1, engine.max_context - len(tokens))
-        _print(
-            engine.submit(
-                Request(
-                    prompt=tokens,
-                    params=SamplingParams(temperature=temperature, seed=seed),
-                    max_tokens=room if max_tokens is None else min(max_tokens, room),
-                    grammar=grammar,
-                )
+        logprobs = LIKELY if as_json else None
+        generation = engine.submit(
+            Request(
+                prompt=tokens,
+                params=SamplingParams(temperature=temperature, seed=seed, logprobs=logprobs),
+                max_tokens=room if max_tokens is None else min(max_tokens, room),
+                grammar=grammar,
             )
         )
+        if as_json:
+            _print_figures(generation, loaded.vocab)
+        else:
+            _print(generation)
+
+
+def _print_figures(generation: Generation, vocabulary: Vocabulary) -> None:
+    """Print an answer with the figures of its tokens, as the server explains them."""
+    # Only here, because it imports the server.
+    from maskwright.server.guarantees.records import Records  # noqa: PLC0415
+
+    start = time.perf_counter()
+    text, scores, arrivals, reason = "", list[TokenScore](), list[float](), None
+    for delta in generation:
+        if delta.error is not None:
+            raise delta.error
+        text += delta.text
+        scores += delta.scores
+        arrivals += [1000 * (time.perf_counter() - start)] * len(delta.scores)
+        reason = delta.finish_reason
+    records = Records(vocabulary)
+    records.keep(None, "answer", 0, scores)
+    explained = records.explained(None, "answer", 0) or {}
+    told = {
+        "text": text,
+        "finish_reason": None if reason is None else reason.value,
+        **{name: explained[name] for name in ("counts", "kept", "wanted", "steps")},
+        "arrival_ms": arrivals,
+        "trace": None if generation.trace is None else asdict(generation.trace),
+    }
+    print(json.dumps(told, ensure_ascii=False, indent=2))
 
 
 def _print(generation: Generation) -> None:
