@@ -193,3 +193,11 @@ def test_a_process_that_never_answers_the_question_ends_the_request(work: PostSt
 def test_a_wait_ends_when_it_is_told_to(work: PostStepWork) -> None:
     threading.Timer(0.05, work.wake).start()
     assert list(work.collect(WAIT)) == []
+
+
+def test_it_says_whether_there_are_results(work: PostStepWork) -> None:
+    assert not work.has_results
+    work.wake()
+    assert work.has_results
+    assert list(work.collect()) == []
+    assert not work.has_results

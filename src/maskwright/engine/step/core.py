@@ -54,8 +54,8 @@ LEAST_TIMEOUT = 1e-3
 @dataclass(slots=True)
 class StepSeconds:
     """Seconds that all steps so far have spent in each part: `wait` for post-step work, `draft` in
-    the draft model, `plan` in the scheduler, `forward` in the model, `sample` in sampling. Without
-    overlap, post-step work is part of `sample`."""
+    the draft model, `plan` in the scheduler, deadlines included, `forward` in the model, `sample`
+    in sampling. Without overlap, post-step work is part of `sample`."""
 
     wait: float = 0.0
     draft: float = 0.0
@@ -256,11 +256,12 @@ class Core:
         after the forward is sampled."""
         begin = time.perf_counter()
         self.expire()
+        expired = time.perf_counter()
         self._await(self._expects_advance)
         waited = time.perf_counter()
         if self.device_steps is not None and self._decode_ahead(self.device_steps):
             self.move_blocks()
-            self.seconds.wait += waited - begin
+            self._note_wait(begin, expired, waited)
             return
         if self._draft_model is not None:
             self._guess(self._draft_model)
@@ -309,11 +310,16 @@ class Core:
             if plan.decodes:
                 self.seen.decodes.note(plan.decodes)
             self.seen.step.note(sampled - drafted)
-        self.seconds.wait += waited - begin
+        self._note_wait(begin, expired, waited)
         self.seconds.draft += drafted - waited
         self.seconds.plan += planned - drafted
         self.seconds.forward += computed - planned
         self.seconds.sample += sampled - computed
+
+    def _note_wait(self, begin: float, expired: float, waited: float) -> None:
+        """Count the wait for post-step work, and the look at deadlines before it."""
+        self.seconds.plan += expired - begin
+        self.seconds.wait += waited - expired
 
     def move_blocks(self) -> None:
         """Note which copies between the pools have ended, and move blocks between the pool and the
@@ -394,6 +400,8 @@ class Core:
         """Collect results of post-step work, and wait up to `GRACE` for each next one while
         something is `missing`."""
         self._settle()
+        if not missing():
+            return
         deadline = time.perf_counter() + GRACE
         while missing() and (left := deadline - time.perf_counter()) > 0:
             if self._settle(left):
@@ -403,6 +411,8 @@ class Core:
         """Whether a request may be about to advance: the plan waits for it. Not for one that has
         taken longer already, whose grammar may take seconds, nor for one whose grammar's process
         has been asked: all others would wait for the answer, which may come during the forward."""
+        if not self._advancing:
+            return False
         begin = time.perf_counter() - GRACE
         return any(at > begin for at in self._advancing.values())
 
@@ -417,6 +427,8 @@ class Core:
     def _settle(self, wait: float = 0.0) -> int:
         """Act on the results of post-step work, waiting up to `wait` seconds for the first; returns
         their number."""
+        if wait <= 0 and not self._post_step_work.has_results:
+            return 0
         count = 0
         with WakeUps.held():  # of requests that end
             for active, result in self._post_step_work.collect(wait):

@@ -110,6 +110,11 @@ class PostStepWork:
             tokens, lambda heard: self._done.put(_Answered(active, tokens, heard, questions, now))
         )
 
+    @property
+    def has_results(self) -> bool:
+        """Whether `collect` has something to do at this moment."""
+        return not self._done.empty()
+
     def collect(self, wait: float = 0.0) -> Iterator[tuple[Active, StepResult]]:
         """Yield the results since the last call, in order; if there is none, wait up to `wait`
         seconds for the first, or until `wake` is called."""
