@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import pickle
+import random
 import re
 
 import pytest
@@ -59,3 +61,30 @@ def test_what_fits_nowhere_is_named(tokens: list[str], data: str, place: str) ->
 def test_a_byte_that_is_no_character_is_named_as_a_byte(data: bytes, place: str) -> None:
     with pytest.raises(UnspellableError, match=re.escape(f"nothing fits at {place}")):
         Spellings.of([b"a"]).fewest(data)
+
+
+def test_what_was_counted_for_one_text_serves_those_that_end_alike() -> None:
+    tokens = [b"a", b"b", b"c", b"ab", b"bc", b"abc", b"cab", b"bbb", b"cc", b"ca"]
+    draw = random.Random(7)
+    texts = ["".join(draw.choices("abc", k=draw.randrange(9))).encode() for _ in range(40)]
+    ends = ["".join(draw.choices("abcd", k=draw.randrange(40))).encode() for _ in range(6)]
+    kept = Spellings.of(tokens)
+    for _ in range(400):
+        data = draw.choice(texts) + draw.choice(ends)
+        found = [_spelled(each, data) for each in (kept, Spellings.of(tokens))]
+        assert found[0] == found[1], data
+        assert found[0] is None or b"".join(tokens[token] for token in found[0]) == data
+
+
+def test_what_was_counted_for_a_very_long_text_is_not_kept() -> None:
+    spellings = Spellings.of([b"a"])
+    spellings.fewest(b"aa")
+    spellings.fewest(b"a" * 100_000)
+    assert len(pickle.dumps(spellings)) < 10_000
+
+
+def _spelled(spellings: Spellings, data: bytes) -> list[int] | None:
+    try:
+        return spellings.fewest(data)
+    except UnspellableError:
+        return None

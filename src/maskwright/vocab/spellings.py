@@ -3,10 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Self
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple, Self
 
 from maskwright.errors import UnspellableError
+
+_UNREACHABLE: Final = 1 << 60
+"""More tokens than any text has."""
+_MOST_KEPT: Final = 1 << 14
+"""Bytes of a text up to which what was counted for it is kept for the next one."""
+
+
+class _Counted(NamedTuple):
+    """The fewest tokens of every suffix of a text: `cost[n]` tokens spell its last `n` bytes, or
+    none do if that is `_UNREACHABLE`; the first of them has `step[n]` bytes."""
+
+    data: bytes
+    cost: list[int]
+    step: list[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +33,11 @@ class Spellings:
 
     ids: dict[bytes, int]
     lengths: tuple[tuple[int, ...], ...]
+    _latest: list[_Counted] = field(
+        default_factory=lambda: [_Counted(b"", [0], [0])], compare=False, repr=False
+    )
+    """One entry: what was counted for the latest text. It is replaced as a whole, so that threads
+    may share it."""
 
     @classmethod
     def of(cls, tokens: Sequence[bytes]) -> Self:
@@ -34,20 +53,22 @@ class Spellings:
         """Return the shortest list of ids that spells `data`; of several, the one with the longest
         first token.
 
-        Dynamic programming from the end, in O(len(data) * number of token lengths). Raises
-        `UnspellableError` if no tokens spell `data`.
+        Dynamic programming from the end, in O(n * number of token lengths) for the `n` bytes before
+        those at the end that the latest text had too. Raises `UnspellableError` if no tokens spell
+        `data`.
         """
-        cost, step = self._counted(data)
+        _, cost, step = self._counted(data)
         end = len(data)
-        if cost[0] > end:
+        if cost[end] >= _UNREACHABLE:
             raise UnspellableError(
                 f"no tokens of the vocabulary spell {data!r}: {self._lacking(data)}", param="data"
             )
         spelled: list[int] = []
         i = 0
         while i < end:
-            spelled.append(self.ids[data[i : i + step[i]]])
-            i += step[i]
+            length = step[end - i]
+            spelled.append(self.ids[data[i : i + length]])
+            i += length
         return spelled
 
     def _lacking(self, data: bytes) -> str:
@@ -62,16 +83,37 @@ class Spellings:
         missing = rest[0] if rest[0] != "\ufffd" else data[farthest : farthest + 1]
         return f"nothing fits at {missing!r}"
 
-    def _counted(self, data: bytes) -> tuple[list[int], list[int]]:
-        """Return, for each place in `data`, the number of tokens needed from there on, and the
-        length of the first one. If no tokens spell the rest, the number is above `len(data)`."""
-        end = len(data)
-        unreachable = end + 1
-        cost = [unreachable] * end + [0]  # tokens needed for data[i:]
-        step = [0] * end  # length of the first of them
-        for i in reversed(range(end)):
-            for length in self.lengths[data[i]]:
-                stop = i + length
-                if stop <= end and cost[stop] + 1 < cost[i] and data[i:stop] in self.ids:
-                    cost[i], step[i] = cost[stop] + 1, length
-        return cost, step
+    def _counted(self, data: bytes) -> _Counted:
+        """Count the tokens that every suffix of `data` needs, from those of the latest text on
+        that ends alike: completions of one place differ in their first bytes."""
+        latest = self._latest[0]
+        shared = _common_suffix(data, latest.data)
+        cost, step = latest.cost[: shared + 1], latest.step[: shared + 1]
+        for left in range(shared + 1, len(data) + 1):
+            at = len(data) - left
+            least, first = _UNREACHABLE, 0
+            for length in self.lengths[data[at]]:
+                if (
+                    length <= left
+                    and cost[left - length] + 1 < least
+                    and data[at : at + length] in self.ids
+                ):
+                    least, first = cost[left - length] + 1, length
+            cost.append(least)
+            step.append(first)
+        counted = _Counted(data, cost, step)
+        if len(data) <= _MOST_KEPT:
+            self._latest[0] = counted
+        return counted
+
+
+def _common_suffix(one: bytes, other: bytes) -> int:
+    """The number of bytes at the end of two texts up to which they are equal."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[len(one) - middle :] == other[len(other) - middle :]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
