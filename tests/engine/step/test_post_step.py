@@ -13,7 +13,7 @@ from maskwright.engine import FinishReason
 from maskwright.engine.request.active import Active, Advance, Masks
 from maskwright.engine.step.post_step import Failed, PostStepWork, Prepared
 
-MASKS = Masks(np.zeros((1, 1), np.int32))
+MASKS = Masks((np.zeros(1, np.int32),))
 WAIT = 60.0
 
 

@@ -254,14 +254,9 @@ class Core:
         """Run one step: plan, forward, sample. Results of post-step work are collected on the way:
         a request that has advanced before the plan takes part in it, and a row whose mask is there
         after the forward is sampled."""
-        begin = time.perf_counter()
-        self.expire()
-        expired = time.perf_counter()
-        self._await(self._expects_advance)
-        waited = time.perf_counter()
+        waited = self._await_advances()
         if self.device_steps is not None and self._decode_ahead(self.device_steps):
             self.move_blocks()
-            self._note_wait(begin, expired, waited)
             return
         if self._draft_model is not None:
             self._guess(self._draft_model)
@@ -310,16 +305,10 @@ class Core:
             if plan.decodes:
                 self.seen.decodes.note(plan.decodes)
             self.seen.step.note(sampled - drafted)
-        self._note_wait(begin, expired, waited)
         self.seconds.draft += drafted - waited
         self.seconds.plan += planned - drafted
         self.seconds.forward += computed - planned
         self.seconds.sample += sampled - computed
-
-    def _note_wait(self, begin: float, expired: float, waited: float) -> None:
-        """Count the wait for post-step work, and the look at deadlines before it."""
-        self.seconds.plan += expired - begin
-        self.seconds.wait += waited - expired
 
     def move_blocks(self) -> None:
         """Note which copies between the pools have ended, and move blocks between the pool and the
@@ -395,6 +384,18 @@ class Core:
         now = self._clock()
         for sequence in plan.preempted:
             self._active[sequence.arrival].generation.record.preempt(now)
+
+    def _await_advances(self) -> float:
+        """End what is out of time, and wait briefly for requests that are about to advance; returns
+        when that was done."""
+        begin = time.perf_counter()
+        self.expire()
+        expired = time.perf_counter()
+        self._await(self._expects_advance)
+        waited = time.perf_counter()
+        self.seconds.plan += expired - begin
+        self.seconds.wait += waited - expired
+        return waited
 
     def _await(self, missing: Callable[[], bool]) -> None:
         """Collect results of post-step work, and wait up to `GRACE` for each next one while
