@@ -19,6 +19,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -102,7 +103,10 @@ def main() -> int:
         return 0
     if unknown := set(options.names) - set(libraries()):
         parser.error(f"no {', '.join(sorted(unknown))}; there are {', '.join(libraries())}")
-    with served_process() as server:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        served_process("--batch-folder", folder) as server,
+    ):
         failed = [name for name in options.names or libraries() if not run(name, server.url)]
     print(f"\nfailed: {', '.join(failed)}" if failed else "\nall passed")
     return 1 if failed else 0

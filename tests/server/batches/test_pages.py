@@ -29,8 +29,8 @@ def test_pages_follow_each_other() -> None:
     assert pages("after=i4") == {
         "object": "list",
         "data": [],
-        "first_id": None,
-        "last_id": None,
+        "first_id": "",
+        "last_id": "",
         "has_more": False,
     }
 

@@ -27,8 +27,8 @@ def page(newest_first: Sequence[Json], query: QueryParams, *, most: int, default
     return {
         "object": "list",
         "data": list(part),
-        "first_id": part[0]["id"] if part else None,
-        "last_id": part[-1]["id"] if part else None,
+        "first_id": part[0]["id"] if part else "",
+        "last_id": part[-1]["id"] if part else "",
         "has_more": begin + limit < len(newest_first),
     }
 

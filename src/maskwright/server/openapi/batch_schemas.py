@@ -104,8 +104,8 @@ def _page(name: str) -> Json:
         {
             "object": constant("list"),
             "data": array(ref(name)),
-            "first_id": nullable(text()),
-            "last_id": nullable(text()),
+            "first_id": text(),
+            "last_id": text(),
             "has_more": flag(),
         }
     )
