@@ -104,7 +104,7 @@ def test_errors_of_the_protocol(served: Served) -> None:
         httpx.post(chat, content=b"{}", headers={"Content-Type": "text/plain"}),
         httpx.get(f"{served.url}/v1/nothing"),
         httpx.get(chat),
-        httpx.get(f"{served.url}/v1/models/other"),
+        httpx.get(f"{served.url}/v1/models/"),
         httpx.post(chat, content=b" " * (9 << 20), headers=headers),
         httpx.post(f"{served.url}/v1/explain", json={"id": "none"}),
     ]

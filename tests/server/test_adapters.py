@@ -55,6 +55,7 @@ def test_no_other_name_is_taken_for_one(served: Engine) -> None:
     answer = Client(served).chat(model="shrot")
     assert answer.status_code == 404
     assert answer.json()["error"]["code"] == "model_not_found"
+    assert Client(served).call("GET", "/v1/models/shrot").status_code == 404
 
 
 def test_two_of_one_name_are_refused(served: Engine) -> None:

@@ -145,7 +145,7 @@ def test_a_defect_is_a_500_with_a_request_id(client: Client, engine: ScriptedEng
         ("POST", "/v1/embeddings", 404, "not_found"),
         ("GET", "/v1/chat/completions", 405, "method_not_allowed"),
         ("DELETE", "/v1/models", 405, "method_not_allowed"),
-        ("GET", "/v1/models/other", 404, "model_not_found"),
+        ("GET", "/v1/models/", 404, "model_not_found"),
     ],
 )
 def test_paths_and_methods(client: Client, method: str, path: str, status: int, code: str) -> None:
@@ -173,8 +173,17 @@ def test_a_name_with_slashes_can_be_asked_for(client: Client) -> None:
     assert client.call("GET", "/v1/models/org/model").json()["id"] == "org/model"
 
 
+def test_every_name_has_a_card_as_it_is_answered(client: Client) -> None:
+    card = client.call("GET", "/v1/models/gpt-4o").json()
+    assert (card["id"], card["object"], card["parent"]) == ("gpt-4o", "model", "bytes")
+    assert client.chat(model="gpt-4o").json()["model"] == "gpt-4o"
+
+
 def test_strict_model_names(client: Client) -> None:
     client.config = ServerConfig(strict_model=True)
+    assert client.call("GET", "/v1/models/bytes").status_code == 200
+    refused = client.call("GET", "/v1/models/other")
+    assert (refused.status_code, refused.json()["error"]["code"]) == (404, "model_not_found")
     response = client.chat(model="other")
     assert response.status_code == 404
     error = response.json()["error"]

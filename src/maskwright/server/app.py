@@ -25,7 +25,7 @@ from maskwright.server.config import ServerConfig
 from maskwright.server.disconnect import ClientGoneError
 from maskwright.server.errors import HttpError, code_of, describe, error_response
 from maskwright.server.exchange import exchange_of
-from maskwright.server.generation_routes import GenerationRoutes, no_such_model
+from maskwright.server.generation_routes import GenerationRoutes, check_model
 from maskwright.server.grammars.tool_style import tool_format_of
 from maskwright.server.guarantees.explain_route import ExplainRoute
 from maskwright.server.guarantees.records import Records
@@ -81,7 +81,8 @@ def create_app(
     vocab, records = engine.loaded.vocab, Records(engine.loaded.vocab)
     explain = ExplainRoute(vocab, starter.recipes, records, processes, config.body_bytes)
     shapes = ShapeRoutes(vocab, starter.recipes, processes, config.body_bytes)
-    routes, state = Routes(engine, metrics, name, drain), StateRoute(engine, metrics, name)
+    routes = Routes(engine, metrics, name, drain, strict=config.strict_model)
+    state = StateRoute(engine, metrics, name)
     generation = GenerationRoutes(engine, config, starter, records, name, identity)
     folder = config.batch_folder
     batching = None if folder is None else Batching(folder, config, engine.config)
@@ -168,8 +169,12 @@ def _add_middleware(
 class Routes:
     """The endpoints that describe one engine. `name`: the model's name."""
 
-    def __init__(self, engine: Engine, metrics: Metrics, name: str, drain: Drain) -> None:
+    def __init__(
+        self, engine: Engine, metrics: Metrics, name: str, drain: Drain, *, strict: bool
+    ) -> None:
+        """`strict`: other models' names are refused."""
         self._engine = engine
+        self._strict = strict
         self._drain = drain
         self._name = name
         self._created = int(time.time())
@@ -181,8 +186,8 @@ class Routes:
 
     async def model(self, http: Request) -> JSONResponse:
         name = http.path_params["name"]
-        if name != self._name and name not in self._engine.adapters:
-            raise no_such_model(name)
+        strict = self._strict or not name
+        check_model(name, self._name, self._engine.adapters, strict=strict)
         return JSONResponse(self._card(name))
 
     async def metrics(self, http: Request) -> Response:

@@ -4,7 +4,7 @@ are written; what lies between is common to all of them."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, TypeAlias, TypeVar
@@ -212,12 +212,8 @@ class GenerationRoutes:
         return {"maskwright": told} if told else {}
 
     def _check_model(self, name: str | None) -> None:
-        """Refuse a name that is not served, if the server has adapters: there the name decides
-        which model answers."""
-        adapters = self._engine.adapters
-        strict = self._config.strict_model or any(adapters)
-        if strict and name is not None and name != self._name and name not in adapters:
-            raise no_such_model(name)
+        if name is not None:
+            check_model(name, self._name, self._engine.adapters, strict=self._config.strict_model)
 
 
 def _warnings(warnings: Sequence[str]) -> dict[str, str]:
@@ -229,8 +225,10 @@ def _warnings(warnings: Sequence[str]) -> dict[str, str]:
     return {WARNINGS: json.dumps(told)}
 
 
-def no_such_model(name: str) -> HttpError:
-    """Return the error for a model that is not served."""
-    return HttpError(
-        404, f"the model {name!r} is not served here", code="model_not_found", param="model"
-    )
+def check_model(name: str, served: str, adapters: Collection[str], *, strict: bool) -> None:
+    """Raise HttpError for a name that is not served, if the server is strict or has adapters: there
+    the name decides which model answers. Otherwise the served model answers to every name."""
+    if (strict or any(adapters)) and name != served and name not in adapters:
+        raise HttpError(
+            404, f"the model {name!r} is not served here", code="model_not_found", param="model"
+        )

@@ -44,7 +44,7 @@ def read(folder: Path) -> dict[str, Any]:
     if not kept.exists():
         fetch(folder, kept)
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    return yaml.load(kept.read_bytes(), Loader=loader)  # noqa: S506  (both loaders are safe)
+    return yaml.load(kept.read_bytes(), Loader=loader)
 
 
 def fetch(folder: Path, kept: Path) -> None:

@@ -47,7 +47,7 @@ def request_schemas() -> Schemas:
     chat = _body(_chat_fields(), protocol.OBEYED, {}, "messages")
     written = _body(_text_fields(), text_request.OBEYED, text_request.REFUSED, "prompt")
     obeyed, refused = response_request.OBEYED, response_request.REFUSED
-    responses = _body(_response_fields(), obeyed, refused, "input")
+    responses = _body(_response_fields(), obeyed, refused)
     return {
         "ChatCompletionRequest": chat,
         "CompletionRequest": written,
@@ -110,12 +110,13 @@ def _body(
     fields: Schemas,
     obeyed: frozenset[str],
     refused: Mapping[str, tuple[object, ...]],
-    required: str,
+    required: str | None = None,
 ) -> Json:
     """Describe a body by what the parser does with each field: it obeys it, takes no notice of it,
     or refuses all of its values but those without an effect."""
     properties: dict[str, Json] = {name: nullable(fields[name]) for name in sorted(obeyed)}
-    properties[required] = fields[required]
+    if required is not None:
+        properties[required] = fields[required]
     for name in sorted(HARMLESS - obeyed):
         properties[name] = {"description": "Accepted, and without effect."}
     for name, neutral in sorted({**NEUTRAL, **refused}.items()):
@@ -125,7 +126,7 @@ def _body(
         "type": "object",
         "description": UNKNOWN,
         "properties": properties,
-        "required": [required],
+        "required": [] if required is None else [required],
     }
 
 

@@ -22,14 +22,15 @@ ITEMS = (
 
 def parse_input(body: Fields) -> tuple[Message, ...]:
     """Read the fields `instructions`, which becomes the first message, and `input`: a string, or an
-    array of items. What an assistant wrote in one turn (reasoning, text, calls) is one message."""
+    array of items; without it the user has said nothing. What an assistant wrote in one turn
+    (reasoning, text, calls) is one message."""
     messages: list[Message] = []
     instructions = body.string("instructions")
     if instructions is not None:
         messages.append(Message("system", instructions))
     match body.get("input"):
         case None:
-            raise missing("input")
+            messages.append(Message("user", ""))
         case str(text):
             messages.append(Message("user", text))
         case []:
