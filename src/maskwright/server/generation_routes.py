@@ -4,7 +4,7 @@ are written; what lies between is common to all of them."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, TypeAlias, TypeVar
@@ -225,10 +225,11 @@ def _warnings(warnings: Sequence[str]) -> dict[str, str]:
     return {WARNINGS: json.dumps(told)}
 
 
-def check_model(name: str, served: str, adapters: Collection[str], *, strict: bool) -> None:
+def check_model(name: str, served: str, adapters: Iterable[str], *, strict: bool) -> None:
     """Raise HttpError for a name that is not served, if the server is strict or has adapters: there
     the name decides which model answers. Otherwise the served model answers to every name."""
-    if (strict or any(adapters)) and name != served and name not in adapters:
+    names = tuple(adapters)
+    if (strict or names) and name != served and name not in names:
         raise HttpError(
             404, f"the model {name!r} is not served here", code="model_not_found", param="model"
         )

@@ -73,7 +73,12 @@ ASKED: list[tuple[str, dict[str, Any], str, str]] = [
         for fields in CHATS
     ),
     *(
-        ("/completions", {"prompt": TEXT, **fields}, *["CreateCompletionResponse"] * 2)
+        (
+            "/completions",
+            {"prompt": TEXT, **fields},
+            "CreateCompletionResponse",
+            "CreateCompletionResponse",
+        )
         for fields in COMPLETIONS
     ),
     *(
