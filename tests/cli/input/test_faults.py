@@ -13,6 +13,13 @@ BROKEN = [
     # file, its text, the place, the reason, what the caret stands under
     ("a.json", '{"type": "object",\n "properties": {"a": }}\n', "2:22", "not valid JSON", "}}"),
     ("a.json", '{"type":\n "strin"}', "1:2", "unknown type 'strin'", '"type":'),
+    (
+        "a.json",
+        '{"type": "object", "required": ["x"],\n "additionalProperties": false}',
+        "1:33",
+        "no JSON value matches the schema: 'x' is required, but additionalProperties forbids it",
+        '"x"],',
+    ),
     ("a.gbnf", 'root ::= "a"\n  | b c\nc ::= "c"\n', "2:5", "b is not defined", "b c"),
     ("a.lark", 'start: "a\n', "1:8", "", '"a'),
     ("a.regex", "ab(c\n", "1:3", "a group is not closed", "(c"),

@@ -71,6 +71,13 @@ def test_a_broken_shape_has_a_place(
             assert fault[name] == expected, fault
 
 
+def test_a_contradiction_has_a_place(client: Client) -> None:
+    schema = '{"type": "object",\n "required": ["x"],\n "additionalProperties": false}'
+    fault = check(client, "schema", schema)["fault"]
+    assert (fault["line"], fault["column"], fault["pointer"]) == (2, 15, "/required/0")
+    assert "'x' is required" in fault["message"]
+
+
 def test_findings_have_places(client: Client) -> None:
     schema = '{"type": "object",\n "properties": {"a": {"type": "string"}},\n "requird": ["a"]}'
     found = check(client, "schema", schema)["findings"]

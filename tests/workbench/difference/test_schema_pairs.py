@@ -33,13 +33,13 @@ def compiled(schema: Any, order: Any = "schema") -> Grammar:
     return compile_json_schema(schema, byte_vocabulary(), property_order=order)
 
 
-def decide(what: str, schema: Any, changed: Any) -> Comparison | None:
+def decide(what: str, schema: Any, changed: Any, order: Any) -> Comparison | None:
     """Compare two schemas, of which the second may have no instances; then None."""
     try:
-        second = compiled(changed)
+        second = compiled(changed, order)
     except UnsatisfiableSchemaError:
         return None
-    found = compare(compiled(schema), second)
+    found = compare(compiled(schema, order), second)
     assert found.equal is not None
     check_text(what, found.only_first, schema, changed)
     check_text(what, found.only_second, changed, schema)
@@ -61,18 +61,20 @@ def check_text(what: str, text: bytes | None, accepting: Any, refusing: Any) -> 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_some_changes_of_a_shipped_schema_are_decided(name: str) -> None:
+    """In the order of the schema, and in any, which is the command's."""
     made = [*changes(shipped(name))]
-    for what, changed in random.Random(name).sample(made, 2):
-        assert decide(what, shipped(name), changed) is not None or "properties" in what
+    sample = random.Random(name).sample(made, 4)
+    for (what, changed), order in zip(sample, ("schema", "any") * 2, strict=True):
+        assert decide(what, shipped(name), changed, order) is not None or "properties" in what
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
-def test_each_change_of_a_shipped_schema_is_decided(name: str) -> None:
+@pytest.mark.parametrize(("name", "order"), [*itertools.product(NAMES, ("schema", "any"))])
+def test_each_change_of_a_shipped_schema_is_decided(name: str, order: str) -> None:
     took: list[float] = []
     for what, changed in changes(shipped(name)):
         begin = time.process_time()
-        decide(what, shipped(name), changed)
+        decide(what, shipped(name), changed, order)
         took.append(time.process_time() - begin)
     assert sorted(took)[len(took) // 2] < 1
     assert max(took) < 20

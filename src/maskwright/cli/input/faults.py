@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
-from maskwright.errors import GrammarError, InputError, RegexError, SchemaError
+from maskwright.errors import (
+    GrammarError,
+    InputError,
+    RegexError,
+    SchemaError,
+    UnsatisfiableSchemaError,
+)
 from maskwright.workbench.pointer import value_spans
 from maskwright.workbench.position import TextPosition, position_of
 
@@ -32,6 +39,11 @@ def placed(error: InputError, name: str, text: str) -> InputError:
         case SchemaError():
             if not text:
                 return error
+            if isinstance(error, UnsatisfiableSchemaError):
+                # Only here, because most schemas have instances.
+                from maskwright.workbench.schema.no_values import naming_the_part  # noqa: PLC0415
+
+                error = naming_the_part(error, json.loads(text))
             return ShapeError(name, error.message, schema_position(text, error.pointer), error)
         case GrammarError():
             row, column = error.line - 1, error.column - 1

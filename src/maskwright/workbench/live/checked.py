@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from maskwright.errors import InputError
+from maskwright.errors import InputError, UnsatisfiableSchemaError
 from maskwright.grammar.dialects.read import read_grammar
 from maskwright.grammar.dialects.special import GrammarTokens
 from maskwright.mask import Grammar
@@ -20,6 +20,7 @@ from maskwright.workbench.live.kept import kept_grammar
 from maskwright.workbench.pointer import ValueSpan, value_spans
 from maskwright.workbench.report import Data
 from maskwright.workbench.schema.lint import lint_schema
+from maskwright.workbench.schema.no_values import naming_the_part
 
 
 def checked(
@@ -32,6 +33,9 @@ def checked(
     start = time.perf_counter()
     try:
         grammar = kept_grammar(compile, vocabulary)
+    except UnsatisfiableSchemaError as error:
+        found = naming_the_part(error, json.loads(text)) if kind == "schema" else error
+        return unusable(fault_of(found, text, kind))
     except InputError as error:
         return unusable(fault_of(error, text, kind))
     milliseconds = 1000 * (time.perf_counter() - start)

@@ -3,6 +3,7 @@
 - `explain`: What is done with each keyword of a schema.
 - `fixes`: What can be mended in a schema without being asked back.
 - `lint`: What is likely to be a mistake in a schema that can be used.
+- `no_values`: The part of a schema because of which no value matches the whole.
 - `option_lint`: Options and properties that no value matches, and options that share values.
 - `profiles`: The rules that other services have for schemas.
 - `solved_parts`: Whether values match the parts of a schema.
