@@ -38,7 +38,7 @@ BACKEND_HELP: Final = (
 )
 DEVICE_HELP: Final = (
     "Where the model computes: cpu, cuda, cuda:N, or auto, which is the first GPU if there is one. "
-    "Only the dense decoder computes on a GPU; its kernels have not run on one yet."
+    "The kernels for GPUs have not run on one yet."
 )
 DTYPE_HELP: Final = (
     "Type of weights, keys and values. 'auto' is float32 on the CPU, bfloat16 on a GPU."
