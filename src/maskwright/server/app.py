@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, Response
 
 from maskwright.dist.drain import Drain
 from maskwright.dist.handoff.http_names import BLOCKS_PATH, LACKING_PATH
-from maskwright.dist.routing.replica_state import CACHED_SECONDS
+from maskwright.dist.routing.replica_state import CACHED_SECONDS, KV_STORE
 from maskwright.engine import Engine
 from maskwright.errors import InputError, MaskwrightError
 from maskwright.processes import GrammarProcesses
@@ -218,6 +218,9 @@ class Routes:
             raise HttpError(503, "the server is being stopped", code="draining")
         seconds = self._engine.cached_seconds()
         headers = {} if seconds is None else {CACHED_SECONDS: f"{seconds:.3f}"}
+        if (store := self._engine.shared_store()) is not None:
+            name, kept = store
+            headers[KV_STORE] = name if kept is None else f"{name} {kept:.3f}"
         return JSONResponse({"status": "ready"}, headers=headers)
 
     def _check_alive(self) -> None:

@@ -10,24 +10,26 @@ from typing import Any
 import pytest
 
 from maskwright.dist.front.asked import read_asked
+from maskwright.dist.front.remembered import StoredPrompts
 from maskwright.dist.front.wire import Address
 from maskwright.dist.front.worker import RemoteServer
-from maskwright.dist.routing.estimate import cached_tokens
-from maskwright.dist.routing.replica_state import CACHED_SECONDS
+from maskwright.dist.routing.estimate import cached_tokens, stored_tokens
+from maskwright.dist.routing.replica_state import CACHED_SECONDS, KV_STORE
 
 
 class Answers:
     """Answers every check with a head and a body."""
 
-    def __init__(self, *headers: tuple[bytes, bytes]) -> None:
+    def __init__(self, *headers: tuple[bytes, bytes], status: int = 200) -> None:
         self.headers = dict(headers)
+        self.status = status
 
     async def send(self, method: str, path: str, headers: object) -> Any:
         async def body() -> bytes:
             return b'{"data": []}'
 
         return SimpleNamespace(
-            status=200, body=body, header=lambda name: self.headers.get(name, b"")
+            status=self.status, body=body, header=lambda name: self.headers.get(name, b"")
         )
 
 
@@ -61,3 +63,23 @@ def test_prompts_that_may_be_evicted_are_forgotten(
     monkeypatch.setattr(time, "monotonic", lambda: now + 1.01)
     asyncio.run(worker.check([]))
     assert [cached_tokens(route, worker.state()) > 0 for route in (old, new)] == kept
+
+
+def test_workers_with_one_store_fetch_each_others_prompts(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = StoredPrompts()
+    names = b"s", b"s", b"another", b""
+    workers = [RemoteServer(f"w{n}", Address("127.0.0.1", n), stored=known) for n in range(4)]
+    for worker, name in zip(workers, names, strict=True):
+        monkeypatch.setattr(worker, "client", Answers((KV_STORE.encode(), name)))
+        asyncio.run(worker.check([]))
+    monkeypatch.setattr(workers[0], "client", Answers(status=503))  # it drains
+    asyncio.run(workers[0].check([]))
+    route = sent(workers[0], "a")
+    counts = [(cached_tokens(route, one.state()), stored_tokens(route, one.state()))
+              for one in workers]  # fmt: skip
+    most = counts[0][0]
+    assert most > 400
+    assert counts == [(most, 0), (0, most), (0, 0), (0, 0)]
+    monkeypatch.setattr(workers[1], "client", Answers((KV_STORE.encode(), b"s 0.0")))
+    asyncio.run(workers[1].check([]))
+    assert stored_tokens(route, workers[1].state()) == 0, "all that was stored may be gone"

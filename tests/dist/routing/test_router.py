@@ -57,6 +57,25 @@ CHOICES: Table = {
         {},
         "a",
     ),
+    "a prefix in the store": ({"b": {"stored": set(PROMPT[:3])}}, {}, "b"),
+    "a stored prefix goes on after a cached one": (
+        {
+            "a": {"prefixes": set(PROMPT[:2])},
+            "b": {"prefixes": set(PROMPT[:1]), "stored": set(PROMPT[1:])},
+        },
+        {},
+        "b",
+    ),
+    "a cached prefix is worth more than a stored one": (
+        {"a": {"stored": set(PROMPT)}, "b": {"prefixes": set(PROMPT)}},
+        {},
+        "b",
+    ),
+    "a store that all share leaves the load to decide": (
+        {"a": {"stored": set(PROMPT), "running": 9}, "b": {"stored": set(PROMPT)}},
+        {},
+        "b",
+    ),
     "a known grammar": ({"b": {"grammars": {"g"}}}, {"grammar": "g"}, "b"),
     "a resident adapter": (
         {
@@ -168,6 +187,13 @@ def test_unknown_requests_spread_over_equal_replicas() -> None:
     )
     assert len(chosen) == 8
     assert max(chosen.values()) < 150
+
+
+def test_what_all_can_fetch_spreads_over_them() -> None:
+    able = states(a={"stored": set(PROMPT)}, b={"stored": set(PROMPT)})
+    decisions = [ROUTER.route(request(id=str(number)), able, 0.0) for number in range(40)]
+    assert {decision.replica for decision in decisions} == {"a", "b"}
+    assert {decision.cached_tokens for decision in decisions} == {63}, "one is always computed"
 
 
 def test_two_choices_balance_better_than_one() -> None:

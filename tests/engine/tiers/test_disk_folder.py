@@ -89,6 +89,24 @@ def test_the_bound_holds_and_the_order_is_that_of_uses_by_all(tmp_path: Path, po
         assert not other.holds(key(3)), "used least often, although last"
 
 
+def test_for_how_long_blocks_stay(tmp_path: Path) -> None:
+    folder = DiskFolder(tmp_path / "lru", 2 * SIZE)
+    assert folder.place == DiskFolder(tmp_path / "lru", SIZE).place
+    for number in range(2):
+        folder.write(key(number), CONTENTS)
+        os.utime(folder._path(key(number).hex()), (time.time() - 50 + number,) * 2)
+    assert folder.kept_seconds is None
+    folder.write(key(2), CONTENTS)
+    assert not folder.holds(key(0))
+    assert folder.kept_seconds is not None
+    assert 49 < folder.kept_seconds < 70, "the block that went was used 50 s ago"
+    by_uses = DiskFolder(tmp_path / "lfu", SIZE, "lfu")
+    assert by_uses.place != folder.place
+    for number in range(2):
+        by_uses.write(key(number), CONTENTS)
+    assert (by_uses.counts.evicted, by_uses.kept_seconds) == (1, None)
+
+
 def test_what_does_not_fit_at_all_is_not_written(tmp_path: Path) -> None:
     folder = DiskFolder(tmp_path, SIZE - 1)
     assert not folder.write(key(1), CONTENTS)

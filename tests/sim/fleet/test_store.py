@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from maskwright.sim.costs.linear import LinearCosts
+from maskwright.sim.fleet.by_router import ByRouter
 from maskwright.sim.fleet.split import SplitFleet, SplitPolicy
 from maskwright.sim.fleet.store import Conductor, Tier, TieredStore
 from maskwright.sim.load.demand import Demand, text
@@ -93,6 +94,19 @@ def test_little_more_than_is_known_is_computed() -> None:
     # The second engine knows 80 of the 80 tokens that the first one knows.
     assert [one.cached for one in served] == [0, 80, 80]
     assert served[2].ttft == pytest.approx(0.009)
+
+
+def test_the_router_counts_what_all_engines_can_fetch() -> None:
+    """One engine has four blocks and a queue. What the other one fetches instead costs less."""
+    engines = [SETTINGS.engine(COSTS) for _ in range(2)]
+    engines[0].deposit(list(LONG[:64]))
+    waiting = Demand(6, 0.0, tuple(text(3, 50)), 1)
+    engines[0].add(waiting.sequence(), waiting.answer)
+    demand, kept = Demand(5, 0.0, LONG, 1), store(20)
+    assert ByRouter(prefill_rate=1000.0, store=kept).choose(demand, engines) == 0
+    kept.keep(LONG)
+    assert ByRouter(prefill_rate=1000.0, store=kept).choose(demand, engines) == 1
+    assert ByRouter(prefill_rate=1000.0).choose(demand, engines) == 0
 
 
 class OneOfTwo:

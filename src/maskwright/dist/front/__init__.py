@@ -10,6 +10,7 @@
 - `interrupt`: What ends the work of a request before its end.
 - `plain_http`: The HTTP/1.1 of the router's clients.
 - `relay`: A stream passed through, and continued by another worker if its worker is lost.
+- `remembered`: What the router remembers of prompts, by worker and by store.
 - `split`: A request whose prompt one worker computes, and whose answer another one gives.
 - `wire`: A client of HTTP/1.1 for one worker.
 - `worker`: What the router knows of one worker.

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from maskwright.dist.front.asked import Asked
 from maskwright.dist.front.front_metrics import FrontMetrics
+from maskwright.dist.front.remembered import StoredPrompts
 from maskwright.dist.front.split import PromptService
 from maskwright.dist.front.wire import Address
 from maskwright.dist.front.worker import RemoteServer, WorkerTraits
@@ -66,8 +67,9 @@ class WorkerGroup:
         both: list[Role] = ["both"] * len(addresses)
         known = traits or [WorkerTraits()] * len(addresses)
         every = zip(addresses, roles or both, known, strict=True)
+        stored = StoredPrompts()
         self.workers = [
-            RemoteServer(one.name or f"w{index}", address, role, one)
+            RemoteServer(one.name or f"w{index}", address, role, one, stored)
             for index, (address, role, one) in enumerate(every)
         ]
         self.models = frozenset(one.model for one in known if one.model)

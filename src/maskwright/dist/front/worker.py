@@ -4,49 +4,29 @@ from __future__ import annotations
 
 import json
 import time
-from collections import OrderedDict
-from collections.abc import Generator, Hashable
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from maskwright.dist.front.asked import Asked
 from maskwright.dist.front.errors import code_of
+from maskwright.dist.front.remembered import MOST_DIGESTS, Recent, StoredPrompts
 from maskwright.dist.front.wire import Address, WorkerClient, WorkerLostError
-from maskwright.dist.routing.replica_state import CACHED_SECONDS, ReplicaState, Role
-
-MOST_DIGESTS: Final = 1 << 14
-"""Most beginnings of prompts that are remembered of a worker."""
+from maskwright.dist.routing.estimate import leading
+from maskwright.dist.routing.replica_state import CACHED_SECONDS, KV_STORE, ReplicaState, Role
 
 MOST_GRAMMARS: Final = 1 << 10
 
 PREFILL_RATE: Final = 4000.0
 """Tokens of prompts a second that a worker is taken to compute. Only ratios matter."""
 
+FETCH_RATIO: Final = 10.0
+"""How many times as fast as computing a prompt it is taken to be to fetch it from a store on disk
+(`benchmarks/engine.py --parts stores`)."""
+
 STEP_SECONDS: Final = 0.01
 """What one running request is taken to cost another one until its first token."""
-
-Key = TypeVar("Key", bound=Hashable)
-
-
-class Recent(OrderedDict[Key, float]):
-    """The most recently used keys, at most `most`, with the times of their last use."""
-
-    def __init__(self, most: int) -> None:
-        super().__init__()
-        self._most = most
-
-    def note(self, key: Key) -> None:
-        self[key] = time.monotonic()
-        self.move_to_end(key)
-        if len(self) > self._most:
-            self.popitem(last=False)
-
-    def forget_before(self, moment: float) -> None:
-        """Forget the keys whose last use was before `moment`."""
-        while self and next(iter(self.values())) < moment:
-            self.popitem(last=False)
-
 
 @dataclass(frozen=True, slots=True)
 class WorkerTraits:
@@ -72,7 +52,9 @@ class RemoteServer:
         address: Address,
         role: Role = "both",
         traits: WorkerTraits = WorkerTraits(),
+        stored: StoredPrompts | None = None,
     ) -> None:
+        """`stored`: what is known of the stores of all workers."""
         self.name = name
         self.traits = traits
         self.role: Role = role
@@ -85,6 +67,9 @@ class RemoteServer:
         self.cards: list[dict[str, Any]] = []
         """The models that it lists, as it describes them."""
         self.adapters: frozenset[str] = frozenset()
+        self.store = ""
+        """The store on disk that it shares with others; empty if it has none."""
+        self._stored = stored or StoredPrompts()
         self._draining = False
         self._waiting_tokens = 0
         self._digests: Recent[int] = Recent(MOST_DIGESTS)
@@ -112,8 +97,10 @@ class RemoteServer:
             waiting_tokens=self._waiting_tokens,
             running=self.running,
             prefixes=self._digests,
+            stored=self._stored.of(self.store) if self.store else frozenset(),
             grammars=self._grammars,
             prefill_rate=PREFILL_RATE * self.traits.weight,
+            fetch_rate=FETCH_RATIO * PREFILL_RATE * self.traits.weight,
             step_seconds=STEP_SECONDS / self.traits.weight,
         )
 
@@ -130,6 +117,8 @@ class RemoteServer:
             self.lose()
             return
         self._forget_evicted(response.header(CACHED_SECONDS.encode()))
+        if response.status == 200:  # one that drains tells nothing, and its store stays
+            self._note_store(response.header(KV_STORE.encode()).decode("latin-1"))
         self.healthy = response.status == 200 or code_of(body) == "draining"
         self._draining = response.status != 200
         self.failures = 0 if self.healthy else self.failures + 1
@@ -153,7 +142,9 @@ class RemoteServer:
     def serving(self, asked: Asked | None, cached_tokens: int) -> Generator[Underway]:
         """Count a request while the block runs, and remember what the worker will know of it."""
         tokens = 0 if asked is None else asked.route.prompt_tokens - cached_tokens
+        cached = 0
         if asked is not None:
+            cached = leading(asked.route.digests, self._digests)
             for digest in asked.route.digests:
                 self._digests.note(digest)
             if asked.route.grammar is not None:
@@ -166,6 +157,8 @@ class RemoteServer:
         finally:
             served.begun()
             self.running -= 1
+            if asked is not None and self.store:
+                self._stored.note(self.store, asked.route.digests, cached)
 
     def prompt_done(self, tokens: int) -> None:
         """Note that `tokens` tokens of a prompt no longer wait."""
@@ -181,6 +174,13 @@ class RemoteServer:
         seconds they stay there."""
         with suppress(ValueError):
             self._digests.forget_before(time.monotonic() - float(told))
+
+    def _note_store(self, told: str) -> None:
+        """Note its store, and forget what may be gone from there, if it tells for how many seconds
+        blocks stay."""
+        self.store, _, kept = told.partition(" ")
+        if self.store:
+            self._stored.forget_evicted(self.store, kept)
 
     async def _list_models(self, headers: list[tuple[bytes, bytes]]) -> None:
         response = await self.client.send("GET", "/v1/models", headers)

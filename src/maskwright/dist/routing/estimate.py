@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
+from itertools import takewhile
 
 from maskwright.dist.routing.feasibility import has_room
 from maskwright.dist.routing.replica_state import ReplicaState, RouteRequest
@@ -25,37 +27,51 @@ class RouteCosts:
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """What is expected of one replica. `seconds`: to the first token. `cached_tokens`: tokens of
-    the prompt in its cache. `knows`: whether it has a part of the prompt, the grammar or the
+    the prompt in its cache. `stored_tokens`: further ones in its store. `knows`: whether it has a part of the prompt, the grammar or the
     adapter, which the request then need not pay for."""
 
     state: ReplicaState
     seconds: float
     cached_tokens: int
+    stored_tokens: int
     knows: bool
 
 
 def cached_tokens(request: RouteRequest, state: ReplicaState) -> int:
     """Return how many tokens of the prompt the replica has cached, as digests tell. At least one
     token of a prompt is always computed."""
-    count = 0
-    for digest in request.digests:
-        if digest not in state.prefixes:
-            break
-        count += 1
-    return max(0, min(count * request.digest_tokens, request.prompt_tokens - 1))
+    return _tokens(request, leading(request.digests, state.prefixes))
+
+
+def stored_tokens(request: RouteRequest, state: ReplicaState) -> int:
+    """Return how many tokens of the prompt the replica can fetch from its store, after those that
+    it has cached."""
+    cached = leading(request.digests, state.prefixes)
+    found = cached + leading(request.digests[cached:], state.stored)
+    return _tokens(request, found) - _tokens(request, cached)
+
+
+def leading(digests: Iterable[int], known: Container[int]) -> int:
+    """Return how many digests are `known`, up to the first one that is not."""
+    return sum(1 for _ in takewhile(known.__contains__, digests))
+
+
+def _tokens(request: RouteRequest, digests: int) -> int:
+    return max(0, min(digests * request.digest_tokens, request.prompt_tokens - 1))
 
 
 def estimate(request: RouteRequest, state: ReplicaState, costs: RouteCosts) -> Estimate:
     """Return the expected time to the first token of `request` at `state`.
 
     Prompts that wait there are computed first; of the request's own prompt, what is not cached is
-    computed, or received if another replica has computed it. Without free blocks the request also
+    fetched from the replica's store, and the rest computed, or received if another replica has
+    computed it. Without free blocks the request also
     waits until those before it are done.
     """
-    cached = cached_tokens(request, state)
+    cached, stored = cached_tokens(request, state), stored_tokens(request, state)
     rate = state.transfer_rate if request.phase == "decode" else state.prefill_rate
     seconds = state.waiting_tokens / state.prefill_rate
-    seconds += (request.prompt_tokens - cached) / rate
+    seconds += (request.prompt_tokens - cached - stored) / rate + stored / state.fetch_rate
     seconds += (state.running + state.waiting + 1) * state.step_seconds
     knows = cached > 0
     if request.grammar is not None:
@@ -68,4 +84,4 @@ def estimate(request: RouteRequest, state: ReplicaState, costs: RouteCosts) -> E
         knows |= resident
     if not has_room(request, state):
         seconds += costs.queue_seconds * (1 + state.waiting)
-    return Estimate(state, seconds, cached, knows)
+    return Estimate(state, seconds, cached, stored, knows)

@@ -18,6 +18,10 @@ CACHED_SECONDS: Final = "x-maskwright-cached-seconds"
 """The header with which a server, asked whether it is ready, tells for how many seconds prefixes
 stay in its cache: none that was used later than that has been evicted."""
 
+KV_STORE: Final = "x-maskwright-kv-store"
+"""The header with which it tells the name of its store on disk, and if anything has been evicted
+from there, for how many seconds blocks stay in it. Servers that share a store tell one name."""
+
 
 @dataclass(frozen=True, slots=True)
 class ReplicaState:
@@ -33,8 +37,10 @@ class ReplicaState:
     - `running`, `waiting`, `max_waiting`: requests in its steps, requests in its queue, and the
       most that its queue takes.
     - `prefixes`: digests of the beginnings of prompts in its cache (`prefix_digests`).
+    - `stored`: digests of what it can fetch from a store outside its cache.
     - `grammars`: keys of the grammars that it has compiled.
     - `prefill_rate`: tokens of prompts that it computes in a second.
+    - `fetch_rate`: tokens whose keys and values it fetches from its store in a second.
     - `transfer_rate`: tokens whose keys and values it receives in a second.
     - `step_seconds`: the seconds that each running request adds to a step.
     """
@@ -55,8 +61,10 @@ class ReplicaState:
     waiting: int = 0
     max_waiting: int = 1 << 30
     prefixes: Container[int] = field(default=frozenset[int](), repr=False)
+    stored: Container[int] = field(default=frozenset[int](), repr=False)
     grammars: Container[str] = field(default=frozenset[str](), repr=False)
     prefill_rate: float = 1000.0
+    fetch_rate: float = 10_000.0
     transfer_rate: float = 100_000.0
     step_seconds: float = 0.001
 
@@ -111,7 +119,8 @@ class Decision:
 
     - `replica`: the name of the replica; None if none can take the request.
     - `reason`: what decided, or why none can take it.
-    - `cached_tokens`: tokens of the prompt that the replica is expected to have cached.
+    - `cached_tokens`: tokens of the prompt that the replica is expected not to compute, since they
+      are in its cache or in its store.
     - `seconds`: the estimated time to the first token.
     - `retry_after`: for a refusal that time may remedy, the seconds after which to try again. None
       with a refusal means that no replica could ever serve the request as they are.

@@ -59,7 +59,7 @@ class Router:
         return Decision(
             chosen.state.name,
             reason,
-            chosen.cached_tokens,
+            chosen.cached_tokens + chosen.stored_tokens,
             chosen.seconds,
             obstacles=tuple(obstacles),
         )
@@ -109,12 +109,16 @@ def _choose(
         if not timely:
             return min(left, key=_order), "the least late"
         left = timely
-    if len(left) > 1 and not any(one.knows for one in left):
+    # What all of them can fetch from one store distinguishes none of them.
+    alike = len({one.stored_tokens for one in left}) == 1 and not any(one.knows for one in left)
+    if len(left) > 1 and alike:
         first, second = _two(request.id, left)
         # Of equal ones the one that was drawn first, so that idle replicas share the load.
         return min(first, second, key=lambda one: _order(one)[:2]), "the less loaded of two"
     best = min(left, key=_order)
-    return best, "the lowest estimate" if not best.cached_tokens else "the cached prefix"
+    if best.cached_tokens:
+        return best, "the cached prefix"
+    return best, "the stored prefix" if best.stored_tokens else "the lowest estimate"
 
 
 def _order(one: Estimate) -> tuple[float, int, str]:

@@ -347,6 +347,15 @@ class Engine:
             return None
         return max(0.0, time.monotonic() - horizon.time)
 
+    def shared_store(self) -> tuple[str, float | None] | None:
+        """The name of the store on disk, which engines have in common that can fetch what another
+        one has stored, and for how many seconds blocks stay there, None while all do. None without
+        such a store."""
+        stores = None if self._core.tiers is None else self._core.tiers.stores
+        if stores is None or stores.disk is None or stores.shared_name is None:
+            return None
+        return stores.shared_name, stores.disk.folder.kept_seconds
+
     def view(self) -> EngineView:
         """What the engine holds now, from any thread."""
         return view_scheduler(self._core.scheduler, self.config.classes)

@@ -68,6 +68,9 @@ class DiskFolder:
         self.counts = DiskCounts()
         self.bytes = 0
         """The sum of the sizes of all files, when this process last wrote or read it."""
+        self.evicted_at = 0
+        """Time of the last use of the most recently used block that this process has evicted, in
+        nanoseconds since 1970; 0 before the first one."""
         self._folder = folder
         self._counts_uses = policy == "lfu"
         self._heap: list[tuple[_Place, str]] = []
@@ -79,9 +82,21 @@ class DiskFolder:
             raise InputError(
                 f"{folder} can't hold blocks: {error.strerror}.", param="kv_disk"
             ) from None
+        state = os.fstat(self._lock)
+        self.place = f"{state.st_dev}:{state.st_ino}"
+        """What distinguishes this folder from all others of this machine."""
         with self._locked() as locked:
             if locked:
                 self._scan()
+
+    @property
+    def kept_seconds(self) -> float | None:
+        """For how long blocks stay at present: none that was used less than so many seconds ago
+        has been evicted by this process. None while none has been, and where another order than
+        that of the last uses decides."""
+        if not self.evicted_at or self._counts_uses:
+            return None
+        return max(0.0, time.time() - self.evicted_at / 1e9)
 
     def close(self) -> None:
         """Close the folder; nothing may be asked of it afterwards."""
@@ -204,6 +219,7 @@ class DiskFolder:
                 heapq.heappush(self._heap, (now, name))
             elif self._remove(path):
                 self.counts.evicted += 1
+                self.evicted_at = max(self.evicted_at, place[1])
         return True
 
     def _remove(self, path: Path) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import platform
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
@@ -28,6 +29,15 @@ class Stores:
     def key(self, digest: bytes) -> bytes:
         """Return the key of a block in the stores from its digest in the tree."""
         return hashlib.blake2b(digest, digest_size=DIGEST_BYTES, key=self._layout).digest()
+
+    @property
+    def shared_name(self) -> str | None:
+        """What engines tell of which each can fetch what another one has stored: their store on
+        disk and the layout of their blocks are one. None without a store on disk."""
+        if self.disk is None:
+            return None
+        place = f"{platform.node()} {self.disk.folder.place}"
+        return hashlib.blake2b(place.encode(), digest_size=16, key=self._layout).hexdigest()
 
     def find(self, key: bytes) -> Tier | None:
         """Return the fastest store that has a block."""

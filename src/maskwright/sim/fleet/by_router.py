@@ -7,13 +7,14 @@ from collections.abc import Hashable, Sequence
 from maskwright.dist.routing.replica_state import ReplicaState, RouteRequest
 from maskwright.dist.routing.router import Router
 from maskwright.sim.fleet.loads import HasScheduler, cached_tokens, load
+from maskwright.sim.fleet.store import TieredStore
 from maskwright.sim.load.demand import Demand
 
 
 class ByRouter:
     """Asks the router of a running cluster. `prefill_rate`: prompt tokens that an engine computes
     in a second; `step_seconds`: what each running request adds to a step; `salt`: under which the
-    prefix trees have the prompts."""
+    prefix trees have the prompts; `store`: what all engines can fetch prompts from."""
 
     def __init__(
         self,
@@ -21,11 +22,13 @@ class ByRouter:
         prefill_rate: float = 5000.0,
         step_seconds: float = 0.001,
         salt: Hashable = None,
+        store: TieredStore | None = None,
     ) -> None:
         self._router = router or Router()
         self._prefill_rate = prefill_rate
         self._step_seconds = step_seconds
         self._salt = salt
+        self._store = store
 
     def choose(self, demand: Demand, engines: Sequence[HasScheduler]) -> int:
         """The engine that the router chooses; where it chooses none, the least loaded one."""
@@ -48,16 +51,22 @@ class ByRouter:
 
     def _state(self, name: str, engine: HasScheduler, demand: Demand) -> ReplicaState:
         scheduler = engine.scheduler
+        cached, size = cached_tokens(engine, demand, self._salt), scheduler.pool.block_size
+        found, seconds = cached, 0.0
+        if self._store is not None:
+            found, seconds = self._store.find(demand.prompt, cached)
         return ReplicaState(
             name,
             "simulated",
-            block_size=scheduler.pool.block_size,
+            block_size=size,
             blocks_total=scheduler.pool.total,
             blocks_free=scheduler.pool.available,
             waiting_tokens=load(engine)[0],
             running=len(scheduler.running),
             waiting=len(scheduler.waiting),
-            prefixes=range(cached_tokens(engine, demand, self._salt) // scheduler.pool.block_size),
+            prefixes=range(cached // size),
+            stored=range(found // size),
             prefill_rate=self._prefill_rate,
+            fetch_rate=(found - cached) / seconds if seconds else self._prefill_rate,
             step_seconds=self._step_seconds,
         )
