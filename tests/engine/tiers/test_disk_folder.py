@@ -91,11 +91,11 @@ def test_the_bound_holds_and_the_order_is_that_of_uses_by_all(tmp_path: Path, po
 
 def test_for_how_long_blocks_stay(tmp_path: Path) -> None:
     folder = DiskFolder(tmp_path / "lru", 2 * SIZE)
-    assert folder.place == DiskFolder(tmp_path / "lru", SIZE).place
     for number in range(2):
         folder.write(key(number), CONTENTS)
         os.utime(folder._path(key(number).hex()), (time.time() - 50 + number,) * 2)
-    assert folder.kept_seconds is None
+    place, folder = folder.place, DiskFolder(tmp_path / "lru", 2 * SIZE)
+    assert (folder.place, folder.kept_seconds) == (place, None)
     folder.write(key(2), CONTENTS)
     assert not folder.holds(key(0))
     assert folder.kept_seconds is not None
