@@ -20,6 +20,7 @@ import torch
 from torch import Tensor
 
 from maskwright.kernels.kv_bytes import KvDtype
+from maskwright.kernels.upload import upload
 
 _CODES = {"int8": torch.int8, "fp8": torch.float8_e4m3fn}
 _LARGEST = {torch.int8: 127.0, torch.float8_e4m3fn: 448.0}
@@ -62,7 +63,7 @@ def new_pool(
 def clear_blocks(pool: KvPool, blocks: Sequence[int]) -> None:
     """Zero `blocks` in all layers."""
     if blocks:
-        index = torch.tensor(blocks, device=pool.data.device)
+        [index] = upload([torch.tensor(blocks)], pool.data.device)
         for part in _parts(pool):
             part.index_fill_(0, index, 0)
 

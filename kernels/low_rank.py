@@ -29,6 +29,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from maskwright.kernels.device import INTERPRETED, jit, tl
+from maskwright.kernels.upload import upload
 
 ROWS: Final = 16
 """Rows in a tile, all of one adapter: the fewest that a product on tensor cores has."""
@@ -131,11 +132,8 @@ def group_rows(
         for begin in range(0, len(mine), ROWS):
             tiles += [number, len(rows) + begin, min(ROWS, len(mine) - begin), 0]
         rows += mine
-    # Padded so that what follows begins at a multiple of 16 bytes, which kernels are compiled for.
-    tables = [table.entries.data_ptr() for _, table in groups] + [0] * (len(groups) % 2)
-    # One copy to the device for all columns.
-    columns = torch.tensor(tables + tiles + rows, dtype=torch.int64)
-    moved = columns.to(device, non_blocking=True).split([len(tables), len(tiles), len(rows)])
+    columns = ([table.entries.data_ptr() for _, table in groups], tiles, rows)
+    moved = upload([torch.tensor(column, dtype=torch.int64) for column in columns], device)
     most_rank = max((table.most_rank for _, table in groups), default=0)
     return GroupedRows(moved[2], moved[1].view(-1, 4), moved[0], most_rank)
 

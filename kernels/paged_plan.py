@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -36,30 +36,49 @@ class DevicePlan:
             paged_prefill(query, pool, layer, self.prefill, scores, out)
         return out
 
+    @property
+    def columns(self) -> list[Tensor]:
+        """All tensors of the plan."""
+        return [
+            column
+            for sequences in (self.decode, self.prefill)
+            if sequences is not None
+            for column in (sequences.first, sequences.start, sequences.count, sequences.tables)
+        ]
 
-def plan_on_device(spans: Sequence[Span], device: torch.device) -> DevicePlan:
-    """Return the plan for `spans`, on `device`."""
+    def with_columns(self, columns: Sequence[Tensor]) -> DevicePlan:
+        """Return the plan with other tensors in the place of `columns`, in this order."""
+        left = iter(columns)
+        decode, prefill = (
+            sequences
+            and replace(
+                sequences, first=next(left), start=next(left), count=next(left), tables=next(left)
+            )
+            for sequences in (self.decode, self.prefill)
+        )
+        return DevicePlan(decode, prefill)
+
+
+def plan_on_device(spans: Sequence[Span]) -> DevicePlan:
+    """Return the plan for `spans`, whose tensors are still on the host."""
     few = [span for span in spans if span.count <= MOST_DECODES]
     many = [span for span in spans if span.count > MOST_DECODES]
-    return DevicePlan(_sequences(few, device), _sequences(many, device))
+    return DevicePlan(_sequences(few), _sequences(many))
 
 
-def _sequences(spans: Sequence[Span], device: torch.device) -> Sequences | None:
+def _sequences(spans: Sequence[Span]) -> Sequences | None:
     if not spans:
         return None
     longest = max(len(span.table) for span in spans)
-    rows = [
-        (span.first, span.start, span.count, *span.table, *[0] * (longest - len(span.table)))
-        for span in spans
-    ]
-    # One copy to the device for all columns.
-    packed = torch.tensor(rows, dtype=torch.int32).to(device)
-    first, start, count = packed[:, :3].t().contiguous().unbind()
+    tables = [[*span.table, *[0] * (longest - len(span.table))] for span in spans]
+    first, start, count = torch.tensor(
+        [(span.first, span.start, span.count) for span in spans], dtype=torch.int32
+    ).t()
     return Sequences(
-        first,
-        start,
-        count,
-        packed[:, 3:],
+        first.contiguous(),
+        start.contiguous(),
+        count.contiguous(),
+        torch.tensor(tables, dtype=torch.int32),
         most=max(span.count for span in spans),
         longest=max(span.start + span.count for span in spans),
     )

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from maskwright.kernels.paged_plan import DevicePlan
 from maskwright.kernels.reference import AttentionPlan, Span, pad_rows
+from maskwright.kernels.upload import upload
 from maskwright.models.adapter import Adapter, AdapterRows
 from maskwright.models.compiled_plan import CompiledPlan
 
@@ -50,18 +51,18 @@ class ForwardBatch:
     adapters: tuple[AdapterRows, ...] = ()
 
     def to(self, device: torch.device) -> ForwardBatch:
-        """Return the batch on a device, with int32 in place of int64; `attention` is there
-        already, and `adapters` stay on the host, for `group_adapters`."""
+        """Return the batch on a device, with int32 in place of int64; `adapters` stay on the host,
+        for `group_adapters`. One copy has all numbers, those of `attention` too."""
         if self.tokens.device == device:
             return self
         columns = (self.tokens, self.positions, self.blocks, self.offsets, self.select)
-        # One copy to the device for all columns.
-        moved = torch.cat(columns).to(torch.int32).to(device, non_blocking=True)
-        tokens, positions, blocks, offsets, select = moved.split([len(each) for each in columns])
-        return ForwardBatch(
-            *(tokens, positions, blocks, offsets, self.attention, select),
-            self.adapters,
-        )
+        plan = self.attention
+        planned = plan.columns if isinstance(plan, DevicePlan) else []
+        moved = upload([*(each.to(torch.int32) for each in columns), *planned], device)
+        tokens, positions, blocks, offsets, select, *planned = moved
+        if isinstance(plan, DevicePlan):
+            plan = plan.with_columns(planned)
+        return ForwardBatch(tokens, positions, blocks, offsets, plan, select, self.adapters)
 
 
 @dataclass(frozen=True, slots=True)

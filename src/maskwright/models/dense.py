@@ -128,7 +128,7 @@ class DenseDecoder:
         if self._compiled is not None:
             return plan_compiled(spans, block_size)
         if self._runs_kernels:
-            return plan_on_device(spans, self.device)
+            return plan_on_device(spans)
         return plan_attention(spans, block_size)
 
     @property

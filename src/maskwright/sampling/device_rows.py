@@ -21,6 +21,7 @@ from maskwright.kernels.sample_inputs import (
     SampleInputs,
     min_p_bound,
 )
+from maskwright.kernels.upload import upload
 from maskwright.sampling.chain import (
     LEAST_TEMPERATURE,
     SampleRow,
@@ -34,30 +35,33 @@ _MOST = 2**31 - 1
 
 def lay_out(rows: Sequence[SampleRow], table: Tensor, mask_rows: Tensor) -> SampleInputs:
     """Return the inputs of the sampling kernels for `rows`, on the device of `table`. `table` int32
-    `[masks, words]` holds masks, and `mask_rows` int32 `[rows]` the number of each row's mask."""
-    device = table.device
+    `[masks, words]` holds masks, and `mask_rows` int32 `[rows]` the number of each row's mask. What
+    is new of them goes to the device in one copy."""
     every = [row.params for row in rows]
 
     def column(values: Sequence[float], dtype: torch.dtype = torch.float32) -> Tensor:
-        return torch.tensor(values, dtype=dtype, device=device)
+        return torch.tensor(values, dtype=dtype)
 
-    least = min_p_bound(torch.tensor([params.min_p for params in every], dtype=torch.float64))
+    columns = {
+        "temperature": column([_temperature(row) for row in rows]),
+        "top_k": column([min(params.top_k, _MOST) for params in every], torch.int32),
+        "top_p": column([params.top_p for params in every], torch.float64),
+        "least": min_p_bound(column([params.min_p for params in every], torch.float64)),
+        "repetition": column([params.repetition_penalty for params in every]),
+        "presence": column([params.presence_penalty for params in every]),
+        "frequency": column([params.frequency_penalty for params in every]),
+        "only_listed": column([params.allowed_tokens is not None for params in every], torch.int32),
+        "seeds": torch.from_numpy(np.array([row.seed for row in rows], np.uint64).view(np.int64)),
+        "positions": column([len(row.tokens) for row in rows], torch.int32),
+    }
+    listed, most = _list_tokens(rows)
+    moved = upload([*columns.values(), *listed], table.device)
+    of_rows, of_tokens = moved[: len(columns)], moved[len(columns) :]
     return SampleInputs(
         table=table,
         mask_rows=mask_rows,
-        temperature=column([_temperature(row) for row in rows]),
-        top_k=column([min(params.top_k, _MOST) for params in every], torch.int32),
-        top_p=column([params.top_p for params in every], torch.float64),
-        least=least.to(device),
-        repetition=column([params.repetition_penalty for params in every]),
-        presence=column([params.presence_penalty for params in every]),
-        frequency=column([params.frequency_penalty for params in every]),
-        only_listed=column([params.allowed_tokens is not None for params in every], torch.int32),
-        seeds=torch.from_numpy(np.array([row.seed for row in rows], np.uint64).view(np.int64)).to(
-            device
-        ),
-        positions=column([len(row.tokens) for row in rows], torch.int32),
-        listed=_list_tokens(rows, device),
+        **dict(zip(columns, of_rows, strict=True)),
+        listed=ListedTokens(*of_tokens, most=most) if listed else None,
     )
 
 
@@ -65,17 +69,16 @@ def _temperature(row: SampleRow) -> float:
     return 0.0 if row.params.greedy else max(row.params.temperature, LEAST_TEMPERATURE)
 
 
-def _list_tokens(rows: Sequence[SampleRow], device: torch.device) -> ListedTokens | None:
-    """Return the listed tokens of all rows, or None if there is none."""
+def _list_tokens(rows: Sequence[SampleRow]) -> tuple[list[Tensor], int]:
+    """Return the listed tokens of all rows as the tensors of `ListedTokens`, on the host, or none
+    if there is no such token; and the most of one row."""
     parts = [_listed(row) for row in rows]
     lengths = [len(tokens) for tokens, _, _, _ in parts]
     if not any(lengths):
-        return None
-    tokens, bias, counts, flags = (
-        torch.from_numpy(np.concatenate(column)).to(device) for column in zip(*parts, strict=True)
-    )
-    starts = torch.tensor([0, *np.cumsum(lengths).tolist()], dtype=torch.int32, device=device)
-    return ListedTokens(starts, tokens, bias, counts, flags, max(lengths))
+        return [], 0
+    starts = torch.tensor([0, *np.cumsum(lengths).tolist()], dtype=torch.int32)
+    columns = (torch.from_numpy(np.concatenate(column)) for column in zip(*parts, strict=True))
+    return [starts, *columns], max(lengths)
 
 
 def _listed(

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from maskwright.kernels.device import staging
+from maskwright.kernels.upload import upload
 
 TABLE_BYTES: Final = 64 << 20
 """Bytes of a table, unless the masks of a single step need more: 4,096 masks of a vocabulary of
@@ -64,7 +65,8 @@ class MaskTable:
             self._grow(len(set(digests)))
             self._copy(new)
         numbers = torch.tensor([self._places[digest] for digest in digests], dtype=torch.int32)
-        return numbers.to(self.masks.device)
+        [moved] = upload([numbers], self.masks.device)
+        return moved
 
     def _digest(self, mask: Mask) -> bytes:
         if mask.flags.writeable:
@@ -101,7 +103,7 @@ class MaskTable:
             self._places[digest] = place
             targets.append(place)
         device = self.masks.device
-        places = torch.tensor(targets).to(device)
+        [places] = upload([torch.tensor(targets)], device)
         self.masks.index_copy_(0, places, staged.to(device, non_blocking=True))
         self.copied += len(new)
 

@@ -22,6 +22,7 @@ from maskwright.kernels.reference import Span
 from maskwright.kernels.sample import sample_rows
 from maskwright.kernels.sample_inputs import SampleInputs
 from maskwright.kernels.steps.next_rows import IDLE, DecodeRows, advance_rows
+from maskwright.kernels.upload import upload
 from maskwright.models import Decoder, ForwardBatch
 from maskwright.models.batch import Plan
 from maskwright.sampling import SampleRow
@@ -132,36 +133,44 @@ def _lay_out(
     """The buffers of `rows`, whose states on the device are `states`."""
     device = decoder.device
     next_rows = tables.next_rows
-    state = torch.tensor(states, dtype=torch.int32, device=device)
-    masks = next_rows.masks[state.long()]
-    inputs = lay_out([row.sample for row in rows], tables.masks, masks)
     blocks = max(len(row.table) for row in rows)
     most = max(1, *(len(row.last) for row in rows))
-    columns = [
-        (row.left, *row.last, *[-1] * (most - len(row.last)), *row.table, *_padding(row, blocks))
-        for row in rows
-    ]
-    packed = torch.tensor(columns, dtype=torch.int32).to(device)
-    moved = [
-        each.to(device, copy=True)
-        for each in (batch.tokens, batch.positions, batch.blocks, batch.offsets)
-    ]
+    plan = batch.attention
+    planned = plan.columns if isinstance(plan, DevicePlan) else []
+    columns = (
+        states,
+        [row.left for row in rows],
+        [[*row.last, *[-1] * (most - len(row.last))] for row in rows],
+        [[*row.table, *_padding(row, blocks)] for row in rows],
+    )
+    moved = upload(
+        [
+            *(batch.tokens, batch.positions, batch.blocks, batch.offsets, batch.select),
+            *(torch.tensor(column, dtype=torch.int32) for column in columns),
+            *planned,
+        ],
+        device,
+    )
+    tokens, positions, homes, offsets, select, state, left, last, row_tables, *planned = moved
+    if isinstance(plan, DevicePlan):
+        plan = plan.with_columns(planned)
+    masks = next_rows.masks[state.long()]
+    inputs = lay_out([row.sample for row in rows], tables.masks, masks)
     decode_rows = DecodeRows(
-        *moved,
-        tables=packed[:, 1 + most :].contiguous(),
+        *(tokens, positions, homes, offsets),
+        tables=row_tables,
         states=state,
         masks=inputs.mask_rows,
         counts=inputs.positions,
-        left=packed[:, 0].contiguous(),
-        last=packed[:, 1 : 1 + most].contiguous(),
+        left=left,
+        last=last,
     )
-    tokens, positions, homes, offsets = moved
     starts = batch.positions.tolist()
     spans = (Span(number, starts[number], 1, row.table) for number, row in enumerate(rows))
     return _Buffers(
         ForwardBatch(
-            *(tokens, positions, homes, offsets, _lengthened(batch.attention, steps)),
-            *(batch.select.to(device), batch.adapters),
+            *(tokens, positions, homes, offsets, _lengthened(plan, steps)),
+            *(select, batch.adapters),
         ),
         decode_rows,
         inputs,

@@ -30,6 +30,7 @@ from maskwright.kernels.kv_pool import (
     pack_blocks,
     unpack_blocks,
 )
+from maskwright.kernels.upload import upload
 from maskwright.models import BatchInvariance, Decoder, lay_out, probe_batch_invariance
 from maskwright.models.graphs import DecodeGraphs, find_recorder
 from maskwright.sampling import (
@@ -195,10 +196,10 @@ class Runner:
         if scored:
             some = [rows[i] for i in scored]
             words = _stacked([masks[i] for i in scored])
-            found = _sample_and_score(logits[scored].cpu(), some, words)
+            found = _sample_and_score(_rows(logits, scored).cpu(), some, words)
             outcomes.update(zip(scored, found, strict=True))
         if others:
-            part = logits if len(others) == len(logits) else logits[others]
+            part = logits if len(others) == len(logits) else _rows(logits, others)
             chosen = self._choose(part, [rows[i] for i in others], [masks[i] for i in others])
             outcomes.update((i, _outcome(token)) for i, token in zip(others, chosen, strict=True))
         return [outcomes[i] for i in range(len(rows))]
@@ -213,6 +214,12 @@ class Runner:
             self.mask_table = MaskTable(len(masks[0]), logits.device)
         numbers = self.mask_table.rows(masks)
         return sample_on_device(logits, rows, self.mask_table.masks, numbers)
+
+
+def _rows(logits: Tensor, numbers: SequenceOf[int]) -> Tensor:
+    """Return a copy of the rows with these numbers."""
+    [index] = upload([torch.tensor(numbers)], logits.device)
+    return logits.index_select(0, index)
 
 
 def _sample_and_score(
