@@ -11,7 +11,14 @@ import pytest
 import torch
 
 from maskwright.errors import InputError
-from maskwright.kernels import low_rank, norm_rope, paged_attention, silu_mul, store_kv
+from maskwright.kernels import (
+    low_rank,
+    norm_rope,
+    paged_attention,
+    sample,
+    silu_mul,
+    store_kv,
+)
 from maskwright.models import DEMO_PATH, device, load
 from maskwright.models.adapter import Adapter, LowRank
 from maskwright.models.batch import Run, lay_out
@@ -76,10 +83,10 @@ class Recorder:
 
 @contextmanager
 def recorded() -> Generator[dict[str, Recorder]]:
-    """Put recorders in the place of all kernels of a forward."""
+    """Put recorders in the place of all kernels of a forward, and of those that sample."""
     found: dict[str, Recorder] = {}
     with ExitStack() as stack:
-        for module in (low_rank, norm_rope, paged_attention, silu_mul, store_kv):
+        for module in (low_rank, norm_rope, paged_attention, sample, silu_mul, store_kv):
             if module is not low_rank:  # which the decoder chooses
                 stack.enter_context(patch.object(module, "runs_kernels", return_value=True))
             for name in [name for name in vars(module) if name.endswith("_kernel")]:

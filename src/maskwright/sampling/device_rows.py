@@ -54,13 +54,14 @@ def lay_out(rows: Sequence[SampleRow], table: Tensor, mask_rows: Tensor) -> Samp
         "seeds": torch.from_numpy(np.array([row.seed for row in rows], np.uint64).view(np.int64)),
         "positions": column([len(row.tokens) for row in rows], torch.int32),
     }
+    if mask_rows.device != table.device:
+        columns["mask_rows"] = mask_rows
     listed, most = _list_tokens(rows)
     moved = upload([*columns.values(), *listed], table.device)
     of_rows, of_tokens = moved[: len(columns)], moved[len(columns) :]
     return SampleInputs(
         table=table,
-        mask_rows=mask_rows,
-        **dict(zip(columns, of_rows, strict=True)),
+        **{"mask_rows": mask_rows, **dict(zip(columns, of_rows, strict=True))},
         listed=ListedTokens(*of_tokens, most=most) if listed else None,
     )
 

@@ -52,8 +52,8 @@ class MaskTable:
         self._digests: dict[int, tuple[weakref.ref[Mask], bytes]] = {}
 
     def rows(self, masks: Sequence[Mask]) -> Tensor:
-        """Return the number of the row of each of `masks`, int32 on the device, after copying those
-        there that it lacks."""
+        """Return the number of the row of each of `masks`, int32 on the host, after copying those
+        to the device that it lacks."""
         digests = [self._digest(mask) for mask in masks]
         new: dict[bytes, Mask] = {}
         for digest, mask in zip(digests, masks, strict=True):
@@ -64,9 +64,7 @@ class MaskTable:
         if new:
             self._grow(len(set(digests)))
             self._copy(new)
-        numbers = torch.tensor([self._places[digest] for digest in digests], dtype=torch.int32)
-        [moved] = upload([numbers], self.masks.device)
-        return moved
+        return torch.tensor([self._places[digest] for digest in digests], dtype=torch.int32)
 
     def _digest(self, mask: Mask) -> bytes:
         if mask.flags.writeable:

@@ -60,8 +60,9 @@ def sample_on_host(logits: Tensor, batch: ChainBatch) -> list[int | GenerationEr
 def sample_on_device(
     logits: Tensor, rows: Sequence[SampleRow], table: Tensor, numbers: Tensor
 ) -> list[int | GenerationError]:
-    """Do what `sample` does by kernels, on the device of `logits`, `table` int32 `[masks, words]`
-    and `numbers` int32 `[rows]`, the number of each row's mask in the table."""
+    """Do what `sample` does by kernels, on the device of `logits` and `table`, int32
+    `[masks, words]`. `numbers` int32 `[rows]`, there or on the host: the number of each row's mask
+    in the table. The host waits for the tokens."""
     drawn = sample_rows(logits, lay_out(rows, table, numbers))
     return [
         token if token >= 0 else no_token(empty=token == EMPTY) for token in drawn.tokens.tolist()

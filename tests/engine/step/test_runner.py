@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import math
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 import torch
 
-from maskwright.engine.schedule.plan import BlockCopy, CopyDirection, StepPlan
-from maskwright.engine.step.runner import Runner
+from maskwright.engine.schedule.plan import BlockCopy, Chunk, CopyDirection, StepPlan
+from maskwright.engine.schedule.sequence import Sequence
+from maskwright.engine.step.runner import Runner, _rows
 from maskwright.errors import EmptySupportError
-from maskwright.models import LoadedModel
+from maskwright.models import DEMO_PATH, LoadedModel
+from maskwright.models.config import parse_config, read_config
+from maskwright.models.dense import DenseDecoder
+from maskwright.models.weights import read_weights
 from maskwright.sampling import SampleRow, SamplingParams, TokenScore
+from tests.engine.step.host_waits import HostWaits
+from tests.models.test_device import META, recorded
 
 WITHIN, OUT, IN = CopyDirection
 BLOCKS, HOST = 4, 3
@@ -137,3 +144,47 @@ def test_warming_up_samples_from_every_token(loaded: LoadedModel) -> None:
     ((vocab, allowed),) = taken
     assert vocab == loaded.decoder.vocab_size
     assert allowed >= vocab
+
+
+def test_a_step_on_a_device_waits_for_its_tokens_alone() -> None:
+    """Decodes, a piece of a prompt, blocks to clear and rows of every kind: all that goes to the
+    device goes in three copies that the host doesn't wait for. Masks that are there are not copied
+    again."""
+    config = parse_config(read_config(DEMO_PATH))
+    decoder = DenseDecoder(config, read_weights(DEMO_PATH), torch.bfloat16, device=META)
+    found = Runner(decoder, 9, 16)
+    sequences = [
+        Sequence(number, [5] * 20, 8, 99, computed=computed, table=[2 * number + 1, 2 * number + 2])
+        for number, computed in enumerate((19, 19, 0))
+    ]
+    chunks = [Chunk(each, each.computed, each.pending, samples=True) for each in sequences]
+    plan = StepPlan(tuple(chunks), (BlockCopy(WITHIN, 1, 7),), (5, 6), (), ())
+    rows = [
+        row(),
+        row(temperature=1.0, top_k=5, top_p=0.9, min_p=0.1, logit_bias={3: 1.0}),
+        row(temperature=0.7, repetition_penalty=1.2, bad_words=((1, 2),)),
+    ]
+    masks = [np.full(-(-config.vocab_size // 32), number, np.int32) for number in (1, 2, 1)]
+    noted = []
+    with (
+        patch("maskwright.models.dense.runs_kernels", return_value=True),
+        patch("maskwright.engine.step.runner.runs_kernels", return_value=True),
+        recorded() as kernels,
+    ):
+        for _ in range(2):
+            with HostWaits() as waits:
+                found.arrange(plan)
+                logits = found.forward(plan)
+                assert waits.waits == [], "the host goes on while the device computes"
+                found.sample(logits[: len(rows)], rows, masks)
+            noted.append((waits.waits, waits.uploads))
+    assert kernels["attend_kernel"].launches
+    assert kernels["select_kernel"].launches
+    # Blocks to clear; rows and tables; parameters. New masks are two more, with their places.
+    assert noted == [(["tolist"], 5), (["tolist"], 3)]
+
+
+def test_rows_that_are_sampled_apart_are_chosen_without_waiting() -> None:
+    with HostWaits() as waits:
+        part = _rows(torch.zeros(5, 40, device=META), [0, 3])
+    assert (part.shape, part.device, waits.waits, waits.uploads) == ((2, 40), META, [], 1)
