@@ -10,7 +10,9 @@ interpreter, which tests use; Triton reads the variable when a kernel is defined
 from __future__ import annotations
 
 import os
-from typing import Any
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any, Final
 
 import torch
 from torch import Tensor
@@ -26,6 +28,9 @@ AVAILABLE = triton is not None
 
 INTERPRETED = AVAILABLE and os.environ.get("TRITON_INTERPRET") == "1"
 """Whether kernels run in Triton's interpreter."""
+
+UPLOAD_MULTIPLE: Final = 16
+"""Columns of an upload begin at multiples of so many bytes, which kernels are compiled for."""
 
 tl: Any = language
 """Triton's language, in which kernels are written; None without Triton."""
@@ -50,3 +55,20 @@ def staging(*shape: int, dtype: torch.dtype, device: torch.device) -> Tensor:
     """Return memory of the host from which `device` copies by itself, with any contents. Torch
     doesn't use it for anything else before such copies are done."""
     return torch.empty(*shape, dtype=dtype, pin_memory=device.type == "cuda")
+
+
+def upload(columns: Sequence[Tensor], device: torch.device) -> list[Tensor]:
+    """Return the tensors `columns`, which are on the host, on `device`: contiguous, and in memory
+    of their own. They go there in one copy from pinned memory, for which the host doesn't wait: a
+    copy from other memory makes it wait until the device has done all its work so far."""
+    sizes = [-(-column.nbytes // UPLOAD_MULTIPLE) * UPLOAD_MULTIPLE for column in columns]
+    begins = list(accumulate(sizes, initial=0))
+    host = staging(begins[-1], dtype=torch.uint8, device=device)
+    for begin, column in zip(begins, columns, strict=False):
+        packed = host[begin : begin + column.nbytes].view(column.dtype)
+        packed.view(column.shape).copy_(column)
+    moved = host.to(device, non_blocking=True)
+    return [
+        moved[begin : begin + column.nbytes].view(column.dtype).view(column.shape)
+        for begin, column in zip(begins, columns, strict=False)
+    ]

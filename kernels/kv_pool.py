@@ -19,8 +19,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from maskwright.kernels.device import upload
 from maskwright.kernels.kv_bytes import KvDtype
-from maskwright.kernels.upload import upload
 
 _CODES = {"int8": torch.int8, "fp8": torch.float8_e4m3fn}
 _LARGEST = {torch.int8: 127.0, torch.float8_e4m3fn: 448.0}

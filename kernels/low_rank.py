@@ -28,8 +28,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from maskwright.kernels.device import INTERPRETED, jit, tl
-from maskwright.kernels.upload import upload
+from maskwright.kernels.device import INTERPRETED, jit, tl, upload
 
 ROWS: Final = 16
 """Rows in a tile, all of one adapter: the fewest that a product on tensor cores has."""

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from maskwright.kernels.device import upload
 from maskwright.kernels.paged_plan import DevicePlan
 from maskwright.kernels.reference import AttentionPlan, Span, pad_rows
-from maskwright.kernels.upload import upload
 from maskwright.models.adapter import Adapter, AdapterRows
 from maskwright.models.compiled_plan import CompiledPlan
 

@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from maskwright.kernels.device import upload
 from maskwright.kernels.sample_inputs import (
     ALLOWED,
     BANNED,
@@ -21,7 +22,6 @@ from maskwright.kernels.sample_inputs import (
     SampleInputs,
     min_p_bound,
 )
-from maskwright.kernels.upload import upload
 from maskwright.sampling.chain import (
     LEAST_TEMPERATURE,
     SampleRow,

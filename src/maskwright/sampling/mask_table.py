@@ -19,8 +19,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from maskwright.kernels.device import staging
-from maskwright.kernels.upload import upload
+from maskwright.kernels.device import staging, upload
 
 TABLE_BYTES: Final = 64 << 20
 """Bytes of a table, unless the masks of a single step need more: 4,096 masks of a vocabulary of

@@ -16,13 +16,13 @@ from torch import Tensor
 
 from maskwright.engine.on_device.automaton import STOPPED, TokenAutomaton
 from maskwright.engine.on_device.resident import ResidentTables
+from maskwright.kernels.device import upload
 from maskwright.kernels.kv_pool import KvPool
 from maskwright.kernels.paged_plan import DevicePlan
 from maskwright.kernels.reference import Span
 from maskwright.kernels.sample import sample_rows
 from maskwright.kernels.sample_inputs import SampleInputs
 from maskwright.kernels.steps.next_rows import IDLE, DecodeRows, advance_rows
-from maskwright.kernels.upload import upload
 from maskwright.models import Decoder, ForwardBatch
 from maskwright.models.batch import Plan
 from maskwright.sampling import SampleRow

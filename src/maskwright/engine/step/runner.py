@@ -21,7 +21,7 @@ from maskwright.engine.schedule.plan import CopyDirection, StepPlan
 from maskwright.engine.step.batch import build_runs
 from maskwright.engine.step.copy_stream import CopyStream, open_copy_stream
 from maskwright.errors import GenerationError
-from maskwright.kernels.device import runs_kernels
+from maskwright.kernels.device import runs_kernels, upload
 from maskwright.kernels.kv_bytes import KvDtype
 from maskwright.kernels.kv_pool import (
     clear_blocks,
@@ -30,7 +30,6 @@ from maskwright.kernels.kv_pool import (
     pack_blocks,
     unpack_blocks,
 )
-from maskwright.kernels.upload import upload
 from maskwright.models import BatchInvariance, Decoder, lay_out, probe_batch_invariance
 from maskwright.models.graphs import DecodeGraphs, find_recorder
 from maskwright.sampling import (
