@@ -128,7 +128,8 @@ def ahead_answers(directory: Path, device_steps: int, device: str = "cpu") -> li
         with held_steps(engine):
             generations = [engine.submit(request) for request in requests]
         found = [list(generation.result().token_ids) for generation in generations]
-        assert (engine.stats().device_steps > 10) == (device_steps > 1)
+        # How many depends on the tokens: rows whose grammar has to be asked take single steps.
+        assert (engine.stats().device_steps > 3) == (device_steps > 1)
     return found
 
 
