@@ -191,3 +191,11 @@ def test_an_answer_that_is_cut_off_raises_as_the_package_promises(client: openai
         client.chat.completions.parse(**ASKED, response_format=Person, max_tokens=2)
     answer: Any = client.chat.completions.create(**ASKED, max_tokens=2)
     assert answer.choices[0].finish_reason == "length"
+
+
+def test_what_the_own_tests_of_the_package_ask(client: openai.OpenAI) -> None:
+    """Any model's name has a card, and a response needs neither input nor model."""
+    assert client.models.retrieve("gpt-4o-mini").id == "gpt-4o-mini"
+    assert client.responses.create(max_output_tokens=16).object == "response"
+    streamed = list(client.responses.create(stream=True, max_output_tokens=16))
+    assert streamed[-1].type in ("response.completed", "response.incomplete")
