@@ -18,17 +18,19 @@ from typing import Any
 @dataclass(frozen=True)
 class Timing:
     """Seconds from the first request to the last answer's end, and those of each stream from its
-    request to its first text (none for answers that come whole)."""
+    request to its first text (none for answers that come whole). `cpu`: seconds of processor time
+    that the client took meanwhile."""
 
     seconds: float
     first: list[float]
+    cpu: float = 0.0
 
 
 async def ask_all(url: str, asked: list[tuple[float, dict[str, Any]]]) -> Timing:
     """Open a connection for each request, and send every request at its second from then on."""
     host, _, port = url.removeprefix("http://").partition(":")
     connections = await asyncio.gather(*(asyncio.open_connection(host, int(port)) for _ in asked))
-    started = time.monotonic()
+    started, cpu = time.monotonic(), time.process_time()
 
     async def ask_later(number: int) -> float | None:
         second, body = asked[number]
@@ -37,7 +39,8 @@ async def ask_all(url: str, asked: list[tuple[float, dict[str, Any]]]) -> Timing
 
     first = await asyncio.gather(*map(ask_later, range(len(asked))))
     seconds = time.monotonic() - started
-    return Timing(seconds, [one for one in first if one is not None])
+    cpu = time.process_time() - cpu
+    return Timing(seconds, [one for one in first if one is not None], cpu)
 
 
 async def ask(
