@@ -110,10 +110,12 @@ class TransformersDecoder:
         device: torch.device | None = None,
     ) -> KvPool:
         """Return a zeroed key/value pool of `blocks` blocks; block 0 is the trash block. It is on
-        `device`, by default the model's."""
+        `device`, by default the model's; in pinned memory if that is the host of a GPU."""
         layers = self.layers
         shape = (blocks, len(layers), 2, block_size, layers.heads, layers.width)
-        return new_pool(shape, self.dtype, kind, self.device if device is None else device)
+        device = self.device if device is None else device
+        pinned = self.device.type == "cuda" and device.type == "cpu"
+        return new_pool(shape, self.dtype, kind, device, pinned=pinned)
 
     def block_bytes(self, block_size: int, kind: KvDtype = "auto") -> int:
         """Return the bytes of one block, for all layers together."""
@@ -124,7 +126,7 @@ class TransformersDecoder:
     def plan(self, spans: Sequence[Span], block_size: int) -> Plan:
         """Return the attention plan of a step: what each row reads."""
         if self._runs_kernels:
-            return plan_on_device(spans, self.device)
+            return plan_on_device(spans)
         return plan_attention(spans, block_size)
 
     @torch.inference_mode()

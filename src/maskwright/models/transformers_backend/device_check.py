@@ -75,9 +75,7 @@ def attention_error(layers: PagedLayers, call: Attention, device: torch.device) 
     worst, cpu = 0.0, torch.device("cpu")
     for runs in ([_run(LONG, 1, 1)], [_run(20, 7, 70), _run(5, 19, 73)]):
         trial = _Trial(layers, runs, *_random(layers, call, runs))
-        theirs = trial.attended(
-            device, layers.dtype, lambda spans, _: plan_on_device(spans, device)
-        )
+        theirs = trial.attended(device, layers.dtype, lambda spans, _: plan_on_device(spans))
         plain = trial.attended(cpu, torch.float32, plan_attention)
         worst = max(worst, float((theirs - plain).abs().max() / plain.abs().max()))
     return worst
