@@ -23,8 +23,7 @@ PREFILL_RATE = 5000.0
 
 
 class EngineGroup:
-    """Engines with one model, by name; they have been started, and are stopped by who started them.
-    """
+    """Engines with one model, by name. Who started them stops them."""
 
     def __init__(self, engines: Mapping[str, Engine], router: RequestRouter | None = None) -> None:
         self.engines = dict(engines)

@@ -42,9 +42,7 @@ def text_of(url: str, body: dict[str, Any], begun: threading.Event | None = None
     """The text of the stream that `body` asks for, which must end properly. `begun` is set when its
     first text has come."""
     texts: list[str] = []
-    with httpx.stream(
-        "POST", f"{url}/v1/chat/completions", json=body, timeout=PATIENCE
-    ) as answer:
+    with httpx.stream("POST", f"{url}/v1/chat/completions", json=body, timeout=PATIENCE) as answer:
         assert answer.status_code == 200, answer.read()
         last = ""
         for line in answer.iter_lines():

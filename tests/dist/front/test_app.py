@@ -114,7 +114,9 @@ def test_equal_beginnings_go_to_one_worker() -> None:
             assert ask(url, messages=turns).status_code == 200
         for index in range(12):
             ask(url, messages=[{"role": "user", "content": f"{index}" * 400}])
-    groups = [{body[60:70] for _, _, body in one.asked if b"xxx" in body} for one in (first, second)]
+    groups = [
+        {body[60:70] for _, _, body in one.asked if b"xxx" in body} for one in (first, second)
+    ]
     assert sorted(map(len, groups)) == [0, 1]
     assert min(len(first.asked), len(second.asked)) > 0
 

@@ -141,7 +141,8 @@ def test_streams_of_a_killed_server_go_on(
     begun = [threading.Event() for _ in range(STREAMS)]
     with ThreadPoolExecutor(STREAMS) as pool:
         running = [
-            pool.submit(text_of, router.url, body_of(seed), event) for seed, event in enumerate(begun)
+            pool.submit(text_of, router.url, body_of(seed), event)
+            for seed, event in enumerate(begun)
         ]
         wait_until(lambda: sum(event.is_set() for event in begun) >= STREAMS // 2)
         wait_until(lambda: steps_of(workers[1].url) >= 20)  # and streams of this one have begun
@@ -158,9 +159,12 @@ def test_thirty_kills_at_random_moments(undisturbed: list[str]) -> None:
     """One of two servers is killed at a random moment of 16 streams."""
     draw = random.Random(4)
     for _ in range(30):
-        with servers(2) as workers, routed(worker.url for worker in workers) as router:
-            with ThreadPoolExecutor(STREAMS) as pool:
-                running = [pool.submit(text_of, router.url, body_of(seed)) for seed in range(STREAMS)]
-                threading.Event().wait(draw.uniform(0.0, 3.0))
-                draw.choice(workers).process.send_signal(signal.SIGKILL)
-                assert [one.result(PATIENCE) for one in running] == undisturbed
+        with (
+            servers(2) as workers,
+            routed(worker.url for worker in workers) as router,
+            ThreadPoolExecutor(STREAMS) as pool,
+        ):
+            running = [pool.submit(text_of, router.url, body_of(seed)) for seed in range(STREAMS)]
+            threading.Event().wait(draw.uniform(0.0, 3.0))
+            draw.choice(workers).process.send_signal(signal.SIGKILL)
+            assert [one.result(PATIENCE) for one in running] == undisturbed

@@ -1,5 +1,5 @@
-"""The HTTP of the router's clients: which requests it reads itself, and that all others are answered
-as uvicorn answers them."""
+"""The HTTP of the router's clients: which requests it reads itself, and that all others are
+answered as uvicorn answers them."""
 
 from __future__ import annotations
 
@@ -112,7 +112,9 @@ def test_a_plain_request(url: str, cut: int) -> None:
 
 def test_one_connection_answers_requests_in_their_order(url: str) -> None:
     get = b"GET /%d HTTP/1.1\r\nHost: h\r\n\r\n"
-    chunked = b"POST /3 HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n"
+    chunked = (
+        b"POST /3 HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n"
+    )
     last = b"POST /4 HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\ncd"
     found = answers(url, get % 1 + get % 2 + chunked + last, count=4)
     assert [(told["path"], told["body"]) for _, told in found] == [

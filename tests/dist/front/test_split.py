@@ -6,12 +6,13 @@ import json
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import httpx
 import pytest
-from starlette.applications import Starlette
 from prometheus_client.parser import text_string_to_metric_families
+from starlette.applications import Starlette
 
 from maskwright.dist.drain import Drain
 from maskwright.dist.front.app import Front
@@ -50,9 +51,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "several choices": {**CHAT, "n": 3, "temperature": 1.5},
     "a stream of several choices": {**STREAM, "n": 3, "temperature": 1.5},
     "log-probabilities": {**CHAT, "logprobs": True, "top_logprobs": 2},
-    "a stream with a tool": {
-        **STREAM, "tools": TOOLS, "tool_choice": "required", "max_tokens": 80
-    },
+    "a stream with a tool": {**STREAM, "tools": TOOLS, "tool_choice": "required", "max_tokens": 80},
     "a tool": {**CHAT, "tools": TOOLS, "tool_choice": "required", "max_tokens": 80},
     "one token": {**STREAM, "max_tokens": 1},
 }
@@ -214,7 +213,7 @@ def test_only_what_lacks_is_sent(split: Split, loaded: LoadedModel) -> None:
         asked(split.url, {**CHAT, "messages": messages}, "lacking")
         sent.append(split.counted("maskwright_router_hand_off_bytes_total")[""])
     outcomes = split.counted("maskwright_router_hand_offs_total")
-    first, second = (after - before for before, after in zip(sent, sent[1:], strict=False))
+    first, second = (after - before for before, after in pairwise(sent))
     tokens = len(loaded.encode(f"<|user|>{WORDS}"))
     assert first // block * CONFIG.block_size >= tokens - CONFIG.block_size, outcomes
     assert first % block == second % block == 0

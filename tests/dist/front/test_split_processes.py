@@ -30,7 +30,10 @@ def mixed(seed: int) -> dict[str, Any]:
     """The request with this seed: one of five shapes, prompts of 70 to 2,500 bytes, of which four
     each begin alike, and half of them streamed."""
     place = PLACES[seed % len(PLACES)]
-    text = f"Letter {seed % 250}. " + f"Anna Berg, {20 + seed % 50}, lives in {place}, as do Bert and Carla. " * (1 + seed % 30)
+    text = (
+        f"Letter {seed % 250}. "
+        + f"Anna Berg, {20 + seed % 50}, lives in {place}, as do Bert and Carla. " * (1 + seed % 30)
+    )
     shapes: list[dict[str, Any]] = [
         {"response_format": {"type": "json_schema", "json_schema": {"name": "s", "schema": one}}}
         for one in SCHEMAS
@@ -82,12 +85,12 @@ def test_a_thousand_requests_are_answered_as_by_one_server() -> None:
     assert found == expected
     for seed, text in enumerate(found):
         check(seed, text)
-    handed = re.findall(r'^maskwright_router_hand_offs_total\{(.*)\} (.*)$', page, re.M)
-    print(handed, re.findall(r'^maskwright_router_hand_off_bytes_total.*$', page, re.M))
+    handed = re.findall(r"^maskwright_router_hand_offs_total\{(.*)\} (.*)$", page, re.M)
+    print(handed, re.findall(r"^maskwright_router_hand_off_bytes_total.*$", page, re.M))
     arrived = [float(count) for labels, count in handed if 'outcome="arrived"' in labels]
     assert len(arrived) == 2, "both servers for prompts have handed requests over"
     assert sum(arrived) > 300
-    # On a machine that is busy, a message may not be answered in time; its blocks are computed again.
+    # On a busy machine a message may not be answered in time; its blocks are computed again.
     in_part = [float(count) for labels, count in handed if 'outcome="partial"' in labels]
     assert sum(in_part) < 0.02 * sum(arrived)
     assert len(arrived) + len(in_part) == len(handed), "a hand-off was refused or lost"

@@ -1,4 +1,4 @@
-"""What the router keeps of what it has sent to a worker, and what it forgets when the worker tells."""
+"""What the router keeps of what it has sent to a worker, and what it forgets when told to."""
 
 from __future__ import annotations
 

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from maskwright.engine.kv.block_keys import block_keys
 from maskwright.dist.handoff.pieces import (
     CHUNK_BLOCKS,
     Assembly,
@@ -18,6 +17,7 @@ from maskwright.dist.handoff.pieces import (
     pack_message,
     unpack_message,
 )
+from maskwright.engine.kv.block_keys import block_keys
 
 LAYERS, NBYTES, BLOCKS = 3, 40, 19
 TOKENS = list(range(4 * BLOCKS))

@@ -96,7 +96,11 @@ CHOICES: Table = {
     "a replica that is down gets nothing": ({"a": {"healthy": False}}, {}, "b"),
     "a replica that failed it gets it no more": ({}, {"excluded": frozenset({"b"})}, "a"),
     "a full queue": ({"a": {"waiting": 3, "max_waiting": 3}}, {}, "b"),
-    "prefill only": ({"a": {"role": "decode"}, "b": {"role": "prefill"}}, {"phase": "prefill"}, "b"),
+    "prefill only": (
+        {"a": {"role": "decode"}, "b": {"role": "prefill"}},
+        {"phase": "prefill"},
+        "b",
+    ),
     "decode only": ({"a": {"role": "decode"}, "b": {"role": "prefill"}}, {"phase": "decode"}, "a"),
     "a deadline before a cached prefix": (
         {"a": {"prefixes": set(PROMPT), "waiting_tokens": 10, "step_seconds": 0.9}, "b": {}},
@@ -118,9 +122,7 @@ def test_choices(name: str) -> None:
     assert decision.replica == expected
 
 
-REFUSALS: dict[
-    str, tuple[dict[str, dict[str, object]], dict[str, object], str, str, bool]
-] = {
+REFUSALS: dict[str, tuple[dict[str, dict[str, object]], dict[str, object], str, str, bool]] = {
     "no replica at all": ({}, {}, "", "there is no replica", True),
     "another model": ({}, {"model": "other"}, "ab", "it serves m", False),
     "too long for the context": ({}, {"limit": 1600}, "ab", "its context is 1600", False),

@@ -35,7 +35,7 @@ from maskwright.dist.front.gathered import gather_pages
 from maskwright.dist.front.interrupt import Interrupt
 from maskwright.dist.front.relay import RELAY, StreamRelay
 from maskwright.dist.front.wire import Headers, WorkerLostError, WorkerResponse, without
-from maskwright.dist.front.worker import Underway, RemoteServer
+from maskwright.dist.front.worker import RemoteServer, Underway
 from maskwright.dist.handoff.http_names import HAND_TO, HANDOFF_KEY
 from maskwright.dist.routing.replica_state import Decision
 from maskwright.errors import MaskwrightError
@@ -121,7 +121,9 @@ class Passage:
         self.ended = not more
         await self.send({"type": "http.response.body", "body": data, "more_body": more})
 
-    async def fail(self, status: int, message: str, code: str, *headers: tuple[bytes, bytes]) -> None:
+    async def fail(
+        self, status: int, message: str, code: str, *headers: tuple[bytes, bytes]
+    ) -> None:
         """End with an error: as a response, or as the last event of a stream."""
         if not self.begun:
             await self.answer(status, [JSON_TYPE, *headers], error_bytes(message, code))
@@ -291,7 +293,12 @@ class Front:
         return True
 
     async def _answered(
-        self, passage: Passage, worker: RemoteServer, response: WorkerResponse, body: bytes, short: str
+        self,
+        passage: Passage,
+        worker: RemoteServer,
+        response: WorkerResponse,
+        body: bytes,
+        short: str,
     ) -> bool:
         """Send the response of a worker. False if another worker may have a better one."""
         code = code_of(body) if response.status >= 400 else None

@@ -1,4 +1,4 @@
-"""What the router reads of a request: whether it is streamed, and what may be known of it somewhere.
+"""What the router reads of a request: whether it is streamed, and what a server may know of it.
 
 The router has no tokenizer. It counts bytes, and compares prompts by digests of their bytes.
 """

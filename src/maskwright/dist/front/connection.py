@@ -85,8 +85,8 @@ class Connection(asyncio.Protocol):
             yield data
 
     async def chunked(self) -> AsyncGenerator[bytes]:
-        """Take a body that comes in chunks: all whole chunks that have come, joined. Raises EOFError
-        and ValueError."""
+        """Take a body that comes in chunks: all whole chunks that have come, joined. Raises
+        EOFError and ValueError."""
         is_whole = False
         while not is_whole:
             data, is_whole = self._whole_chunks()

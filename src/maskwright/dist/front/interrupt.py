@@ -8,8 +8,8 @@ from typing import Any
 
 
 class Interrupt:
-    """Ends one work, which runs in the task of its caller: a task of its own would cost each request
-    another turn of the event loop."""
+    """Ends one work, which runs in the task of its caller: a task of its own would cost each
+    request another turn of the event loop."""
 
     def __init__(self) -> None:
         self.reason: str | None = None

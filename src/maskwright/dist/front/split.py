@@ -54,7 +54,9 @@ class PromptService:
             except WorkerLostError as error:
                 prefill.lose()
                 self._metrics.note_hand_off(prefill.name, LOST, 0)
-                log.warning("worker %s was lost while it computed a prompt: %s", prefill.name, error)
+                log.warning(
+                    "worker %s was lost while it computed a prompt: %s", prefill.name, error
+                )
                 return None
         if response.status != 200:
             self._metrics.note_hand_off(prefill.name, REFUSED, 0)

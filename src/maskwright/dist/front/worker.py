@@ -28,6 +28,7 @@ FETCH_RATIO: Final = 10.0
 STEP_SECONDS: Final = 0.01
 """What one running request is taken to cost another one until its first token."""
 
+
 @dataclass(frozen=True, slots=True)
 class WorkerTraits:
     """What the router is told of a worker besides its address and role.

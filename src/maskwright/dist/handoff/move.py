@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from maskwright.engine.kv.block_keys import block_keys
 from maskwright.dist.handoff.pieces import (
     CHUNK_BLOCKS,
     Assembly,
@@ -24,6 +23,7 @@ from maskwright.dist.handoff.pieces import (
 )
 from maskwright.dist.handoff.request_record import FindGrammar, pack_request, unpack_request
 from maskwright.engine import Engine, Generation
+from maskwright.engine.kv.block_keys import block_keys
 from maskwright.engine.request.request import Request
 from maskwright.engine.step.exchange import KvPrefix
 

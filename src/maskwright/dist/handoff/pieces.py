@@ -67,7 +67,7 @@ def cut_blocks(blocks: Mapping[int, Contents], cut: Cutting) -> Iterator[list[Pi
 
 
 def pack_message(pieces: Sequence[Piece], keys: Sequence[bytes]) -> bytes:
-    """Return a message with `pieces`; `keys` are those of `block_keys` (`engine/kv/block_keys.py`)."""
+    """Return a message with `pieces`; `keys` are from `block_keys` (`engine/kv/block_keys.py`)."""
     parts: list[bytes] = []
     for piece in pieces:
         contents = piece.contents.tobytes()

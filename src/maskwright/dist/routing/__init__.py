@@ -12,9 +12,9 @@ and the time after which to try again. Equal arguments give equal decisions: ran
 from the id of the request.
 
 1. *Feasibility* (`feasibility`): a replica must be able to serve the request at all (health, role,
-   model, adapter, context, blocks, queue), and is preferred if it has free blocks for the prompt and
-   the reserved answer now. Of replicas of unlike size, the large ones are kept for the requests that
-   need them.
+   model, adapter, context, blocks, queue), and is preferred if it has free blocks for the prompt
+   and the reserved answer now. Of replicas of unlike size, the large ones are kept for the requests
+   that need them.
 2. *Estimate* (`estimate`): the seconds until the first token at each of them, from the tokens that
    wait there, the part of the prompt that is not in its cache, the grammar and the adapter.
 3. *Choice* (`router`): of the replicas that meet the deadline, the one with the lowest estimate.

@@ -27,8 +27,8 @@ class RouteCosts:
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """What is expected of one replica. `seconds`: to the first token. `cached_tokens`: tokens of
-    the prompt in its cache. `stored_tokens`: further ones in its store. `knows`: whether it has a part of the prompt, the grammar or the
-    adapter, which the request then need not pay for."""
+    the prompt in its cache. `stored_tokens`: further ones in its store. `knows`: whether it has a
+    part of the prompt, the grammar or the adapter, which the request then need not pay for."""
 
     state: ReplicaState
     seconds: float

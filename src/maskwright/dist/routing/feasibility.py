@@ -55,9 +55,7 @@ def has_room(request: RouteRequest, state: ReplicaState) -> bool:
     return request.needed_blocks(state.block_size) <= state.blocks_free
 
 
-def large_from(
-    request: RouteRequest, states: Iterable[ReplicaState], ratio: float
-) -> float | None:
+def large_from(request: RouteRequest, states: Iterable[ReplicaState], ratio: float) -> float | None:
     """Return the size, in positions, from which a replica counts as large: `ratio` times the
     smallest of those that serve requests of this kind. None if none is large."""
     sizes = [state.positions for state in states if not_served(request, state) is None]

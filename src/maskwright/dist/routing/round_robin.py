@@ -16,9 +16,7 @@ class RoundRobinRouter:
     def __init__(self) -> None:
         self._turns: dict[Phase, int] = {}
 
-    def route(
-        self, request: RouteRequest, states: Sequence[ReplicaState], now: float
-    ) -> Decision:
+    def route(self, request: RouteRequest, states: Sequence[ReplicaState], now: float) -> Decision:
         """Return where `request` goes. `now` plays no part."""
         able, obstacles = able_replicas(request, states)
         if not able:

@@ -18,9 +18,7 @@ RETRY_SECONDS = 1.0
 class RequestRouter(Protocol):
     """What chooses the replica of a request: `Router`, or another policy to compare it with."""
 
-    def route(
-        self, request: RouteRequest, states: Sequence[ReplicaState], now: float
-    ) -> Decision:
+    def route(self, request: RouteRequest, states: Sequence[ReplicaState], now: float) -> Decision:
         """Return where `request` goes. `now` is the time on the clock of its deadline."""
         ...
 
@@ -40,9 +38,7 @@ class Router:
     protected: float = 0.5
     patient: frozenset[str] = frozenset({"batch"})
 
-    def route(
-        self, request: RouteRequest, states: Sequence[ReplicaState], now: float
-    ) -> Decision:
+    def route(self, request: RouteRequest, states: Sequence[ReplicaState], now: float) -> Decision:
         """Return where `request` goes. `now` is the time on the clock of its deadline."""
         able, obstacles = able_replicas(request, states)
         if not able:
