@@ -231,8 +231,8 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ({"previous_response_id": "resp_1"}, "previous_response_id", "nothing is stored"),
     ({"conversation": "conv_1"}, "conversation", "nothing is stored"),
     ({"background": True}, "background", "wait for the answer"),
-    ({"input": None}, "input", "required"),
     ({"input": []}, "input", "at least one"),
+    ({"input": 5}, "input", "array"),
     ({"input": [{"type": "item_reference", "id": "x"}]}, "input[0].type", "item_reference"),
     ({"text": {"format": {"type": "sound"}}}, "text.format.type", "sound"),
     (
