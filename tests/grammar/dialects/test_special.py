@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Iterator
 from itertools import product
@@ -9,8 +10,14 @@ from itertools import product
 import pytest
 
 from maskwright import Vocabulary, compile_grammar
-from maskwright.errors import GrammarError
+from maskwright.errors import GrammarError, LimitError
 from maskwright.grammar.dialects.detect import Dialect
+from maskwright.grammar.dialects.read import read_grammar
+from maskwright.grammar.dialects.special import (
+    GrammarTokens,
+    _within,  # pyright: ignore[reportPrivateUsage]
+)
+from maskwright.limits import Limits, Work
 from tests.matching import BYTES, allowed
 
 VOCAB = Vocabulary(
@@ -88,6 +95,48 @@ def test_an_ordinary_token_stands_for_its_text(text: str, dialect: Dialect, mean
         return all(map(matcher.accept, ids)) and matcher.accepting
 
     assert [ids for ids in sequences(4) if matches(ids)] == wanted
+
+
+def test_reading_many_tokens_is_counted_work() -> None:
+    """Each name was sought among all tokens, and each range gone through, uncounted: a grammar of
+    two megabytes, which is allowed, took minutes."""
+    looked: list[int] = []
+
+    class Texts(tuple[bytes, ...]):
+        """Texts that note how often they are gone through."""
+
+        __slots__ = ()
+
+        def __reversed__(self) -> Iterator[bytes]:
+            looked.append(len(self))
+            return reversed(tuple(self))
+
+        def index(self, *_: object) -> int:
+            looked.append(len(self))
+            return super().index(*_)  # type: ignore[arg-type]
+
+    size = 10_000
+    tokens = GrammarTokens(texts=Texts(f"<{number}>".encode() for number in range(size)))
+    with Work(Limits(work=2_000)):
+        read_grammar("root ::= " + " ".join(["<9999>"] * 100), tokens=tokens)
+    assert looked == [size]
+    overlapping = ",".join([f"0-{size}"] * 100)
+    with Work(Limits(work=4_000)):
+        read_grammar(f"root ::= <[{overlapping}]>", tokens=tokens)
+    with pytest.raises(LimitError), Work(Limits(work=4_000)):
+        read_grammar("root ::= " + f"<[0-{size}]> " * 10, tokens=tokens)
+
+
+def test_ids_in_ranges_that_overlap() -> None:
+    tokens = GrammarTokens({"<x>": 6}, texts=[b"a", b"b", b"c", b"d"])
+    assert _within(((2, 3), (0, 2), (1, 1), (6, 99)), tokens) == [0, 1, 2, 3, 6]
+    assert _within(((7, 99), (5, 5)), tokens) == [5]
+    rng = random.Random(0)
+    for _ in range(200):
+        lows = [rng.randrange(9) for _ in range(rng.randrange(1, 5))]
+        ranges = tuple((low, low + rng.randrange(4)) for low in lows)
+        wanted = {n for low, high in ranges for n in range(low, high + 1) if n < 7}
+        assert _within(ranges, tokens) == sorted(wanted)
 
 
 REFUSED = [

@@ -30,6 +30,7 @@ from maskwright.grammar.dialects.syntax import (
     either,
     series,
 )
+from maskwright.grammar.number.count import count_of
 from maskwright.grammar.regular import charset
 from maskwright.grammar.regular.charset import Ranges
 from maskwright.grammar.regular.terms import ANY_CHAR, char, chars, concat
@@ -171,8 +172,8 @@ class _BnfReader:
         match = self.text.match(_BOUNDS)
         if match is None or not match[1]:
             self.text.fail("a count is written {3}, {3,} or {3,5}; at most five is {0,5}", start)
-        least = int(match[1])
-        most = (int(match[3]) if match[3] else None) if match[2] else least
+        least = count_of(match[1])
+        most = (count_of(match[3]) if match[3] else None) if match[2] else least
         if most is not None and most < least:
             self.text.fail("the bounds of a repeat are in the wrong order", start)
         return least, most

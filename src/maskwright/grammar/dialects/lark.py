@@ -35,12 +35,13 @@ from maskwright.grammar.dialects.syntax import (
     below,
     either,
 )
+from maskwright.grammar.number.count import count_of
 from maskwright.limits import DEFAULT_LIMITS, Limits
 
 _FOLDER: Final = files("maskwright") / "grammars"
 _MODIFIERS: Final = re.compile(r"[!?]*")
 _PARAMETERS: Final = re.compile(r"\{\s*([\w-]+(?:\s*,\s*[\w-]+)*)\s*\}")
-_PRIORITY: Final = re.compile(r"\.[ \t]*(-?\d+)")
+_PRIORITY: Final = re.compile(r"\.[ \t]*(-?)(\d+)")
 _STATEMENT: Final = re.compile(r"%(\w+)[ \t]*")
 _PATH: Final = re.compile(r"(\.*)([A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*)[ \t]*")
 _NAMES: Final = re.compile(r"\(\s*([\w-]+(?:\s*,\s*[\w-]+)*)\s*,?\s*\)")
@@ -116,7 +117,7 @@ class _LarkReader:
             body,
             terminal,
             tuple(re.split(r"\s*,\s*", parameters[1])) if parameters else (),
-            int(priority[1]) if priority else 0,
+            _signed(priority[1], priority[2]) if priority else 0,
             replace(options, capture=name[0]) if options.capture == "" else options,
         )
 
@@ -295,3 +296,8 @@ def _renamed(node: Node, names: dict[str, str], at: int) -> Node:
             return Not(_renamed(body, names, at), at)
         case _:
             return replace(node, at=at)
+
+
+def _signed(sign: str, digits: str) -> int:
+    """Return the number that follows its sign, which may be empty."""
+    return -count_of(digits) if sign else count_of(digits)

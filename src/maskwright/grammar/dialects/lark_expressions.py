@@ -23,6 +23,7 @@ from maskwright.grammar.dialects.syntax import (
     either,
     series,
 )
+from maskwright.grammar.number.count import count_of
 from maskwright.grammar.pattern.casing import closed
 from maskwright.grammar.pattern.flags import Flags
 from maskwright.grammar.pattern.parse import parse_pattern
@@ -124,15 +125,15 @@ class Expressions:
             text.at += 1
             return 0, 1
         if match := text.match(_TILDE):
-            return self.ordered(int(match[1]), int(match[2] or match[1]), start)
+            return self.ordered(count_of(match[1]), count_of(match[2] or match[1]), start)
         if text.peek() != "{":
             return None
         match = text.match(_BOUNDS)
         if match is None or not (match[1] or match[3]):
             text.fail("a count is written {3}, {3,}, {,5} or {3,5}, or as in ~3..5", start)
-        least = int(match[1] or 0)
+        least = count_of(match[1])
         return self.ordered(
-            least, (int(match[3]) if match[3] else None) if match[2] else least, start
+            least, (count_of(match[3]) if match[3] else None) if match[2] else least, start
         )
 
     def ordered(self, least: int, most: int | None, start: int) -> tuple[int, int | None]:

@@ -30,6 +30,7 @@ from maskwright.grammar.dialects.syntax import (
     Times,
     either,
 )
+from maskwright.grammar.number.count import count_of
 from maskwright.grammar.regular.charset import ranges_of
 from maskwright.grammar.tags.free_text import text_until, text_without
 
@@ -193,7 +194,7 @@ class _MacroReader:
         number = self.text.match(_NUMBER)
         if number is None:
             self.text.fail(f"expected the id of a token, not {self.text.shown()}")
-        return int(number[0])
+        return count_of(number[0])
 
     def token(self) -> int:
         """Read the id of a special token that doesn't end the text."""

@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final
 
 from maskwright.grammar.dialects.cursor import GrammarCursor
 from maskwright.grammar.dialects.syntax import Literal, Node, Series, Special, Times, either
+from maskwright.grammar.number.count import count_of
 from maskwright.grammar.regular.charset import Ranges, ranges_of
 from maskwright.grammar.regular.terms import ANY_CHAR, EPSILON, complement, intersection, words
 from maskwright.grammar.tags.free_text import text_without
@@ -22,7 +24,7 @@ _RANGE: Final = re.compile(r"\s*(\d+)(?:\s*-\s*(\d+))?\s*")
 NOT_EMPTY: Final = complement(EPSILON)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class GrammarTokens:
     """The tokens that a grammar may name: the ids of special tokens by name, the ids that end a
     text, and the bytes of each token by id, which are empty for special tokens."""
@@ -31,10 +33,22 @@ class GrammarTokens:
     ends: frozenset[int] = frozenset()
     texts: Sequence[bytes] = ()
 
-    @property
-    def ids(self) -> list[int]:
+    @cached_property
+    def ids(self) -> frozenset[int]:
         """The special tokens that may stand within a text."""
-        return sorted(set(self.names.values()) - self.ends)
+        return frozenset(self.names.values()) - self.ends
+
+    @cached_property
+    def size(self) -> int:
+        """A number above all ids."""
+        return max((len(self.texts), *(number + 1 for number in self.ids)))
+
+    @cached_property
+    def by_text(self) -> dict[bytes, int]:
+        """The lowest id of the tokens with some bytes."""
+        spend(CHEAP * len(self.texts))
+        last = len(self.texts) - 1
+        return dict(zip(reversed(self.texts), range(last, -1, -1), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +90,7 @@ def chosen_tokens(
 ) -> ChosenTokens:
     """Return the tokens with the ids `wanted`, leaving out those that no text within a grammar
     contains: end tokens and unused ids. `start`: the place where they are named."""
-    special = frozenset(wanted).intersection(tokens.ids)
+    special = tokens.ids.intersection(wanted)
     texts: list[str] = []
     for number in wanted:
         spend(CHEAP)
@@ -115,7 +129,8 @@ def any_but(text: GrammarCursor, tokens: GrammarTokens, chosen: ChosenTokens, st
             "a token that is not one of some can't be counted; repeat it: !<…>* or <[^…]>+", start
         )
     text.at += 1
-    others = [number for number in tokens.ids if number not in chosen.special]
+    others = tokens.ids - chosen.special
+    spend(CHEAP * len(others))
     if not chosen.texts:
         character = Literal(ANY_CHAR, start)
         body = either([character, Special(ranges_of(others), start)]) if others else character
@@ -137,8 +152,8 @@ def _ranges(text: GrammarCursor) -> Ranges:
         one = text.match(_RANGE)
         if one is None:
             text.fail("a token id is a number")
-        low = int(one[1])
-        high = int(one[2]) if one[2] else low
+        low = count_of(one[1])
+        high = count_of(one[2]) if one[2] else low
         if high < low:
             text.fail("the bounds of a range of ids are in the wrong order", one.start())
         ranges.append((low, high))
@@ -147,9 +162,14 @@ def _ranges(text: GrammarCursor) -> Ranges:
 
 
 def _within(ranges: Ranges, tokens: GrammarTokens) -> list[int]:
-    """Return the ids in `ranges` that tokens have."""
-    size = max((len(tokens.texts), *(number + 1 for number in tokens.ids)))
-    return sorted({n for low, high in ranges for n in range(low, min(high + 1, size))})
+    """Return the ids in `ranges` that tokens have, in order. Each is visited once, in however many
+    ranges it is."""
+    found: list[int] = []
+    first = 0
+    for low, high in sorted(ranges):
+        found += range(max(low, first), min(high + 1, tokens.size))
+        first = max(first, high + 1)
+    return found
 
 
 def _named(text: GrammarCursor, tokens: GrammarTokens, start: int, opened: int) -> int:
@@ -166,10 +186,10 @@ def _named(text: GrammarCursor, tokens: GrammarTokens, start: int, opened: int) 
         )
     if number is not None:
         return number
-    try:
-        return tokens.texts.index(name.encode())
-    except ValueError:
+    number = tokens.by_text.get(name.encode(errors="surrogatepass"))
+    if number is None:
         text.fail(f"the vocabulary has no token {name}{_known(tokens)}", start)
+    return number
 
 
 def _known(tokens: GrammarTokens) -> str:

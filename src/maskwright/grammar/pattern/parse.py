@@ -11,6 +11,7 @@ without a `P`, and `\\A`, `\\Z`, `\\z` and `\\p{…}`.
 from __future__ import annotations
 
 from maskwright.errors import Construct, LimitError
+from maskwright.grammar.number.count import count_of
 from maskwright.grammar.pattern.classes import bracket, escaped, literal, one, word
 from maskwright.grammar.pattern.cursor import OCTAL, PatternText
 from maskwright.grammar.pattern.flags import Flags
@@ -140,8 +141,8 @@ class _Parser:
         open_start = self.flags.syntax == "python" and comma
         if end < 0 or not (least or open_start) or not digits.issuperset(least + most):
             return None  # a brace that bounds nothing stands for itself
-        low = int(least or 0)
-        high = (int(most) if most else None) if comma else low
+        low = count_of(least)
+        high = (count_of(most) if most else None) if comma else low
         if high is not None and high < low:
             text.fail("the bounds of a repeat are in the wrong order")
         text.at = end + 1
