@@ -175,7 +175,7 @@ RECURSIVE = {
         grammar/tools/custom_input.py: spelled spelled.again
         automaton/events/captures.py: CaptureReader._end
         automaton/finish/levels.py: LevelCompletion._below LevelCompletion._thread
-        automaton/finish/leaf_exits.py: _ends_alike
+        automaton/finish/leaf_exits.py: _ends_alike _has_one_label
         automaton/rules/completion.py: RuleCompletion._rest
         automaton/value/finite_values.py: _plain
         mask/budget/places.py: Places._name Places._plain_node Places._remembers_items
