@@ -12,6 +12,8 @@ from typing import Any
 
 import httpx
 import pytest
+import uvicorn
+from uvicorn.server import ServerState
 
 from maskwright.dist.front.plain_http import HEAD_BYTES, PlainHttp, plain_head
 from tests.bounds import PATIENCE, wait_until
@@ -45,6 +47,16 @@ class Echo:
             raise RuntimeError("on purpose")
         if scope["path"] == "/stream":
             await self._stream(receive, send)
+            return
+        if scope["path"] == "/begun":
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            raise RuntimeError("on purpose")
+        if scope["path"] == "/slow":
+            await asyncio.sleep(0.2)
+        if scope["path"] == "/large":
+            head = [(b"content-length", b"%d" % (PIECES * len(PIECE)))]
+            await send({"type": "http.response.start", "status": 200, "headers": head})
+            await send({"type": "http.response.body", "body": PIECE * PIECES})
             return
         kinds = "type", "method", "path", "http_version", "scheme"
         told = {kind: scope[kind] for kind in kinds}
@@ -157,6 +169,7 @@ def test_a_client_that_waits_to_be_told_to_go_on(url: str) -> None:
         b"GET /x HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
         b"GET /x y HTTP/1.1\r\nHost: a\r\n\r\n",
         b"\x16\x03\x01\x02\x00\x01\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01",
     ],
 )
 def test_what_is_malformed_is_refused(url: str, request_bytes: bytes) -> None:
@@ -169,6 +182,55 @@ def test_what_is_malformed_is_refused(url: str, request_bytes: bytes) -> None:
 def test_a_failure_is_told_and_the_connection_goes_on(url: str) -> None:
     failing = b"GET /fail HTTP/1.1\r\nHost: h\r\n\r\n"
     assert [status for status, _ in answers(url, failing + PLAIN, count=2)] == [500, 200]
+
+
+def test_lines_that_end_without_a_carriage_return(url: str) -> None:
+    """uvicorn's parser takes them, and need not wait for an end that never comes."""
+    [(status, told)] = answers(url, PLAIN.replace(b"\r\n", b"\n"))
+    assert (status, told["body"]) == (200, [8, BODY.decode()])
+
+
+def test_a_failure_before_anything_was_sent_is_told(url: str) -> None:
+    begun = b"GET /begun HTTP/1.1\r\nHost: h\r\n\r\n"
+    assert [status for status, _ in answers(url, begun + PLAIN, count=2)] == [500, 200]
+
+
+def test_no_connection_is_closed_in_the_middle_of_a_response() -> None:
+    """A request that came with the one before it takes longer than idle connections are kept."""
+
+    async def run() -> bytes:
+        config = uvicorn.Config(Echo(), timeout_keep_alive=0, log_config=None)
+        config.load()
+        loop = asyncio.get_running_loop()
+        server = await loop.create_server(
+            lambda: PlainHttp(config, ServerState(), {}), "127.0.0.1", 0
+        )
+        async with server:
+            host, port = server.sockets[0].getsockname()
+            reader, writer = await asyncio.open_connection(host, port)
+            writer.write(b"".join(b"GET /%b HTTP/1.1\r\nHost: h\r\n\r\n" % path for path in
+                                  (b"quick", b"slow")))  # fmt: skip
+            async with asyncio.timeout(PATIENCE):
+                found = await reader.read(-1)
+            writer.close()
+        return found
+
+    found = asyncio.run(run())
+    assert found.count(b"HTTP/1.1 200 ") == 2
+    assert b'"/slow"' in found
+
+
+def test_a_slow_client_is_waited_for_after_the_connection_is_handed_over(
+    url: str, echo: Echo
+) -> None:
+    stream = b"GET /stream HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
+    echo.sent = 0
+    with socket.create_connection(address(url), timeout=PATIENCE) as client:
+        client.sendall(b"GET /large HTTP/1.1\r\nHost: h\r\n\r\n" + stream)
+        threading.Event().wait(0.1)
+        assert echo.sent < PIECES - 50
+        received = client.makefile("rb").read()
+    assert received.endswith(b"end\r\n0\r\n\r\n")
 
 
 def test_a_slow_client_makes_a_stream_wait(url: str, echo: Echo) -> None:

@@ -28,6 +28,12 @@ PLAIN: Final = re.compile(
 )
 """The head of a plain request: method, target and lines of headers."""
 
+BEGINNINGS: Final = (b"GET /", b"POST /")
+"""What a plain request begins with."""
+
+HEAD_END: Final = re.compile(rb"\n\r?\n")
+"""The end of a head, also of one that is not plain because its lines end without CR."""
+
 UNUSUAL: Final = frozenset({b"transfer-encoding", b"expect", b"upgrade"})
 
 HEAD_BYTES: Final = 1 << 14
@@ -62,7 +68,9 @@ class PlainHttp(asyncio.Protocol):
         self._app = cast(ASGIApp, config.loaded_app)
         self._loop = _loop or asyncio.get_running_loop()
         self._transport = cast(asyncio.Transport, None)
-        self._received = b""
+        self._received = bytearray()
+        self._needed = 0
+        """Bytes of the first request of what has come, once its head is there."""
         self._exchange: PlainExchange | None = None
         self._keeps = True
         self._timer: asyncio.TimerHandle | None = None
@@ -86,7 +94,8 @@ class PlainHttp(asyncio.Protocol):
         self._stop_timer()
         self._received += data
         if self._exchange is None:
-            self._begin()
+            if len(self._received) >= self._needed:
+                self._begin()
         elif len(self._received) > HEAD_BYTES:  # requests that don't wait for their answers
             self._transport.pause_reading()
 
@@ -110,20 +119,24 @@ class PlainHttp(asyncio.Protocol):
 
     def _begin(self) -> None:
         """Have the application answer the first request of what has come, if it is there."""
-        end = self._received.find(b"\r\n\r\n", 0, HEAD_BYTES) + 4
-        if end < 4:
-            if len(self._received) >= HEAD_BYTES:
+        head_end = HEAD_END.search(self._received, 0, HEAD_BYTES)
+        if head_end is None:
+            if len(self._received) >= HEAD_BYTES or not may_be_plain(self._received):
                 self._hand_over()
             return
-        found = plain_head(self._received[:end])
+        end = head_end.end()
+        found = plain_head(bytes(self._received[:end]))
         if found is None:
             self._hand_over()
             return
         scope, length = found
-        after = end + length
-        if len(self._received) < after:
+        self._needed = end + length
+        if len(self._received) < self._needed:
             return
-        body, self._received = self._received[end:after], self._received[after:]
+        self._stop_timer()  # if the request came before the response to the one before it
+        body = bytes(self._received[end : self._needed])
+        del self._received[: self._needed]
+        self._needed = 0
         scope["server"] = self._transport.get_extra_info("sockname")
         scope["client"] = self._transport.get_extra_info("peername")
         scope["state"] = self._app_state.copy()
@@ -158,12 +171,19 @@ class PlainHttp(asyncio.Protocol):
         )
         self._transport.set_protocol(protocol)
         protocol.connection_made(self._transport)
-        protocol.data_received(self._received)
+        if self.writable is not None:  # the transport tells each pause once
+            protocol.pause_writing()
+        protocol.data_received(bytes(self._received))
 
     def _stop_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+
+def may_be_plain(received: bytearray) -> bool:
+    """Whether a plain request may begin with `received`, which has no whole head."""
+    return any(begin.startswith(received[: len(begin)]) for begin in BEGINNINGS)
 
 
 def plain_head(head: bytes) -> tuple[dict[str, Any], int] | None:
@@ -243,7 +263,7 @@ class PlainExchange:
             log.exception("a request failed")
         if self._is_done or self._is_left:
             return
-        if self._is_begun:
+        if self._is_begun and not self._head:
             self._transport.close()
             return
         head = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", b"21")]
