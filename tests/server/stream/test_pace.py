@@ -80,6 +80,25 @@ def test_texts_that_come_soon_are_joined_and_others_are_not_held() -> None:
     asyncio.run(run())
 
 
+def test_what_is_there_already_is_not_held() -> None:
+    """A stream that another server has begun comes in as many deltas as were told of it."""
+
+    async def run() -> None:
+        pace, one = CountingPace(), generation()
+        pace.running = 10_000
+        arrivals = Arrivals([one], 60, pace)
+        for number in range(20):
+            one.publish_apart(Delta("a", (number,)))
+        one.publish(LAST)
+        for number in range(20):
+            assert await arrivals.next() == (0, Delta("a", (number,)))
+        assert await arrivals.next() == (0, LAST)
+        assert pace.held == 0
+        arrivals.close()
+
+    asyncio.run(run())
+
+
 def test_nothing_is_held_for_a_few_streams() -> None:
     async def run() -> None:
         pace, one = CountingPace(), generation()

@@ -37,6 +37,7 @@ class Arrivals:
         self._loop = asyncio.get_running_loop()
         self._pace = pace
         self._runs = False
+        self._takes = False
         self._due = 0.0
         """The time from which on nothing is held."""
         self._held: list[int] = []
@@ -48,7 +49,9 @@ class Arrivals:
         while True:
             while self._ready:
                 index = self._ready.popleft()
+                self._takes = True
                 delta = self._generations[index].take(self._waiters[index])
+                self._takes = False
                 if delta is not None:
                     self._hold_next()
                     return index, delta
@@ -75,7 +78,8 @@ class Arrivals:
             self._timer.end()
 
     def _arrived(self, index: int) -> None:
-        if self._pace is None or self._loop.time() >= self._due:
+        # What a generation tells while it is read was there already, and joins with nothing.
+        if self._pace is None or self._takes or self._loop.time() >= self._due:
             self._ready.append(index)
             self._wake(True)
             return
