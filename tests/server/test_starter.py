@@ -11,8 +11,9 @@ from maskwright.errors import (
     OverloadedError,
 )
 from maskwright.server import ServerConfig
+from maskwright.server.access.keys import ApiKey, KeyRing, digest_of
 from maskwright.server.starter import SEED_STRIDE, choice_seed
-from tests.server.scripted import CONTEXT, Client, Script, ScriptedEngine, usage
+from tests.server.scripted import CONTEXT, HELLO, Client, Script, ScriptedEngine, usage
 
 ANY_OBJECT = {"type": "json_object"}
 
@@ -134,6 +135,18 @@ def test_answers_have_a_time_limit_by_default(client: Client, engine: ScriptedEn
     assert client.chat(maskwright={"timeout": 900}).status_code == 200
     limits = [asked.timeout for asked in engine.requests]
     assert limits == [900, None, 9, 600, None, 900]
+
+
+def test_a_key_whose_class_is_batch_has_no_time_limit_either(
+    client: Client, engine: ScriptedEngine
+) -> None:
+    """Its requests are of the class `batch` although they name none."""
+    key = ApiKey("nightly", digest_of("secret"), classes=("batch",))
+    client.config = ServerConfig(keys=KeyRing([key]))
+    headers = {"authorization": "Bearer secret"}
+    answer = client.call("POST", "/v1/chat/completions", json=HELLO, headers=headers)
+    assert answer.status_code == 200
+    assert [(asked.service, asked.timeout) for asked in engine.requests] == [("batch", None)]
 
 
 @pytest.mark.parametrize(

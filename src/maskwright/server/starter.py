@@ -78,7 +78,7 @@ class Starter:
         self._check_token_ids(request)
         self._check_choices(request)
         self._check_ends(request)
-        seconds = self._seconds(request)
+        seconds = self._seconds(request, exchange)
         if request.options.own.continuation is not None:
             request.options.own.continuation.check_choices(len(request.prompts) * request.options.n)
         begin = time.monotonic()
@@ -277,12 +277,12 @@ class Starter:
             )
         return name
 
-    def _seconds(self, request: AnswerRequest) -> float | None:
+    def _seconds(self, request: AnswerRequest, exchange: Exchange) -> float | None:
         """Return the time limit of an answer in seconds, None for none. Raises InputError if the
         client asks for more time than the server gives."""
         asked, most = request.options.own.timeout, self._most_seconds
         if asked is None and most is None:
-            return None if request.options.own.service == "batch" else DEFAULT_SECONDS
+            return None if self._service(request, exchange) == "batch" else DEFAULT_SECONDS
         if asked is not None and most is not None and asked > most:
             raise InputError(
                 f"this server lets an answer take {most:g} seconds at most, not {asked:g}",
