@@ -28,6 +28,26 @@ def tagged(kind: str, *required: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
+    ("around", "shared"),
+    [
+        ({}, [1]),
+        ({"type": "object"}, [1]),
+        ({"required": ["kind"]}, []),
+        ({"allOf": [{"required": ["kind"]}]}, []),
+        ({"properties": {"kind": {"const": "c"}}}, [1]),  # both match an object without "kind"
+        ({"type": "string"}, []),
+    ],
+)
+@pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
+def test_what_stands_beside_a_union_holds_for_its_options(
+    around: Any, shared: list[int], keyword: str
+) -> None:
+    schema = {keyword: [tagged("a"), tagged("b")], **around}
+    found = [*shared_values("", schema, SolvedParts(schema))]
+    assert [each.pointer for each in found] == [f"/{keyword}/{index}" for index in shared]
+
+
+@pytest.mark.parametrize(
     ("options", "shared"),
     [
         ([{"type": "string"}, {"type": "null"}], []),

@@ -9,6 +9,7 @@ from maskwright.grammar.schema.tree import Json, Report
 from maskwright.workbench.findings.finding import Finding
 from maskwright.workbench.pointer import pointer_of
 from maskwright.workbench.schema.option_lint import impossible, shared_values
+from maskwright.workbench.schema.required_lint import unlisted
 from maskwright.workbench.schema.solved_parts import SolvedParts
 from maskwright.workbench.schema.string_lint import is_endless_pattern, open_pattern, token_traps
 
@@ -59,6 +60,7 @@ def lint_schema(schema: Json, report: Report) -> list[Finding]:
         return found
     used = set(_references(schema))
     parts = SolvedParts(schema)
+    found += unlisted(subschemas(schema))
     for pointer, part in subschemas(schema):
         found += _unbounded(pointer, part)
         found += _order(pointer, part)
@@ -117,19 +119,7 @@ def _unbounded(pointer: str, schema: dict[str, Any]) -> Iterator[Finding]:
 def _order(pointer: str, schema: dict[str, Any]) -> Iterator[Finding]:
     """Properties come in the order in which the schema lists them."""
     properties = schema.get("properties")
-    required = schema.get("required", [])
-    if not isinstance(properties, dict):
-        properties = {}
-    for index, name in enumerate(required):
-        if name not in properties and schema.get("additionalProperties", True) is True:
-            message = f"{name!r} is required but not among the properties: it comes after them, "
-            yield Finding(
-                f"{pointer}/required/{index}",
-                "warning",
-                "required-unlisted",
-                message + "with any value",
-            )
-    for name in [*properties][1:]:
+    for name in [*properties][1:] if isinstance(properties, dict) else ():
         if name.lower() in _REASONS:
             message = f"{name!r} comes after what it gives reasons for; list it first"
             at = pointer + pointer_of("properties", name)

@@ -49,7 +49,8 @@ def shared_values(pointer: str, schema: dict[str, Any], parts: SolvedParts) -> I
             if second in told or not (_says_kind(one) and _says_kind(other)):
                 continue
             at = f"{pointer}/{keyword}"
-            if parts.share_values((one, f"{at}/{first}"), (other, f"{at}/{second}")):
+            pair = (one, f"{at}/{first}"), (other, f"{at}/{second}")
+            if parts.share_values(*pair, around=(schema, pointer)):
                 told.add(second)
                 yield _shared(keyword, f"{at}/{second}", f"{at}/{first}")
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 from maskwright.automaton.satisfy.solver import Solver
 from maskwright.errors import Construct, LimitError, SchemaError
 from maskwright.grammar.schema.parse import ParsedSchema, ParseOptions, parse_schema
-from maskwright.grammar.schema.tree import Json, Schema
+from maskwright.grammar.schema.tree import AnyOf, Assertion, Json, OneOf, Schema
 from maskwright.limits import DEFAULT_LIMITS, Work
 
 _DOCUMENT: Final = "urn:maskwright:schema"
@@ -38,15 +38,20 @@ class SolvedParts:
         except (SchemaError, LimitError):
             return False
 
-    def share_values(self, one: tuple[Json, str], other: tuple[Json, str]) -> bool:
-        """Whether a value matches both of two parts, each given with its pointer. False where this
-        can't be decided within the limits of a grammar."""
+    def share_values(
+        self, one: tuple[Json, str], other: tuple[Json, str], around: tuple[Json, str]
+    ) -> bool:
+        """Whether a value matches both of two options of a union and the other keywords of the
+        schema `around` them, each given with its pointer. False where this can't be decided within
+        the limits of a grammar."""
         try:
             with Work(DEFAULT_LIMITS, Construct.schema(other[1])):
-                found = [self._parsed(part, pointer) for part, pointer in (one, other)]
-                return all(len(each) == 1 for each in found) and self._solver.satisfiable(
-                    frozenset([*found[0], *found[1]])
-                )
+                found = [self._parsed(part, pointer) for part, pointer in (one, other, around)]
+                if any(len(each) != 1 for each in found):
+                    return False
+                [first], [second], [whole] = found
+                rest = Schema(whole.pointer, _without_union(whole, second), whole.never)
+                return self._solver.satisfiable(frozenset([first, second, rest]))
         except (SchemaError, LimitError):
             return False
 
@@ -72,3 +77,12 @@ class SolvedParts:
     def _add(self, parsed: ParsedSchema) -> None:
         for visit, schema in parsed.schemas.items():
             self._schemas.setdefault(visit.identity, []).append(schema)
+
+
+def _without_union(schema: Schema, option: Schema) -> tuple[Assertion, ...]:
+    """The assertions of a schema without the union that has `option`."""
+    return tuple(
+        assertion
+        for assertion in schema.assertions
+        if not (isinstance(assertion, AnyOf | OneOf) and option in assertion.options)
+    )
