@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 
+from maskwright.engine import Delta, FinishReason, Generation
 from maskwright.errors import LimitError
 from maskwright.server import ServerConfig
+from maskwright.server.answer.choices import Choices
+from maskwright.server.answer.parts import TextPart
+from maskwright.server.errors import HttpError
 from tests.server.scripted import Client, Script, ScriptedEngine
 from tests.server.test_tools import CALLS, TOOLS
 
@@ -70,6 +75,25 @@ def test_an_answer_whose_time_is_up_is_a_failure(
         error = response.json()["error"]
     assert error["code"] == "timeout"
     assert not engine.running
+
+
+def test_a_stream_whose_time_is_up_has_all_of_its_text() -> None:
+    """Also what came together with the end."""
+
+    told: list[str] = []
+
+    async def read() -> None:
+        one = Generation(1, 0, 1, lambda _: None)
+        one.publish(Delta("It is ", (1,)))
+        one.publish(Delta("late", (2,), FinishReason.TIMEOUT))
+        async for delta in Choices([one], [[1]]).deltas(60):
+            assert delta is not None
+            assert delta.finish_reason is None
+            told.extend(part.text for part in delta.parts if isinstance(part, TextPart))
+
+    with pytest.raises(HttpError, match="not complete when its time was up"):
+        asyncio.run(read())
+    assert told == ["It is late"]
 
 
 SCHEMA = {"type": "json_schema", "json_schema": {"schema": {"type": "object"}}}

@@ -215,7 +215,8 @@ class Choices:
                 reason = None
                 if self._report is not None:
                     self._told[index].take(parts, delta.token_ids)
-                if delta.finish_reason is not None:
+                is_late = delta.finish_reason is FinishReason.TIMEOUT
+                if delta.finish_reason is not None and not is_late:
                     running -= 1
                     reason = _openai_reason(delta.finish_reason, called=index in called)
                     if self._report is not None:
@@ -223,6 +224,8 @@ class Choices:
                         self.reports[index] = await self._report(told.message, told.tokens)
                 ids = delta.token_ids
                 yield ChoiceDelta(index, parts, len(ids), reason, logprobs, ids, delta.stop)
+                if is_late:  # told after what came before its time was up
+                    raise _time_is_up()
         except Exception as error:
             self._name_place(error)
             raise
@@ -269,6 +272,10 @@ def _openai_reason(reason: FinishReason, *, called: bool) -> str:
         case FinishReason.LENGTH:
             return "length"
         case FinishReason.TIMEOUT:
-            raise HttpError(504, "the answer was not complete when its time was up", code="timeout")
+            raise _time_is_up()
         case FinishReason.ERROR | FinishReason.CANCELLED:
             raise GenerationError(f"a generation ended with {reason} while its answer was read")
+
+
+def _time_is_up() -> HttpError:
+    return HttpError(504, "the answer was not complete when its time was up", code="timeout")
