@@ -119,7 +119,7 @@ def test_a_whole_answer_has_what_strict_clients_look_for(
     [
         ("POST", "/v1/chat/completions", {"messages": "hello"}),
         ("POST", "/v1/chat/completions", {"messages": [], "stream": True}),
-        ("POST", "/v1/responses", {}),
+        ("POST", "/v1/responses", {"input": 3}),
         ("POST", "/v1/completions", []),
         ("GET", "/v1/nothing", None),
         ("DELETE", "/v1/models", None),
