@@ -14,6 +14,7 @@ from maskwright.engine.schedule.plan import CopyDirection, StepPlan
 from maskwright.engine.schedule.scheduler import Scheduler
 from maskwright.engine.schedule.sequence import Phase, Sequence
 from maskwright.engine.schedule.transfer import BlockTransfer
+from maskwright.engine.schedule.transfers import Transfers
 from maskwright.engine.schedule.waiting import PATIENCE
 from tests.engine.step.late_copies import LateCopies
 
@@ -95,6 +96,40 @@ def test_ending_frees_everything_wherever_it_happens() -> None:
     assert (running.phase, waiting.phase) == (Phase.ENDED, Phase.ENDED)
     assert pool.used == 0
     assert scheduler.idle
+
+
+def test_copies_in_flight_are_counted_a_few_times_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counting takes time for every block that is being copied."""
+    counted: list[int] = []
+    leaving = Transfers.leaving
+
+    def count(transfers: Transfers) -> int:
+        counted.append(leaving(transfers))
+        return counted[-1]
+
+    monkeypatch.setattr(Transfers, "leaving", count)
+    scheduler = Scheduler(
+        BlockPool(40, 1),
+        max_running=12,
+        max_batch_tokens=40,
+        host_blocks=40,
+        beside_steps=True,
+    )
+    for arrival in range(10):
+        worse = sequence(arrival, 2, 2)
+        worse.rank = 2
+        scheduler.add(worse)
+    plan = scheduler.plan()
+    scheduler.commit(plan)
+    assert len(plan.chunks) == 10
+    for each in plan.chunks:
+        scheduler.confirm(each.sequence, [1])
+    assert len(scheduler.plan().chunks) == 10
+    assert counted == [], "nobody lacks a block"
+    scheduler.add(sequence(99, 30, 1))
+    assert scheduler.plan().transfers
+    assert counted != []
+    assert len(counted) <= 4
 
 
 class Memory:

@@ -283,7 +283,7 @@ class Scheduler:
         missing = self.tables.missing(sequence, count)
         if missing <= 0:
             return True
-        while missing + step.promised > self.pool.available + self.tables.transfers.leaving():
+        while self._lacks(missing + step.promised):
             victim = self._victim(sequence, step)
             if victim is None:
                 return False
@@ -295,6 +295,11 @@ class Scheduler:
             return False
         self.tables.grow(sequence, missing, step)
         return True
+
+    def _lacks(self, blocks: int) -> bool:
+        """Whether there are not so many blocks, not even once the copies in flight have ended."""
+        lacking = blocks - self.pool.available
+        return lacking > 0 and lacking > self.tables.transfers.leaving()
 
     def _victim(self, needy: Sequence, step: PlanBuilder) -> Sequence | None:
         """The sequence to preempt for `needy`, None if there is none: a paused one before a running
@@ -393,7 +398,7 @@ class Scheduler:
         self.tables.begin(sequence)
         while not self._fits(sequence):
             held = [other for other in self.paused if other.table and other.transfer is None]
-            if not held or self._fits(sequence, after_copies=True):
+            if not held or self._fits(sequence, leaving=self.tables.transfers.leaving()):
                 self.tables.let_go(sequence)
                 return False
             self._preempt(held[0], step)
@@ -420,17 +425,16 @@ class Scheduler:
         sequence: Sequence,
         without: SequenceOf[Sequence] = (),
         *,
-        after_copies: bool = False,
+        leaving: int = 0,
     ) -> bool:
         """Whether there is a slot and there are blocks for `sequence` once the running sequences
-        `without` have been preempted and, if asked for, the copies in flight have ended."""
+        `without` have been preempted and `leaving` blocks, of which copies are in flight, have
+        become available."""
         others = [other for other in self.running if other not in without]
         if len(others) >= self._max_running:
             return False
-        available = self.pool.available
+        available = self.pool.available + leaving
         available += sum(self.pool.held_once(self.tables.held(other)) for other in without)
-        if after_copies:
-            available += self.tables.transfers.leaving()
         promised = sum(self.tables.to_come(other) + 1 for other in others)
         missing = self.tables.to_come(sequence)
         if not others:
@@ -457,12 +461,13 @@ class Scheduler:
             and self.waiting.served(other.rank) >= self.waiting.served(sequence.rank)
         ]
         worse.sort(key=lambda other: other.seniority, reverse=True)
+        leaving = self.tables.transfers.leaving()
         for count in range(len(worse) + 1):
             victims = worse[:count]
-            if self._fits(sequence, victims, after_copies=True):
+            if self._fits(sequence, victims, leaving=leaving):
                 for spared in worse[:count]:
                     fewer = [victim for victim in victims if victim is not spared]
-                    if self._fits(sequence, fewer, after_copies=True):
+                    if self._fits(sequence, fewer, leaving=leaving):
                         victims = fewer
                 for victim in victims:
                     self._preempt(victim, step)
