@@ -10,6 +10,7 @@ import re
 import pytest
 
 from maskwright.errors import UnspellableError
+from maskwright.vocab import spellings as spellings_module
 from maskwright.vocab.spellings import Spellings
 
 SPELLED: list[tuple[list[str], str, list[str]]] = [
@@ -79,8 +80,32 @@ def test_what_was_counted_for_one_text_serves_those_that_end_alike() -> None:
 def test_what_was_counted_for_a_very_long_text_is_not_kept() -> None:
     spellings = Spellings.of([b"a"])
     spellings.fewest(b"aa")
-    spellings.fewest(b"a" * 100_000)
+    spellings.fewest(b"a" * 140_000)
     assert len(pickle.dumps(spellings)) < 10_000
+
+
+def test_long_texts_are_spelled_as_short_ones_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    tokens = [b"a", b"b", b"c", b"ab", b"bc", b"abc", b"cab", b"bbb", b"aaaa", b"ca"]
+    draw = random.Random(11)
+    units = ["".join(draw.choices("abc", k=draw.randrange(1, 6))) for _ in range(20)]
+    texts = [(draw.choice(units) * 8 + draw.choice(units)).encode() for _ in range(100)]
+    expected = [Spellings.of(tokens).fewest(data) for data in texts]
+    monkeypatch.setattr(spellings_module, "_LONG", 1)
+    kept = Spellings.of(tokens)
+    assert [kept.fewest(data) for data in texts] == expected
+    for data, ids in zip(texts, expected, strict=True):
+        for spellings in (kept, Spellings.of(tokens)):
+            assert spellings.fewest_count(data) == len(ids)
+
+
+def test_an_end_of_the_latest_text_needs_no_counting() -> None:
+    spellings = Spellings.of([b"a", b"aaa", b"b"])
+    assert spellings.fewest_count(b"baaaa") == 3
+    assert spellings.fewest_count(b"aaaa") == 2
+    assert spellings.fewest(b"aa") == [0, 0]
+    with pytest.raises(UnspellableError):
+        spellings.fewest_count(b"caaaa")
+    assert spellings.fewest_count(b"aaaa") == 2
 
 
 def _spelled(spellings: Spellings, data: bytes) -> list[int] | None:

@@ -10,8 +10,12 @@ from maskwright.errors import UnspellableError
 
 _UNREACHABLE: Final = 1 << 60
 """More tokens than any text has."""
-_MOST_KEPT: Final = 1 << 14
+_MOST_KEPT: Final = 1 << 17
 """Bytes of a text up to which what was counted for it is kept for the next one."""
+_LONG: Final = 1 << 10
+"""Bytes from which on the tokens that fit at a place are remembered by the bytes there."""
+_MOST_WINDOWS: Final = 1 << 12
+"""Places with different bytes that are remembered at once."""
 
 
 class _Counted(NamedTuple):
@@ -57,19 +61,28 @@ class Spellings:
         those at the end that the latest text had too. Raises `UnspellableError` if no tokens spell
         `data`.
         """
-        _, cost, step = self._counted(data)
-        end = len(data)
-        if cost[end] >= _UNREACHABLE:
-            raise UnspellableError(
-                f"no tokens of the vocabulary spell {data!r}: {self._lacking(data)}", param="data"
-            )
+        step = self._spellable(data).step
         spelled: list[int] = []
-        i = 0
+        i, end = 0, len(data)
         while i < end:
             length = step[end - i]
             spelled.append(self.ids[data[i : i + length]])
             i += length
         return spelled
+
+    def fewest_count(self, data: bytes) -> int:
+        """Return the number of tokens in `fewest(data)`, without listing them. Raises
+        `UnspellableError` if no tokens spell `data`."""
+        return self._spellable(data).cost[len(data)]
+
+    def _spellable(self, data: bytes) -> _Counted:
+        """What was counted for `data`; raises `UnspellableError` if no tokens spell it."""
+        counted = self._counted(data)
+        if counted.cost[len(data)] >= _UNREACHABLE:
+            raise UnspellableError(
+                f"no tokens of the vocabulary spell {data!r}: {self._lacking(data)}", param="data"
+            )
+        return counted
 
     def _lacking(self, data: bytes) -> str:
         """Return the reason why no tokens spell `data`: the first character that no token fits."""
@@ -85,18 +98,32 @@ class Spellings:
 
     def _counted(self, data: bytes) -> _Counted:
         """Count the tokens that every suffix of `data` needs, from those of the latest text on
-        that ends alike: completions of one place differ in their first bytes."""
+        that ends alike: completions of one place differ in their first bytes. What is returned may
+        be of a longer text that ends with `data`."""
         latest = self._latest[0]
+        if latest.data.endswith(data):
+            return latest
         shared = _common_suffix(data, latest.data)
         cost, step = latest.cost[: shared + 1], latest.step[: shared + 1]
+        repeats = len(data) - shared >= _LONG
+        windows: dict[bytes, tuple[int, ...]] = {}
         for left in range(shared + 1, len(data) + 1):
             at = len(data) - left
             least, first = _UNREACHABLE, 0
-            for length in self.lengths[data[at]]:
+            lengths = self.lengths[data[at]]
+            if repeats and lengths:
+                window = data[at : at + lengths[0]]
+                known = windows.get(window)
+                if known is None:
+                    if len(windows) >= _MOST_WINDOWS:
+                        windows.clear()
+                    known = windows[window] = self._fitting(lengths, window)
+                lengths = known
+            for length in lengths:
                 if (
                     length <= left
                     and cost[left - length] + 1 < least
-                    and data[at : at + length] in self.ids
+                    and (repeats or data[at : at + length] in self.ids)
                 ):
                     least, first = cost[left - length] + 1, length
             cost.append(least)
@@ -105,6 +132,10 @@ class Spellings:
         if len(data) <= _MOST_KEPT:
             self._latest[0] = counted
         return counted
+
+    def _fitting(self, lengths: tuple[int, ...], data: bytes) -> tuple[int, ...]:
+        """Return those of the `lengths` that a token at the beginning of `data` has."""
+        return tuple(n for n in lengths if n <= len(data) and data[:n] in self.ids)
 
 
 def _common_suffix(one: bytes, other: bytes) -> int:

@@ -170,6 +170,14 @@ class Vocabulary:
             ids += self.fewest(text) if token_id is None else [token_id]
         return ids
 
+    def fewest_count(self, data: bytes) -> int:
+        """The number of tokens in `spelled(data)`, without listing them. Raises
+        `UnspellableError` if there are none."""
+        return sum(
+            self._texts.fewest_count(text) if token_id is None else 1
+            for text, token_id in special.pieces(data)
+        )
+
     @cached_property
     def trie(self) -> Trie:
         """All tokens that the machine can read, as a trie."""

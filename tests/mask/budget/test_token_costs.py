@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from itertools import count
+from random import Random
 from typing import Any
 
 import pytest
 
-from maskwright import Grammar, UnspellableError, Vocabulary, compile_json_schema, compile_regex
+from maskwright import (
+    Grammar,
+    Limits,
+    UnspellableError,
+    Vocabulary,
+    compile_json_schema,
+    compile_regex,
+)
 from maskwright.automaton.machine.exits import Configuration
 from maskwright.mask.budget import token_costs
-from tests.matching import EVERY_BYTE, configuration, vocabulary
+from tests.matching import EVERY_BYTE, allowed, configuration, vocabulary
 
 VOCAB = vocabulary("abc", "ddddd", "cd")
 DISTINCT: Any = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
+_works = count(800_000)
 LACKING = vocabulary("xabc", "xde", alphabet="xdz")
 """Spells neither abc nor e alone."""
 
@@ -93,6 +103,76 @@ def test_one_step_is_remembered_with_the_rest_where_the_text_decides() -> None:
     for left, byte in enumerate(b',"b","', start=1 - needed):
         text += bytes([byte])
         assert costs.tokens_needed(configuration(grammar, text), text) == -left
+
+
+def test_a_long_completion_is_followed_only_as_far_as_the_text_goes() -> None:
+    """Its states are built when texts come there, and the rest of the way is remembered."""
+    grammar = compile_regex("d{60000}", VOCAB)
+    costs, leaves = grammar.budgets.costs, grammar.recognizer.tables.leaves
+    before = len(leaves.keys)
+    matcher, left = grammar.matcher(), 12_000
+    assert matcher.min_tokens == left
+    assert len(leaves.keys) - before < 1_000
+    for _ in range(300):
+        assert matcher.accept(VOCAB.tokens.index(b"ddddd"))
+        left -= 1
+        assert matcher.min_tokens == left
+    assert len(leaves.keys) - before < 4_000
+    assert len(costs.cache.ways) == 1
+
+
+def test_a_long_completion_is_followed_to_its_end_where_tokens_might_be_cut(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A token that ends several items would be cut if they had to differ; here they need not."""
+    vocab = vocabulary("1,1,")
+    monkeypatch.setattr(token_costs, "MOST_FOLLOWED", 4)
+    grammar = json({"type": "array", "items": {"const": 1}, "minItems": 21}, vocab)
+    costs, start = grammar.budgets.costs, grammar.recognizer.start
+    assert costs.tokens_needed(start) == len("[") + 10 + len("1]")
+    assert not costs.cache.ways
+    assert not costs.fits(start, b"", 12)
+    assert costs.fits(start, b"", 13)
+
+
+LONG: list[Any] = [
+    {"type": "string", "minLength": 20, "maxLength": 25, "pattern": "^a"},
+    {"type": "array", "items": {"enum": ["aaaaaaaaaaaa", "aaaab", 1]}, "minItems": 4},
+    {
+        "type": "object",
+        "properties": {"b": {"const": "a" * 20}, "a": {"type": "string", "minLength": 9}},
+        "required": ["a", "b"],
+        "additionalProperties": False,
+    },
+    {**DISTINCT, "items": {"enum": ["a" * 9, "a" * 11, "a" * 6]}, "minItems": 2},
+]
+
+
+@pytest.mark.parametrize("schema", LONG)
+def test_texts_end_within_budgets_that_just_suffice_where_completions_are_long(
+    schema: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is refused where tokens are only counted would be refused if each way were followed."""
+    vocab = vocabulary("aa", "aaaaa", '"a', 'a"', '"]', '",', '"}', "aaa")
+    random = Random(5)
+    for spare in (0, 1, 4):
+        masks: list[list[set[int]]] = []
+        for followed in (2, 1 << 30):
+            monkeypatch.setattr(token_costs, "MOST_FOLLOWED", followed)
+            limits = Limits(work=next(_works))  # so that no other grammar has its tables
+            grammar = compile_json_schema(schema, vocab, whitespace="compact", limits=limits)
+            masks.append([])
+            random.seed(spare)
+            for _ in range(4):
+                matcher = grammar.matcher()
+                left = matcher.min_tokens + spare
+                while not matcher.complete:
+                    mask = allowed(matcher, budget=left)
+                    masks[-1].append(mask)
+                    assert matcher.accept(random.choice(sorted(mask)))
+                    left -= 1
+                assert left >= 0
+        assert masks[0] == masks[1]
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,7 @@ class BudgetMasks:
 
     def _compute_masks(self, position: Position, prefix: bytes) -> MasksByBudget | None:
         """The masks of a position under every budget; None where the text makes a difference to
-        them, or there are too many successors."""
+        them, there are too many successors, or their completions are long."""
         costs, here = self.costs, position.configuration
         if costs.places.depends_on_text(here) or not self._tables.has_every_byte:
             return None
@@ -124,8 +124,9 @@ class BudgetMasks:
                         return None
                     needs.append(bound)
                     continue
+            if costs.is_long(target, text):
+                return None
             needs.append(costs.tokens_needed(target, text))
-            costs.shortest(target, text)
             if not costs.is_fixed(target):
                 return None
         row = self._tables.rows[position.row]
@@ -156,7 +157,11 @@ class BudgetMasks:
 
         fitting = verdicts(costs, here, prefix, groups, fits)
         place = costs.place(here, prefix)
-        if not isinstance(place, Configuration) and costs.tokens_needed(here, prefix) <= budget:
-            # Not every token was checked; the one on the known way stays allowed for certain.
+        by_text = not isinstance(place, Configuration)
+        if (by_text or (not fitting.all() and costs.is_long(here, prefix))) and (
+            costs.tokens_needed(here, prefix) <= budget
+        ):
+            # Not every token was checked, or the way that was counted may not be the one from its
+            # next place on; the token on the known way stays allowed for certain.
             fitting |= groups.tokens == self._cache.first[place]
         return fitting

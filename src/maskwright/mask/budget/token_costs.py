@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cached_property, lru_cache
 from heapq import heappop, heappush
 from itertools import count
+from math import inf
 from typing import Final
 
 from maskwright.automaton.machine.exits import Configuration
@@ -21,8 +23,15 @@ from maskwright.mask.shared.budget_cache import NO_TOKEN, Place
 from maskwright.mask.walk.ends import pieces
 from maskwright.mask.walker import Walker
 
+MOST_FOLLOWED: Final = 512
+"""Bytes of a long completion that are followed at once. Each new state takes some 40 microseconds,
+and a text seldom goes far along the completions of its places."""
 _ODD: Final = re.compile(rb'["\\\\]')
 """What a token holds that spells a character of a name by an escape, or ends the name."""
+_SIGN: Final = re.compile(rb'[ \t\n\r,:\[\]{}"\\]')
+"""What may end a name or an item, or begin one."""
+_LONGEST_ENDING: Final = 16
+"""Bytes of an ending of which every part is tried."""
 MOST_DETOURS: Final = 300
 """Configurations expanded in search of any spelling, where the shortest completion has none."""
 
@@ -61,6 +70,11 @@ class TokenCosts:
                 self._follow(here, prefix, way)
         return known
 
+    @cached_property
+    def _longest(self) -> int:
+        """The length in bytes of the longest token."""
+        return self._tables.trie.height
+
     def is_spellable(self, here: Configuration, prefix: bytes) -> bool:
         """Whether the vocabulary can spell some way to complete the text from `here`."""
         if self._tables.has_every_byte:
@@ -75,8 +89,15 @@ class TokenCosts:
         """Whether `budget` tokens are enough to complete the text from `here`."""
         if budget < 0:
             return False
-        if self._tables.has_every_byte and len(self.shortest(here, prefix)) <= budget:
-            return True  # without counting tokens: each holds a byte at least
+        if self._tables.has_every_byte:
+            rest = self.shortest(here, prefix)
+            if len(rest) <= budget:
+                return True  # without counting tokens: each holds a byte at least
+            if len(rest) > MOST_FOLLOWED:
+                if len(rest) > budget * self._longest:
+                    return False
+                if self.place(here, prefix) not in self.cache.needed and self._is_uncut(here, rest):
+                    return self._tables.vocabulary.fewest_count(rest) <= budget
         try:
             return self.tokens_needed(here, prefix) <= budget
         except UnspellableError:
@@ -89,6 +110,11 @@ class TokenCosts:
         if text is None:
             raise AssertionError("a reachable configuration can always be completed")
         return text
+
+    def is_long(self, here: Configuration, prefix: bytes) -> bool:
+        """Whether the completion from `here` is so long that its tokens may have been counted
+        without remembering the way."""
+        return len(self.shortest(here, prefix)) > MOST_FOLLOWED
 
     def is_fixed(self, here: Configuration) -> bool:
         """Whether the shortest completion from `here` is known, and is one whatever the text."""
@@ -154,14 +180,21 @@ class TokenCosts:
         more than are given where some would not be offered (see `walk.ends`).
 
         Where items must differ, a place belongs to one text alone, and few of these texts are ever
-        written: only the next place is remembered there, with the rest of the way.
+        written: only the next place is remembered there, with the rest of the way. A way of more
+        than `MOST_FOLLOWED` bytes is remembered so too from there on, if each of its tokens would
+        certainly be offered.
         """
         steps: list[tuple[Place, int]] = []
+        stop: float = len(prefix) + MOST_FOLLOWED
         rest = list(reversed(tokens))
         place = self.place(here, prefix)
         if not isinstance(place, Configuration):
             rest = self._offered(here, prefix, rest)
         while rest and (isinstance(place, Configuration) or not steps):
+            if len(prefix) >= stop:
+                if self._are_offered(here, prefix, rest):
+                    break
+                stop = inf
             known = self.cache.needed.get(place)
             if steps and known is not None and known <= len(rest):
                 total = len(steps) + known
@@ -205,6 +238,30 @@ class TokenCosts:
                 offered += [each for part in parts for each in vocabulary.spelled(part)]
             prefix += data
         return offered[::-1]
+
+    def _are_offered(self, here: Configuration, prefix: bytes, tokens: list[int]) -> bool:
+        """Whether masks would certainly offer each of these tokens, the last one first."""
+        texts = [self._spellings[token] for token in reversed(tokens)]
+        # Within the array that a bracket opens, an item may have to be repeated.
+        repeats = any(level.wants_repeat for level in self._levels(here)) or any(
+            b"[" in data for data in set(texts)
+        )
+        before = (data[-1:] for data in (prefix, *texts))  # `pieces` reads no more than this byte
+        return all(
+            len(pieces(data, last, repeats=repeats)) == 1
+            for last, data in set(zip(before, texts, strict=False))
+        )
+
+    def _is_uncut(self, here: Configuration, rest: bytes) -> bool:
+        """Whether masks would certainly offer each token that spells a part of `rest`: nothing but
+        its end can end a name or an item, and no more than one."""
+        sign = _SIGN.search(rest)
+        if sign is None:
+            return True
+        ending = rest[max(sign.start() - 1, 0) :]
+        if len(ending) > _LONGEST_ENDING:
+            return False
+        return _is_uncut(ending, any(level.wants_repeat for level in self._levels(here)))
 
     def _levels(self, here: Configuration) -> Iterator[Level]:
         """The levels of JSON around a configuration, the innermost first."""
@@ -250,3 +307,13 @@ class TokenCosts:
                     return self.cache.needed[start]
         self.cache.unspellable.add(start)
         raise error
+
+
+@lru_cache(maxsize=256)
+def _is_uncut(ending: bytes, repeats: bool) -> bool:
+    """Whether no part of an ending would be cut into pieces."""
+    return b"[" not in ending and all(
+        len(pieces(ending[start:stop], ending[:start], repeats=repeats)) == 1
+        for start in range(len(ending))
+        for stop in range(start + 1, len(ending) + 1)
+    )
