@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from maskwright import Grammar, Limits, compile_json_schema
+from maskwright import Grammar, Limits, compile_json_schema, compile_regex
 from maskwright.mask.shared import budget_cache
 from tests.matching import EVERY_BYTE, allowed, vocabulary
 
@@ -67,3 +67,21 @@ def test_a_budget_that_is_just_enough_suffices_beside_remembered_masks() -> None
             assert matcher.accept(min(mask)), begun
             left -= 1
         assert left >= 0
+
+
+def test_masks_within_budgets_build_few_states_of_a_long_completion() -> None:
+    """Sixty thousand characters away, the end is counted: it isn't read character by character."""
+    vocab = vocabulary("xx", "xxxx", "xxxxxxxx")
+    one, two, four, eight = (vocab.tokens.index(b"x" * length) for length in (1, 2, 4, 8))
+    grammar = compile_regex("((x{1,60000}){60000}){0,60000}", vocab)
+    leaves, ends = grammar.recognizer.tables.leaves.keys, set(vocab.eos)
+    before = len(leaves)
+    more = {7_500: {eight}, 7_501: {eight, four}, 7_502: {eight, four, two}}
+    more[7_503] = more[7_502] | {one}
+    for budget in (1, 50, 7_499, *more):
+        assert allowed(grammar.matcher(), budget=budget) - ends == more.get(budget, set())
+    matcher = grammar.matcher()
+    for left in range(7_500, 7_200, -1):
+        assert allowed(matcher, budget=left) - ends == {eight}
+        assert matcher.accept(eight)
+    assert len(leaves) - before < 300 * len(b"x" * 8) + 2_000
