@@ -171,6 +171,9 @@ class ScriptedEngine:
     def cached_seconds(self) -> float | None:
         return self.cached
 
+    def shared_store(self) -> tuple[str, float | None] | None:
+        return None
+
     def submit(self, request: Request) -> ScriptedGeneration:
         refusal = self.refuse(len(self.requests))
         script = self.script
