@@ -128,7 +128,7 @@ ROWS = [
     ),
     Row(
         "benchmarks/server/arriving_blocks.py",
-        "--streams 2 --rounds 1 --prompt 64 --seconds 0.2",
+        "--streams 2 --rounds 1 --prompt 64 --seconds 0.2 --shared",  # there may be one core only
         "blocks arrive",
     ),
     Row("benchmarks/server/router.py", "--requests 4 --tokens 2", "whole, added"),

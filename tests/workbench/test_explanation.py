@@ -7,10 +7,14 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import pytest
+
 from maskwright.mask import Grammar, compile_grammar, compile_json_schema
 from maskwright.vocab import Vocabulary
+from maskwright.workbench import reasons
 from maskwright.workbench.explanation import ExplainedText, explained
 from maskwright.workbench.schema.variants import SchemaVariants
+from tests.bounds import PATIENCE
 
 VOCABULARY = Vocabulary(
     [*(bytes([byte]) for byte in range(256)), b'{"', b"<x>", b""], special=[257], eos=258
@@ -49,7 +53,8 @@ def test_a_whole_text_matches() -> None:
     assert found["tokens"]["texts"] == ["<end>"]
 
 
-def test_a_fault_has_reasons_and_near_texts() -> None:
+def test_a_fault_has_reasons_and_near_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reasons, "MOST_SECONDS", PATIENCE)  # functions may have to be compiled
     found = told(compiled, '{"a": 3}', variants=SchemaVariants(json.dumps(SCHEMA), {}))
     assert (found["verdict"], found["accepted"]) == ("mismatch", 6)
     assert [reason["pointer"] for reason in found["reasons"]] == ["/properties/a/enum"]

@@ -23,7 +23,7 @@ from maskwright.workbench.schema.variants import Variants
 MOST_VARIANTS: Final = 100
 """Schemas that are compiled in search of reasons."""
 MOST_SECONDS: Final = 2.0
-"""Processor time after which no further one is."""
+"""Processor time of the thread that searches after which no further one is."""
 MOST_SHOWN: Final = 200
 """Characters of a keyword's value that are shown."""
 
@@ -99,12 +99,12 @@ class ReasonSearch:
         self._accepted = accepted
         self._vocabulary = vocabulary
         self._left = MOST_VARIANTS
-        self._end = time.process_time() + MOST_SECONDS
+        self._end = time.thread_time() + MOST_SECONDS
 
     @property
     def is_complete(self) -> bool:
         """Whether no variant was left out for want of time."""
-        return self._left > 0 and time.process_time() < self._end
+        return self._left > 0 and time.thread_time() < self._end
 
     def find(self, pointers: tuple[str, ...]) -> list[Reason]:
         """Return the reasons: among the settings, the keywords of the schemas at `pointers` of each

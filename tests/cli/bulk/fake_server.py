@@ -18,6 +18,8 @@ from tests.bounds import PATIENCE
 
 NUMBER = re.compile(r"record (\d+)")
 Answer = tuple[int, dict[str, str], Any]
+LEAVING_S = 5.0
+"""Seconds for which connections may go on after the client."""
 
 
 def completion(text: str, **choice: Any) -> dict[str, Any]:
@@ -112,7 +114,11 @@ def fake_server(fake: FakeServer) -> Iterator[FakeServer]:
 
     async def stop() -> None:
         server.close()
-        tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        if tasks:
+            # The client has left, so that they end by themselves. One that is cancelled before it
+            # has begun doesn't close its connection.
+            _, tasks = await asyncio.wait(tasks, timeout=LEAVING_S)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
