@@ -3,12 +3,14 @@ obvious way to write it."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
 from maskwright.kernels.device import INTERPRETED, runs_kernels
 from maskwright.kernels.low_rank import (
+    ROWS,
     MatrixTable,
     add_grouped,
     add_low_rank,
@@ -118,6 +120,17 @@ def test_rows_of_several_adapters(
     assert out[:, ends[-1] :].equal(before[:, ends[-1] :])
 
 
+def compare_rows(mine: Tensor, reference: Tensor) -> None:
+    """Assert that two rows are equal: bit for bit where the interpreter's products allow it. They
+    are NumPy's, whose sums may depend on a row's place in its block (on a Zen 5, with OpenBLAS)."""
+    block = np.repeat(np.random.default_rng(0).standard_normal((1, 64), np.float32), ROWS, axis=0)
+    products = block @ np.random.default_rng(1).standard_normal((64, 16), np.float32)
+    if (products == products[0]).all():
+        assert mine.equal(reference)
+    else:
+        torch.testing.assert_close(mine, reference)
+
+
 @pytest.mark.skipif(not INTERPRETED, reason="needs TRITON_INTERPRET=1; test_interpreter.py sets it")
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
 def test_bits_of_a_row_are_independent_of_its_neighbours(dtype: torch.dtype) -> None:
@@ -131,7 +144,7 @@ def test_bits_of_a_row_are_independent_of_its_neighbours(dtype: torch.dtype) -> 
     alone, beside = before.clone(), before.clone()
     grouped(alone, x, [[33]], [mine], ends)
     grouped(beside, x, [[1, 4], [*range(8, 39)]], [other, mine], ends)
-    assert beside[33].equal(alone[33])
+    compare_rows(beside[33], alone[33])
     assert not alone[33].equal(before[33])
 
 
