@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import openai
 import pytest
@@ -84,6 +84,22 @@ def test_log_probabilities(client: openai.OpenAI) -> None:
     ):
         assert top[token] == value == max(top.values())
         assert choice.text[offset:].startswith(token)
+
+
+def test_every_chunk_has_arrays_of_log_probabilities(client: openai.OpenAI) -> None:
+    """Clients read them without a look at whether they are there; the ids are those of the text."""
+    fields = {"return_token_ids": True, "return_tokens_as_token_ids": True, "ignore_eos": True}
+    asked: dict[str, Any] = {"model": "demo", "prompt": PROMPT, "temperature": 0, "logprobs": 1}
+    named: list[str] = []
+    tokens: list[int] = []
+    for chunk in client.completions.create(**asked, stream=True, max_tokens=8, extra_body=fields):
+        [choice] = chunk.choices
+        assert choice.logprobs is not None
+        assert choice.logprobs.tokens is not None
+        named += choice.logprobs.tokens
+        tokens += cast(Any, choice).token_ids
+    assert named == [f"token_id:{token}" for token in tokens]
+    assert len(tokens) == 8
 
 
 def test_the_likeliest_of_several(client: openai.OpenAI) -> None:

@@ -131,6 +131,18 @@ def test_the_end_of_a_prompt_is_kept(served: Served) -> None:
     assert prompt_tokens(messages=long, truncate_prompt_tokens=-1) == room
 
 
+def test_the_side_on_which_a_prompt_is_cut(served: Served) -> None:
+    def prompt(**fields: Any) -> list[int]:
+        return ask(served, return_token_ids=True, **fields).json()["prompt_token_ids"]
+
+    whole = prompt()
+    assert len(whole) > 5
+    assert prompt(truncate_prompt_tokens=5, truncation_side="right") == whole[:5]
+    assert prompt(truncate_prompt_tokens=5, truncation_side="left") == whole[-5:]
+    assert prompt(truncate_prompt_tokens=len(whole) + 1, truncation_side="right") == whole
+    assert prompt(truncation_side="right") == whole, "nothing is cut unless that is asked for"
+
+
 TOOL = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"min_tokens": -1}, "min_tokens"),
@@ -149,6 +161,10 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"ignore_eos": "yes"}, "ignore_eos"),
     ({"truncate_prompt_tokens": -2}, "truncate_prompt_tokens"),
     ({"truncate_prompt_tokens": 0}, "truncate_prompt_tokens"),
+    ({"truncation_side": "middle"}, "truncation_side"),
+    ({"thinking_token_budget": 0}, "thinking_token_budget"),
+    ({"thinking_token_budget": -2}, "thinking_token_budget"),
+    ({"cache_salt": ""}, "cache_salt"),
 ]
 
 

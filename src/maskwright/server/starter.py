@@ -292,13 +292,15 @@ class Starter:
         return None if seconds == math.inf else seconds
 
     def _cut(self, request: AnswerRequest, prompt: list[int]) -> list[int]:
-        """Return the last tokens of a prompt, as many as the client wants."""
+        """Return the first or the last tokens of a prompt, as many as the client wants."""
         kept = request.options.kept
         if kept is None:
             return prompt
         if kept < 0:
             kept = self._engine.max_context - (1 if request.limit is None else request.limit.tokens)
             kept = max(kept, 1)
+        if request.options.keeps_beginning:
+            return prompt[:kept]
         return prompt[max(0, len(prompt) - kept) :]
 
     async def _limits(self, request: AnswerRequest, prompts: list[list[int]]) -> list[int]:

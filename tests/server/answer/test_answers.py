@@ -113,5 +113,5 @@ def test_a_frame_is_the_event_of_its_text(text: str) -> None:
 
 def test_models() -> None:
     card = {"object": "model", "created": 5, "owned_by": "maskwright", "max_model_len": 9}
-    assert model_card("m", 5, 9, None) == {"id": "m", **card}
-    assert model_card("a", 5, 9, "m") == {"id": "a", **card, "parent": "m"}
+    assert model_card("m", 5, 9, None) == {"id": "m", **card, "root": "m"}
+    assert model_card("a", 5, 9, "m") == {"id": "a", **card, "root": "m", "parent": "m"}

@@ -150,6 +150,16 @@ def test_a_budget_for_reasoning(client: Client, engine: ScriptedEngine, shape: A
     assert read == [True] * 9 + [False]
 
 
+def test_no_bound_for_reasoning(client: Client, engine: ScriptedEngine) -> None:
+    """-1, as vLLM's clients say it, also where there can be no reasoning."""
+    says(engine, "<think>abc</think>7")
+    message = client.chat(thinking_token_budget=-1, **INTEGER).json()["choices"][0]["message"]
+    assert (message["content"], message["reasoning_content"]) == ("7", "abc")
+    says(engine, "7")
+    body = {"thinking_token_budget": -1, "prompt": [1]}
+    assert client.call("POST", "/v1/completions", json=body).status_code == 200
+
+
 @pytest.mark.parametrize(
     ("path", "body"),
     [

@@ -58,6 +58,7 @@ ARGUMENTS: list[tuple[Any, dict[str, Any]]] = [
     ("{}", {}),
     ("", {}),  # what clients send for none
     (None, {}),
+    ({"a": [1, None]}, {"a": [1, None]}),  # what clients of llama.cpp and SGLang send
 ]
 
 
@@ -98,7 +99,7 @@ MESSAGES: list[tuple[Any, str, str]] = [
     (call(name="f", arguments="{"), ".tool_calls[0].function.arguments", "invalid_value"),
     (call(name="f", arguments="[" * 100_000), ".tool_calls[0].function.arguments",
      "invalid_value"),
-    (call(name="f", arguments={}), ".tool_calls[0].function.arguments", "invalid_value"),
+    (call(name="f", arguments=[]), ".tool_calls[0].function.arguments", "invalid_value"),
     ({"role": "assistant", "tool_calls": [{"type": "tool", "function": {"name": "f"}}]},
      ".tool_calls[0].type", "invalid_value"),
 ]  # fmt: skip

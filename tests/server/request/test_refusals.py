@@ -61,10 +61,41 @@ def test_an_explicit_null_is_an_absent_field(name: str) -> None:
         ({"priority": 3}, "put the request into a class with maskwright.service"),
         ({"typical_p": 0.5}, "leave it out"),
         ({"echo": True}, "send the prompt to /v1/completions"),
+        ({"input_ids": [1]}, "send token ids as the prompt to /v1/completions"),
+        ({"stop_sequences": ["a"]}, "send stop"),
     ],
 )
 def test_the_way_out(fields: dict[str, Any], advice: str) -> None:
     assert refused(**fields)[2].endswith(f"; {advice}")
+
+
+LLAMA_CPP: dict[str, Any] = {
+    "cache_prompt": True,
+    "dry_allowed_length": 2,
+    "dry_base": 1.75,
+    "dry_multiplier": 0,
+    "dry_penalty_last_n": -1,
+    "dry_sequence_breakers": ["a"],
+    "dynatemp_exponent": 1,
+    "dynatemp_range": 0,
+    "mirostat": 0,
+    "mirostat_eta": 0.1,
+    "mirostat_tau": 5,
+    "reasoning_format": "auto",
+    "repeat_last_n": 64,
+    "repeat_penalty": 1,
+    "return_progress": True,
+    "timings_per_token": True,
+    "typ_p": 1,
+    "xtc_probability": 0,
+    "xtc_threshold": 0.1,
+}
+"""What clients of llama.cpp send with every request, its samplers being off."""
+
+
+def test_samplers_that_are_off_may_have_parameters() -> None:
+    refuse(**LLAMA_CPP)
+    assert refused(**LLAMA_CPP | {"mirostat": 2})[0] == "mirostat"
 
 
 CONSTRAINTS = (

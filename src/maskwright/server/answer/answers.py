@@ -149,12 +149,14 @@ def part_delta(part: Part) -> Json:
 
 
 def model_card(name: str, created: int, max_context: int, base: str | None) -> Json:
-    """Return one entry of `/v1/models`; `base` is the model to which an adapter belongs."""
+    """Return one entry of `/v1/models`; `base` is the model to which an adapter belongs. `root` is
+    the model that computes the answers, as other servers tell it."""
     return {
         "id": name,
         "object": "model",
         "created": created,
         "owned_by": "maskwright",
+        "root": name if base is None else base,
         "max_model_len": max_context,
         **({} if base is None else {"parent": base}),
     }

@@ -166,6 +166,8 @@ class TextWriter:
         logprobs: list[Json] | None = None,
         own: Json | None = None,
     ) -> Json:
+        if logprobs is None and self._reply.logprobs:
+            logprobs = []  # clients read its arrays in every chunk
         scores = None if logprobs is None else self._scores[index].body(logprobs)
         return {
             "index": index,

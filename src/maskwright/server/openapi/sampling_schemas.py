@@ -28,6 +28,7 @@ from maskwright.server.request.sampling_fields import (
     MAX_TOKENS,
     MOST_BIAS,
     NUMBERS,
+    TRUNCATION_SIDES,
 )
 
 TOKEN_ID: Final[Json] = integer(0, MAX_TOKENS - 1)
@@ -52,9 +53,9 @@ _ABOUT_INTEGERS: Final = {
     "prompt_logprobs": "Return the log-probabilities of the prompt's tokens, each with so many of "
     "the likeliest tokens. Not in a stream.",
     "seed": "A 64-bit integer, signed or unsigned. A repeated request gets the same answer.",
-    "thinking_token_budget": "The most tokens of a reasoning section.",
+    "thinking_token_budget": "The most tokens of a reasoning section; -1 is no bound.",
     "top_k": "Only so many of the likeliest tokens are drawn; -1 and 0 are off.",
-    "truncate_prompt_tokens": "Only so many tokens of the prompt are kept, its last ones; -1 keeps "
+    "truncate_prompt_tokens": "Only so many tokens of the prompt are kept; -1 keeps "
     "as many as leave room for the answer.",
 }
 
@@ -68,13 +69,14 @@ def sampling_fields() -> Schemas:
     integers = {
         name: integer(low, high, _ABOUT_INTEGERS[name]) for name, (low, high) in INTEGERS.items()
     }
-    integers["truncate_prompt_tokens"] = {**integers["truncate_prompt_tokens"], "not": {"const": 0}}
+    for name in ("thinking_token_budget", "truncate_prompt_tokens"):
+        integers[name] = {**integers[name], "not": {"const": 0}}
     return {
         **numbers,
         **integers,
         "allowed_token_ids": array(TOKEN_ID, "No other token is chosen.", minItems=1),
         "bad_words": _strings(MAX_BAD_WORDS, "Strings that never occur in the answer."),
-        "cache_salt": text("Only requests with equal salts share cached prefixes."),
+        "cache_salt": text("Only requests with equal salts share cached prefixes.", minLength=1),
         "ignore_eos": flag("No end token is chosen.", default=False),
         "include_stop_str_in_output": flag("Stop strings are part of the answer.", default=False),
         "logit_bias": {
@@ -90,6 +92,9 @@ def sampling_fields() -> Schemas:
         "rid": text("Another name of `request_id`.", maxLength=MAX_ID),
         "stop": _strings(MAX_STOPS, "Strings that end the answer."),
         "stop_token_ids": array(TOKEN_ID, "Tokens that end the answer."),
+        "truncation_side": one_of(
+            TRUNCATION_SIDES, "The side from which tokens of the prompt are cut off. Default left."
+        ),
         "user": text("The user whose fair share of the engine the request counts towards."),
     }
 

@@ -52,6 +52,9 @@ def _model() -> Json:
             "object": constant("model"),
             "created": COUNT,
             "owned_by": text(),
+            "root": text(
+                "The model that computes the answers: the model itself, or that of an adapter."
+            ),
             "max_model_len": COUNT,
         },
         {"parent": text("The model to which an adapter belongs.")},

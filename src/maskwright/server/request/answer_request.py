@@ -64,8 +64,8 @@ class GenerationOptions:
     - `stop`, `stop_tokens`: strings and tokens that end the answer. `include_stop`: they are part
       of it.
     - `bad_words`: strings that never occur in the answer.
-    - `kept`: how many tokens of a prompt are kept, its last ones; -1 for as many as leave room for
-      the answer; None for all.
+    - `kept`: how many tokens of a prompt are kept; -1 for as many as leave room for the answer;
+      None for all. `keeps_beginning`: they are its first tokens, not its last ones.
     - `prompt_logprobs`: the log-probabilities of the prompt's tokens are computed, each with so
       many of the likeliest tokens; None for none.
     - `thinking_tokens`: the most tokens of a reasoning section; None for no bound.
@@ -85,6 +85,7 @@ class GenerationOptions:
     include_stop: bool = False
     bad_words: tuple[str, ...] = ()
     kept: int | None = None
+    keeps_beginning: bool = False
     prompt_logprobs: int | None = None
     thinking_tokens: int | None = None
     compact: bool = False

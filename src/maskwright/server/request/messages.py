@@ -162,7 +162,11 @@ def named_call(function: Fields, id: str | None) -> ToolCall:
 
 
 def _arguments(function: Fields) -> dict[str, object]:
-    """Read a JSON object in a string; clients send "" for an empty one."""
+    """Read a JSON object in a string, or an object, as clients of other servers send it; "" is
+    sent for an empty one."""
+    given = function.get("arguments")
+    if isinstance(given, dict):
+        return cast(dict[str, object], given)
     text = function.string("arguments")
     try:
         value: object = json.loads(text) if text else {}

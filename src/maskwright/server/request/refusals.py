@@ -22,39 +22,70 @@ NEUTRAL: Mapping[str, tuple[object, ...]] = {
     "chat_template": (),
     "conversation": (),
     "custom_logit_processor": (),
+    "custom_params": ({},),
     "dry_multiplier": (0,),
     "dynatemp_range": (0,),
+    "ec_transfer_params": ({},),
     "echo": (False,),
+    "enable_response_messages": (False,),
+    "enable_thinking": (),
     "guided_json_object": (False,),
     "guided_whitespace_pattern": (),
     "include_reasoning": (True,),
     "input": (),
+    "input_ids": (),
     "instructions": (),
+    "kv_transfer_params": ({},),
     "length_penalty": (1,),
     "logit_processors": ([],),
     "logits_processors": ([],),
+    "logprob_token_ids": (),
     "lora": ([],),
     "lora_path": (),
     "mirostat": (0,),
     "modalities": (["text"],),
+    "n_cmpl": (1,),
+    "n_indent": (0,),
     "n_predict": (-1,),
     "n_probs": (0,),
     "no_stop_trim": (False,),
+    "post_sampling_probs": (False,),
+    "previous_input_messages": ([],),
+    "previous_response": (),
     "previous_response_id": (),
     "priority": (0,),
+    "prompt_embeds": ([],),
+    "prompt_token_ids": (),
+    "reasoning_budget_tokens": (-1,),
     "reasoning_format": ("auto", "deepseek"),
+    "reasoning_in_content": (False,),
     "repeat_penalty": (1,),
+    "repetition_detection": (),
+    "response_fields": ([],),
+    "return_cached_tokens_details": (False,),
     "return_hidden_states": (False,),
+    "return_meta_info": (False,),
+    "return_prompt_text": (False,),
+    "return_prompt_token_ids": (False,),
+    "return_routed_experts": (False,),
+    "return_token_offsets": (False,),
+    "return_tokens": (False,),
     "samplers": ([],),
+    "sampling_params": ({},),
+    "session_params": ({},),
     "skip_special_tokens": (True,),
     "stop_regex": (),
+    "stop_sequences": ([],),
     "stream_reasoning": (True,),
+    "t_max_predict_ms": (0,),
     "tfs_z": (1,),
+    "thinking_budget_tokens": (-1,),
     "top_a": (0,),
     "top_n_sigma": (-1,),
     "typ_p": (1,),
     "typical_p": (1,),
     "use_beam_search": (False,),
+    "vllm_xargs": ({},),
     "web_search_options": (),
     "xtc_probability": (0,),
 }
@@ -90,6 +121,23 @@ WAYS_OUT: Mapping[str, str] = {
     "tools": "send them to /v1/chat/completions",
     "top_logprobs": "this endpoint calls it logprobs",
     "suffix": "this model continues texts, and has no other mode",
+    "enable_thinking": "chat_template_kwargs sets variables of the model's own template",
+    "input_ids": "send token ids as the prompt to /v1/completions",
+    "logprob_token_ids": "send logprobs and top_logprobs",
+    "n_cmpl": "send n",
+    "post_sampling_probs": "send maskwright.logprobs",
+    "previous_input_messages": "send the whole conversation as input",
+    "previous_response": "send the whole conversation as input",
+    "prompt_token_ids": "send token ids as the prompt to /v1/completions",
+    "reasoning_budget_tokens": "send thinking_token_budget",
+    "reasoning_in_content": "separate_reasoning: false leaves reasoning in the text",
+    "return_prompt_text": "send return_token_ids, and these to /detokenize",
+    "return_prompt_token_ids": "send return_token_ids",
+    "return_tokens": "send return_token_ids",
+    "sampling_params": "send its fields in the body itself",
+    "stop_sequences": "send stop",
+    "t_max_predict_ms": "send maskwright.timeout",
+    "thinking_budget_tokens": "send thinking_token_budget",
 }
 
 # Parts of names, in lower case without underscores, that suggest a constraint on the answer.
@@ -108,10 +156,13 @@ CONSTRAINT_WORDS = (
 
 
 _OTHERS = (
-    "guided_decoding_backend include metadata mm_processor_kwargs moderation"
+    "cache_prompt dry_allowed_length dry_base dry_penalty_last_n dry_sequence_breakers"
+    " dynatemp_exponent guided_decoding_backend id_slot include max_tool_calls"
+    " media_io_kwargs metadata mirostat_eta mirostat_tau mm_processor_kwargs moderation"
     " prediction prompt_cache_key prompt_cache_options prompt_cache_retention reasoning"
-    " reasoning_effort safety_identifier service_tier store text"
-    " truncation verbosity"
+    " reasoning_effort repeat_last_n return_progress safety_identifier service_tier"
+    " session_id spaces_between_special_tokens store stream_interval text timings_per_token"
+    " truncation verbosity xtc_threshold"
 )
 HARMLESS = frozenset(_OTHERS.split())
 """Fields of other servers that have no effect here, and are never taken for misspelt names."""

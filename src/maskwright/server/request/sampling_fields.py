@@ -51,6 +51,7 @@ SAMPLING_FIELDS = frozenset(
         "top_k",
         "top_p",
         "truncate_prompt_tokens",
+        "truncation_side",
         "user",
     }
 )
@@ -73,11 +74,14 @@ INTEGERS: Final[Mapping[str, tuple[int, int]]] = {
     "prompt_logprobs": (0, MOST_LOGPROBS),
     # Signed, as clients send it, or unsigned, as traces contain it.
     "seed": (-(1 << (SEED_BITS - 1)), (1 << SEED_BITS) - 1),
-    "thinking_token_budget": (1, MAX_TOKENS),
+    "thinking_token_budget": (-1, MAX_TOKENS),
     "top_k": (-1, MAX_TOKENS),
     "truncate_prompt_tokens": (-1, MAX_TOKENS),
 }
 """The bounds of each field that is an integer."""
+
+TRUNCATION_SIDES: Final = ("left", "right")
+"""The sides from which tokens of a prompt are cut off."""
 
 MOST_BIAS: Final = 100
 """The largest amount of an entry of `logit_bias`."""
@@ -118,12 +122,13 @@ def read_options(body: Fields, alternatives: int | None) -> GenerationOptions:
         include_stop=body.boolean("include_stop_str_in_output"),
         bad_words=_bad_words(body),
         kept=_kept(body),
+        keeps_beginning=body.choice("truncation_side", TRUNCATION_SIDES) == "right",
         compact=_of_outputs(body, "disable_any_whitespace"),
         closed=_of_outputs(body, "disable_additional_properties"),
-        thinking_tokens=_integer(body, "thinking_token_budget"),
+        thinking_tokens=_thinking(body),
         own=own,
         user=body.string("user") or "",
-        cache_salt=body.string("cache_salt") or "",
+        cache_salt=_salt(body),
     )
 
 
@@ -222,11 +227,29 @@ def _of_outputs(body: Fields, name: str) -> bool:
 
 def _kept(body: Fields) -> int | None:
     """Read how many tokens of a prompt are kept."""
-    kept = _integer(body, "truncate_prompt_tokens")
-    if kept == 0:
-        name = "truncate_prompt_tokens"
+    return _not_zero(body, "truncate_prompt_tokens")
+
+
+def _thinking(body: Fields) -> int | None:
+    """Read the most tokens of a reasoning section, which vLLM's clients leave open with -1."""
+    budget = _not_zero(body, "thinking_token_budget")
+    return None if budget == -1 else budget
+
+
+def _not_zero(body: Fields, name: str) -> int | None:
+    value = _integer(body, name)
+    if value == 0:
         raise InputError(f"{name} must be -1 or at least 1, not 0", param=name)
-    return kept
+    return value
+
+
+def _salt(body: Fields) -> str:
+    """Read the salt of cached prefixes. An empty one would share them with everybody, which is what
+    its sender does not want."""
+    salt = body.string("cache_salt")
+    if salt == "":
+        raise InputError("cache_salt must not be empty", param="cache_salt")
+    return salt or ""
 
 
 def _allowed(body: Fields) -> tuple[int, ...] | None:
