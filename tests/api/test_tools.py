@@ -121,6 +121,33 @@ def test_a_streamed_call_is_the_whole_one(client: openai.OpenAI) -> None:
     assert final.choices[0].finish_reason == "tool_calls"
 
 
+def test_each_of_several_streamed_answers_ends_with_its_calls(client: openai.OpenAI) -> None:
+    asked: dict[str, Any] = {
+        "model": "demo",
+        "messages": MESSAGES,
+        "tools": TOOLS,
+        "tool_choice": "required",
+        "temperature": 1,
+        "seed": 5,
+        "n": 2,
+    }
+    calls: dict[tuple[int, int], list[str]] = {}
+    ends: dict[int, list[str]] = {}
+    for chunk in client.chat.completions.create(stream=True, **asked):
+        for choice in chunk.choices:
+            for delta in choice.delta.tool_calls or []:
+                assert delta.function is not None
+                call = calls.setdefault((choice.index, delta.index), ["", ""])
+                call[0] += delta.function.name or ""
+                call[1] += delta.function.arguments or ""
+            if choice.finish_reason is not None:
+                ends.setdefault(choice.index, []).append(choice.finish_reason)
+    assert ends == {0: ["tool_calls"], 1: ["tool_calls"]}
+    assert {index for index, _ in calls} == {0, 1}
+    for name, arguments in calls.values():
+        check(name, arguments)
+
+
 # Beside a shape -----------------------------------------------------------------------------------
 
 

@@ -42,6 +42,7 @@ NEUTRAL: Mapping[str, tuple[object, ...]] = {
     "logprob_token_ids": (),
     "lora": ([],),
     "lora_path": (),
+    "min_keep": (0,),
     "mirostat": (0,),
     "modalities": (["text"],),
     "n_cmpl": (1,),
