@@ -26,6 +26,7 @@ from maskwright.automaton.value.witness_text import (
     enclosed,
     member,
     rendered,
+    rendered_items,
     size,
 )
 
@@ -141,21 +142,20 @@ class LevelCompletion:
         if parts is None:
             return None
         if level.phase is LevelPhase.FIRST:
-            each = [self._part(part, level) for part in parts]
-            return enclosed("", each, closing[-1], space, depth - 1)
+            return enclosed("", self._texts(parts, level), closing[-1], space, depth - 1)
         return self._more(parts, level) + closing
 
     def _more(self, parts: tuple[WitnessPart, ...], level: Level) -> str:
         """Items or members that come after others."""
         comma = self._whitespace.comma(level.depth)
-        return "".join(comma + self._part(part, level) for part in parts)
+        return "".join(comma + text for text in self._texts(parts, level))
 
-    def _part(self, part: WitnessPart, level: Level) -> str:
-        """An item or a member."""
-        name, value = part
+    def _texts(self, parts: tuple[WitnessPart, ...], level: Level) -> list[str]:
+        """Items or members."""
+        space, depth = self._whitespace, level.depth
         if level.bracket == "{":
-            return member(name, value, self._whitespace, level.depth)
-        return rendered(value, self._whitespace, level.depth)
+            return [member(name, value, space, depth) for name, value in parts]
+        return rendered_items((value for _, value in parts), space, depth)
 
     def _shortest_member(
         self, progress: ObjectProgress

@@ -8,6 +8,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import Final
 
+from maskwright.automaton.satisfy.counted_items import needed_items
 from maskwright.automaton.satisfy.schema_values import SchemaValues
 from maskwright.automaton.value.progress import ArrayProgress, ObjectProgress, Progress
 from maskwright.grammar.schema.tree import Schema
@@ -29,10 +30,7 @@ def needed_values(progress: Progress) -> list[Conjunction] | None:
 
     None if more than such a list decides, or if no member may come any more that is required."""
     if isinstance(progress, ArrayProgress):
-        if progress.remembers_items or progress.counts:
-            return None
-        stop = min(progress.shape.least, len(progress.shape.prefix) + 1)
-        return [progress.shape.item(at) for at in range(progress.index, stop)]
+        return needed_items(progress)
     left = progress.required_left()
     most = progress.shape.most
     if most is not None and progress.count + len(left) > most:

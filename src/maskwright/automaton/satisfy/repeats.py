@@ -13,6 +13,7 @@ from itertools import count
 from typing import Final, NamedTuple
 
 from maskwright.automaton.satisfy.distinct import Find, OpenItem, too_long
+from maskwright.automaton.satisfy.linked import LinkedParts, unlinked
 from maskwright.automaton.satisfy.schema_values import NOTHING
 from maskwright.automaton.value.progress import ArrayProgress
 from maskwright.automaton.value.witness_text import Witness, size
@@ -31,8 +32,10 @@ class _Prefix(NamedTuple):
 
     progress: ArrayProgress
     held: OpenItem | None
-    items: tuple[Witness | None, ...]
+    items: LinkedParts[Witness | None] | None
     """None stands for the item that is held."""
+    again: Witness | None = None
+    """The value of the item that was held, once another one has it too."""
 
 
 class RepeatedItems:
@@ -58,18 +61,18 @@ class RepeatedItems:
         tie = count()
         queue: list[tuple[float, int, _Prefix]] = []
         if first is not None:
-            steps = self._steps(_Prefix(start, None, ()), first, start, seen, find)
+            steps = self._steps(_Prefix(start, None, None), first, start, seen, find)
         else:
             promised = progress.promised_repeat
             held = None if promised is None else OpenItem(promised)
-            steps = iter([(_Prefix(start, held, ()), 0.0)])
+            steps = iter([(_Prefix(start, held, None), 0.0)])
         for prefix, cost in steps:
             heappush(queue, (cost, next(tie), prefix))
         done: set[tuple[ArrayProgress, OpenItem | None]] = set()
         while queue:
             cost, _, prefix = heappop(queue)
             spend()
-            here, held, items = prefix
+            here, held, items, again = prefix
             if (here, held) in done:
                 continue
             done.add((here, held))
@@ -78,7 +81,8 @@ class RepeatedItems:
             if here.may_close():
                 if thorough:
                     continue
-                return tuple(item for item in items if item is not None)
+                filled = (again if item is None else item for item in unlinked(items))
+                return tuple(item for item in filled if item is not None)
             for option in here.options():
                 item = OpenItem(option.value)
                 for following, more in self._steps(prefix, item, option.after, seen, find):
@@ -96,23 +100,22 @@ class RepeatedItems:
         """The prefix with one more item, in each way that the item may take part in a repeat, and
         the bytes that it adds."""
         spend()
-        _, held, items = prefix
+        _, held, items, again = prefix
         repeated = after._replace(has_repeat=True)
         plain = self._find_other(item, find)
         if plain is None:
             return
-        yield _Prefix(after, held, (*items, plain)), 1 + size(plain)
+        yield _Prefix(after, held, LinkedParts(items, plain), again), 1 + size(plain)
         if not after.wants_repeat:
             return
         if held is None:
             for text in sorted(seen - item.excluded):
-                again = self._equal_to(item, text)
-                if again is not None:
-                    yield _Prefix(repeated, None, (*items, again)), 1 + size(again)
-            yield _Prefix(after, item, (*items, None)), 1
+                same = self._equal_to(item, text)
+                if same is not None:
+                    yield _Prefix(repeated, None, LinkedParts(items, same)), 1 + size(same)
+            yield _Prefix(after, item, LinkedParts(items, None)), 1
             return
         joint = OpenItem(held.value | item.value, held.excluded | item.excluded)
         both = self._find_other(joint, find)
         if both is not None:
-            filled = tuple(both if each is None else each for each in items)
-            yield _Prefix(repeated, None, (*filled, both)), 1 + 2 * size(both)
+            yield _Prefix(repeated, None, LinkedParts(items, both), both), 1 + 2 * size(both)

@@ -8,6 +8,7 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import Final, NamedTuple
 
+from maskwright.automaton.satisfy.counted_items import count_items, needs_count_alone
 from maskwright.automaton.satisfy.distinct import (
     DistinctItems,
     Find,
@@ -15,6 +16,7 @@ from maskwright.automaton.satisfy.distinct import (
     OpenItem,
     too_long,
 )
+from maskwright.automaton.satisfy.linked import LinkedParts, unlinked
 from maskwright.automaton.satisfy.quick import is_simple, makes_progress
 from maskwright.automaton.satisfy.repeats import RepeatedItems
 from maskwright.automaton.satisfy.schema_values import NOTHING, SchemaValues
@@ -36,6 +38,8 @@ from maskwright.grammar.shape.shape import Conjunction
 from maskwright.limits import CHEAP, spend
 
 _MOST_STEPS: Final = 20_000
+_FEW: Final = 64
+"""Items or members that are chosen one by one; more of the same kind are counted."""
 
 
 class ContainerStep(NamedTuple):
@@ -50,6 +54,7 @@ class ContainerStep(NamedTuple):
 
 WitnessPart = tuple[str, Witness]
 """A member, or an item with an empty name."""
+_Chosen = LinkedParts[WitnessPart] | None
 
 
 class ContainerSearch:
@@ -75,6 +80,8 @@ class ContainerSearch:
     def completion(self, progress: Progress) -> ArrayWitness | ObjectWitness | None:
         """The shortest completion of a container that has been read up to `progress`."""
         key = self.without_endless(progress) if isinstance(progress, ObjectProgress) else progress
+        if isinstance(key, ArrayProgress) and key.items_needed > _FEW and needs_count_alone(key):
+            return self.find_completion(key, self._final)  # not kept: it is long, but fast to find
         if key not in self._completions:
             self._completions[key] = self.find_completion(key, self._final)
         found = self._completions[key]
@@ -161,32 +168,78 @@ class ContainerSearch:
         if isinstance(progress, ArrayProgress) and progress.wants_repeat:
             items = self._repeats.completion(progress, find, thorough=thorough)
             return None if items is None else ArrayWitness(items)
+        if isinstance(progress, ArrayProgress) and needs_count_alone(progress):
+            items = count_items(progress, find, thorough=thorough)
+            return None if items is None else ArrayWitness(items)
+        return self._cheapest_parts(progress, find, thorough=thorough)
+
+    def _cheapest_parts(
+        self, progress: Progress, find: Find, *, thorough: bool
+    ) -> ArrayWitness | ObjectWitness | None:
+        """The shortest completion by a uniform-cost search over the items or members to come."""
         tie = count()
-        queue: list[tuple[float, int, Progress, tuple[WitnessPart, ...]]] = [
-            (0, next(tie), progress, ())
-        ]
+        queue: list[
+            tuple[
+                float,
+                int,
+                Progress | None,
+                LinkedParts[WitnessPart] | None,
+                tuple[WitnessPart, ...],
+            ]
+        ] = [(0, next(tie), progress, None, ())]
         done: set[Progress] = set()
         result: ArrayWitness | ObjectWitness | None = None
         while queue:
-            cost, _, here, parts = heappop(queue)
+            cost, _, here, chosen, rest = heappop(queue)
             if here in done:
                 continue
-            done.add(here)
-            if here.may_close():
+            if here is None or here.may_close():
+                result = result or _container(progress, (*unlinked(chosen), *rest))
                 if not thorough:
-                    return _container(here, parts)
-                result = result or _container(here, parts)
+                    return result
                 continue
+            done.add(here)
             if len(done) > _MOST_STEPS:
                 raise too_long()
+            many = self._many_parts(here, find, thorough=thorough)
+            if many is not None:
+                heappush(queue, (cost + _cost(many), next(tie), None, chosen, many))
+                continue
             for name, value, after, _ in self._steps(here, recorded=not thorough):
                 spend()
                 witness = find(value, NOTHING)
-                if witness is None:
+                if witness is None or after in done:
                     continue
                 total = cost + 1 + len(name) + size(witness)
-                heappush(queue, (total, next(tie), after, (*parts, (name, witness))))
+                heappush(queue, (total, next(tie), after, LinkedParts(chosen, (name, witness)), ()))
         return result
+
+    def _many_parts(
+        self, here: Progress, find: Find, *, thorough: bool
+    ) -> tuple[WitnessPart, ...] | None:
+        """All that a container still lacks, if these are many items or members of one kind. None if
+        only a search can tell."""
+        if isinstance(here, ArrayProgress):
+            if here.items_needed <= _FEW or not needs_count_alone(here):
+                return None
+            items = count_items(here, find, thorough=thorough)
+            return None if items is None else _parts(ArrayWitness(items))
+        missing = here.shape.least - here.count
+        if missing <= _FEW or here.is_full or here.shape.some or _up_to_required(here):
+            return None
+        names = self._values.names
+        free = [
+            (each, witness)
+            for each in names.of(here.shape.languages)
+            if (witness := find(here.shape.others(each.mask), NOTHING)) is not None
+        ]
+        if len(free) != 1:
+            return None
+        each, witness = free[0]
+        if missing > _MOST_STEPS:
+            raise too_long()
+        fresh = names.many_fresh(here, each, missing)
+        return None if fresh is None else tuple((name, witness) for name in fresh)
 
     def _required(self, progress: ObjectProgress, find: Find) -> ObjectWitness | None:
         left = progress.required_left()
@@ -324,6 +377,13 @@ def _up_to_required(progress: ObjectProgress) -> list[int]:
             if at in progress.shape.required:
                 break
     return found
+
+
+def _cost(parts: tuple[WitnessPart, ...]) -> float:
+    """The bytes of items or members, as a search counts them."""
+    sizes = {id(witness): witness for _, witness in parts}
+    bytes_of = {key: size(witness) for key, witness in sizes.items()}
+    return sum(1 + len(name) + bytes_of[id(witness)] for name, witness in parts)
 
 
 def _container(progress: Progress, parts: tuple[WitnessPart, ...]) -> ArrayWitness | ObjectWitness:

@@ -6,6 +6,7 @@ The languages are those of `patternProperties`, and of all else that gives names
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final, NamedTuple
 
 from maskwright.automaton.value.equality import names
@@ -15,7 +16,7 @@ from maskwright.grammar.regular.derivative import arcs, contains, derivative, is
 from maskwright.grammar.regular.enumerate import few, first
 from maskwright.grammar.regular.shortest import shortest
 from maskwright.grammar.regular.terms import ANYTHING, Regular, complement, intersection, words
-from maskwright.limits import Limits, spend
+from maskwright.limits import CHEAP, Limits, spend
 
 _MOST_NAMES: Final = 256
 """Names of one class that are listed one by one; classes of more names don't run out."""
@@ -109,18 +110,42 @@ class NameClasses:
         The empty name is left out. There is only one of it, but several names of any other length:
         so a completion gets no longer while a name is being read that isn't known yet.
         """
-        taken = ("", *progress.shape.names, *sorted(progress.others), *names(progress.candidates))
-        if len(taken) > _MOST_TAKEN:
-            free = frozenset(taken)
-            found = next((n for n in self._shortest_of(each, len(taken)) if n not in free), None)
+        others, named = progress.others, tuple(names(progress.candidates))
+        count = _count_taken(progress)
+        if count > _MOST_TAKEN:
+            listed = {"", *progress.shape.names, *named}
+            shortest_names = self._shortest_of(each, count)
+            found = next((n for n in shortest_names if n not in others and n not in listed), None)
             if found is not None:
                 return found
+        taken = ("", *progress.shape.names, *sorted(others), *named)
         key = (each.language, taken)
         if key not in self._fresh:
             free = intersection(each.language, complement(words(taken)))
             most = self._limits.witness_search
             self._fresh[key] = shortest(free, most) if is_live(free, most) else None
         return self._fresh[key]
+
+    def many_fresh(
+        self, progress: ObjectProgress, each: NameClass, most: int
+    ) -> tuple[str, ...] | None:
+        """The names that `fresh` gives one after the other, `most` of them; None if it isn't known
+        without excluding each of them from the language of the class."""
+        found: list[str] = []
+        while len(found) < most:
+            spend(CHEAP)
+            following = progress._replace(others=progress.others | {*found})
+            if _count_taken(following) > _MOST_TAKEN:
+                break
+            name = self.fresh(following, each)
+            if name is None:
+                return None
+            found.append(name)
+        taken = {"", *progress.shape.names, *progress.others, *found, *names(progress.candidates)}
+        least = _count_taken(progress) + most
+        free = (name for name in self._shortest_of(each, least) if name not in taken)
+        found += islice(free, most - len(found))
+        return tuple(found) if len(found) == most else None
 
     def _shortest_of(self, each: NameClass, least: int) -> tuple[str, ...]:
         """More than `least` of the shortest names of a class, if it has so many."""
@@ -130,6 +155,12 @@ class NameClasses:
             found = first(each.language, length)
             self._shortest[each.language] = length, found
         return found
+
+
+def _count_taken(progress: ObjectProgress) -> int:
+    """How many names can't come any more, the empty one included."""
+    candidates = sum(1 for _ in names(progress.candidates))
+    return 1 + len(progress.shape.names) + len(progress.others) + candidates
 
 
 def _is_endless(term: Regular) -> bool:

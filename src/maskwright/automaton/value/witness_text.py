@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import groupby
 
 from maskwright.automaton.value.whitespace import WHITESPACE, Whitespace
-from maskwright.limits import spend
+from maskwright.limits import CHEAP, spend
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +43,22 @@ def rendered(witness: Witness, whitespace: Whitespace, depth: int) -> str:
         case ScalarWitness(text=text):
             return text
         case ArrayWitness(values=values):
-            parts = [rendered(v, whitespace, depth + 1) for v in values]
-            return enclosed("[", parts, "]", whitespace, depth)
+            return enclosed(
+                "[", rendered_items(values, whitespace, depth + 1), "]", whitespace, depth
+            )
         case ObjectWitness(values=values):
             parts = [member(n, v, whitespace, depth + 1) for n, v in values]
             return enclosed("{", parts, "}", whitespace, depth)
+
+
+def rendered_items(values: Iterable[Witness], whitespace: Whitespace, depth: int) -> list[str]:
+    """The items of an array. Of the same witness several times in a row, the text is found once."""
+    texts: list[str] = []
+    for _, same in groupby(values, id):
+        run = list(same)
+        spend(len(run) * CHEAP)
+        texts += [rendered(run[0], whitespace, depth)] * len(run)
+    return texts
 
 
 def member(name: str, value: Witness, whitespace: Whitespace, depth: int) -> str:
