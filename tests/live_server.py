@@ -9,27 +9,24 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, Literal
+from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
 
+from maskwright.cli.process.bounded_http import BoundedHttp
 from tests.bounds import PATIENCE, wait_until
 
 
 @contextmanager
-def live_server(
-    app: Starlette,
-    listening: socket.socket | None = None,
-    http: Literal["auto"] | type[asyncio.Protocol] = "auto",
-) -> Iterator[str]:
+def live_server(app: Starlette, listening: socket.socket | None = None) -> Iterator[str]:
     """The base URL (no path) of `app` while the block runs, at a socket that is bound already or on
-    a free port. `http`: the protocol that serves connections."""
+    a free port."""
     config = uvicorn.Config(
         app,
         host="127.0.0.1",
         port=0,
-        http=http,
+        http=BoundedHttp,
         log_level="warning",
         ws="none",
         timeout_graceful_shutdown=5,

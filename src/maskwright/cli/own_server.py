@@ -12,6 +12,7 @@ from typing import Final
 import uvicorn
 
 from maskwright.cli.output.progress import progress
+from maskwright.cli.process.bounded_http import BoundedHttp
 from maskwright.cli.process.listening import listen
 from maskwright.cli.serving.warm_up import warm_up
 from maskwright.engine import Engine
@@ -32,7 +33,9 @@ def own_server(
     with listen("127.0.0.1", 0) as listening, Engine(loaded) as engine:
         with progress("warming up"):
             warm_up(engine)
-        config = uvicorn.Config(create_app(engine), log_level="warning", log_config=None)
+        config = uvicorn.Config(
+            create_app(engine), http=BoundedHttp, log_level="warning", log_config=None
+        )
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
         thread.start()

@@ -17,7 +17,6 @@ from maskwright.dist.drain import Drain
 from maskwright.dist.front.app import Front
 from maskwright.dist.front.errors import error_bytes
 from maskwright.dist.front.fleet import WorkerGroup
-from maskwright.dist.front.plain_http import PlainHttp
 from maskwright.dist.front.wire import Address
 from maskwright.dist.front.worker import WorkerTraits
 from tests.bounds import PATIENCE, wait_until
@@ -99,7 +98,7 @@ def front_of(
             part.url = closing.enter_context(live_server(part))  # pyright: ignore
             addresses.append(Address.parse(part.url))
         front = Front(WorkerGroup(addresses, traits=traits), drain or Drain(1.0), 10_000, patience)
-        yield closing.enter_context(live_server(front, http=PlainHttp))  # pyright: ignore
+        yield closing.enter_context(live_server(front))  # pyright: ignore
 
 
 def ask(url: str, **changes: Any) -> httpx.Response:

@@ -16,12 +16,12 @@ import uvicorn
 from maskwright.cli.arguments import Option
 from maskwright.cli.fleet.roles import roles_of
 from maskwright.cli.fleet.worker_file import ListedWorker, read_workers
+from maskwright.cli.process.bounded_http import BoundedHttp
 from maskwright.cli.process.draining import DrainingServer
 from maskwright.cli.process.listening import listen
 from maskwright.dist.drain import Drain
 from maskwright.dist.front.app import Front
 from maskwright.dist.front.fleet import WorkerGroup
-from maskwright.dist.front.plain_http import PlainHttp
 from maskwright.dist.front.wire import Address
 from maskwright.dist.routing.replica_state import Role
 from maskwright.dist.routing.round_robin import RoundRobinRouter
@@ -152,7 +152,7 @@ class FrontServer(DrainingServer):
     def __init__(self, front: Front, drain: Drain, what: str) -> None:
         config = uvicorn.Config(
             front,
-            http=PlainHttp,
+            http=BoundedHttp,
             lifespan="on",
             log_level="warning",
             log_config=None,

@@ -1,5 +1,6 @@
 """What a command sets up for its whole process: environment, garbage collection, the log.
 
+- `bounded_http`: The HTTP of servers and routers, with bounds.
 - `collector`: When Python's garbage collector runs in a server.
 - `draining`: The HTTP server of `serve`: how it ends, and takes up changed files.
 - `environment`: The environment of the process, as it must be before torch is loaded.

@@ -14,6 +14,7 @@ import uvicorn
 from starlette.applications import Starlette
 
 from maskwright.cli.output.progress import progress
+from maskwright.cli.process.bounded_http import BoundedHttp
 from maskwright.cli.process.collector import collecting
 from maskwright.cli.process.draining import DrainingServer
 from maskwright.cli.process.logs import set_up_logs
@@ -69,6 +70,7 @@ def http_config(app: Starlette, tls: TlsFiles | None) -> uvicorn.Config:
     """The settings of the HTTP server. Host and port are those of its socket."""
     return uvicorn.Config(
         app,
+        http=BoundedHttp,
         log_level="warning",
         log_config=None,
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,

@@ -8,7 +8,6 @@
 - `front_metrics`: The router's metrics, and those of its workers with their names.
 - `gathered`: One page asked of all workers.
 - `interrupt`: What ends the work of a request before its end.
-- `plain_http`: The HTTP/1.1 of the router's clients.
 - `relay`: A stream passed through, and continued by another worker if its worker is lost.
 - `remembered`: What the router remembers of prompts, by worker and by store.
 - `split`: A request whose prompt one worker computes, and whose answer another one gives.
