@@ -61,6 +61,7 @@ class Generation:
         self._apart: deque[Delta] = deque()
         self._waiter: Waiter | None = None
         self._wakes_once = False
+        self._has_published = False
 
     def cancel(self) -> None:
         """Stop generating, from any thread. The last delta then says CANCELLED, unless the
@@ -175,10 +176,13 @@ class Generation:
         with self._ready:
             self._unread.append(delta)
             waiter = None
-            if delta.finish_reason is not None or not self._wakes_once:
+            is_last = delta.finish_reason is not None
+            if is_last or not self._wakes_once:
                 waiter, self._waiter = self._waiter, None
+            urgent = is_last or not self._has_published
+            self._has_published = True
             self._ready.notify_all()
-        _wake_reader(waiter)
+        _wake_reader(waiter, urgent=urgent)
 
     def _take(self) -> Delta | None:
         if self._apart:
@@ -201,8 +205,8 @@ class Generation:
         )
 
 
-def _wake_reader(waiter: Waiter | None) -> None:
+def _wake_reader(waiter: Waiter | None, *, urgent: bool = False) -> None:
     """Wake a reader that waits in an event loop, if there is one."""
     if waiter is not None:
         wake_ups, notify = waiter
-        wake_ups.pass_on(notify)
+        wake_ups.pass_on(notify, urgent=urgent)

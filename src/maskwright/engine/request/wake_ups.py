@@ -9,11 +9,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
+import time
 import weakref
 from collections.abc import Callable, Generator, Sequence
 from typing import Final, TypeAlias
 
 Call: TypeAlias = Callable[[], None]
+
+GIVE_WAY_S: Final = 0.001
+"""Most seconds for which a thread waits until event loops have begun with urgent calls."""
 
 
 class WakeUps:
@@ -24,19 +28,25 @@ class WakeUps:
         self._loop: Final = weakref.ref(loop)
         self._lock = threading.Lock()
         self._calls: list[Call] = []
+        self._begun = threading.Event()
+        """Whether the loop has begun with all calls so far."""
 
-    def pass_on(self, call: Call) -> None:
+    def pass_on(self, call: Call, *, urgent: bool = False) -> None:
         """Have the loop run `call`, which must not raise. Nothing happens if the loop is closed.
-        Where this thread holds wake-ups together, the loop is woken at the end of that."""
-        if _HELD.calls is None:
+        Where this thread holds wake-ups together, the loop is woken at the end of that. `urgent`:
+        the thread waits for the loop at the next `give_way`."""
+        if urgent:
+            _OF_THREAD.urgent.add(self)
+        if _OF_THREAD.held is None:
             self._wake([call])
         else:
-            _HELD.calls.setdefault(self, []).append(call)
+            _OF_THREAD.held.setdefault(self, []).append(call)
 
     def _wake(self, calls: Sequence[Call]) -> None:
         with self._lock:
             waiting = bool(self._calls)
             self._calls += calls
+            self._begun.clear()
         loop = self._loop()
         if not waiting and loop is not None:
             with contextlib.suppress(RuntimeError):  # a closed loop has no reader that waits
@@ -45,33 +55,52 @@ class WakeUps:
     def _run(self) -> None:
         with self._lock:
             calls, self._calls = self._calls, []
+            self._begun.set()
         for call in calls:
             call()
+
+    @staticmethod
+    def give_way() -> None:
+        """Wait until the loops have begun with the urgent calls of this thread, `GIVE_WAY_S` at
+        most. To be called outside of `held`.
+
+        A thread that computes in many short calls gives the interpreter's lock away only for a
+        moment each time. A thread that wants it is not awake in time, and gets it milliseconds
+        later.
+        """
+        if urgent := _OF_THREAD.urgent:
+            end = time.monotonic() + GIVE_WAY_S
+            for wake_ups in urgent:
+                wake_ups._begun.wait(max(0.0, end - time.monotonic()))
+            urgent.clear()
 
     @staticmethod
     @contextlib.contextmanager
     def held() -> Generator[None]:
         """Hold the wake-ups of this thread together while the block runs, so that each loop is
         woken once, at the end of the outermost of such blocks."""
-        if _HELD.calls is not None:
+        if _OF_THREAD.held is not None:
             yield
             return
-        held = _HELD.calls = {}
+        held = _OF_THREAD.held = {}
         try:
             yield
         finally:
-            _HELD.calls = None
+            _OF_THREAD.held = None
             for wake_ups, calls in held.items():
                 wake_ups._wake(calls)
 
 
-class _Held(threading.local):
-    """What this thread passes on at the end of a block; None outside of one."""
+class _OfThread(threading.local):
+    """`held`: what this thread passes on at the end of a block; None outside of one. `urgent`: for
+    which loops it has passed on urgent calls since it last gave way."""
 
-    calls: dict[WakeUps, list[Call]] | None = None
+    def __init__(self) -> None:
+        self.held: dict[WakeUps, list[Call]] | None = None
+        self.urgent: set[WakeUps] = set()
 
 
-_HELD: Final = _Held()
+_OF_THREAD: Final = _OfThread()
 
 _OF_LOOPS: Final = weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, WakeUps]()
 

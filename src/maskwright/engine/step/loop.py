@@ -31,6 +31,7 @@ from maskwright.engine.request.active import Active
 from maskwright.engine.request.generation import Generation
 from maskwright.engine.request.request import Delta, FinishReason, Request
 from maskwright.engine.request.trace import Record, Trace
+from maskwright.engine.request.wake_ups import WakeUps
 from maskwright.engine.schedule.scheduler import FIXED_ROWS, Scheduler
 from maskwright.engine.schedule.sequence import Sequence
 from maskwright.engine.schedule.step_time import StepTimeModel
@@ -443,6 +444,7 @@ class Engine:
                 self._probe()
                 while self._drain():
                     self._core.step()
+                    WakeUps.give_way()  # first texts and ends
         except Exception as error:
             end = EngineStoppedError(f"The engine failed: {type(error).__name__}: {error}")
             end.__cause__ = error

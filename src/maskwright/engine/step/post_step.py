@@ -160,6 +160,7 @@ class PostStepWork:
         while running:
             with WakeUps.held():
                 running = self._work_off(later)
+            WakeUps.give_way()
 
     def _work_off(self, later: deque[tuple[Active, Advance]]) -> bool:
         """Wait for work, and do what there is within `MOST_HELD`; False once the thread is to end.
