@@ -8,7 +8,8 @@ import torch
 from maskwright.kernels.kv_bytes import KvDtype
 from maskwright.kernels.kv_pool import decode, encode, store_kv
 from maskwright.models import dense
-from maskwright.models.compiled import attention
+from maskwright.models.compiled import decoder as compiled_decoder
+from maskwright.models.compiled import layers
 from tests.models.products import comparison
 from tests.models.test_dense import CASES, build, prompts_of, run_schedule
 
@@ -51,20 +52,16 @@ def test_codes_are_what_they_stand_for_under_any_schedule(
         keys, values = (decode(*encode(x, CODES[kind]), x.dtype) for x in (keys, values))
         store_kv(pool, layer, blocks, offsets, keys, values)
 
-    def rounded_from_rows(qkv, pool, layer, positions, starts, tables):
-        size, kv_heads = pool.shape[3:5]
-        rows = torch.from_numpy(qkv)[: len(positions)]
-        rounded(
-            dense.KvPool(torch.from_numpy(pool)),
-            layer,
-            torch.from_numpy(tables[starts + positions // size]),
-            torch.from_numpy(positions % size),
-            rows[:, -2 * kv_heads : -kv_heads],
-            rows[:, -kv_heads:],
-        )
+    def run_rounding(first, end, weights, rows, *others):
+        for number in range(first, end):
+            if number % layers.STAGES == layers.ATTEND:
+                heads = rows.mixed_heads.shape[1]
+                stored = torch.from_numpy(rows.qkv_heads)[:, heads:]
+                stored.copy_(decode(*encode(stored, CODES[kind]), stored.dtype))
+            layers.run_stages(number, number + 1, weights, rows, *others)
 
     monkeypatch.setattr(dense, "store_kv", rounded)
-    monkeypatch.setattr(attention, "_store", rounded_from_rows)
+    monkeypatch.setattr(compiled_decoder, "run_stages", run_rounding)
     expected = run_schedule(decoder, prompts, chunk=40, together=3, seed=9)
     differ = 0.0
     for number, rows in enumerate(expected):

@@ -8,7 +8,8 @@ import torch
 
 from maskwright.kernels.kv_pool import KvPool, store_kv
 from maskwright.kernels.reference import Span, pad_rows, paged_attention, plan_attention
-from maskwright.models.compiled.attention import store_and_attend
+from maskwright.models.compiled.attention import attend, store
+from maskwright.models.compiled.tiles import in_vectors
 from maskwright.models.compiled_plan import plan_compiled
 
 SCALE = 0.3
@@ -52,7 +53,10 @@ def test_attention_equals_the_torch_twin(
     )
     got = torch.zeros_like(expected)
     plan = plan_compiled(spans, block_size)
-    store_and_attend(qkv.numpy(), ours, layer, plan, np.float32(SCALE), window, got.numpy())
+    numbers, read = ours.data.numpy(), (plan.positions, plan.starts, plan.tables)
+    store(qkv.numpy(), numbers, layer, *read)
+    vectors = in_vectors(width)
+    attend(qkv.numpy(), numbers, layer, *read, np.float32(SCALE), window or 0, vectors, got.numpy())
     torch.testing.assert_close(got, expected, atol=1e-5, rtol=1e-5)
     written = ~ours.data.isnan()
     assert torch.equal(ours.data[written], twin.data[written])

@@ -42,57 +42,31 @@ Floats = NDArray[np.float32]
 Codes = NDArray[np.uint8]
 
 
-def store_and_attend(
+def store_and_attend_codes(
     qkv: Floats,
     pool: KvPool,
     layer: int,
     plan: CompiledPlan,
     scale: np.float32,
-    window: int | None,
+    window: int,
     out: Floats,
 ) -> None:
-    """Write the keys and values of all rows to the pool and compute causal attention.
+    """Write the keys and values of all rows to a pool of codes and compute causal attention.
 
-    `qkv`: float32 `[rows, heads + 2 * kv_heads, head_dim]`, after rope. The result is written to
-    `out`, `[rows, heads, head_dim]`, whose padding rows are not changed.
+    `qkv`: float32 `[rows, heads + 2 * kv_heads, head_dim]`, after rope. `window`: positions that a
+    query sees, 0 for all. The result is written to `out`, `[rows, heads, head_dim]`, whose padding
+    rows are not changed.
     """
-    vectors = in_vectors(out.shape[2])
+    assert pool.scales is not None
     positions, starts, tables = plan.positions, plan.starts, plan.tables
-    if pool.scales is None:
-        numbers = pool.data.numpy()
-        _store(qkv, numbers, layer, positions, starts, tables)
-        _attend(
-            qkv,
-            numbers,
-            layer,
-            positions,
-            starts,
-            tables,
-            scale,
-            window or 0,
-            vectors,
-            out,
-        )
-        return
     size, kv_heads = pool.data.shape[3:5]
     blocks = torch.from_numpy(tables[starts + positions // size])
     keys, values = torch.from_numpy(qkv[: len(positions), -2 * kv_heads :]).chunk(2, dim=1)
     store_kv(pool, layer, blocks, torch.from_numpy(positions % size), keys, values)
-    codes, scales = pool.data.view(torch.uint8).numpy(), pool.scales.numpy()
-    levels = _levels(pool.data.dtype)
     _attend_codes(
-        qkv,
-        codes,
-        scales,
-        levels,
-        layer,
-        positions,
-        starts,
-        tables,
-        scale,
-        window or 0,
-        vectors,
-        out,
+        *(qkv, pool.data.view(torch.uint8).numpy(), pool.scales.numpy()),
+        *(_levels(pool.data.dtype), layer, positions, starts, tables),
+        *(scale, window, in_vectors(out.shape[2]), out),
     )
 
 
@@ -130,9 +104,11 @@ def rotate(
 
 
 @compiled(nogil=True)
-def _store(
+def store(
     qkv: Floats, pool: Floats, layer: int, positions: Ints, starts: Ints, tables: Ints
 ) -> None:
+    """Write the keys and values of `qkv` to the pool, `[blocks, layers, 2, block_size, kv_heads,
+    head_dim]`."""
     size, kv_heads = pool.shape[3], pool.shape[4]
     heads = qkv.shape[1] - 2 * kv_heads
     for row in range(len(positions)):
@@ -146,7 +122,7 @@ def _store(
 
 
 @compiled(nogil=True)
-def _attend(
+def attend(
     qkv: Floats,
     pool: Floats,
     layer: int,
@@ -158,6 +134,7 @@ def _attend(
     vectors: Vectors,
     out: Floats,
 ) -> None:
+    """Compute the attention of all rows. `out`: `[rows, heads, head_dim]`."""
     if len(positions):
         scores = np.empty((out.shape[1], _room(positions, pool.shape[3])), np.float32)
         for row in range(len(positions)):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 import numpy as np
 import torch
@@ -10,19 +11,34 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from maskwright.kernels.kv_pool import KvPool
-from maskwright.models.adapter import AdapterRows
 from maskwright.models.batch import ForwardBatch
-from maskwright.models.compiled.attention import rotate, store_and_attend
+from maskwright.models.compiled.attention import store_and_attend_codes
+from maskwright.models.compiled.layers import (
+    ATTEND,
+    DOWN,
+    GATE_UP,
+    OUTPUT,
+    QKV,
+    STAGES,
+    Constants,
+    LayerWeights,
+    Rows,
+    run_stages,
+)
 from maskwright.models.compiled.product import multiply, pack
-from maskwright.models.compiled.rows import add_and_norm, silu_multiply
+from maskwright.models.compiled.rows import add_and_norm
+from maskwright.models.compiled.tiles import in_vectors
 from maskwright.models.compiled_plan import CompiledPlan
 from maskwright.models.config import ModelConfig
 from maskwright.models.layer import Layer, Linear
 
 Floats = NDArray[np.float32]
 
-NOTHING = np.empty(0, np.float32)
+NOTHING: Final = np.empty(0, np.float32)
 """Represents an absent bias or norm."""
+
+NO_POOL: Final = np.empty((0,) * 6, np.float32)
+"""Represents a pool of codes, which the compiled stages don't read."""
 
 
 class CompiledDense:
@@ -40,95 +56,116 @@ class CompiledDense:
     ) -> None:
         """`cos`, `sin`: `[positions, 1, head_dim]`, the first half of `sin` negated."""
         self._heads, self._kv_heads = config.heads, config.kv_heads
-        self._head_dim, self._intermediate = config.head_dim, config.intermediate
-        self._eps = np.float32(config.norm_eps)
-        self._scale = np.float32(config.head_dim**-0.5)
+        self._head_dim = config.head_dim
+        self._intermediate = config.intermediate
         self._embedding = embedding.numpy()
-        self._layers = [_PackedLayer(layer) for layer in layers]
+        self._layers = layers
+        self._weights = _packed(layers)
+        self._constants = Constants(
+            np.float32(config.norm_eps),
+            np.float32(config.head_dim**-0.5),
+            np.ascontiguousarray(cos[:, 0].numpy()),
+            np.ascontiguousarray(sin[:, 0].numpy()),
+        )
+        self._vectors = in_vectors(config.head_dim)
         self._norm = norm.numpy()
-        self._head = _PackedLinear(Linear(head, None, ()))
-        self._cos, self._sin = cos[:, 0].numpy(), sin[:, 0].numpy()
+        self._head, self._vocab = pack(head.numpy()), len(head)
 
     @property
     def nbytes(self) -> int:
         """Bytes of the packed weights."""
-        linears = [linear for layer in self._layers for linear in layer.linears]
-        return sum(linear.packed.nbytes for linear in (*linears, self._head))
+        packed = self._weights
+        products = packed.qkv, packed.output, packed.gate_up, packed.down, self._head
+        return sum(product.nbytes for product in products)
 
     def forward(self, batch: ForwardBatch, pool: KvPool) -> Tensor:
         """Write the keys and values of all rows to `pool`, and return the logits of the rows in
         `select`: float32 `[s, vocab]`."""
-        update = self._embedding[batch.tokens.numpy()]
-        hidden = np.zeros_like(update)
-        for number, layer in enumerate(self._layers):
-            normed = self._add_and_norm(hidden, update, layer.input_norm)
-            qkv = layer.qkv(normed, batch.adapters)
-            mixed = self._attend(layer, number, qkv, batch.attention, pool)
-            update = layer.output(mixed, batch.adapters)
-            normed = self._add_and_norm(hidden, update, layer.mlp_norm)
-            inner = self._silu_multiply(layer.gate_up(normed, batch.adapters))
-            update = layer.down(inner, batch.adapters)
-        select = batch.select.numpy()
-        normed = self._add_and_norm(hidden[select], update[select], self._norm)
-        return torch.from_numpy(self._head(normed))
-
-    def _attend(
-        self, layer: _PackedLayer, number: int, qkv: Floats, plan: object, pool: KvPool
-    ) -> Floats:
+        plan = batch.attention
         assert isinstance(plan, CompiledPlan)
-        qkv = qkv.reshape(len(qkv), -1, self._head_dim)
-        query_norm, key_norm = layer.query_norm, layer.key_norm
-        rotate(
-            *(qkv, plan.positions, self._kv_heads),
-            *(query_norm, key_norm, self._eps, self._cos, self._sin),
+        rows = self._rows(self._embedding[batch.tokens.numpy()])
+        stages = STAGES * len(self._layers)
+        if pool.scales is None and not batch.adapters:
+            self._run(0, stages, rows, plan, pool.data.numpy())
+        else:
+            for number in range(stages):
+                self._run_stage(number, rows, batch, plan, pool)
+        select = batch.select.numpy()
+        hidden, normed = rows.hidden[select], np.empty_like(rows.hidden[select])
+        add_and_norm(hidden, rows.update[select], self._norm, self._constants.eps, normed)
+        logits = np.empty((len(select), self._vocab), np.float32)
+        multiply(normed, self._head, NOTHING, logits)
+        return torch.from_numpy(logits)
+
+    def _run(self, first: int, end: int, rows: Rows, plan: CompiledPlan, pool: Floats) -> None:
+        run_stages(
+            *(first, end, self._weights, rows, self._constants, pool),
+            *(plan.positions, plan.starts, plan.tables, self._vectors),
         )
-        mixed = np.zeros((len(qkv), self._heads, self._head_dim), np.float32)
-        store_and_attend(qkv, pool, number, plan, self._scale, layer.window, mixed)
-        return mixed.reshape(len(qkv), -1)
 
-    def _add_and_norm(self, hidden: Floats, update: Floats, weight: Floats) -> Floats:
-        normed = np.empty_like(hidden)
-        add_and_norm(hidden, update, weight, self._eps, normed)
-        return normed
+    def _run_stage(
+        self, number: int, rows: Rows, batch: ForwardBatch, plan: CompiledPlan, pool: KvPool
+    ) -> None:
+        """Run one stage, and what adapters add to it."""
+        layer, stage = divmod(number, STAGES)
+        if stage == ATTEND and pool.scales is not None:
+            store_and_attend_codes(
+                *(rows.qkv_heads, pool, layer, plan, self._constants.scale),
+                *(self._weights.window[layer], rows.mixed_heads),
+            )
+            return
+        numbers = pool.data.numpy() if pool.scales is None else NO_POOL
+        self._run(number, number + 1, rows, plan, numbers)
+        plain = self._layers[layer]
+        products = {
+            QKV: (plain.qkv, rows.qkv, rows.normed),
+            OUTPUT: (plain.output, rows.update, rows.mixed),
+            GATE_UP: (plain.gate_up, rows.gate_up, rows.normed),
+            DOWN: (plain.down, rows.update, rows.inner),
+        }
+        if stage in products:
+            linear, out, x = products[stage]
+            linear.adapt(torch.from_numpy(out), torch.from_numpy(x), batch.adapters)
 
-    def _silu_multiply(self, gate_up: Floats) -> Floats:
-        inner = np.empty((len(gate_up), self._intermediate), np.float32)
-        silu_multiply(gate_up, inner)
-        return inner
+    def _rows(self, update: Floats) -> Rows:
+        """Room for the rows of one step, whose embeddings are given."""
+        count, heads, size = len(update), self._heads, self._head_dim
+        qkv = np.empty((count, heads + 2 * self._kv_heads, size), np.float32)
+        mixed = np.zeros((count, heads, size), np.float32)
+        return Rows(
+            hidden=np.zeros_like(update),
+            update=update,
+            normed=np.empty_like(update),
+            qkv=qkv.reshape(count, -1),
+            qkv_heads=qkv,
+            mixed=mixed.reshape(count, -1),
+            mixed_heads=mixed,
+            gate_up=np.empty((count, 2 * self._intermediate), np.float32),
+            inner=np.empty((count, self._intermediate), np.float32),
+        )
 
 
-class _PackedLinear:
-    """A `Linear` with packed weights, for numpy arrays."""
+def _packed(layers: Sequence[Layer]) -> LayerWeights:
+    """Pack the weights of all layers, whose products have equal sizes."""
 
-    def __init__(self, plain: Linear) -> None:
-        self._plain = plain
-        self._outputs = len(plain.weight)
-        self.packed = pack(plain.weight.numpy())
-        self._bias = NOTHING if plain.bias is None else plain.bias.numpy()
+    def stacked(tensors: Iterable[Tensor | None]) -> Floats:
+        return np.stack([NOTHING if one is None else one.numpy() for one in tensors])
 
-    def __call__(self, x: Floats, adapters: Sequence[AdapterRows] = ()) -> Floats:
-        out = np.empty((len(x), self._outputs), np.float32)
-        multiply(x, self.packed, self._bias, out)
-        if adapters:
-            self._plain.adapt(torch.from_numpy(out), torch.from_numpy(x), adapters)
-        return out
+    def products(linears: Iterable[Linear]) -> Floats:
+        return np.stack([pack(linear.weight.numpy()) for linear in linears])
 
-
-class _PackedLayer:
-    """A `Layer` with packed weights. Absent norms of queries and keys are empty arrays."""
-
-    def __init__(self, plain: Layer) -> None:
-        self.input_norm = plain.input_norm.numpy()
-        self.qkv = _PackedLinear(plain.qkv)
-        self.query_norm = NOTHING if plain.query_norm is None else plain.query_norm.numpy()
-        self.key_norm = NOTHING if plain.key_norm is None else plain.key_norm.numpy()
-        self.output = _PackedLinear(plain.output)
-        self.mlp_norm = plain.mlp_norm.numpy()
-        self.gate_up = _PackedLinear(plain.gate_up)
-        self.down = _PackedLinear(plain.down)
-        self.window = plain.window
-
-    @property
-    def linears(self) -> tuple[_PackedLinear, ...]:
-        """The four products of the layer."""
-        return self.qkv, self.output, self.gate_up, self.down
+    return LayerWeights(
+        input_norm=stacked(layer.input_norm for layer in layers),
+        qkv=products(layer.qkv for layer in layers),
+        qkv_bias=stacked(layer.qkv.bias for layer in layers),
+        query_norm=stacked(layer.query_norm for layer in layers),
+        key_norm=stacked(layer.key_norm for layer in layers),
+        output=products(layer.output for layer in layers),
+        output_bias=stacked(layer.output.bias for layer in layers),
+        mlp_norm=stacked(layer.mlp_norm for layer in layers),
+        gate_up=products(layer.gate_up for layer in layers),
+        gate_up_bias=stacked(layer.gate_up.bias for layer in layers),
+        down=products(layer.down for layer in layers),
+        down_bias=stacked(layer.down.bias for layer in layers),
+        window=np.array([layer.window or 0 for layer in layers], np.int64),
+    )
