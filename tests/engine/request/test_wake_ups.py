@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable
 from functools import partial
 
 import pytest
 
+from maskwright.engine.request import wake_ups as wake_ups_module
 from maskwright.engine.request.wake_ups import WakeUps, wake_ups_of_running_loop
+from tests.bounds import PATIENCE
 
 
 class CountingLoop(asyncio.SelectorEventLoop):
@@ -88,3 +91,44 @@ def test_a_closed_loop_is_left_alone() -> None:
 
     wake_ups = asyncio.run(run())
     wake_ups.pass_on(lambda: pytest.fail("the loop is closed"))
+
+
+def test_a_thread_waits_for_a_loop_that_has_urgent_calls() -> None:
+    """As long as the loop is busy, and not after it has begun, or where nothing is urgent."""
+    found: list[str] = []
+    passed = threading.Event()
+
+    def engine(wake_ups: WakeUps) -> None:
+        wake_ups.pass_on(partial(found.append, "call"), urgent=True)
+        wake_ups.pass_on(partial(found.append, "other"))
+        passed.set()
+        WakeUps.give_way()
+        found.append("thread")
+        wake_ups.pass_on(lambda: None)
+        begin = time.monotonic()
+        WakeUps.give_way()
+        assert time.monotonic() - begin < wake_ups_module.GIVE_WAY_S
+
+    async def run() -> None:
+        working = asyncio.create_task(asyncio.to_thread(engine, wake_ups_of_running_loop()))
+        await asyncio.sleep(0)
+        assert passed.wait(PATIENCE)
+        time.sleep(0.05)  # the loop is busy
+        assert found == []
+        await working
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(wake_ups_module, "GIVE_WAY_S", PATIENCE)
+        asyncio.run(run())
+    assert found == ["call", "other", "thread"]
+
+
+def test_a_thread_waits_for_no_loop_longer_than_it_may() -> None:
+    async def run() -> None:
+        wake_ups = wake_ups_of_running_loop()
+        wake_ups.pass_on(lambda: None, urgent=True)
+        with WakeUps.held():
+            wake_ups.pass_on(lambda: None, urgent=True)
+        WakeUps.give_way()  # in the thread of the loop itself, which can't begin
+
+    asyncio.run(run())
