@@ -48,6 +48,7 @@ class BoundedHttp(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """Begin the exchange. RFC 9112, section 3.2: a request of HTTP/1.1 names one host."""
+        assert self.parser is not None  # only after the end of the connection
         hosts = sum(name == b"host" for name, _ in self.headers)
         if hosts > 1 or (not hosts and self.parser.get_http_version() != "1.0"):
             raise httptools.HttpParserError("a request names one host")

@@ -20,9 +20,9 @@ from maskwright.models.compiled.layers import (
     OUTPUT,
     QKV,
     STAGES,
-    Constants,
+    LayerConstants,
     LayerWeights,
-    Rows,
+    LayerRows,
     run_stages,
 )
 from maskwright.models.compiled.product import multiply, pack
@@ -61,7 +61,7 @@ class CompiledDense:
         self._embedding = embedding.numpy()
         self._layers = layers
         self._weights = _packed(layers)
-        self._constants = Constants(
+        self._constants = LayerConstants(
             np.float32(config.norm_eps),
             np.float32(config.head_dim**-0.5),
             np.ascontiguousarray(cos[:, 0].numpy()),
@@ -97,14 +97,14 @@ class CompiledDense:
         multiply(normed, self._head, NOTHING, logits)
         return torch.from_numpy(logits)
 
-    def _run(self, first: int, end: int, rows: Rows, plan: CompiledPlan, pool: Floats) -> None:
+    def _run(self, first: int, end: int, rows: LayerRows, plan: CompiledPlan, pool: Floats) -> None:
         run_stages(
             *(first, end, self._weights, rows, self._constants, pool),
             *(plan.positions, plan.starts, plan.tables, self._vectors),
         )
 
     def _run_stage(
-        self, number: int, rows: Rows, batch: ForwardBatch, plan: CompiledPlan, pool: KvPool
+        self, number: int, rows: LayerRows, batch: ForwardBatch, plan: CompiledPlan, pool: KvPool
     ) -> None:
         """Run one stage, and what adapters add to it."""
         layer, stage = divmod(number, STAGES)
@@ -127,12 +127,12 @@ class CompiledDense:
             linear, out, x = products[stage]
             linear.adapt(torch.from_numpy(out), torch.from_numpy(x), batch.adapters)
 
-    def _rows(self, update: Floats) -> Rows:
+    def _rows(self, update: Floats) -> LayerRows:
         """Room for the rows of one step, whose embeddings are given."""
         count, heads, size = len(update), self._heads, self._head_dim
         qkv = np.empty((count, heads + 2 * self._kv_heads, size), np.float32)
         mixed = np.zeros((count, heads, size), np.float32)
-        return Rows(
+        return LayerRows(
             hidden=np.zeros_like(update),
             update=update,
             normed=np.empty_like(update),

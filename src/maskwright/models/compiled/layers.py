@@ -49,7 +49,7 @@ class LayerWeights(NamedTuple):
     """Positions that a query of the layer sees, 0 for all."""
 
 
-class Rows(NamedTuple):
+class LayerRows(NamedTuple):
     """What is computed for the rows of one step, `[rows, …]`; padding rows included, of which only
     `mixed` has to be finite at the beginning. `qkv` and `mixed` are views of `qkv_heads` and
     `mixed_heads`, `[rows, heads, head_dim]`."""
@@ -65,7 +65,7 @@ class Rows(NamedTuple):
     inner: Floats
 
 
-class Constants(NamedTuple):
+class LayerConstants(NamedTuple):
     """`eps` of the norms, `scale` of the scores, `cos` and `sin` of rope as `rotate` takes them."""
 
     eps: np.float32
@@ -79,8 +79,8 @@ def run_stages(
     first: int,
     end: int,
     weights: LayerWeights,
-    rows: Rows,
-    constants: Constants,
+    rows: LayerRows,
+    constants: LayerConstants,
     pool: Floats,
     positions: Ints,
     starts: Ints,
