@@ -148,10 +148,9 @@ def test_metrics_equal_the_sums_of_traces(
     assert stats.mask_hits > 0
     assert stats.observations["compile"].count > 0
     for trace in traces:
-        whole = (trace.compile_ms or 0) + trace.queue_ms
-        if trace.decode_ms is not None and trace.prefill_ms is not None:
-            whole += trace.prefill_ms + trace.decode_ms + trace.paused_ms
-            assert whole == pytest.approx(trace.total_ms)
+        parts = trace.compile_ms, trace.queue_ms, trace.prefill_ms, trace.decode_ms
+        whole = sum(part or 0 for part in parts) + trace.paused_ms
+        assert whole == pytest.approx(trace.total_ms)
         json.dumps(asdict(trace), allow_nan=False)
 
 
@@ -268,6 +267,18 @@ def test_pauses_are_in_no_part_of_a_life_but_their_own() -> None:
         "prompt_length": 3,
         "output_length": 2,
     }
+
+
+def test_a_wait_for_a_mask_without_any_drawn_token_is_a_part_of_prefill() -> None:
+    """The grammar has forced all of the text, its end included."""
+    seen = Observations()
+    record = Record(100.0, prompt=3, seed=1)
+    record.admitted(101.0, seen)
+    record.await_mask(103.0)
+    trace = record.end(1, FinishReason.GRAMMAR, 105.0, seen)
+    assert (trace.queue_ms, trace.prefill_ms, trace.late_ms) == (1000, 4000, 2000)
+    assert (trace.ttft_ms, trace.decode_ms, trace.total_ms) == (None, None, 5000)
+    assert seen.prefill.read().total == 4.0
 
 
 def test_a_listener_that_comes_late_is_told_at_once(loaded: LoadedModel) -> None:

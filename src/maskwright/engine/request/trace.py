@@ -21,7 +21,8 @@ class Trace:
 
     - `compile_ms`: from submission until the grammar was compiled, if it was not compiled yet.
     - `queue_ms`: from then until the request was first admitted to a batch.
-    - `prefill_ms`: from then until the model's first token was drawn, preemptions included.
+    - `prefill_ms`: from then until the model's first token was drawn, or until the end if none was,
+      preemptions included.
     - `decode_ms`: from then until the end.
     - `ttft_ms`: from submission until the model's first token.
     - `tpot_ms`: mean time for each token after the first.
@@ -250,6 +251,8 @@ class Record:
         queued = (ended_at if self.admitted_at is None else self.admitted_at) - self._queued_at
         if self.admitted_at is None:
             seen.queue.note(queued)
+        elif self.first_at is None:
+            seen.prefill.note(ended_at - self.admitted_at)
         decode = tpot = None
         if self.first_at is not None:
             decode = ended_at - self.first_at
@@ -290,7 +293,7 @@ class Record:
             preempted_ms=1000 * self.preempted,
             compile_ms=_ms(self.submitted_at, self.compiled_at),
             queue_ms=1000 * queued,
-            prefill_ms=_ms(self.admitted_at, self.first_at),
+            prefill_ms=_ms(self.admitted_at, ended_at if self.first_at is None else self.first_at),
             decode_ms=None if decode is None else 1000 * decode,
             ttft_ms=_ms(self.submitted_at, self.first_at),
             tpot_ms=None if tpot is None else 1000 * tpot,
