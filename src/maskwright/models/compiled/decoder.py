@@ -21,8 +21,8 @@ from maskwright.models.compiled.layers import (
     QKV,
     STAGES,
     LayerConstants,
-    LayerWeights,
     LayerRows,
+    LayerWeights,
     run_stages,
 )
 from maskwright.models.compiled.product import multiply, pack
