@@ -34,7 +34,7 @@ def own_server(
         with progress("warming up"):
             warm_up(engine)
         config = uvicorn.Config(
-            create_app(engine), http=BoundedHttp, log_level="warning", log_config=None
+            create_app(engine), http=BoundedHttp, ws="none", log_level="warning", log_config=None
         )
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, args=([listening],), daemon=True)

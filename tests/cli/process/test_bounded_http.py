@@ -128,6 +128,7 @@ def test_one_connection_answers_requests_in_their_order(url: str) -> None:
         (b"Transfer-Encoding: chunked\r\n", b"3\r\nabc\r\n0\r\n\r\n", [3, "abc"]),
         (b"Transfer-Encoding: chunked\r\n", b"1\r\na\r\n0\r\nTrailer: t\r\n\r\n", [1, "a"]),
         (b"Connection: close\r\nContent-Length: 3\r\n", b"abc", [3, "abc"]),
+        (b"Connection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: 3\r\n", b"abc", [3, "abc"]),
         (b"Content-Length: 2000000\r\n", b"y" * 2_000_000, [2_000_000, "y" * 8]),
         (b"Long: " + b"z" * 15_000 + b"\r\nContent-Length: 1\r\n", b"a", [1, "a"]),
     ],

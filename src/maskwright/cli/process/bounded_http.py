@@ -58,6 +58,10 @@ class BoundedHttp(HttpToolsProtocol):
         self._untold_bytes = 0
         super().on_body(body)
 
+    def _unsupported_upgrade_warning(self) -> None:
+        """Say nothing. A request that offers another protocol, as curl does for HTTP/2, is answered
+        in this one; uvicorn would advise to install a package."""
+
     def _count(self, nbytes: int) -> None:
         self._untold_bytes = 0
         self._head_bytes += nbytes

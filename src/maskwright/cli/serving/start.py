@@ -71,6 +71,7 @@ def http_config(app: Starlette, tls: TlsFiles | None) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         http=BoundedHttp,
+        ws="none",
         log_level="warning",
         log_config=None,
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,
