@@ -169,6 +169,17 @@ def test_a_head_is_bounded(url: str, parts: list[bytes]) -> None:
     assert received == b"" or received.startswith(b"HTTP/1.1 400 ")
 
 
+def test_another_protocol_is_not_taken_up(url: str) -> None:
+    """As Java's client and curl offer it; the body may come later, and other requests after it."""
+    offer = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n"
+    request = HEAD + offer + b"Content-Length: 8\r\n\r\n" + BODY
+    chunked = HEAD + offer + b"Transfer-Encoding: chunked\r\n\r\n8\r\n" + BODY + b"\r\n0\r\n\r\n"
+    cut = len(request) - 3
+    found = answers(url, request + chunked + request[:cut], request[cut:] + PLAIN, count=4)
+    assert [(status, told["body"]) for status, told in found] == [(200, [8, BODY.decode()])] * 4
+    assert "upgrade" not in dict(found[0][1]["headers"])
+
+
 def test_the_bounds_of_a_head_count_each_request_for_itself(url: str) -> None:
     request = HEAD + b"Long: " + b"z" * 10_000 + b"\r\nContent-Length: 100000\r\n\r\n"
     found = answers(url, *[request + b"y" * 100_000] * 4, count=4)
@@ -199,6 +210,7 @@ def test_a_client_that_waits_to_be_told_to_go_on(url: str) -> None:
         b"GET /x y HTTP/1.1\r\nHost: a\r\n\r\n",
         b"\x16\x03\x01\x02\x00\x01\r\n\r\n",
         b"\x16\x03\x01\x02\x00\x01",
+        b"CONNECT here:80 HTTP/1.1\r\nHost: here\r\n\r\n",
     ],
 )
 def test_what_is_malformed_is_refused(url: str, request_bytes: bytes) -> None:
