@@ -285,6 +285,51 @@ def test_what_the_template_is_told(client: Client, engine: ScriptedEngine) -> No
     assert (rendered.begins_answer, rendered.continues) == (False, True)
 
 
+EFFORTS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    # the effort, other variables, and what the template is told of both
+    ("none", {}, {"reasoning_effort": "none", "enable_thinking": False, "thinking": False}),
+    ("low", {}, {"reasoning_effort": "low", "enable_thinking": True, "thinking": True}),
+    (
+        "none",
+        {"enable_thinking": True, "x": 1},
+        {"reasoning_effort": "none", "enable_thinking": True, "thinking": False, "x": 1},
+    ),
+]
+
+
+@pytest.mark.parametrize(("effort", "more", "told"), EFFORTS, ids=str)
+def test_the_template_is_told_how_much_to_think(
+    client: Client, engine: ScriptedEngine, effort: str, more: Any, told: Any
+) -> None:
+    assert client.chat(reasoning_effort=effort, chat_template_kwargs=more).status_code == 200
+    assert engine.loaded.rendered.variables == told
+    body = {"input": "x", "reasoning": {"effort": effort}, "chat_template_kwargs": more}
+    assert client.call("POST", "/v1/responses", json=body).status_code == 200
+    assert engine.loaded.rendered.variables == told
+
+
+def test_no_effort_is_no_variable(client: Client, engine: ScriptedEngine) -> None:
+    assert client.chat(reasoning_effort=None).status_code == 200
+    assert not engine.loaded.rendered.variables
+    body = {"input": "x", "reasoning": {"summary": "auto"}}
+    assert client.call("POST", "/v1/responses", json=body).status_code == 200
+    assert not engine.loaded.rendered.variables
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "param"),
+    [
+        ("/v1/chat/completions", {"reasoning_effort": 3}, "reasoning_effort"),
+        ("/v1/responses", {"reasoning": {"effort": 3}}, "reasoning.effort"),
+        ("/v1/responses", {"reasoning": "high"}, "reasoning"),
+    ],
+)
+def test_an_effort_is_a_word(client: Client, path: str, body: dict[str, Any], param: str) -> None:
+    said = {"messages": [{"role": "user", "content": "x"}]} if "chat" in path else {"input": "x"}
+    error = client.call("POST", path, json={**said, **body}).json()["error"]
+    assert error["param"] == param
+
+
 def test_variables_of_which_the_template_can_make_nothing(
     client: Client, engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -294,6 +339,11 @@ def test_variables_of_which_the_template_can_make_nothing(
     monkeypatch.setattr(engine.loaded, "render_chat", fail)
     error = client.chat(chat_template_kwargs={"enable_thinking": []}).json()["error"]
     assert error["param"] == "chat_template_kwargs"
+    error = client.chat(reasoning_effort="low").json()["error"]
+    assert error["param"] == "reasoning_effort"
+    body = {"input": "x", "reasoning": {"effort": "low"}}
+    error = client.call("POST", "/v1/responses", json=body).json()["error"]
+    assert error["param"] == "reasoning.effort"
     response = client.chat(tools=[{"name": "f", "description": []}])
     assert response.status_code == 400
     assert response.json()["error"]["param"] == "tools"

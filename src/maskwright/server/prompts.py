@@ -20,6 +20,7 @@ from maskwright.server.request.answer_request import (
     TextPrompt,
     TokenPrompt,
 )
+from maskwright.server.request.chat_prompt import EFFORT_VARIABLES
 from maskwright.server.request.messages import Message
 from maskwright.server.request.shape import JsonShape
 
@@ -106,19 +107,28 @@ class PromptReader:
                 except InputError:
                     raise
                 except Exception as error:
-                    if prompt.variables:  # whose values may be of types that it doesn't expect
-                        place = "chat_template_kwargs"
-                    elif not isinstance(error, TemplateError):
-                        if not tools:
-                            raise
-                        place = "tools"  # which may hold anything as a description
+                    blamed = _blamed(prompt, error, place, with_tools=bool(tools))
+                    if blamed is None:
+                        raise
                     raise InputError(
-                        f"the model's chat template refuses this: {error}", param=place
+                        f"the model's chat template refuses this: {error}", param=blamed
                     ) from None
             case TextPrompt(text=text, special=special):
                 return self._loaded.tokenizer.encode(text, add_special_tokens=special)
             case TokenPrompt(tokens=tokens):
                 return list(tokens)
+
+
+def _blamed(prompt: ChatPrompt, error: Exception, place: str, *, with_tools: bool) -> str | None:
+    """Return the field of which the chat template can make nothing; None for a defect of the
+    server. `place`: the field that contained the prompt."""
+    if prompt.variables and set(prompt.variables) != EFFORT_VARIABLES:
+        return "chat_template_kwargs"  # whose values may be of types that it doesn't expect
+    if isinstance(error, TemplateError):
+        return place
+    if prompt.variables:
+        return "reasoning.effort" if place == "input" else "reasoning_effort"
+    return "tools" if with_tools else None  # which may hold anything as a description
 
 
 def _is_quick(request: AnswerRequest) -> bool:

@@ -13,6 +13,7 @@ from maskwright.server.openapi.builders import (
     either,
     flag,
     given,
+    nullable,
     one_of,
     record,
     ref,
@@ -22,7 +23,15 @@ from maskwright.server.request.input_items import ROLES as INPUT_ROLES
 from maskwright.server.request.messages import ROLES, TEXT_PARTS
 
 ASSISTANT: Final = "assistant"
-_ARGUMENTS: Final = text("A JSON object in a string.", contentMediaType="application/json")
+_ARGUMENTS: Final = either(
+    text("A JSON object in a string.", contentMediaType="application/json"), record({})
+)
+
+
+_ABOUT_EFFORT: Final = (
+    "Variables of the chat template, where it has them: `reasoning_effort`, `enable_thinking` and "
+    "`thinking`, which `none` makes false."
+)
 
 
 def prompt_fields() -> Schemas:
@@ -33,6 +42,7 @@ def prompt_fields() -> Schemas:
         ),
         "continue_final_message": flag("The answer continues the last message.", default=False),
         "messages": array(ref("Message"), minItems=1),
+        "reasoning_effort": text(_ABOUT_EFFORT),
         **template_fields(),
     }
 
@@ -51,6 +61,7 @@ def input_fields() -> Schemas:
     return {
         "input": either(text(), array(ref("InputItem"), minItems=1), about=about),
         "instructions": text("The first message, with the role `system`."),
+        "reasoning": record({}, {"effort": nullable(text(_ABOUT_EFFORT))}),
         **template_fields(),
     }
 

@@ -16,8 +16,12 @@ PROMPT_FIELDS = frozenset(
         "continue_final_message",
         "documents",
         "messages",
+        "reasoning_effort",
     }
 )
+
+EFFORT_VARIABLES = frozenset({"enable_thinking", "reasoning_effort", "thinking"})
+"""Variables by which templates are told how much a model thinks before it answers."""
 
 
 def parse_chat_prompt(body: Fields) -> ChatPrompt:
@@ -30,17 +34,27 @@ def parse_chat_prompt(body: Fields) -> ChatPrompt:
         )
     return ChatPrompt(
         parse_messages(body),
-        template_variables(body),
+        template_variables(body, body.string("reasoning_effort")),
         begins_answer=body.boolean("add_generation_prompt", default=True),
         continues=continues,
     )
 
 
-def template_variables(body: Fields) -> Mapping[str, object]:
-    """Read the additional variables of the chat template."""
+def template_variables(body: Fields, effort: str | None) -> Mapping[str, object]:
+    """Read the additional variables of the chat template. `effort`: how much the client wants the
+    model to think, which `chat_template_kwargs` say more exactly."""
     given = body.object("chat_template_kwargs")
-    variables = {} if given is None else dict(given.values)
+    variables = {**_effort(effort), **({} if given is None else given.values)}
     documents = [Fields.of(item, place).values for item, place in body.items("documents") or ()]
     if documents:
         variables["documents"] = documents
     return variables
+
+
+def _effort(effort: str | None) -> dict[str, object]:
+    """Return `EFFORT_VARIABLES`. Templates that only know whether a model thinks have one of two
+    names for that."""
+    if effort is None:
+        return {}
+    thinks = effort != "none"
+    return {"reasoning_effort": effort, "enable_thinking": thinks, "thinking": thinks}

@@ -116,6 +116,7 @@ WAYS_OUT: Mapping[str, str] = {
     "lora_path": "name an adapter as the model",
     "n_predict": "send max_tokens",
     "n_probs": "send logprobs and top_logprobs",
+    "reasoning_effort": "send it to /v1/chat/completions, or as reasoning.effort to /v1/responses",
     "reasoning_format": "separate_reasoning: false leaves reasoning in the text",
     "repeat_penalty": "send repetition_penalty",
     "response_format": "this endpoint calls it text.format",
@@ -161,7 +162,7 @@ _OTHERS = (
     " dynatemp_exponent guided_decoding_backend id_slot include max_tool_calls"
     " media_io_kwargs metadata mirostat_eta mirostat_tau mm_processor_kwargs moderation"
     " prediction prompt_cache_key prompt_cache_options prompt_cache_retention reasoning"
-    " reasoning_effort repeat_last_n return_progress safety_identifier service_tier"
+    " repeat_last_n return_progress safety_identifier service_tier"
     " session_id spaces_between_special_tokens store stream_interval text timings_per_token"
     " truncation verbosity xtc_threshold"
 )

@@ -38,6 +38,7 @@ OBEYED = (FIELDS - {"response_format"} | SAMPLING_FIELDS - {"n"}) | frozenset(
         "metadata",
         "model",
         "parallel_tool_calls",
+        "reasoning",
         "separate_reasoning",
         "stream",
         "stream_options",
@@ -61,6 +62,7 @@ REFUSED: Mapping[str, tuple[object, ...]] = {
     "n": (1,),
     "prompt": (),
     "prompt_logprobs": (),
+    "reasoning_effort": (),
     "response_format": (),
     "return_token_ids": (False,),
     "return_tokens_as_token_ids": (False,),
@@ -97,10 +99,12 @@ def parse_response_request(tree: dict[str, object]) -> ResponseRequest:
     body.choice("truncation", ("disabled", "auto"))
     text = body.object("text") or Fields({}, "text")
     text.only("format", "verbosity")
+    reasoning = body.object("reasoning")
+    effort = None if reasoning is None else reasoning.string("effort")
     alternatives = _alternatives(body)
     answer = AnswerRequest(
         model=body.string("model"),
-        prompts=(ChatPrompt(parse_input(body), template_variables(body)),),
+        prompts=(ChatPrompt(parse_input(body), template_variables(body, effort)),),
         place="input",
         shape=parse_shape(body, text.object("format")),
         tool_use=parse_tool_use(body),

@@ -61,6 +61,7 @@ REFUSED: Mapping[str, tuple[object, ...]] = {
     "documents": ([],),
     "messages": (),
     "parallel_tool_calls": (True, False),
+    "reasoning_effort": (),
     "suffix": ("",),
     "tool_choice": ("none",),
     "tools": ([],),
