@@ -7,6 +7,7 @@ import json
 import random
 import re
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,9 @@ import pytest
 import maskwright
 from maskwright.errors import UnsatisfiableSchemaError
 from maskwright.mask import Grammar, compile_json_schema
+from maskwright.mask.compile.constructs import SchemaConstructs
 from maskwright.workbench.difference.compared import Comparison, compare
+from maskwright.workbench.difference.schema_pairs import SchemaPairs
 from maskwright.workbench.reading import byte_vocabulary
 from tests.bounds import PATIENCE
 from tests.workbench.difference.changes import changes
@@ -109,16 +112,16 @@ LEAVES: list[Any] = [
     *({"type": "integer", "minimum": 1}, {"type": "number"}, {"maxLength": 1, "type": "string"}),
     *({"type": "string", "pattern": "^a$"}, {"type": ["integer", "string"]}),
 ]
+FEW_LEAVES: list[Any] = [{}, {"type": "integer"}, {"type": ["integer", "object"]}, {"const": "a"}]
 SCALARS: list[Any] = [None, 0, 1, 1.5, "", "a", "ab", [], [1], {}]
 OBJECTS: list[Any] = [
     *({"a": value} for value in SCALARS),
     *({"b": "a"}, {"c": 1}, {"a": 1, "b": "a"}, {"b": "a", "a": 1}),
     *({"a": 1, "c": 1}, {"c": 1, "a": 1}, {"c": 1, "b": "a"}, {"b": "a", "c": 1}),
+    *({"a": "a", "b": "a", "c": 1}, {"c": "a", "a": 0, "b": 1}),
 ]
-VALUES: list[Any] = [
-    *(*SCALARS, [1, 1], ["a", 1], *OBJECTS),
-    *([value] for value in OBJECTS),
-]
+ARRAYS: list[Any] = [[1, 1], ["a", 1], [1, "a"], ["a", "a"], [1, "a", 1], [1, 1, 1], [1, {}, 1]]
+VALUES: list[Any] = [*SCALARS, *ARRAYS, *OBJECTS, *([value] for value in OBJECTS)]
 
 
 def random_schema(draw: random.Random, depth: int) -> Any:
@@ -154,27 +157,168 @@ def changed_schema(draw: random.Random) -> tuple[Any, Any]:
     return first, draw.choice(made)[1] if made else {**first, "title": "other"}
 
 
-def check_random(seeds: range) -> tuple[int, int]:
+def array_demands(draw: random.Random) -> list[dict[str, Any]]:
+    """Schemas that ask for something somewhere in an array."""
+    leaf, other = draw.choice(FEW_LEAVES), draw.choice(FEW_LEAVES)
+    bounds = draw.sample(["minContains", "maxContains"], draw.randrange(3))
+    contains = {"contains": leaf, **{bound: draw.randrange(3) for bound in bounds}}
+    before = [{"prefixItems": [{}]}, {}]
+    return [
+        *(contains, contains, {"allOf": [contains, {"contains": other}]}),
+        {"not": {"type": "array", **draw.choice(before), "items": leaf}},
+        draw.choice([{"uniqueItems": True}, {"not": {"type": "array", "uniqueItems": True}}]),
+    ]
+
+
+def object_demands(draw: random.Random) -> list[dict[str, Any]]:
+    """Schemas that ask for something somewhere in an object."""
+    leaf, other = draw.choice(FEW_LEAVES), draw.choice(FEW_LEAVES)
+    names = draw.sample("abc", 2)
+    return [
+        {"dependentRequired": {names[0]: names[1:]}},
+        {"anyOf": [{"required": [name]} for name in names]},
+        {"not": {"type": "object", "required": names}},
+        {"not": {"type": "object", "properties": {names[0]: leaf, names[1]: other}}},
+        {"not": {"type": "object", "patternProperties": {draw.choice(["[ac]", "b"]): leaf}}},
+        {"not": {"type": "object", "propertyNames": {"pattern": names[0]}}},
+    ]
+
+
+def demanding_schemas(draw: random.Random) -> tuple[Any, Any]:
+    """Two schemas that ask for things of one kind in an array or in an object."""
+    kind, made = draw.choice([("array", array_demands), ("object", object_demands)])
+    base = draw.choice([{}, {"items": draw.choice(LEAVES)}, {"maxItems": 2}, {"minItems": 1}])
+    names = [draw.choice(["", "ab", "abc"])] * 2
+    if draw.random() < 0.3:
+        names[0] = "ba"
+    count = len(made(draw))
+    places = draw.sample(range(count), draw.randrange(1, 3))
+    pair: list[list[dict[str, Any]]] = []
+    for each in names:
+        declared = {"properties": {name: {} for name in each}}
+        asked = [made(draw)[at] for at in places if draw.random() < 0.9]
+        pair.append([{"type": kind, **base, **declared}, *asked])
+    if draw.random() < 0.3:
+        pair[0] += pair[1]
+    return {"allOf": pair[0]}, {"allOf": pair[1]}
+
+
+INTEGER: Any = {"type": "integer"}
+NULL: Any = {"type": "null"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "first", "second", "without"),
+    [
+        ("array", {"contains": INTEGER}, {}, {0}),
+        ("array", {"contains": INTEGER, "minContains": 2}, {"contains": INTEGER}, {0}),
+        ("array", {"contains": INTEGER, "maxContains": 2}, {"contains": INTEGER}, {0}),
+        (
+            *("array", {"contains": INTEGER, "maxContains": 2}),
+            *({"contains": INTEGER, "maxContains": 3}, {0}),
+        ),
+        (
+            *("array", {"contains": INTEGER, "maxContains": 1}),
+            *({"contains": INTEGER, "minContains": 2}, set()),
+        ),
+        ("array", {"allOf": [{"contains": INTEGER}, {"contains": {}}]}, {"contains": {}}, {0}),
+        ("array", {"contains": INTEGER}, {"contains": NULL}, set()),
+        ("array", {"not": {"uniqueItems": True}}, {}, {0}),
+        ("array", {"not": {"uniqueItems": True}}, {"not": {"uniqueItems": True}}, {0, 1}),
+        ("array", {"not": {"uniqueItems": True}}, {"uniqueItems": True, "minItems": 2}, set()),
+        ("array", {"uniqueItems": True, "contains": INTEGER}, {"contains": INTEGER}, {0}),
+        (
+            *("array", {"not": {"prefixItems": [{}], "items": INTEGER}}),
+            *({"not": {"items": NULL}}, set()),
+        ),
+        ("object", {"dependentRequired": {"a": ["b"]}}, {}, {0}),
+        (
+            *("object", {"properties": {"c": {}}, "dependentRequired": {"a": ["b"]}}),
+            *({"dependentRequired": {"a": ["b"]}}, {0, 1}),
+        ),
+        (
+            *("object", {"dependentRequired": {"a": ["b"], "b": ["a"]}}),
+            *({"dependentRequired": {"b": ["a"]}}, {0}),
+        ),
+        (
+            *("object", {"dependentRequired": {"a": ["b"]}}),
+            *({"dependentRequired": {"c": ["b"]}}, set()),
+        ),
+        (
+            *("object", {"dependentRequired": {"a": ["b"]}}),
+            *({"dependentRequired": {"a": ["c"]}}, set()),
+        ),
+        ("object", {"not": {"properties": {"a": INTEGER}}}, {}, {0}),
+        (
+            *("object", {"not": {"properties": {"a": INTEGER, "b": INTEGER}}}),
+            *({"not": {"properties": {"a": INTEGER, "b": NULL}}}, set()),
+        ),
+        (
+            *("object", {"not": {"propertyNames": {"pattern": "a"}}}),
+            *({"not": {"propertyNames": {"pattern": "b"}}}, set()),
+        ),
+        (
+            *("object", {"maxProperties": 3, "not": {"propertyNames": {"pattern": "a"}}}),
+            *({"not": {"propertyNames": {"pattern": "a"}}}, {0}),
+        ),
+        (
+            *("object", {"not": {"patternProperties": {"a": INTEGER}}}),
+            *({"not": {"patternProperties": {"b": INTEGER}}}, set()),
+        ),
+        (
+            *("object", {"not": {"patternProperties": {"a": INTEGER}}}),
+            *({"not": {"patternProperties": {"a": NULL}}}, set()),
+        ),
+    ],
+)
+def test_a_demand_takes_texts_from_its_own_side_alone(
+    kind: str, first: Any, second: Any, without: set[int]
+) -> None:
+    grammars = [compiled({"type": kind, **each}, "any") for each in (first, second)]
+    found = compare(*grammars, most_pairs=1)
+    assert sides_without(found, grammars) == without
+    assert {side for side in (0, 1) if (found.only_first, found.only_second)[side]} <= (
+        {0, 1} - without
+    )
+    grammars.reverse()
+    assert sides_without(compare(*grammars, most_pairs=1), grammars) == {1 - at for at in without}
+
+
+def check_random(
+    seeds: range, make: Callable[[random.Random], tuple[Any, Any]] = changed_schema
+) -> list[int]:
     """Compare random schemas without a walk; every answer has to agree with texts read by both.
-    Returns how many were equal, and how many different."""
-    counts = [0, 0]
+    Returns how many were equal, how many different, and of how many sides it was known that they
+    have no text of their own."""
+    counts = [0, 0, 0]
     for seed, order in itertools.product(seeds, ("schema", "any")):
-        pair = changed_schema(random.Random(seed))
+        pair = make(random.Random(seed))
         try:
             grammars = [compiled(each, order) for each in pair]
         except UnsatisfiableSchemaError:
             continue
         found = compare(grammars[0], grammars[1], most_pairs=1)
-        sides = (found.only_first, found.only_second)
         if found.decided:
             counts[found.equal is False] += 1
-            for value in VALUES:
-                text = json.dumps(value).encode()
-                accepting = [accepts(each, text) for each in grammars]
-                for side in (0, 1):
-                    if sides[side] is None:
-                        assert accepting[1 - side] >= accepting[side], (seed, order, pair, text)
-    return counts[0], counts[1]
+        without = sides_without(found, grammars)
+        counts[2] += len(without)
+        for text in (json.dumps(value).encode() for value in VALUES if without):
+            accepting = [accepts(each, text) for each in grammars]
+            for side in without:
+                assert accepting[1 - side] >= accepting[side], (seed, order, pair, text)
+    return counts
+
+
+def sides_without(found: Comparison, grammars: list[Grammar]) -> set[int]:
+    """The sides of which it is known that they have no text of their own, whatever is known of the
+    other side."""
+    constructs = [each.recognizer.constructs for each in grammars]
+    pairs = SchemaPairs(*(each for each in constructs if isinstance(each, SchemaConstructs)))
+    assert len([*pairs.texts()]) < 1000
+    sides = (found.only_first, found.only_second)
+    return {side for side in (0, 1) if pairs.has_none(side)} | {
+        side for side in (0, 1) if found.decided and sides[side] is None
+    }
 
 
 def accepts(grammar: Grammar, text: bytes) -> bool:
@@ -183,11 +327,18 @@ def accepts(grammar: Grammar, text: bytes) -> bool:
 
 
 def test_random_schemas() -> None:
-    equal, different = check_random(range(20))
+    equal, different, _ = check_random(range(20))
     assert equal > 5
     assert different > 10
 
 
+def test_random_demands() -> None:
+    _, different, without = check_random(range(60), demanding_schemas)
+    assert different > 20
+    assert without > 10
+
+
 @pytest.mark.slow
-def test_many_random_schemas() -> None:
-    check_random(range(1000, 6000))
+@pytest.mark.parametrize("make", [changed_schema, demanding_schemas])
+def test_many_random_schemas(make: Callable[[random.Random], tuple[Any, Any]]) -> None:
+    check_random(range(1000, 6000), make)

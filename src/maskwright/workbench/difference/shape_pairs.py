@@ -18,6 +18,7 @@ from maskwright.grammar.schema.tree import Schema
 from maskwright.grammar.shape.shape import (
     ArrayShape,
     Conjunction,
+    Contained,
     MemberRequirement,
     ObjectShape,
     Shape,
@@ -108,10 +109,13 @@ class ShapePair:
 
     def _compare_arrays(self, first: ArrayShape, second: ArrayShape) -> None:
         self._compare_counts("Items", (first.least, second.least), (first.most, second.most))
-        if first.repeats or second.repeats or not _contain_alike(first, second):
-            self._leave_open("array", [{}, {"minItems": 1}, {"minItems": 2}])
-        if first.unique != second.unique:
-            self._disagree(int(first.unique), {"type": "array", "not": {"uniqueItems": True}})
+        for side, one, other in _both_ways(first, second):
+            if not _contains_all(one, other):
+                self._leave_open(side, "array", [{}, {"minItems": 1}, {"minItems": 2}])
+            if other.unique and not one.unique:
+                self._disagree(side, {"type": "array", "not": {"uniqueItems": True}})
+            if other.repeats and not one.repeats:
+                self._disagree(side, {"type": "array", "uniqueItems": True})
         for index in range(max(len(first.prefix), len(second.prefix)) + 1):
             if all(each.most is None or each.most > index for each in (first, second)):
                 self.parts.append(PartPair((first.item(index), second.item(index)), index))
@@ -119,13 +123,14 @@ class ShapePair:
     def _compare_objects(self, first: ObjectShape, second: ObjectShape) -> None:
         leasts = max(first.least, len(first.required)), max(second.least, len(second.required))
         self._compare_counts("Properties", leasts, (first.most, second.most))
-        if not _require_alike(first, second):
-            names = dict.fromkeys((*first.names, *second.names))
-            self._leave_open("object", [{}, *({"required": [name]} for name in names)])
+        listed = dict.fromkeys((*first.names, *second.names))
         for side, one, other in _both_ways(first, second):
+            unmet = _unmet(one, other)
+            if unmet:
+                likely = [{}, *({"required": [name]} for name in listed)]
+                self._leave_open(side, "object", [*map(_failing, unmet), *likely])
             if self.values.order == "schema" and not _keeps_order(one, other):
                 self.unclear.add(side)
-        listed = dict.fromkeys((*first.names, *second.names))
         for name in listed:
             self.parts.append(PartPair((_member(first, name), _member(second, name)), name))
         for side, one, other in _both_ways(first, second):
@@ -139,12 +144,11 @@ class ShapePair:
                 pair = first.others(each.mask[:count]), second.others(each.mask[count:])
                 self.parts.append(PartPair(pair, name))
 
-    def _leave_open(self, kind: str, constraints: list[Constraint]) -> None:
-        """Try values in which a disagreement is likely to show."""
-        self.unclear = {0, 1}
+    def _leave_open(self, side: int, kind: str, constraints: list[Constraint]) -> None:
+        """Try values of a side in which a disagreement is likely to show."""
+        self.unclear.add(side)
         for constraint in constraints:
-            for side in (0, 1):
-                self._disagree(side, {"type": kind, **constraint})
+            self._disagree(side, {"type": kind, **constraint})
 
     def _compare_counts(
         self, what: str, leasts: tuple[int, int], mosts: tuple[int | None, int | None]
@@ -209,34 +213,64 @@ def _key(schema: Schema) -> bytes | None:
     return schema.key if schema.assertions else b"true"
 
 
-def _contain_alike(first: ArrayShape, second: ArrayShape) -> bool:
-    """Whether both ask for equal numbers of equal items somewhere."""
-    return len(first.contains) == len(second.contains) and all(
-        (one.least, one.most, one.start) == (other.least, other.most, other.start)
-        and are_written_alike([one.schema], [other.schema])
-        for one, other in zip(first.contains, second.contains, strict=True)
-    )
+def _contains_all(one: ArrayShape, other: ArrayShape) -> bool:
+    """Whether all that `other` says of items somewhere follows from one thing each that `one` says
+    of them. What else `one` says only takes arrays away from it."""
+    return all(any(_is_implied(each, mine) for mine in one.contains) for each in other.contains)
 
 
-def _require_alike(first: ObjectShape, second: ObjectShape) -> bool:
-    """Whether both have equal requirements that some member has to meet."""
-    if not (first.some or second.some):
-        return True
-    if first.names != second.names or first.languages != second.languages:
-        return False  # by which the requirements name members
-    return len(first.some) == len(second.some) and all(
-        map(_is_requirement_alike, first.some, second.some)
-    )
-
-
-def _is_requirement_alike(first: MemberRequirement, second: MemberRequirement) -> bool:
+def _is_implied(contained: Contained, mine: Contained) -> bool:
+    """Whether the numbers of items that `mine` allows are among those of `contained`."""
     return (
-        first.absent == second.absent
-        and first.names.keys() == second.names.keys()
-        and all(are_written_alike(one, second.names[at]) for at, one in first.names.items())
-        and [at for at, _ in first.languages] == [at for at, _ in second.languages]
-        and all(
-            are_written_alike([one], [other])
-            for (_, one), (_, other) in zip(first.languages, second.languages, strict=True)
-        )
+        mine.least >= contained.least
+        and (contained.most is None or (mine.most is not None and mine.most <= contained.most))
+        and mine.start == contained.start
+        and are_written_alike([mine.schema], [contained.schema])
     )
+
+
+class _Requirement(NamedTuple):
+    """A `MemberRequirement` whose names and languages don't depend on what else a shape lists."""
+
+    names: dict[str, tuple[Schema, ...]]
+    languages: list[tuple[Regular, Schema]]
+    absent: set[str]
+
+    @classmethod
+    def of(cls, found: MemberRequirement, shape: ObjectShape) -> _Requirement:
+        return cls(
+            {shape.names[at]: schemas for at, schemas in found.names.items()},
+            [(shape.languages[at], schema) for at, schema in found.languages],
+            {name for at, name in enumerate(shape.names) if found.absent >> at & 1},
+        )
+
+    def is_alike(self, other: _Requirement) -> bool:
+        """Whether both are written alike, and so met by equal objects. A name that only one of the
+        shapes lists would be among the names of one alone if it were in some language."""
+        mine, others = self.languages, other.languages
+        return (
+            self.absent == other.absent
+            and self.names.keys() == other.names.keys()
+            and all(are_written_alike(one, other.names[name]) for name, one in self.names.items())
+            and [language for language, _ in mine] == [language for language, _ in others]
+            and all(
+                are_written_alike([one[1]], [another[1]])
+                for one, another in zip(mine, others, strict=True)
+            )
+        )
+
+
+def _unmet(one: ObjectShape, other: ObjectShape) -> list[_Requirement]:
+    """The requirements of `other` that some member has to meet, of which `one` has none alike. Such
+    a requirement of `one` alone only takes objects away from it."""
+    mine = [_Requirement.of(each, one) for each in one.some]
+    others = [_Requirement.of(each, other) for each in other.some]
+    return [each for each in others if not any(each.is_alike(known) for known in mine)]
+
+
+def _failing(requirement: _Requirement) -> Constraint:
+    """What objects satisfy that don't meet a requirement, if no name is in its languages."""
+    return {
+        "required": sorted(requirement.absent),
+        "properties": dict.fromkeys(requirement.names, False),
+    }
