@@ -122,7 +122,7 @@ class PromptReader:
 def _blamed(prompt: ChatPrompt, error: Exception, place: str, *, with_tools: bool) -> str | None:
     """Return the field of which the chat template can make nothing; None for a defect of the
     server. `place`: the field that contained the prompt."""
-    if prompt.variables and set(prompt.variables) != EFFORT_VARIABLES:
+    if prompt.variables and frozenset(prompt.variables) != EFFORT_VARIABLES:
         return "chat_template_kwargs"  # whose values may be of types that it doesn't expect
     if isinstance(error, TemplateError):
         return place
