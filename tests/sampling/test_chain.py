@@ -186,6 +186,17 @@ def test_the_end_of_a_grammar_takes_precedence() -> None:
     assert left(run(FLAT, allowed={3, 7}, eos=frozenset({7}), min_tokens=5)) == {3}
 
 
+def test_each_row_keeps_its_own_ends() -> None:
+    params = SamplingParams(ignore_eos=True)
+    ends = [{7}, {6, 7}, set[int](), {6, 7}]
+    allowed = [{3, 7}, {6, 7}, {7}, {0, 6}]
+    rows = [SampleRow(params, (7,), 1, 0, frozenset(each)) for each in ends]
+    mask = torch.tensor([words(each) for each in allowed]).to(torch.int32)
+    logits = torch.tensor([FLAT] * len(rows))
+    run_chain(logits, ChainBatch(rows, mask))
+    assert [left(row) for row in logits.tolist()] == [{3}, {6, 7}, {7}, {0}]
+
+
 def test_banned_texts() -> None:
     texts = (b"a", b"b", b"ab", b"xab", b"ba", b"c", b"", b"")
     ban = TextBan([b"ab"], texts)

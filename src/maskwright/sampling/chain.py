@@ -138,11 +138,19 @@ def mask_rows(logits: Tensor, batch: ChainBatch) -> None:
 def min_tokens(logits: Tensor, batch: ChainBatch) -> None:
     """Forbid tokens that end the answer before `min_tokens`, and end tokens with `ignore_eos`. They
     stay where nothing else is left: the end of a grammar takes precedence."""
-    for number, row in enumerate(batch.rows):
-        if ends := withheld_ends(row):
-            others = logits[number].index_fill(0, torch.tensor(sorted(ends)), float("-inf"))
-            if others.amax() > float("-inf"):
-                logits[number] = others
+    entries = [
+        (number, token) for number, row in enumerate(batch.rows) for token in withheld_ends(row)
+    ]
+    if not entries:
+        return
+    rows, tokens = torch.tensor(entries).unbind(dim=1)
+    before = logits[rows, tokens]
+    logits[rows, tokens] = float("-inf")
+    numbers = rows.unique()
+    left = logits[numbers].amax(dim=-1) > float("-inf")
+    for number in numbers[~left].tolist():
+        mine = rows == number
+        logits[number, tokens[mine]] = before[mine]
 
 
 def require_support(logits: Tensor, batch: ChainBatch) -> None:
@@ -247,7 +255,7 @@ def bad_word_ends(row: SampleRow) -> NDArray[np.int64]:
 
 def withheld_ends(row: SampleRow) -> frozenset[int]:
     """Return the tokens that end the answer and may not be chosen yet."""
-    if len(row.output) < row.params.min_tokens:
+    if len(row.tokens) - row.prompt_length < row.params.min_tokens:
         return row.eos | row.stop_tokens
     return row.eos if row.params.ignore_eos else frozenset()
 
