@@ -178,10 +178,12 @@ def temperature(logits: Tensor, batch: ChainBatch) -> None:
     """Divide by the temperature, with the highest logit moved to 0 so that nothing overflows."""
     rows = _drawn(batch, lambda params: True)
     if rows:
-        chosen = logits[rows]
+        chosen = logits if len(rows) == len(logits) else logits[rows]
         divisors = torch.tensor([batch.rows[number].params.temperature for number in rows])
         divisors.clamp_(min=LEAST_TEMPERATURE)
-        logits[rows] = (chosen - chosen.amax(dim=-1, keepdim=True)) / divisors[:, None]
+        chosen.sub_(chosen.amax(dim=-1, keepdim=True)).div_(divisors[:, None])
+        if chosen is not logits:
+            logits[rows] = chosen
 
 
 def top_k(logits: Tensor, batch: ChainBatch) -> None:
