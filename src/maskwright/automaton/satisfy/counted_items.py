@@ -7,7 +7,7 @@ one of three.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from maskwright.automaton.satisfy.distinct import Find
 from maskwright.automaton.satisfy.schema_values import NOTHING
@@ -19,6 +19,13 @@ from maskwright.limits import spend
 
 MOST_ITEMS: Final = 20_000
 """Items of one completion, beyond which it is too long to be written out."""
+
+
+class CountedParts(NamedTuple):
+    """What completes a container, found without a search."""
+
+    parts: tuple[tuple[str, Witness], ...] | None
+    """Members, or items with an empty name; None if nothing completes it."""
 
 
 def needs_count_alone(progress: ArrayProgress) -> bool:

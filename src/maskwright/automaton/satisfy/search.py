@@ -8,7 +8,8 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import Final, NamedTuple
 
-from maskwright.automaton.satisfy.counted_items import count_items, needs_count_alone
+from maskwright.automaton.satisfy.counted_items import CountedParts, count_items, needs_count_alone
+from maskwright.automaton.satisfy.counted_members import count_members
 from maskwright.automaton.satisfy.distinct import (
     DistinctItems,
     Find,
@@ -39,7 +40,7 @@ from maskwright.limits import CHEAP, spend
 
 _MOST_STEPS: Final = 20_000
 _FEW: Final = 64
-"""Items or members that are chosen one by one; more of the same kind are counted."""
+"""Items that are chosen one by one where a search has begun; more of the same kind are counted."""
 
 
 class ContainerStep(NamedTuple):
@@ -203,7 +204,9 @@ class ContainerSearch:
                 raise too_long()
             many = self._many_parts(here, find, thorough=thorough)
             if many is not None:
-                heappush(queue, (cost + _cost(many), next(tie), None, chosen, many))
+                if many.parts is not None:
+                    total = cost + _cost(many.parts)
+                    heappush(queue, (total, next(tie), None, chosen, many.parts))
                 continue
             for name, value, after, _ in self._steps(here, recorded=not thorough):
                 spend()
@@ -214,32 +217,15 @@ class ContainerSearch:
                 heappush(queue, (total, next(tie), after, LinkedParts(chosen, (name, witness)), ()))
         return result
 
-    def _many_parts(
-        self, here: Progress, find: Find, *, thorough: bool
-    ) -> tuple[WitnessPart, ...] | None:
-        """All that a container still lacks, if these are many items or members of one kind. None if
-        only a search can tell."""
-        if isinstance(here, ArrayProgress):
-            if here.items_needed <= _FEW or not needs_count_alone(here):
-                return None
-            items = count_items(here, find, thorough=thorough)
-            return None if items is None else _parts(ArrayWitness(items))
-        missing = here.shape.least - here.count
-        if missing <= _FEW or here.is_full or here.shape.some or _up_to_required(here):
+    def _many_parts(self, here: Progress, find: Find, *, thorough: bool) -> CountedParts | None:
+        """All that a container still lacks, if only the number of many items or members matters.
+        None if a search has to tell."""
+        if isinstance(here, ObjectProgress):
+            return count_members(here, self._values.names, find)
+        if here.items_needed <= _FEW or not needs_count_alone(here):
             return None
-        names = self._values.names
-        free = [
-            (each, witness)
-            for each in names.of(here.shape.languages)
-            if (witness := find(here.shape.others(each.mask), NOTHING)) is not None
-        ]
-        if len(free) != 1:
-            return None
-        each, witness = free[0]
-        if missing > _MOST_STEPS:
-            raise too_long()
-        fresh = names.many_fresh(here, each, missing)
-        return None if fresh is None else tuple((name, witness) for name in fresh)
+        items = count_items(here, find, thorough=thorough)
+        return CountedParts(None if items is None else _parts(ArrayWitness(items)))
 
     def _required(self, progress: ObjectProgress, find: Find) -> ObjectWitness | None:
         left = progress.required_left()
