@@ -11,11 +11,12 @@ from operator import itemgetter
 from typing import Final
 
 from maskwright.automaton.satisfy.counted_items import CountedParts
-from maskwright.automaton.satisfy.distinct import Find, too_long
+from maskwright.automaton.satisfy.distinct import Find
 from maskwright.automaton.satisfy.schema_values import NOTHING
 from maskwright.automaton.value.name_classes import NameClass, NameClasses
 from maskwright.automaton.value.progress import ObjectProgress
 from maskwright.automaton.value.witness_text import Witness, size
+from maskwright.errors import LimitError
 from maskwright.limits import CHEAP, spend
 
 _MOST_MEMBERS: Final = 20_000
@@ -53,8 +54,6 @@ def count_members(progress: ObjectProgress, names: NameClasses, find: Find) -> C
     chosen = nsmallest(missing, [*_listed(progress, optional, find), *others])
     if len(required) < len(left) or len(chosen) < missing:
         return CountedParts(None)
-    if len(chosen) > _MOST_MEMBERS:
-        raise too_long()
     parts = sorted([*required, *chosen], key=itemgetter(1))
     return CountedParts(tuple((name, witness) for _, _, name, witness in parts))
 
@@ -96,6 +95,13 @@ def _names(
 ) -> tuple[str, ...] | None:
     few = names.few(each)
     if few is None:
+        if most > _MOST_MEMBERS:
+            raise LimitError(
+                f"the shortest object has more than {_MOST_MEMBERS:,} members",
+                limit="witness_search",
+                value=_MOST_MEMBERS,
+                way_out="ask for fewer members",
+            )
         return names.many_fresh(progress, each, most)
     taken = {"", *progress.shape.names, *progress.others}
     return tuple(name for name in few if name not in taken)
