@@ -7,9 +7,9 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-EACH_S: Final = 0.0004
+EACH_S: Final = 0.0008
 """Seconds between two writes to any streams, on average. A write takes the server about 40
-microseconds, in which the engine can't compute, so that all writes take a tenth of the time."""
+microseconds, in which the engine can't compute, so that all writes take a twentieth of the time."""
 
 LEAST_S: Final = 0.002
 """Texts that would be held for less are not held. Timers of an event loop are no more exact."""
