@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from maskwright.cli.process.bounded_http import HEAD_BYTES, PIECE_BYTES
+from maskwright.cli.process.bounded_http import HEAD_BYTES, MALFORMED, MOST_WAITING, PIECE_BYTES
 from tests.bounds import PATIENCE, wait_until
 from tests.live_server import address, live_server
 
@@ -41,6 +41,13 @@ class Echo:
             message = await receive()
             body += message.get("body", b"")
             more = message.get("more_body", False)
+        if scope["path"] == "/slow":
+            await asyncio.sleep(0.2)
+        if scope["path"] == "/wait":
+            while message["type"] != "http.disconnect":
+                message = await receive()
+            self.left += 1
+            return
         if scope["path"] == "/fail":
             raise RuntimeError("on purpose")
         if scope["path"] == "/stream":
@@ -146,13 +153,23 @@ CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n"
     [
         [HEAD + b"Long: " + b"z" * HEAD_BYTES + b"\r\n\r\n"],
         [HEAD, b"Many: headers\r\n" * HEAD_BYTES],
+        [HEAD + b"a:\r\n" * (HEAD_BYTES // 4) + b"\r\n"],
         [b"GET /", b"a" * HEAD_BYTES],
         [HEAD + b"Long: ", *[b"z" * 10_000] * 20],
         [HEAD, *[b"n" * 10_000] * 20],
         [CHUNKED, b"Many: trailers\r\n" * HEAD_BYTES],
         [CHUNKED + b"Long: ", *[b"z" * 10_000] * 20],
     ],
-    ids=["header", "headers", "target", "open-header", "open-name", "trailers", "open-trailer"],
+    ids=[
+        "header",
+        "headers",
+        "short-headers",
+        "target",
+        "open-header",
+        "open-name",
+        "trailers",
+        "open-trailer",
+    ],
 )
 def test_a_head_is_bounded(url: str, parts: list[bytes]) -> None:
     """One that has come as a whole, and one whose end never comes."""
@@ -178,6 +195,56 @@ def test_another_protocol_is_not_taken_up(url: str) -> None:
     found = answers(url, request + chunked + request[:cut], request[cut:] + PLAIN, count=4)
     assert [(status, told["body"]) for status, told in found] == [(200, [8, BODY.decode()])] * 4
     assert "upgrade" not in dict(found[0][1]["headers"])
+
+
+def test_many_offers_of_another_protocol_in_one_piece(url: str) -> None:
+    offer = b"GET /x HTTP/1.1\r\nHost: h\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n"
+    assert [status for status, _ in answers(url, offer * MOST_WAITING, count=MOST_WAITING)] == (
+        [200] * MOST_WAITING
+    )
+    with socket.create_connection(address(url), timeout=PATIENCE) as client:
+        client.sendall(offer * 2000)
+        received = client.makefile("rb").read()
+    assert received.count(b"HTTP/1.1 200 ") == 1 + MOST_WAITING
+    assert received.count(b"HTTP/1.1 400 ") == 1
+
+
+def test_requests_that_do_not_wait_for_answers_are_bounded(url: str) -> None:
+    """Those that may wait are answered, and only then it is told that there are too many."""
+    with socket.create_connection(address(url), timeout=PATIENCE) as client:
+        client.sendall(b"GET /slow HTTP/1.1\r\nHost: h\r\n\r\n" + PLAIN * 1000)
+        received = client.makefile("rb").read()
+    assert received.count(b"HTTP/1.1 200 ") == 1 + MOST_WAITING
+    assert received.count(b"HTTP/1.1 400 ") == 1
+    assert received.endswith(MALFORMED.encode())
+
+
+@pytest.mark.parametrize("after", [b"\x00no request", HEAD + b"Content-Length: x\r\n\r\n"])
+def test_what_is_malformed_is_told_after_the_answers_before_it(url: str, after: bytes) -> None:
+    slow = b"GET /slow HTTP/1.1\r\nHost: h\r\n\r\n"
+    found = answers(url, slow + PLAIN + after, count=3)
+    assert [status for status, _ in found] == [200, 200, 400]
+    assert [told["path"] for _, told in found[:2]] == ["/slow", "/v1/x"]
+
+
+def test_a_body_that_is_malformed_ends_its_request(url: str) -> None:
+    head = b"POST /slow HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
+    [(status, _)] = answers(url, head + b"3\r\nabc\r\n", b"no number\r\n")
+    assert status == 400
+
+
+def test_trailers_are_no_headers(url: str) -> None:
+    head = HEAD + b"Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n"
+    [(_, told)] = answers(url, head + b"Authorization: Bearer x\r\n\r\n")
+    assert [name for name, _ in told["headers"]] == ["host", "transfer-encoding"]
+
+
+def test_a_client_that_leaves_is_noticed_though_another_request_came(url: str, echo: Echo) -> None:
+    before = echo.left
+    with socket.create_connection(address(url)) as client:
+        client.sendall(b"GET /wait HTTP/1.1\r\nHost: h\r\n\r\n" + PLAIN)
+        threading.Event().wait(0.1)
+    wait_until(lambda: echo.left == before + 1)
 
 
 def test_the_bounds_of_a_head_count_each_request_for_itself(url: str) -> None:
@@ -210,6 +277,8 @@ def test_a_client_that_waits_to_be_told_to_go_on(url: str) -> None:
         b"GET /x y HTTP/1.1\r\nHost: a\r\n\r\n",
         b"\x16\x03\x01\x02\x00\x01\r\n\r\n",
         b"\x16\x03\x01\x02\x00\x01",
+        b"GET /x HTTP/2.0\r\nHost: here\r\n\r\n",
+        b"GET /x HTTP/0.9\r\nHost: here\r\n\r\n",
         b"CONNECT here:80 HTTP/1.1\r\nHost: here\r\n\r\n",
     ],
 )

@@ -1,9 +1,11 @@
-"""uvicorn's HTTP/1.1 on the parser of httptools, with a bound on heads, and without upgrades.
+"""uvicorn's HTTP/1.1 on the parser of httptools, with bounds, and without upgrades.
 
 httptools takes a request apart in a fraction of the time of h11, and a server's event loop shares
-the interpreter's lock with its engine. But it bounds nothing: a client could send one header, or
-trailers after a body in chunks, until the memory is full. And where a client offers another
-protocol, as Java's and curl do for HTTP/2, it leaves the body of the request out.
+the interpreter's lock with its engine. But uvicorn bounds nothing with it: a client could send one
+header, trailers after a body in chunks, or requests without waiting for answers, until the memory
+is full. Trailers become headers; what is malformed is told in the middle of the answer before it.
+And where a client offers another protocol, as Java's and curl do for HTTP/2, the body of the
+request is left out.
 """
 
 from __future__ import annotations
@@ -11,40 +13,68 @@ from __future__ import annotations
 from typing import Final
 
 import httptools
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn._types import ASGI3Application
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 HEAD_BYTES: Final = 1 << 14
-"""Most bytes of a request's target, headers and trailers together."""
+"""Most bytes of a request's first line, headers and trailers together."""
 
 PIECE_BYTES: Final = 1 << 16
 """Most bytes that the parser takes in without telling anything about them, such as the beginning of
 a header."""
 
+MOST_WAITING: Final = 16
+"""Most requests of a connection that wait for the answer to an earlier one."""
+
+MALFORMED: Final = (
+    "This is no request of HTTP/1.1, its head is too long, or too many are sent at once."
+)
+
 
 class BoundedHttp(HttpToolsProtocol):
     """One connection of a client, for `uvicorn.Config(http=…, ws="none")`. What is no request of
-    HTTP/1.0 or 1.1, or has too long a head, is answered with 400 in plain text."""
+    HTTP/1.0 or 1.1, or exceeds a bound, is answered with 400 in plain text, after the answers to
+    the requests before it; then the connection is closed."""
 
     parser: httptools.HttpRequestParser
     _head_bytes = 0
     _untold_bytes = 0
     """What has come since the parser last told something, at most."""
+    _has_head = False
+    _answered: RequestResponseCycle | None = None
+    """The request that the application answers, or has answered last. uvicorn's `cycle` is the last
+    one that has come."""
+    _refuses = False
+    """Whether nothing more is read."""
+
+    # What the transport calls ---------------------------------------------------------------------
 
     def data_received(self, data: bytes) -> None:
         self._unset_keepalive_if_required()
-        self._untold_bytes += len(data)
-        try:
-            self.parser.feed_data(data)
-        except httptools.HttpParserUpgrade as stop:
-            self._read_without_offer(data[stop.args[0] :])
-        except httptools.HttpParserError:
-            self.send_400_response("This is no request of HTTP, or its head is too long.")
-        else:
-            if self._untold_bytes > PIECE_BYTES and not self.transport.is_closing():
-                self.send_400_response("The head of the request is too long.")
+        while data and not self._refuses:
+            self._untold_bytes += len(data)
+            try:
+                self.parser.feed_data(data)
+            except httptools.HttpParserUpgrade as stop:
+                data = self._without_offer(data[stop.args[0] :])
+                continue
+            except httptools.HttpParserError:
+                self._refuse()
+            if self._untold_bytes > PIECE_BYTES:
+                self._refuse()
+            return
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.pipeline.clear()
+        if self._answered is not None:
+            _tell_end(self._answered)
+        super().connection_lost(exc)
+
+    # What the parser calls ------------------------------------------------------------------------
 
     def on_message_begin(self) -> None:
-        self._head_bytes = self._untold_bytes = 0
+        self._head_bytes, self._untold_bytes = len("OPTIONS  HTTP/1.1\r\n"), 0
+        self._has_head = False
         super().on_message_begin()
 
     def on_url(self, url: bytes) -> None:
@@ -52,18 +82,27 @@ class BoundedHttp(HttpToolsProtocol):
         super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self._count(len(name) + len(value))
-        super().on_header(name, value)
+        self._count(len(name) + len(value) + len(": \r\n"))
+        if not self._has_head:  # else it is a trailer, which must not count as a header
+            super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """Begin the exchange. RFC 9112, section 3.2: a request of HTTP/1.1 names one host."""
+        """Begin the exchange, or have it wait. RFC 9112, section 3.2: a request of HTTP/1.1 names
+        one host."""
+        self._has_head = True
+        version = self.parser.get_http_version()
         hosts = sum(name == b"host" for name, _ in self.headers)
-        if hosts > 1 or (not hosts and self.parser.get_http_version() != "1.0"):
-            raise httptools.HttpParserError("a request names one host")
-        if not self.parser.should_upgrade():
-            super().on_headers_complete()
-        elif self.parser.get_method() == b"CONNECT":
-            raise httptools.HttpParserError("this is no proxy")
+        if version not in ("1.0", "1.1") or hosts > 1 or (not hosts and version == "1.1"):
+            raise httptools.HttpParserError("no HTTP/1.1, or not one host")
+        if self.parser.should_upgrade():
+            if self.parser.get_method() == b"CONNECT":
+                raise httptools.HttpParserError("this is no proxy")
+            return
+        if len(self.pipeline) == MOST_WAITING:
+            raise httptools.HttpParserError("too many requests at once")
+        super().on_headers_complete()
+        if self.pipeline:  # uvicorn stops reading, but then it is not seen that the client leaves
+            self.flow.resume_reading()
 
     def on_body(self, body: bytes) -> None:
         self._untold_bytes = 0
@@ -73,17 +112,58 @@ class BoundedHttp(HttpToolsProtocol):
         if not self.parser.should_upgrade():
             super().on_message_complete()
 
+    # What uvicorn calls ---------------------------------------------------------------------------
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self._refuses:
+            self._send_refusal()
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        self._answered = cycle
+        super()._start_asgi_task(cycle, app)
+
     def _count(self, nbytes: int) -> None:
         self._untold_bytes = 0
         self._head_bytes += nbytes
         if self._head_bytes > HEAD_BYTES:
             raise httptools.HttpParserError("the head of a request is too long")
 
-    def _read_without_offer(self, rest: bytes) -> None:
-        """Read a request that offers another protocol once more, as if it offered none: the parser
-        has stopped after its head. `rest`: what came after that."""
-        line = b"%b %b HTTP/1.1\r\n" % (self.parser.get_method(), self.url)
+    def _refuse(self) -> None:
+        """Read nothing more. The requests that have come as a whole are answered."""
+        self._refuses = True
+        self.flow.pause_reading()
+        last = self.cycle
+        if self._answered is not None and last.more_body and not last.response_complete:
+            if last is not self._answered:
+                self.pipeline.popleft()
+            elif last.response_started:
+                self.transport.close()
+            else:
+                _tell_end(last)
+                self.send_400_response(MALFORMED)
+        self._send_refusal()
+
+    def _send_refusal(self) -> None:
+        """Tell the client why nothing more is read, unless an answer is under way."""
+        answers = self._answered is not None and not self._answered.response_complete
+        if not answers and not self.transport.is_closing():
+            self._unset_keepalive_if_required()
+            self.send_400_response(MALFORMED)
+
+    def _without_offer(self, rest: bytes) -> bytes:
+        """Return a request that offers another protocol as if it offered none, to be read once
+        more: the parser has stopped after its head. `rest`: what came after that."""
+        version = self.parser.get_http_version().encode()
+        line = b"%b %b HTTP/%b\r\n" % (self.parser.get_method(), self.url, version)
         headers = [b"%b: %b\r\n" % header for header in self.headers if header[0] != b"upgrade"]
         self.parser = httptools.HttpRequestParser(self)
         self.parser.set_dangerous_leniencies(lenient_data_after_close=True)  # as uvicorn sets it
-        self.data_received(b"".join([line, *headers, b"\r\n", rest]))
+        return b"".join([line, *headers, b"\r\n", rest])
+
+
+def _tell_end(cycle: RequestResponseCycle) -> None:
+    """Tell the application that the client gets nothing more of an answer."""
+    if not cycle.response_complete:
+        cycle.disconnected = True
+        cycle.message_event.set()
