@@ -126,9 +126,11 @@ def _blamed(prompt: ChatPrompt, error: Exception, place: str, *, with_tools: boo
         return "chat_template_kwargs"  # whose values may be of types that it doesn't expect
     if isinstance(error, TemplateError):
         return place
+    if with_tools:  # which may hold anything as a description
+        return "tools"
     if prompt.variables:
         return "reasoning.effort" if place == "input" else "reasoning_effort"
-    return "tools" if with_tools else None  # which may hold anything as a description
+    return None
 
 
 def _is_quick(request: AnswerRequest) -> bool:

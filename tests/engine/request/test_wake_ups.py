@@ -90,7 +90,12 @@ def test_a_closed_loop_is_left_alone() -> None:
         return wake_ups_of_running_loop()
 
     wake_ups = asyncio.run(run())
-    wake_ups.pass_on(lambda: pytest.fail("the loop is closed"))
+    wake_ups.pass_on(lambda: pytest.fail("the loop is closed"), urgent=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(wake_ups_module, "GIVE_WAY_S", PATIENCE)
+        begin = time.monotonic()
+        WakeUps.give_way()
+    assert time.monotonic() - begin < PATIENCE / 2
 
 
 def test_a_thread_waits_for_a_loop_that_has_urgent_calls() -> None:

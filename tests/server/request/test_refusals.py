@@ -63,6 +63,7 @@ def test_an_explicit_null_is_an_absent_field(name: str) -> None:
         ({"echo": True}, "send the prompt to /v1/completions"),
         ({"input_ids": [1]}, "send token ids as the prompt to /v1/completions"),
         ({"stop_sequences": ["a"]}, "send stop"),
+        ({"reasoning": {"effort": "none"}}, "send reasoning_effort"),
     ],
 )
 def test_the_way_out(fields: dict[str, Any], advice: str) -> None:
@@ -81,10 +82,13 @@ LLAMA_CPP: dict[str, Any] = {
     "mirostat": 0,
     "mirostat_eta": 0.1,
     "mirostat_tau": 5,
+    "n_discard": 0,
+    "n_keep": 0,
     "reasoning_format": "auto",
     "repeat_last_n": 64,
     "repeat_penalty": 1,
     "return_progress": True,
+    "t_max_predict_ms": -1,
     "timings_per_token": True,
     "typ_p": 1,
     "xtc_probability": 0,

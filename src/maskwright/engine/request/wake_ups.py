@@ -48,16 +48,21 @@ class WakeUps:
             self._calls += calls
             self._begun.clear()
         loop = self._loop()
-        if not waiting and loop is not None:
-            with contextlib.suppress(RuntimeError):  # a closed loop has no reader that waits
+        if loop is None or loop.is_closed():  # then no reader waits
+            self._take()
+        elif not waiting:
+            with contextlib.suppress(RuntimeError):  # it has been closed since
                 loop.call_soon_threadsafe(self._run)
 
     def _run(self) -> None:
+        for call in self._take():
+            call()
+
+    def _take(self) -> list[Call]:
         with self._lock:
             calls, self._calls = self._calls, []
             self._begun.set()
-        for call in calls:
-            call()
+        return calls
 
     @staticmethod
     def give_way() -> None:

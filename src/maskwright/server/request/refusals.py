@@ -57,6 +57,7 @@ NEUTRAL: Mapping[str, tuple[object, ...]] = {
     "priority": (0,),
     "prompt_embeds": ([],),
     "prompt_token_ids": (),
+    "reasoning": ({},),
     "reasoning_budget_tokens": (-1,),
     "reasoning_format": ("auto", "deepseek"),
     "reasoning_in_content": (False,),
@@ -78,7 +79,7 @@ NEUTRAL: Mapping[str, tuple[object, ...]] = {
     "stop_regex": (),
     "stop_sequences": ([],),
     "stream_reasoning": (True,),
-    "t_max_predict_ms": (0,),
+    "t_max_predict_ms": (0, -1),
     "tfs_z": (1,),
     "thinking_budget_tokens": (-1,),
     "top_a": (0,),
@@ -131,6 +132,7 @@ WAYS_OUT: Mapping[str, str] = {
     "previous_input_messages": "send the whole conversation as input",
     "previous_response": "send the whole conversation as input",
     "prompt_token_ids": "send token ids as the prompt to /v1/completions",
+    "reasoning": "send reasoning_effort",
     "reasoning_budget_tokens": "send thinking_token_budget",
     "reasoning_in_content": "separate_reasoning: false leaves reasoning in the text",
     "return_prompt_text": "send return_token_ids, and these to /detokenize",
@@ -161,7 +163,7 @@ _OTHERS = (
     "cache_prompt dry_allowed_length dry_base dry_penalty_last_n dry_sequence_breakers"
     " dynatemp_exponent guided_decoding_backend id_slot include max_tool_calls"
     " media_io_kwargs metadata mirostat_eta mirostat_tau mm_processor_kwargs moderation"
-    " prediction prompt_cache_key prompt_cache_options prompt_cache_retention reasoning"
+    " n_discard n_keep prediction prompt_cache_key prompt_cache_options prompt_cache_retention"
     " repeat_last_n return_progress safety_identifier service_tier"
     " session_id spaces_between_special_tokens store stream_interval text timings_per_token"
     " truncation verbosity xtc_threshold"
