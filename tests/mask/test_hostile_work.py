@@ -56,6 +56,14 @@ def nested(keyword: str, depth: int) -> Json:
     return schema
 
 
+def arrays(least: int, depth: int) -> Json:
+    """Arrays in arrays, each with a least count: the shortest text has `least**depth` values."""
+    schema: Json = {"type": "null"}
+    for _ in range(depth):
+        schema = {"type": "array", "minItems": least, "items": schema}
+    return schema
+
+
 def patterns(keyword: str) -> Json:
     """Ten alternatives that differ in a pattern alone."""
     return {
@@ -179,6 +187,20 @@ REFUSED: dict[str, tuple[str, Json]] = {
     ),
     "a billion letters": ("work", {"type": "string", "minLength": 10**9, "pattern": "^[ab]*$"}),
     "many objects": ("witness_search", {"type": "object", "minProperties": 10**6}),
+    "two arrays of arrays of arrays": (
+        "work",
+        {"type": "array", "uniqueItems": True, "minItems": 2, "items": arrays(400, 3)},
+    ),
+    "arrays of arrays of arrays among others": (
+        "work",
+        {
+            "type": "array",
+            "allOf": [
+                {"contains": arrays(3000, 3)},
+                {"contains": {"type": "array"}, "maxContains": 1},
+            ],
+        },
+    ),
     "names that run out": (
         "work",
         {

@@ -47,6 +47,8 @@ def test_counts(branch: list[Assertion], least: int, most: int | None) -> None:
         [ItemCount(2, None), ItemCount(0, 1)],
         [UniqueItems(), NotUniqueItems()],
         [NotUniqueItems(), ItemCount(0, 1)],
+        [Contains(FREE, 3, 2)],
+        [Contains(STRING, 0, None), Contains(INTEGER, 1, 0)],
     ],
 )
 def test_assertions_that_exclude_each_other(branch: list[Assertion]) -> None:

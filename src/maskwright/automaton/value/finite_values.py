@@ -78,6 +78,7 @@ def spellings(text: str) -> Regular:
 
 def canonical(text: str) -> str:
     """One spelling for all equal JSON values."""
+    spend(len(text) * CHEAP)
     return json.dumps(_plain(json.loads(text)), sort_keys=True)
 
 

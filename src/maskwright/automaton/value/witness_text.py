@@ -52,12 +52,14 @@ def rendered(witness: Witness, whitespace: Whitespace, depth: int) -> str:
 
 
 def rendered_items(values: Iterable[Witness], whitespace: Whitespace, depth: int) -> list[str]:
-    """The items of an array. Of the same witness several times in a row, the text is found once."""
+    """The items of an array. Of the same witness several times in a row, the text is found once,
+    but all of it is counted: with arrays in arrays it would grow beyond all bounds."""
     texts: list[str] = []
     for _, same in groupby(values, id):
         run = list(same)
-        spend(len(run) * CHEAP)
-        texts += [rendered(run[0], whitespace, depth)] * len(run)
+        text = rendered(run[0], whitespace, depth)
+        spend(len(run) * len(text) * CHEAP)
+        texts += [text] * len(run)
     return texts
 
 

@@ -36,6 +36,8 @@ def array_shape(branch: list[Assertion]) -> ArrayShape | None:
             case ItemCount():
                 counts.append(assertion)
             case Contains(schema=schema, least=low, most=high, start=start):
+                if high is not None and high < low:
+                    return None
                 if low > 0 or high is not None:
                     contains.append(Contained(schema, low, high, start))
             case UniqueItems():
