@@ -22,6 +22,7 @@ and random shapes with the server's own limit, beside a stream of long answers.
 from __future__ import annotations
 
 import json
+import os
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -54,9 +55,10 @@ SHORT: Final = (20, 30)
 OTHER_WORK: Final = 20.0
 """Seconds of an answer that are not the work of its grammar; more where the machine is busy."""
 PATIENCE: Final = 100.0
-GAP_MS: Final = 150.0
+GAP_MS: Final = 150.0 if len(os.sched_getaffinity(0)) > 1 else 600.0
 """Without processes the first shapes made gaps of up to 60 seconds. On two idle cores gaps are
-below 100 ms, which `benchmarks/hostile.py` shows."""
+below 100 ms, which `benchmarks/hostile.py` shows; on one core, grammar processes and the server
+take turns."""
 HOPS: Final = 12
 """How often a token waits for a processor where the machine is busy: two processes and four threads
 have a part in it, and more where its grammar moves to another process."""

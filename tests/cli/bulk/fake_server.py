@@ -10,7 +10,7 @@ import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -89,6 +89,8 @@ class FakeServer:
             pass
         finally:
             writer.close()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
 
     def _answer(self, body: Any) -> Answer:
         self.bodies.append(body)
@@ -114,14 +116,15 @@ def fake_server(fake: FakeServer) -> Iterator[FakeServer]:
 
     async def stop() -> None:
         server.close()
-        tasks = asyncio.all_tasks() - {asyncio.current_task()}
-        if tasks:
-            # The client has left, so that they end by themselves. One that is cancelled before it
-            # has begun doesn't close its connection.
-            _, tasks = await asyncio.wait(tasks, timeout=LEAVING_S)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        until = loop.time() + LEAVING_S
+        # The client has left, so that they end by themselves; what accepts a connection makes the
+        # task that serves it. One that is cancelled before it has begun doesn't close its
+        # connection.
+        while tasks := asyncio.all_tasks() - {asyncio.current_task()}:
+            if loop.time() > until:
+                for task in tasks:
+                    task.cancel()
+            await asyncio.wait(tasks, timeout=LEAVING_S)
 
     try:
         yield fake
