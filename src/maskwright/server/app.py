@@ -10,6 +10,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
+from starlette.routing import Match, Route
 
 from maskwright.dist.drain import Drain
 from maskwright.dist.handoff.http_names import BLOCKS_PATH, LACKING_PATH
@@ -262,7 +263,17 @@ async def _answer_http(request: Request, error: Exception) -> Response:
     exchange_of(request.scope).code = told.code
     response = error_response(told)
     response.headers.update(error.headers or {})
+    if error.status_code == 405:
+        response.headers["allow"] = ", ".join(sorted(_methods(request)))
     return response
+
+
+def _methods(request: Request) -> set[str]:
+    """Return all methods that a path answers. The router's own error knows those of the first
+    endpoint alone that has the path."""
+    routes = [route for route in request.app.routes if isinstance(route, Route)]
+    found = [route for route in routes if route.matches(request.scope)[0] is not Match.NONE]
+    return {method for route in found for method in route.methods or ()}
 
 
 async def _answer_nobody(request: Request, _: Exception) -> Response:

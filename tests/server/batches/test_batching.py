@@ -267,6 +267,12 @@ def test_without_a_folder_it_says_how_to_get_one(client: Client) -> None:
         assert "--batch-folder" in answer.json()["error"]["message"]
 
 
+def test_a_wrong_method_is_told_all_that_a_path_answers(http: httpx.Client) -> None:
+    for path, methods in (("/files", "GET, POST"), ("/files/x", "DELETE, GET")):
+        answer = http.put(path)
+        assert (answer.status_code, answer.headers["allow"]) == (405, methods)
+
+
 def test_a_folder_that_cannot_be_used(engine: ScriptedEngine, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="can't use"):

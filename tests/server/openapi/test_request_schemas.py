@@ -138,6 +138,7 @@ FORMAT_VALUES: tuple[Any, ...] = (
     {"json": {}, "disable_any_whitespace": 1},
     {"structural_tag": {"type": "structural_tag"}},
     {"format": {"type": "text"}, "verbosity": "low"},
+    {"verbosity": "loud"},
     {"format": {"type": "regex", "regex": "a"}, "other": 1},
     {"name": "f"},
     {"name": "g h"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import Final
 
@@ -87,14 +88,19 @@ def _text_fields() -> Schemas:
 
 
 def _response_fields() -> Schemas:
-    format: Schemas = {"format": nullable(ref("ResponseFormat")), "verbosity": ANYTHING}
+    format: Schemas = {
+        "format": nullable(ref("ResponseFormat")),
+        "verbosity": one_of(response_request.VERBOSITIES),
+    }
     about = f"`{response_request.LOGPROBS}` asks for log-probabilities; others have no effect."
     return {
         **_common(),
         **input_fields(),
         **tool_fields(),
+        **dict.fromkeys(response_request.LABELS, text()),
         "include": either(text(), array(text()), about=about),
         "max_output_tokens": _LIMIT,
+        "max_tool_calls": integer(0, sys.maxsize),
         "metadata": {"type": "object", "additionalProperties": text()},
         "text": record({}, format, closed=True),
         "top_logprobs": _TOP,
@@ -118,7 +124,8 @@ def _body(
     if required is not None:
         properties[required] = fields[required]
     for name in sorted(HARMLESS - obeyed):
-        properties[name] = {"description": "Accepted, and without effect."}
+        form = nullable(fields[name]) if name in fields else ANYTHING
+        properties[name] = {**form, "description": "Accepted, and without effect."}
     for name, neutral in sorted({**NEUTRAL, **refused}.items()):
         if name not in properties:
             properties[name] = _refused(name, neutral)

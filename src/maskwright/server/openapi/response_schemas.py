@@ -21,7 +21,7 @@ from maskwright.server.openapi.builders import (
     ref,
     text,
 )
-from maskwright.server.request.response_request import ECHOED
+from maskwright.server.request.response_request import ECHOED, LABELS
 
 KINDS: Final = (MESSAGE, REASONING, FUNCTION, CUSTOM)
 _SCORES: Final[Json] = array(ref("TokenLogprob"))
@@ -72,7 +72,7 @@ def _response() -> Json:
         },
         {
             "maskwright": ref("Told"),
-            **dict.fromkeys(("prompt_cache_key", "safety_identifier", "user"), ANYTHING),
+            **dict.fromkeys(LABELS, text()),
         },
     )
 

@@ -3,6 +3,7 @@ conversation."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, cast
@@ -84,6 +85,13 @@ ECHOED: Final[Mapping[str, object]] = {
 """Fields of the request that the response repeats, with their defaults."""
 
 
+LABELS: Final = ("prompt_cache_key", "safety_identifier", "user")
+"""Strings of the request that the response repeats where they are given."""
+
+
+VERBOSITIES: Final = ("low", "medium", "high")
+
+
 @dataclass(frozen=True, slots=True)
 class ResponseRequest:
     """A request, and `echoed`: the settings that the response repeats."""
@@ -99,6 +107,7 @@ def parse_response_request(tree: dict[str, object]) -> ResponseRequest:
     body.choice("truncation", ("disabled", "auto"))
     text = body.object("text") or Fields({}, "text")
     text.only("format", "verbosity")
+    _check_echoed(body, text)
     reasoning = body.object("reasoning")
     effort = None if reasoning is None else reasoning.string("effort")
     alternatives = _alternatives(body)
@@ -113,6 +122,14 @@ def parse_response_request(tree: dict[str, object]) -> ResponseRequest:
         reply=replace(read_reply(body), logprobs=alternatives is not None),
     )
     return ResponseRequest(answer, _echoed(body, text))
+
+
+def _check_echoed(body: Fields, text: Fields) -> None:
+    """Refuse wrong types of fields that have no effect but are repeated in the response."""
+    text.choice("verbosity", VERBOSITIES)
+    body.integer("max_tool_calls", 0, sys.maxsize)
+    for name in LABELS:
+        body.string(name)
 
 
 def _alternatives(body: Fields) -> int | None:
@@ -137,7 +154,7 @@ def _echoed(body: Fields, text: Fields) -> Json:
         "summary": None,
         **(cast(Json, reasoning) if isinstance(reasoning, dict) else {}),
     }
-    for name in ("prompt_cache_key", "safety_identifier", "user"):
+    for name in LABELS:
         if body.has(name):
             settings[name] = body.get(name)
     return settings
@@ -151,7 +168,7 @@ def _flat(tool: object) -> object:
     """Return a tool, which has been read already, with all its fields in one object."""
     fields = Fields.of(tool, "tools")
     inner = fields.object("function") or fields.object("custom")
-    flat = {"type": "function", **fields.values, **({} if inner is None else inner.values)}
+    flat = {"type": "function", **_present(fields), **({} if inner is None else _present(inner))}
     for name in ("function", "custom"):
         flat.pop(name, None)
     if flat["type"] == "function":
