@@ -270,6 +270,15 @@ class Recognizer:
             taken += count
         return here, taken
 
+    def known_target(self, here: Configuration, token: int) -> Configuration | None:
+        """Return the configuration after a token, if that depends on nothing but what the machine
+        has already; None if not, or if the token may not follow."""
+        with self.tables.lock:
+            target = take_token(self.address(), *here, token)
+            if target == PENDING:
+                self.machine.abandon()
+            return unpacked(int(target)) if target >= 0 else None
+
     def take_token(
         self, here: Configuration, token: int, read_prefix: Callable[[], bytes | bytearray]
     ) -> tuple[Configuration | None, bool]:

@@ -91,6 +91,17 @@ class Walker:
         position.row = row
         position.record = self.tables.rows.address(row)
 
+    def known_after(self, position: Position, token: int) -> Position | None:
+        """Like `after`, where the machine lacks nothing for it and the text doesn't matter: nothing
+        has to be counted then. None elsewhere, and for a token that is not allowed."""
+        if position.names:
+            return None
+        here = self.recognizer.known_target(position.configuration, token)
+        if here is None or self.names.apply(here):
+            return None
+        following = position.moves[token] = self.recognizer.position(here)
+        return following
+
     def after(
         self, position: Position, token: int, read_prefix: Callable[[], bytes | bytearray]
     ) -> Position | None:

@@ -34,6 +34,9 @@ class SpellableWalker(Walker):
         self.find(position, read_prefix)
         position.sufficient_budget = 1 + ENDLESS  # one byte may take several tokens
 
+    def known_after(self, position: Position, token: int) -> Position | None:
+        return None  # whether the token is allowed depends on the text
+
     def after(
         self, position: Position, token: int, read_prefix: Callable[[], bytes | bytearray]
     ) -> Position | None:

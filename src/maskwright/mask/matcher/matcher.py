@@ -178,7 +178,6 @@ class Matcher:
         self._steps.append(token)
         return True
 
-    @_reading
     def _after(self, token: int) -> Position | None:
         """Return the position after a token that was not accepted here before; None if the mask
         doesn't allow it."""
@@ -187,10 +186,18 @@ class Matcher:
         if here is recognizer.ended or not 0 <= token < vocabulary.size:
             return None
         if token in vocabulary.eos:
-            return recognizer.ended if recognizer.accepting(here.configuration) else None
+            return recognizer.ended if self._may_end(here) else None
         if not vocabulary.spellings[token]:
             return None
-        return self._walker.after(here, int(token), self._read)
+        return self._walker.known_after(here, int(token)) or self._found_after(here, int(token))
+
+    @_reading
+    def _may_end(self, here: Position) -> bool:
+        return self.recognizer.accepting(here.configuration)
+
+    @_reading
+    def _found_after(self, here: Position, token: int) -> Position | None:
+        return self._walker.after(here, token, self._read)
 
     def _read(self) -> bytearray:
         """The text so far."""
