@@ -281,9 +281,11 @@ class Follower:
 
     def accept(self, token: int) -> bool:
         """Move on by a token; False, and nothing changes, if it is not known to be allowed."""
-        following = self._after(self._path[-1], len(self._steps), token)
+        following = self._path[-1].moves.get(token)
         if following is None:
-            return False
+            following = self._after(self._path[-1], len(self._steps), token)
+            if following is None:
+                return False
         self._path.append(following)
         self._steps.append(token)
         return True
@@ -319,7 +321,7 @@ class Follower:
             return False
         here, at = self._path[-1], len(self._steps)
         for token in tokens:
-            following = self._after(here, at, token)
+            following = here.moves.get(token) or self._after(here, at, token)
             if following is None:
                 return False
             here, at = following, at + 1

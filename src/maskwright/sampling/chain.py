@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -32,8 +33,7 @@ LEAST_TEMPERATURE = float(np.finfo(np.float32).tiny)
 doesn't become 0 in float32."""
 
 
-@dataclass(frozen=True, slots=True)
-class SampleRow:
+class SampleRow(NamedTuple):
     """What chain and draw need of one sequence.
 
     `eos`, `stop_tokens`: tokens that end the answer, of the model and of the client. `tokens`:

@@ -13,6 +13,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,8 +39,7 @@ from maskwright.sampling import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Advance:
+class Advance(NamedTuple):
     """The result of `Active.advance`.
 
     `reason`: why the last token ends the request, or None. `forced`: tokens that the grammar forces
@@ -51,8 +51,7 @@ class Advance:
     draft: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Masks:
+class Masks(NamedTuple):
     """The masks of the next token and of the tokens after each draft token, each of `words` int32
     `[words]`. What a grammar hands out again and again can't be written to.
 
@@ -384,6 +383,8 @@ class Active:
             nowhere = (NOWHERE,) * count if self.request.trace else ()
             return Masks((self.free_words,) * count, places=nowhere)
         begin = time.perf_counter()
+        if count == 1 and isinstance(matcher, Follower) and not self.request.trace:
+            return Masks((matcher.mask(left),), 1, 1, time.perf_counter() - begin)
         hits = 0
         words: list[Mask] = []
         places: list[Place] = []
@@ -434,8 +435,7 @@ class Active:
         except Exception:
             self._go_back(1)
             raise
-        self.masks = replace(
-            masks,
+        self.masks = masks._replace(
             words=(*masks.words[: number + 1], *mask.words),
             places=(*masks.places[: number + 1], *mask.places),
         )

@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -93,8 +94,7 @@ class Counts:
     mask_hits: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(NamedTuple):
     """Rows of logits that wait for their masks: in `logits`, from row `first` on, one for the next
     token and one after each token of `draft`."""
 

@@ -14,6 +14,7 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from maskwright.engine.observations import Observations
 from maskwright.engine.request.active import Active, Advance, Masks
@@ -22,8 +23,7 @@ from maskwright.errors import GenerationError
 from maskwright.processes.follower import Heard
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
+class Prepared(NamedTuple):
     """`Active.prepare` has filled the masks."""
 
     masks: Masks
