@@ -68,12 +68,20 @@ def processes(served: ServedProcess) -> dict[str, int]:
 @pytest.mark.timeout(3600)
 def test_thirty_kills_of_servers_for_prompts_and_for_answers() -> None:
     with served_process() as alone, ThreadPoolExecutor(REQUESTS) as pool:
-        expected = list(pool.map(partial(answered, alone.url, ""), range(REQUESTS)))
+        expected = list(pool.map(partial(answered, alone.url, "alone"), range(REQUESTS)))
     for text in expected:
         jsonschema.validate(json.loads(text), SCHEMA)
     draw = random.Random(7)
     killed: Counter[str] = Counter()
     with served_process("--prefill", "2", "--decode", "2") as served:
+        with httpx.Client(base_url=served.url, timeout=PATIENCE) as client:
+            wait_for_all(client)
+        began = time.monotonic()
+        with ThreadPoolExecutor(REQUESTS) as pool:
+            assert (
+                list(pool.map(partial(answered, served.url, "calm"), range(REQUESTS))) == expected
+            )
+        undisturbed = time.monotonic() - began
         for number in range(KILLS):
             with httpx.Client(base_url=served.url, timeout=PATIENCE) as client:
                 wait_for_all(client)
@@ -81,7 +89,7 @@ def test_thirty_kills_of_servers_for_prompts_and_for_answers() -> None:
             with ThreadPoolExecutor(REQUESTS) as pool:
                 ask = partial(answered, served.url, str(number))
                 running = [pool.submit(ask, seed) for seed in range(REQUESTS)]
-                time.sleep(draw.uniform(0.0, 3.0))
+                time.sleep(draw.uniform(0.0, undisturbed))
                 at = 2 * (number % 2) + draw.randrange(2)
                 kill(processes(served)[f"w{at}"], SIGKILL)
                 under_way = not all(one.done() for one in running)
