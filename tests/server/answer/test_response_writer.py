@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import httpx
+import pytest
 
 from maskwright.errors import InputError
 from tests.server.scripted import Client, Script, ScriptedEngine
@@ -52,6 +53,32 @@ def test_the_settings_of_a_request_are_repeated(client: Client) -> None:
         "store": False,
     }
     assert {name: body[name] for name in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("sent", "repeated"),
+    [
+        ({"type": "text", "schema": None}, {"type": "text"}),
+        (
+            {"type": "json_schema", "schema": {}, "strict": None},
+            {"type": "json_schema", "schema": {}, "name": "answer"},
+        ),
+        (
+            {"type": "json_schema", "name": "n", "schema": {}, "strict": True},
+            {"type": "json_schema", "name": "n", "schema": {}, "strict": True},
+        ),
+        (
+            {"type": "json_schema", "json_schema": {"name": "n", "schema": {}}},
+            {"type": "json_schema", "name": "n", "schema": {}},
+        ),
+    ],
+    ids=str,
+)
+def test_a_format_is_repeated_in_openais_spelling(
+    client: Client, sent: dict[str, Any], repeated: dict[str, Any]
+) -> None:
+    body = ask(client, text={"format": sent, "verbosity": None}).json()
+    assert body["text"] == {"format": repeated}
 
 
 def test_a_name_that_was_not_sent_is_left_out(client: Client) -> None:

@@ -19,6 +19,7 @@ from maskwright.server.openapi.builders import (
     ref,
     text,
 )
+from maskwright.server.request import response_request
 from maskwright.server.request.input_items import ROLES as INPUT_ROLES
 from maskwright.server.request.messages import ROLES, TEXT_PARTS
 
@@ -58,10 +59,12 @@ def template_fields() -> Schemas:
 def input_fields() -> Schemas:
     """Return the fields that make the prompt of a response."""
     about = "A message of the user, or the whole conversation as items."
+    summary = nullable(one_of(response_request.SUMMARIES, "Without effect."))
+    reasoning = {"effort": nullable(text(_ABOUT_EFFORT)), "summary": summary}
     return {
         "input": either(text(), array(ref("InputItem"), minItems=1), about=about),
         "instructions": text("The first message, with the role `system`."),
-        "reasoning": record({}, {"effort": nullable(text(_ABOUT_EFFORT))}),
+        "reasoning": record({}, {**reasoning, "generate_summary": summary}),
         **template_fields(),
     }
 

@@ -90,7 +90,7 @@ def _text_fields() -> Schemas:
 def _response_fields() -> Schemas:
     format: Schemas = {
         "format": nullable(ref("ResponseFormat")),
-        "verbosity": one_of(response_request.VERBOSITIES),
+        "verbosity": nullable(one_of(response_request.VERBOSITIES)),
     }
     about = f"`{response_request.LOGPROBS}` asks for log-probabilities; others have no effect."
     return {
@@ -98,6 +98,7 @@ def _response_fields() -> Schemas:
         **input_fields(),
         **tool_fields(),
         **dict.fromkeys(response_request.LABELS, text()),
+        "safety_identifier": text(maxLength=response_request.MOST_IDENTIFIER),
         "include": either(text(), array(text()), about=about),
         "max_output_tokens": _LIMIT,
         "max_tool_calls": integer(0, sys.maxsize),

@@ -6,14 +6,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final, cast
+from typing import Final
 
 from maskwright.errors import InputError
 from maskwright.sampling import MOST_LOGPROBS
 from maskwright.server.json import Json
 from maskwright.server.request.answer_request import AnswerRequest, ChatPrompt
 from maskwright.server.request.chat_prompt import template_variables
-from maskwright.server.request.fields import Fields
+from maskwright.server.request.fields import Fields, invalid
 from maskwright.server.request.input_items import parse_input
 from maskwright.server.request.refusals import refuse_unsupported
 from maskwright.server.request.sampling_fields import (
@@ -89,7 +89,14 @@ LABELS: Final = ("prompt_cache_key", "safety_identifier", "user")
 """Strings of the request that the response repeats where they are given."""
 
 
+MOST_IDENTIFIER: Final = 64
+"""Most characters of `safety_identifier`, as OpenAI bounds it."""
+
 VERBOSITIES: Final = ("low", "medium", "high")
+SUMMARIES: Final = ("auto", "concise", "detailed")
+
+_UNNAMED: Final = "answer"
+"""The name that the response gives to a schema without one: OpenAI's description demands one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +114,9 @@ def parse_response_request(tree: dict[str, object]) -> ResponseRequest:
     body.choice("truncation", ("disabled", "auto"))
     text = body.object("text") or Fields({}, "text")
     text.only("format", "verbosity")
-    _check_echoed(body, text)
-    reasoning = body.object("reasoning")
-    effort = None if reasoning is None else reasoning.string("effort")
+    reasoning = body.object("reasoning") or Fields({}, "reasoning")
+    _check_echoed(body, text, reasoning)
+    effort = reasoning.string("effort")
     alternatives = _alternatives(body)
     answer = AnswerRequest(
         model=body.string("model"),
@@ -121,15 +128,21 @@ def parse_response_request(tree: dict[str, object]) -> ResponseRequest:
         options=read_options(body, alternatives),
         reply=replace(read_reply(body), logprobs=alternatives is not None),
     )
-    return ResponseRequest(answer, _echoed(body, text))
+    return ResponseRequest(answer, _echoed(body, text, reasoning))
 
 
-def _check_echoed(body: Fields, text: Fields) -> None:
+def _check_echoed(body: Fields, text: Fields, reasoning: Fields) -> None:
     """Refuse wrong types of fields that have no effect but are repeated in the response."""
     text.choice("verbosity", VERBOSITIES)
     body.integer("max_tool_calls", 0, sys.maxsize)
     for name in LABELS:
         body.string(name)
+    identifier = body.string("safety_identifier")
+    if identifier is not None and len(identifier) > MOST_IDENTIFIER:
+        place = body.at("safety_identifier")
+        raise invalid(place, f"at most {MOST_IDENTIFIER} characters", identifier)
+    for name in ("summary", "generate_summary"):
+        reasoning.choice(name, SUMMARIES)
 
 
 def _alternatives(body: Fields) -> int | None:
@@ -139,21 +152,16 @@ def _alternatives(body: Fields) -> int | None:
     return (top or 0) if wanted or top else None
 
 
-def _echoed(body: Fields, text: Fields) -> Json:
+def _echoed(body: Fields, text: Fields, reasoning: Fields) -> Json:
     metadata = body.object("metadata")
     if metadata is not None and not all(isinstance(one, str) for one in metadata.values.values()):
         raise InputError("metadata must be an object of strings", param="metadata")
     settings: Json = {
         name: body.get(name) if body.has(name) else default for name, default in ECHOED.items()
     }
-    settings["text"] = {"format": {"type": "text"}, **dict(_present(text))}
+    settings["text"] = {**_present(text), "format": _flat_format(text.object("format"))}
     settings["tools"] = [_flat(tool) for tool, _ in body.items("tools") or ()]
-    reasoning = body.get("reasoning")
-    settings["reasoning"] = {
-        "effort": None,
-        "summary": None,
-        **(cast(Json, reasoning) if isinstance(reasoning, dict) else {}),
-    }
+    settings["reasoning"] = {"effort": None, "summary": None, **_present(reasoning)}
     for name in LABELS:
         if body.has(name):
             settings[name] = body.get(name)
@@ -162,6 +170,19 @@ def _echoed(body: Fields, text: Fields) -> Json:
 
 def _present(fields: Fields) -> Json:
     return {name: fields.get(name) for name in fields.present()}
+
+
+def _flat_format(format: Fields | None) -> Json:
+    """Return a format, which has been read already, in OpenAI's spelling: the schema's fields
+    beside its type, and a name."""
+    if format is None:
+        return {"type": "text"}
+    flat = _present(format)
+    inner = format.object("json_schema")
+    if inner is not None:
+        flat = {**flat, **_present(inner)}
+        del flat["json_schema"]
+    return {"name": _UNNAMED, **flat} if flat["type"] == "json_schema" else flat
 
 
 def _flat(tool: object) -> object:
