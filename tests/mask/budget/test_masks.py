@@ -69,6 +69,24 @@ def test_a_budget_that_is_just_enough_suffices_beside_remembered_masks() -> None
         assert left >= 0
 
 
+def test_a_way_that_was_counted_for_one_text_is_there_for_others() -> None:
+    """Which names come next is decided by the text as soon as a name has begun. Found from there
+    on, names are others, and take more tokens, than those that were counted before it began."""
+    schema = {"type": "object", "additionalProperties": {"type": "string"}, "minProperties": 4}
+    vocab = vocabulary('","', 'b":"', 'c":"')
+    grammar = compile_json_schema(schema, vocab, whitespace="compact")
+    for begun in (b'{"q":"', b'{"q":"x', b'{"q":"xy'):
+        matcher = grammar.matcher()
+        assert matcher.accept_bytes(begun) == len(begun)
+        left = matcher.min_tokens
+        assert left == 11
+        while not matcher.complete:
+            mask = allowed(matcher, budget=left)
+            assert matcher.accept(min(mask)), begun
+            left -= 1
+        assert left == 0
+
+
 def test_masks_within_budgets_build_few_states_of_a_long_completion() -> None:
     """Sixty thousand characters away, the end is counted: it isn't read character by character."""
     vocab = vocabulary("xx", "xxxx", "xxxxxxxx")

@@ -56,6 +56,21 @@ def test_places_of_one_text_are_forgotten_the_oldest_first(
     assert cache.first[HERE] == NO_TOKEN
 
 
+def test_the_rest_of_a_way_is_kept_with_the_way_that_it_belongs_to() -> None:
+    cache = BudgetCache()
+    cache.record(HERE, 4, 11)
+    cache.record_onward(HERE, 12, [1, 2, 3])
+    cache.record_onward(HERE, 11, [1, 2])
+    assert not cache.onward, "another way"
+    cache.record_onward(HERE, 11, [1, 2, 3])
+    cache.record_onward(HERE, 11, [4, 5, 6])
+    assert cache.onward == {HERE: [1, 2, 3]}
+    assert cache.onward_bytes == 3 * 8
+    cache.record(HERE, 2, 11)
+    assert not cache.onward
+    assert cache.onward_bytes == 0
+
+
 def test_masks_are_bounded_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     size = MASKS.rows.nbytes
     monkeypatch.setattr(budget_cache, "MOST_ROW_BYTES", 2 * size)

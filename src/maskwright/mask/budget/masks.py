@@ -156,12 +156,8 @@ class BudgetMasks:
             return costs.fits(target, text, budget - 1 - margin)
 
         fitting = verdicts(costs, here, prefix, groups, fits)
-        place = costs.place(here, prefix)
-        by_text = not isinstance(place, Configuration)
-        if (by_text or (not fitting.all() and costs.is_long(here, prefix))) and (
-            costs.tokens_needed(here, prefix) <= budget
-        ):
+        if not fitting.all() or not isinstance(costs.place(here, prefix), Configuration):
             # Not every token was checked, or the way that was counted may not be the one from its
             # next place on; the token on the known way stays allowed for certain.
-            fitting |= groups.tokens == self._cache.first[place]
+            fitting |= groups.tokens == costs.first_on_way(here, prefix, budget)
         return fitting

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 from heapq import heappop, heappush
-from itertools import count
+from itertools import count, pairwise
 from math import inf
 from typing import Final
 
@@ -173,6 +173,9 @@ class TokenCosts:
             places.append(self.place(here, prefix))
         for at, place in enumerate(places):
             self.cache.record(place, len(tokens) - at, (*tokens, NO_TOKEN)[at])
+        for at, (place, after) in enumerate(pairwise(places)):
+            if not isinstance(after, Configuration):
+                self.cache.record_onward(place, tokens[at], tokens[at + 1 :])
         return True
 
     def _follow(self, here: Configuration, prefix: bytes, tokens: Sequence[int]) -> int:
@@ -217,11 +220,36 @@ class TokenCosts:
         total = len(steps) + len(rest)
         for at, (passed, token) in enumerate(steps):
             self.cache.record(passed, total - at, token)
-        if not rest:
-            self.cache.record(place, 0)
-        elif self.cache.record(place, len(rest), rest[-1]):
-            self.cache.ways[place] = rest[::-1]
+        left = rest[::-1]
+        if steps and not isinstance(place, Configuration):
+            self.cache.record_onward(*steps[-1], left)
+        self._record_rest(place, left)
         return total
+
+    def _record_rest(self, place: Place, tokens: Sequence[int]) -> None:
+        """Remember a way that has been followed as far as a place, and no further."""
+        if not tokens:
+            self.cache.record(place, 0)
+        elif self.cache.record(place, len(tokens), tokens[0]):
+            self.cache.ways[place] = tokens
+
+    def first_on_way(self, here: Configuration, prefix: bytes, budget: int) -> int:
+        """The first token of the known way to complete the text from `here`; NO_TOKEN if there is
+        none within the budget. Where the text decides after that token, what is left of the way is
+        remembered for this text: the one that is found for it alone may be longer."""
+        place = self.place(here, prefix)
+        try:
+            if self.tokens_needed(here, prefix) > budget:
+                return NO_TOKEN
+        except UnspellableError:
+            return NO_TOKEN
+        first, onward = self.cache.first[place], self.cache.onward.get(place)
+        if onward is not None:
+            data = self._spellings[first]
+            following = self._recognizer.advance(here, data, prefix)
+            assert following is not None, "a known way can be taken"
+            self._record_rest(self.place(following, prefix + data), onward)
+        return first
 
     def _offered(self, here: Configuration, prefix: bytes, tokens: list[int]) -> list[int]:
         """Tokens, the last one first, of which those that masks would not offer are replaced by the

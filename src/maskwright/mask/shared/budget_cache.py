@@ -25,6 +25,9 @@ MOST_ROW_BYTES: Final = 8 << 20
 
 NO_TOKEN: Final = -1
 
+_TOKEN_BYTES: Final = 8
+"""What a token takes in a list."""
+
 MOST_BUDGET: Final = 1 << 60
 """A budget that nobody has."""
 
@@ -80,6 +83,12 @@ class BudgetCache:
         """The first token of that completion, NO_TOKEN if it has none."""
         self.ways: Final[dict[Place, Sequence[int]]] = {}
         """The tokens of completions that have not been followed beyond a place."""
+        self.onward: Final[dict[Place, Sequence[int]]] = {}
+        """The tokens after the first one of a completion, where the text decides after that one,
+        but not at the place itself: what is found after it for one text holds for all texts at the
+        place, of which others may come to find more tokens."""
+        self.onward_bytes = 0
+        """Bytes of all of these."""
         self.unspellable: Final[set[Place]] = set()
         """Places from which no tokens complete the text."""
         self.masks: dict[Position, MasksByBudget | None] = {}
@@ -97,6 +106,7 @@ class BudgetCache:
             if needed >= known:
                 return False
             self.forget_masks()  # they may refuse a token that the new completion allows
+            self.onward_bytes -= _TOKEN_BYTES * len(self.onward.pop(place, ()))
         self.needed[place] = needed
         self.first[place] = first
         if not isinstance(place, Configuration):
@@ -104,6 +114,14 @@ class BudgetCache:
             if len(self._by_text) > MOST_TEXTS:
                 self._forget(next(iter(self._by_text)))
         return True
+
+    def record_onward(self, place: Place, first: int, rest: Sequence[int]) -> None:
+        """Store the tokens after `first`, after which the text decides, if that is how the shortest
+        known completion from a place goes on."""
+        is_known = self.first.get(place) == first and self.needed[place] == 1 + len(rest)
+        if is_known and isinstance(place, Configuration) and place not in self.onward:
+            self.onward[place] = rest
+            self.onward_bytes += _TOKEN_BYTES * len(rest)
 
     def _forget(self, place: Place) -> None:
         del self._by_text[place], self.needed[place], self.first[place]

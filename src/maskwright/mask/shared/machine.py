@@ -64,7 +64,8 @@ class SharedMachine:
 
     @property
     def nbytes(self) -> int:
-        """Estimated bytes of all parts: arrays, masks within budgets, and positions and exits as
-        Python objects."""
-        arrays = sum(array.nbytes for array in self.machine.arrays) + self.budget_cache.mask_bytes
+        """Estimated bytes of all parts: arrays, masks and completions within budgets, and positions
+        and exits as Python objects."""
+        arrays = sum(array.nbytes for array in self.machine.arrays)
+        arrays += self.budget_cache.mask_bytes + self.budget_cache.onward_bytes
         return arrays + POSITION_BYTES * len(self.positions) + EXIT_BYTES * self.machine.exits
