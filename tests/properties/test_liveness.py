@@ -142,6 +142,26 @@ def test_walks_of_patterns(pattern: str, vocab: Vocabulary) -> None:
         assert last.accepting
 
 
+NEEDED: list[dict[str, Any]] = [
+    {"type": "object", "additionalProperties": {"type": "string"}, "minProperties": 4},
+    {"type": "object", "additionalProperties": {"type": ["string", "array"]}, "minProperties": 5},
+    {
+        "type": "object",
+        "properties": {"b": {"type": "string"}, "bb": {"type": "string"}},
+        "required": ["bb"],
+        "minProperties": 6,
+    },
+]
+NAMING = vocabulary('","', '", "', 'b":"', 'b": "', 'c":"', 'c": "', '": "', '"],"', '"], "', "aaa")
+
+
+@pytest.mark.parametrize("whitespace", ["compact", "spaced"])
+@pytest.mark.parametrize("drawn", NEEDED, ids=["map", "lists", "listed"])
+def test_walks_where_further_names_are_needed(drawn: Any, whitespace: str) -> None:
+    """Texts of one grammar get what was counted for each other, as long as no name decides."""
+    check_walks(drawn, NAMING, Random(whitespace), 12, whitespace=whitespace)
+
+
 CHEAPER = [
     ({"enum": ["a", "bcd"]}, '"bcd"'),
     ({"anyOf": [{"const": 12}, {"const": 345}]}, "345"),

@@ -68,6 +68,17 @@ def test_fresh_names(
     assert classes.fresh(progress, inside) == name
 
 
+def test_of_all_names_those_come_first_that_read_best() -> None:
+    """They are picked out of a list: no language is made of the names that are left."""
+    classes = NameClasses(DEFAULT_LIMITS)
+    progress = _open([], properties={"b": {}, "d": {}})
+    (anything,) = classes.of(())
+    names = classes.many_fresh(progress, anything, 60)
+    assert names is not None
+    assert "".join(names) == "acefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    assert classes.fresh(progress._replace(others=frozenset(names)), anything) == " "
+
+
 def test_names_of_candidates_are_not_fresh() -> None:
     classes = NameClasses(DEFAULT_LIMITS)
     progress = _open(["^[ab]$"])._replace(candidates=equality_candidates(['{"a":1}'], (), "{"))

@@ -21,7 +21,8 @@ from maskwright.limits import CHEAP, Limits, spend
 _MOST_NAMES: Final = 256
 """Names of one class that are listed one by one; classes of more names don't run out."""
 _MOST_TAKEN: Final = 64
-"""Names that are excluded from a class by its language; among more, a free one is picked out."""
+"""Names that are excluded from a class by its language; among more, a free one is picked out, and
+so it is where any name will do."""
 _ENDLESS: Final = 1_000_000
 """Strings of a language that no text has room for."""
 _MOST_LEVELS: Final = 2_000
@@ -112,7 +113,7 @@ class NameClasses:
         """
         others, named = progress.others, tuple(names(progress.candidates))
         count = _count_taken(progress)
-        if count > _MOST_TAKEN:
+        if each.language is ANYTHING or count > _MOST_TAKEN:
             listed = {"", *progress.shape.names, *named}
             shortest_names = self._shortest_of(each, count)
             found = next((n for n in shortest_names if n not in others and n not in listed), None)

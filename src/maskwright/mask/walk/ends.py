@@ -8,25 +8,34 @@ spelled without such tokens.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
+_MOST_KEPT: Final = 1 << 12
+"""Tokens whose pieces are remembered: the completions of a text are made of few."""
 _SPACES: Final = b" \t\n\r"
 _SIGNS: Final = b" \t\n\r,:[]{}"
 
 
-def pieces(data: bytes, before: bytes, *, repeats: bool) -> list[bytes]:
+def pieces(data: bytes, before: bytes, *, repeats: bool) -> tuple[bytes, ...]:
     """The bytes of a token in pieces of which each ends one name or item at most; `before` is the
-    text up to there. With `repeats`, no piece goes on to the next item.
+    text up to there, of which no more than the last byte is read. With `repeats`, no piece goes on
+    to the next item.
 
     Whether the token begins inside a string is not asked: it is cut where it may have to be.
     """
+    return _pieces(data, before[-1:], repeats)
+
+
+@lru_cache(_MOST_KEPT)
+def _pieces(data: bytes, before: bytes, repeats: bool) -> tuple[bytes, ...]:
     cuts: set[int] = set()
     for inside in (False, True):
         ends, several = _ends(data, before, inside=inside)
         if several or repeats:
             cuts.update(_after_comma(data, end) for end in ends)
     stops = [*sorted(cuts - {0, len(data)}), len(data)]
-    return [data[start:stop] for start, stop in zip([0, *stops], stops, strict=False)]
+    return tuple(data[start:stop] for start, stop in zip([0, *stops], stops, strict=False))
 
 
 def _ends(data: bytes, before: bytes, *, inside: bool) -> tuple[list[int], bool]:
