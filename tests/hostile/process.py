@@ -10,6 +10,7 @@ import sys
 import tempfile
 import threading
 import time
+import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -32,20 +33,21 @@ def has_grammar_processes() -> bool:
 
 @dataclass
 class ServerProcess:
-    """A running server: its address without a path, its process, and the file of its log."""
+    """A running server: its address without a path, its process, the file of its log, and what the
+    environments of its processes hold and no other's."""
 
     url: str
     process: subprocess.Popen[str]
     log: IO[str]
+    mark: str
 
     @property
     def alive(self) -> bool:
         return self.process.poll() is None
 
     def pids(self) -> list[int]:
-        """The server's process and all that descend from it, also after their parent has ended:
-        the processes of its session."""
-        return in_session(self.process.pid)
+        """The server's process and all that descend from it, also after their parent has ended."""
+        return started_with(self.mark)
 
     def workers(self) -> list[int]:
         """Processes that work on grammars, and those that start them: all of the server's but its
@@ -62,9 +64,11 @@ class ServerProcess:
         return [pid for pid in self.workers() if parent(pid) == self.process.pid]
 
     def forked(self) -> list[int]:
-        """The workers that another worker has started; all workers where there is none such."""
+        """The workers that another worker has started, without the one that only forks others and
+        has a session for them; all workers where there is none such."""
         workers = self.workers()
-        return [pid for pid in workers if parent(pid) != self.process.pid] or workers
+        forked = [pid for pid in workers if parent(pid) != self.process.pid and not _leads(pid)]
+        return forked or workers
 
     def resident_bytes(self) -> int:
         """Memory that all processes hold together. Pages that several of them share count once."""
@@ -81,17 +85,18 @@ def serving(*options: str) -> Iterator[ServerProcess]:
     """A server of the demo model on a free loopback port while the block runs."""
     command = [sys.executable, "-m", "maskwright", "serve", "--port", "0", *options]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONUNBUFFERED": "1"}
+    mark = str(uuid.uuid4())
     with tempfile.NamedTemporaryFile("w+", suffix=".log") as log:
         process = subprocess.Popen(
             command,
             stdout=subprocess.PIPE,
             stderr=log,
             text=True,
-            env=environment,
+            env={**environment, "MASKWRIGHT_TESTED_SERVER": mark},
             cwd=ROOT,
             start_new_session=True,
         )
-        server = ServerProcess("", process, log)
+        server = ServerProcess("", process, log, mark)
         try:
             server.url = _address(server)
             yield server
@@ -127,16 +132,26 @@ def _stop(server: ServerProcess) -> None:
     server.process.stdout.close()
 
 
-def in_session(session: int) -> list[int]:
-    """The processes of a session that have not ended, in ascending order."""
+def started_with(mark: str) -> list[int]:
+    """The processes that have not ended and whose environment holds a mark, in ascending order:
+    whoever has started with it, and all that have come of that."""
     pids = (int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit())
-    return sorted(pid for pid in pids if _session(pid) == session)
+    return sorted(pid for pid in pids if mark in _environment(pid))
 
 
-def _session(pid: int) -> int | None:
-    """The session of a process; None if it has ended, waited for or not."""
-    fields = _stat(pid)
-    return None if fields[0] == "Z" else int(fields[3])
+def _environment(pid: int) -> str:
+    """The environment with which a process was started; empty if it has ended, waited for or not,
+    or is another user's."""
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/environ").read_text(encoding="utf-8", errors="replace")
+    return ""
+
+
+def _leads(pid: int) -> bool:
+    """Whether a process has a session of its own."""
+    with suppress(ProcessLookupError):
+        return os.getsid(pid) == pid
+    return False
 
 
 def parent(pid: int) -> int | None:

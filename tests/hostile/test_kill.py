@@ -38,8 +38,8 @@ KILLS: Final = 5
 LONGEST_WAIT: Final = 0.25
 """Seconds between two kills, at most."""
 RESTING: Final = 3
-"""Processes of a server that has nothing to do: the nursery, the process in which grammars begin,
-and a shared one."""
+"""Processes of a server that has nothing to do, in its own session: the nursery, the process in
+which grammars begin, and a shared one."""
 MORE_FILES: Final = 8
 """Open files beyond those at the start: connections that are kept, or not yet collected."""
 
@@ -185,8 +185,12 @@ def open_files(server: ServerProcess) -> int:
 
 def rests(server: ServerProcess) -> bool:
     """Whether the grammar processes are those of a server that has nothing to do: the ones of
-    single grammars have ended, and the nursery is there."""
-    return len(server.nurseries()) == 1 and len(server.workers()) == RESTING
+    single grammars have ended, of which what forks them may be left, and the nursery is there."""
+    try:
+        here = [os.getsid(pid) == server.process.pid for pid in server.workers()]
+    except ProcessLookupError:  # one has ended meanwhile
+        return False
+    return len(server.nurseries()) == 1 and here.count(True) == RESTING and here.count(False) <= 1
 
 
 def disturb(

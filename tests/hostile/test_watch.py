@@ -7,12 +7,13 @@ import os
 import subprocess
 import sys
 import time
+import uuid
 from typing import Any
 
 import pytest
 
 from tests.bounds import wait_until
-from tests.hostile.process import command_line, in_session, proportional_bytes
+from tests.hostile.process import command_line, proportional_bytes, started_with
 from tests.hostile.process import parent as parent_of
 from tests.hostile.scripted import scripted
 from tests.hostile.watch import Gap, Watch, longest_ms, p99_ms
@@ -65,20 +66,24 @@ def test_figures_of_gaps() -> None:
     assert (longest_ms([]), p99_ms([])) == (0, 0)
 
 
-def test_every_process_of_a_session_is_found() -> None:
-    """A grandchild too, and also when its parent has been killed."""
+def test_every_process_that_started_with_a_mark_is_found() -> None:
+    """A grandchild too, and also in a session of its own and when its parent has been killed."""
+    mark = str(uuid.uuid4())
     program = (
         "import subprocess, sys, time; "
         "child = subprocess.Popen([sys.executable, '-c', 'x = bytearray(50_000_000); "
-        "print(flush=True); import time; time.sleep(1000)']); time.sleep(1000)"
+        "print(flush=True); import time; time.sleep(1000)'], start_new_session=True); "
+        "time.sleep(1000)"
     )
     parent = subprocess.Popen(
-        [sys.executable, "-c", program], start_new_session=True, stdout=subprocess.PIPE
+        [sys.executable, "-c", program],
+        env={**os.environ, "MASKWRIGHT_TESTED_SERVER": mark},
+        stdout=subprocess.PIPE,
     )
     try:
         assert parent.stdout is not None
         parent.stdout.readline()
-        pids = in_session(parent.pid)
+        pids = started_with(mark)
         assert len(pids) == 2
         assert pids[0] == parent.pid
         assert parent_of(pids[1]) == parent.pid
@@ -86,11 +91,11 @@ def test_every_process_of_a_session_is_found() -> None:
         assert proportional_bytes(pids[1]) > 45_000_000
         parent.kill()
         parent.wait()
-        assert in_session(parent.pid) == pids[1:]
+        assert started_with(mark) == pids[1:]
     finally:
-        for pid in in_session(parent.pid):
+        for pid in started_with(mark):
             os.kill(pid, 9)
         parent.wait()
         assert parent.stdout is not None
         parent.stdout.close()
-    wait_until(lambda: in_session(parent.pid) == [])
+    wait_until(lambda: started_with(mark) == [])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
 import signal
@@ -20,7 +21,9 @@ from maskwright.mask import compile_choice, compile_regex
 from maskwright.models import LoadedModel
 from maskwright.processes import Build, FollowedGrammar, GrammarProcesses, Inquiry
 from maskwright.processes.follower import PROVEN
+from maskwright.processes.nursery import NICENESS
 from maskwright.processes.worker import Terms
+from tests.hostile.process import parent
 from tests.processes.misbehaving import deadly, held, hungry, own_pid, resting, slow
 
 
@@ -66,6 +69,33 @@ def test_an_inquiry_has_a_process_of_its_own_that_ends_with_it(
     assert not numbers & shared
     until(lambda: not numbers & set(processes.pids))
     assert shared <= set(processes.pids)
+
+
+def test_processes_of_single_grammars_let_others_go_first(processes: GrammarProcesses) -> None:
+    """In a session of their own, since Linux may weigh whole sessions against each other."""
+    here = os.getpriority(os.PRIO_PROCESS, 0)
+    pids = {processes.inquire(Inquiry(own_pid, ())).result(60) for _ in range(2)}
+    [pid] = {processes.inquire(Inquiry(own_pid, ()), kept=True).result(60)}
+    assert pid not in pids
+    assert os.getpriority(os.PRIO_PROCESS, pid) == min(here + NICENESS, 19)
+    assert os.getsid(pid) == os.getsid(parent(pid)) == parent(pid)
+    shared = next(other for other in processes.pids if other != pid)
+    assert os.getpriority(os.PRIO_PROCESS, shared) == here
+    assert os.getsid(shared) == os.getsid(0)
+
+
+def test_what_forks_processes_of_single_grammars_may_die(processes: GrammarProcesses) -> None:
+    inquire = functools.partial(processes.inquire, Inquiry(own_pid, ()), kept=True)
+    pid = inquire().result(60)
+    background = parent(pid)
+    os.kill(background, signal.SIGKILL)
+    assert inquire().result(60) == pid, "what it has forked lives on"
+    os.kill(pid, signal.SIGKILL)
+    with suppress(EngineStoppedError):  # it may die while it answers
+        inquire().result(60)
+    again = inquire().result(60)
+    assert again != pid
+    assert parent(again) not in (background, os.getpid())
 
 
 def test_a_kept_process_answers_one_inquiry_after_the_other(processes: GrammarProcesses) -> None:

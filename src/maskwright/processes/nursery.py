@@ -10,9 +10,11 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import socket
 import sys
 from multiprocessing.connection import Connection
-from multiprocessing.reduction import recv_handle
+from multiprocessing.reduction import recv_handle, send_handle
+from typing import Final
 
 import numpy as np
 
@@ -23,6 +25,9 @@ from maskwright.processes.validation import JsonCheck, checked
 from maskwright.processes.worker import Terms, begin
 from maskwright.vocab import Vocabulary
 from maskwright.workbench.explanation import ExplainedText, explained
+
+NICENESS: Final = 10
+"""By how much the processes of single grammars lower their priority."""
 
 _SCHEMA = {
     "type": "object",
@@ -69,21 +74,87 @@ def run(connection: Connection) -> None:
     gc.freeze()  # so that no collection writes to the pages that the forks share
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system clears away forks that have ended
     connection.send(os.getpid())
+    fork_each(connection, vocabulary, Background(connection, vocabulary))
+
+
+def fork_each(
+    connection: Connection, vocabulary: Vocabulary, background: Background | None = None
+) -> None:
+    """Fork processes until the connection is closed; with `background`, those of single grammars
+    there."""
     while True:
         try:
             terms: Terms = connection.recv()
             handle = recv_handle(connection)
         except EOFError:
             return
-        number = os.fork()
-        if number == 0:
-            connection.close()
-            try:
-                begin(Connection(handle), vocabulary, terms)
-            finally:
-                os._exit(0)
+        if background is not None and not terms.shared:
+            number = background.fork(terms, handle)
+        else:
+            number = os.fork()
+            if number == 0:
+                try:
+                    connection.close()
+                    if background is not None:
+                        background.close()
+                    begin(Connection(handle), vocabulary, terms)
+                finally:
+                    os._exit(0)
         os.close(handle)
         connection.send(number)
+
+
+class Background:
+    """A fork of the nursery that forks the processes of single grammars. They have a low priority:
+    what is heavy may not slow the model or the shared processes.
+
+    They all have one session of their own. Where Linux shares time out between sessions first
+    ("autogroup"), a process of low priority that keeps a processor busy makes its whole session
+    light there: an engine in the same session has waited for a processor for up to 0.8 s. In a
+    session of their own they together get at most as much time as the server.
+    """
+
+    def __init__(self, nursery: Connection, vocabulary: Vocabulary) -> None:
+        self._nursery = nursery
+        self._vocabulary = vocabulary
+        self._begin()
+
+    def fork(self, terms: Terms, handle: int) -> int:
+        """Fork a process with these terms and this socket. Returns its number."""
+        for _ in range(2):
+            try:
+                self._connection.send(terms)
+                send_handle(self._connection, handle, self._number)
+                return self._connection.recv()
+            except (OSError, EOFError):  # it has ended
+                self.close()
+                self._begin(handle)
+        raise OSError("the process that forks those of single grammars has ended twice")
+
+    def close(self) -> None:
+        """Leave it to the nursery: it ends when no process holds a connection to it."""
+        self._connection.close()
+
+    def _begin(self, *inherited: int) -> None:
+        """Start it. `inherited`: open files that it may not keep open."""
+        ours, theirs = socket.socketpair()
+        self._number = os.fork()
+        if self._number == 0:
+            try:
+                self._nursery.close()
+                ours.close()
+                for handle in inherited:
+                    os.close(handle)
+                self._run(Connection(theirs.detach()))
+            finally:
+                os._exit(0)
+        theirs.close()
+        self._connection = Connection(ours.detach())
+
+    def _run(self, connection: Connection) -> None:
+        os.setsid()
+        os.nice(NICENESS)
+        fork_each(connection, self._vocabulary)
 
 
 if __name__ == "__main__":

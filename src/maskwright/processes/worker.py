@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import itertools
-import os
 import resource
 from collections import deque
 from multiprocessing.connection import Connection
@@ -259,7 +258,6 @@ def begin(connection: Connection, vocabulary: Vocabulary, terms: Terms) -> None:
     limit = _data_bytes() + terms.nbytes
     resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
     if not terms.shared:
-        os.nice(10)  # what is heavy may not slow the model or the shared process
         # The engine's process ends a job that takes too long. This is for the case that it has
         # ended itself: what is idle then sees the connection close, what is busy does not.
         resource.setrlimit(resource.RLIMIT_CPU, (terms.seconds, terms.seconds))
