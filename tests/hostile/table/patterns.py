@@ -10,8 +10,7 @@ WORDS = "|".join(f"{first}{last}+" for first in "abcdefgh" for last in "stuvwxyz
 
 SHAPES: list[HostileShape] = [
     PATTERN.string("two counters about letters", r"^.{0,1000}a.{0,1000}b.{0,12}$"),
-    PATTERN.string("three counters in a counter", r"(.*a.{300}){3}",  # 903 characters at least
-        outcomes=BOUNDED | {"max_tokens_too_small"}),
+    PATTERN.string("three counters in a counter", r"(.*a.{300}){3}"),
     PATTERN.string("letters before capitals", r"^\p{L}{1,200}(\p{Lu}|\p{N}){3,90}$"),
     PATTERN.string("words and spaces 500 times", r"^(\p{L}+\s){500}",
         outcomes=BOUNDED | {"max_tokens_too_small"}),
