@@ -56,8 +56,8 @@ OTHER_WORK: Final = 20.0
 """Seconds of an answer that are not the work of its grammar; more where the machine is busy."""
 PATIENCE: Final = 100.0
 GAP_MS: Final = 150.0 if len(os.sched_getaffinity(0)) > 1 else 600.0
-"""Without processes the first shapes made gaps of up to 60 seconds. On two idle cores gaps are
-below 100 ms, which `benchmarks/hostile.py` shows; on one core, grammar processes and the server
+"""Without processes the first shapes made gaps of up to 60 seconds. On two idle cores most gaps
+are below 100 ms, as `benchmarks/hostile.py` shows; on one core, grammar processes and the server
 take turns."""
 HOPS: Final = 12
 """How often a token waits for a processor where the machine is busy: two processes and four threads
