@@ -330,6 +330,22 @@ def test_an_effort_is_a_word(client: Client, path: str, body: dict[str, Any], pa
     assert error["param"] == param
 
 
+def test_a_response_has_openais_levels_of_effort(client: Client, engine: ScriptedEngine) -> None:
+    """It repeats the effort, unlike a chat, in which a template may have levels of its own."""
+    assert client.chat(reasoning_effort="max").status_code == 200
+    assert engine.loaded.rendered.variables["reasoning_effort"] == "max"
+    body: dict[str, Any] = {"input": "x", "reasoning": {"effort": "max"}}
+    response = client.call("POST", "/v1/responses", json=body)
+    assert response.status_code == 400
+    error = response.json()["error"]
+    assert error["param"] == "reasoning.effort"
+    assert "'none', 'minimal', 'low', 'medium', 'high', 'xhigh'" in error["message"]
+    assert "chat_template_kwargs" in error["message"]
+    body = {"input": "x", "chat_template_kwargs": {"reasoning_effort": "max"}}
+    assert client.call("POST", "/v1/responses", json=body).status_code == 200
+    assert engine.loaded.rendered.variables == {"reasoning_effort": "max"}
+
+
 def test_variables_of_which_the_template_can_make_nothing(
     client: Client, engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

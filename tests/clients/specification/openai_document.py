@@ -4,8 +4,7 @@ llama-stack's source archive contains the document (version 2.3.0, MIT), so it i
 It differs from what OpenAI's service answers, as the document's own examples show: optional members
 may be null. In addition it leaves out custom tools in streams, nulls in streams of completions, and
 that a file's content has its own media type; what it says of a stream is meant of the data of each
-event, not of the event as a whole (test_schemathesis_openai.py reads streams so). One difference is
-ours: an effort of reasoning is any string, since chat templates have levels of their own.
+event, not of the event as a whole (test_schemathesis_openai.py reads streams so).
 `requested` is the document with these corrections.
 """
 
@@ -37,6 +36,7 @@ SERVED = {
     "/batches/{batch_id}": ("get",),
     "/batches/{batch_id}/cancel": ("post",),
 }
+STREAMED = ("/chat/completions", "/completions", "/responses")
 ALSO = ("ErrorResponse",)
 """Schemas that no operation of the document names."""
 
@@ -76,9 +76,8 @@ def requested(document: dict[str, Any]) -> dict[str, Any]:
         [paths, [{"$ref": f"#/components/schemas/{name}"} for name in ALSO]], document, schemas
     )
     _correct(schemas)
-    for operations in paths.values():
-        for operation in operations.values():
-            operation["responses"]["200"]["content"].pop("text/event-stream", None)
+    for path in STREAMED:
+        paths[path]["post"]["responses"]["200"]["content"]["text/event-stream"] = {}
     return {
         "openapi": document["openapi"],
         "info": {"title": document["info"]["title"], "version": document["info"]["version"]},
@@ -110,7 +109,6 @@ def _correct(schemas: dict[str, Any]) -> None:
         scores[name]["items"]["nullable"] = True
     call = schemas["ChatCompletionMessageToolCallChunk"]["properties"]
     call["type"]["enum"].append("custom")
-    schemas["ReasoningEffort"] = {"type": "string", "nullable": True}
 
 
 def _plain(node: Any, *, names: bool = False) -> Any:

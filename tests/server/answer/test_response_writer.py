@@ -81,6 +81,40 @@ def test_a_format_is_repeated_in_openais_spelling(
     assert body["text"] == {"format": repeated}
 
 
+FUNCTION = {"name": "f", "description": "d", "parameters": {"type": "object"}, "strict": True}
+GRAMMAR = {"syntax": "regex", "definition": "a"}
+
+
+@pytest.mark.parametrize(
+    ("sent", "repeated"),
+    [
+        ({"type": "function", "function": FUNCTION}, {"type": "function", **FUNCTION}),
+        ({"type": "function", **FUNCTION}, {"type": "function", **FUNCTION}),
+        (
+            {"type": None, "function": {"name": "f", "description": None}},
+            {"type": "function", "name": "f", "parameters": None, "strict": False},
+        ),
+        ({"type": "custom", "custom": {"name": "f"}}, {"type": "custom", "name": "f"}),
+        (
+            {"type": "custom", "name": "f", "format": {"type": "text"}},
+            {"type": "custom", "name": "f", "format": {"type": "text"}},
+        ),
+        (
+            {
+                "type": "custom",
+                "custom": {"name": "f", "format": {"type": "grammar", "grammar": GRAMMAR}},
+            },
+            {"type": "custom", "name": "f", "format": {"type": "grammar", **GRAMMAR}},
+        ),
+    ],
+    ids=str,
+)
+def test_a_tool_is_repeated_in_openais_spelling(
+    client: Client, sent: dict[str, Any], repeated: dict[str, Any]
+) -> None:
+    assert ask(client, tools=[sent], tool_choice="none").json()["tools"] == [repeated]
+
+
 def test_a_name_that_was_not_sent_is_left_out(client: Client) -> None:
     assert not {"user", "safety_identifier", "prompt_cache_key"} & ask(client).json().keys()
 

@@ -60,7 +60,10 @@ def input_fields() -> Schemas:
     """Return the fields that make the prompt of a response."""
     about = "A message of the user, or the whole conversation as items."
     summary = nullable(one_of(response_request.SUMMARIES, "Without effect."))
-    reasoning = {"effort": nullable(text(_ABOUT_EFFORT)), "summary": summary}
+    reasoning = {
+        "effort": nullable(one_of(response_request.EFFORTS, _ABOUT_EFFORT)),
+        "summary": summary,
+    }
     return {
         "input": either(text(), array(ref("InputItem"), minItems=1), about=about),
         "instructions": text("The first message, with the role `system`."),

@@ -92,6 +92,10 @@ LABELS: Final = ("prompt_cache_key", "safety_identifier", "user")
 MOST_IDENTIFIER: Final = 64
 """Most characters of `safety_identifier`, as OpenAI bounds it."""
 
+EFFORTS: Final = ("none", "minimal", "low", "medium", "high", "xhigh")
+"""How much a model may be asked to think, as OpenAI's description allows it in a response, which
+repeats it."""
+
 VERBOSITIES: Final = ("low", "medium", "high")
 SUMMARIES: Final = ("auto", "concise", "detailed")
 
@@ -116,7 +120,7 @@ def parse_response_request(tree: dict[str, object]) -> ResponseRequest:
     text.only("format", "verbosity")
     reasoning = body.object("reasoning") or Fields({}, "reasoning")
     _check_echoed(body, text, reasoning)
-    effort = reasoning.string("effort")
+    effort = _effort(reasoning)
     alternatives = _alternatives(body)
     answer = AnswerRequest(
         model=body.string("model"),
@@ -145,6 +149,16 @@ def _check_echoed(body: Fields, text: Fields, reasoning: Fields) -> None:
         reasoning.choice(name, SUMMARIES)
 
 
+def _effort(reasoning: Fields) -> str | None:
+    """Read how much the model shall think. A chat may ask for a level of the model's own there,
+    since no answer repeats it."""
+    try:
+        return reasoning.choice("effort", EFFORTS)
+    except InputError as error:
+        why = "a level that only the model's chat template has belongs into chat_template_kwargs"
+        raise InputError(f"{error.message}; {why}", param=error.param) from None
+
+
 def _alternatives(body: Fields) -> int | None:
     """Return the number of alternatives for each token; None if the client asks for no scores."""
     wanted = LOGPROBS in body.strings("include")
@@ -159,8 +173,8 @@ def _echoed(body: Fields, text: Fields, reasoning: Fields) -> Json:
     settings: Json = {
         name: body.get(name) if body.has(name) else default for name, default in ECHOED.items()
     }
-    settings["text"] = {**_present(text), "format": _flat_format(text.object("format"))}
-    settings["tools"] = [_flat(tool) for tool, _ in body.items("tools") or ()]
+    settings["text"] = {**_present(text), "format": _format(text.object("format"))}
+    settings["tools"] = [_tool(Fields.of(tool, place)) for tool, place in body.items("tools") or ()]
     settings["reasoning"] = {"effort": None, "summary": None, **_present(reasoning)}
     for name in LABELS:
         if body.has(name):
@@ -172,26 +186,31 @@ def _present(fields: Fields) -> Json:
     return {name: fields.get(name) for name in fields.present()}
 
 
-def _flat_format(format: Fields | None) -> Json:
-    """Return a format, which has been read already, in OpenAI's spelling: the schema's fields
-    beside its type, and a name."""
+def _format(format: Fields | None) -> Json:
+    """Return a format in OpenAI's spelling, in which a schema has a name."""
     if format is None:
         return {"type": "text"}
-    flat = _present(format)
-    inner = format.object("json_schema")
-    if inner is not None:
-        flat = {**flat, **_present(inner)}
-        del flat["json_schema"]
+    flat = _flat(format, str(format.get("type")))
     return {"name": _UNNAMED, **flat} if flat["type"] == "json_schema" else flat
 
 
-def _flat(tool: object) -> object:
-    """Return a tool, which has been read already, with all its fields in one object."""
-    fields = Fields.of(tool, "tools")
-    inner = fields.object("function") or fields.object("custom")
-    flat = {"type": "function", **_present(fields), **({} if inner is None else _present(inner))}
-    for name in ("function", "custom"):
-        flat.pop(name, None)
-    if flat["type"] == "function":
-        flat = {"parameters": None, "strict": False, **flat}
-    return flat
+def _tool(tool: Fields) -> Json:
+    """Return a tool in OpenAI's spelling."""
+    kind = tool.string("type") or "function"
+    flat = _flat(tool, kind)
+    if kind == "function":
+        return {"parameters": None, "strict": False, **flat}
+    format = Fields(flat).object("format")
+    return flat if format is None else {**flat, "format": _flat(format, str(format.get("type")))}
+
+
+def _flat(fields: Fields, kind: str) -> Json:
+    """Return a format or tool of this `kind`, which has been read already, in the spelling of
+    responses: chat completions have an object under the name of the kind, whose fields are here
+    beside the type."""
+    flat = _present(fields)
+    inner = flat.get(kind)
+    if isinstance(inner, dict):
+        del flat[kind]
+        flat |= _present(Fields.of(inner, fields.at(kind)))
+    return {**flat, "type": kind}
