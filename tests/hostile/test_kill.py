@@ -22,6 +22,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Final
 
 import httpx
@@ -184,13 +185,39 @@ def open_files(server: ServerProcess) -> int:
 
 
 def rests(server: ServerProcess) -> bool:
-    """Whether the grammar processes are those of a server that has nothing to do: the ones of
-    single grammars have ended, of which what forks them may be left, and the nursery is there."""
+    """Whether the grammar processes are those of a server that has nothing to do: the nursery is
+    there, and the ones of single grammars have ended. What forks them may be left: of the session
+    that it begins, nobody else may be there, even if itself has ended."""
     try:
-        here = [os.getsid(pid) == server.process.pid for pid in server.workers()]
+        sessions = {pid: os.getsid(pid) for pid in server.workers()}
     except ProcessLookupError:  # one has ended meanwhile
         return False
-    return len(server.nurseries()) == 1 and here.count(True) == RESTING and here.count(False) <= 1
+    here = [pid for pid, session in sessions.items() if session == server.process.pid]
+    outside = sessions.keys() - set(here)
+    leads = all(sessions[pid] == pid for pid in outside)
+    return len(server.nurseries()) == 1 and len(here) == RESTING and len(outside) <= 1 and leads
+
+
+@pytest.mark.parametrize(
+    ("sessions", "resting"),
+    [
+        ({2: 1, 3: 1, 4: 1}, True),
+        ({2: 1, 3: 1, 4: 1, 5: 5}, True),
+        ({2: 1, 3: 1}, False),
+        ({2: 1, 3: 1, 4: 1, 5: 5, 6: 5}, False),  # a heavy one beside what has forked it
+        ({2: 1, 3: 1, 4: 1, 6: 5}, False),  # a heavy one that has outlived it
+        ({2: 1, 3: 1, 4: 1, 5: 5, 6: 6}, False),
+    ],
+    ids=str,
+)
+def test_a_server_with_a_process_of_a_single_grammar_does_not_rest(
+    monkeypatch: pytest.MonkeyPatch, sessions: dict[int, int], resting: bool
+) -> None:
+    server: Any = SimpleNamespace(
+        process=SimpleNamespace(pid=1), workers=lambda: list(sessions), nurseries=lambda: [2]
+    )
+    monkeypatch.setattr(os, "getsid", sessions.__getitem__)
+    assert rests(server) == resting
 
 
 def disturb(

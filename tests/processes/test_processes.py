@@ -90,12 +90,21 @@ def test_what_forks_processes_of_single_grammars_may_die(processes: GrammarProce
     background = parent(pid)
     os.kill(background, signal.SIGKILL)
     assert inquire().result(60) == pid, "what it has forked lives on"
+    again = pid_after_death(pid, inquire)
+    restarted = parent(again)
+    assert restarted not in (background, os.getpid())
+    later = pid_after_death(again, inquire)  # which is noticed, as nobody else holds its socket
+    assert parent(later) == restarted
+
+
+def pid_after_death(pid: int, inquire: Callable[[], Future[int]]) -> int:
+    """Kill a process that is kept. Returns the number of the next one."""
     os.kill(pid, signal.SIGKILL)
     with suppress(EngineStoppedError):  # it may die while it answers
         inquire().result(60)
-    again = inquire().result(60)
-    assert again != pid
-    assert parent(again) not in (background, os.getpid())
+    following = inquire().result(60)
+    assert following != pid
+    return following
 
 
 def test_a_kept_process_answers_one_inquiry_after_the_other(processes: GrammarProcesses) -> None:
