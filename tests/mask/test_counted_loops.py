@@ -150,6 +150,7 @@ RECURSIVE = {
     LAZY: """
         grammar/dialects/ignored.py: _begun _inside _moves skipping
         grammar/formats/dates.py: _clock _clock_moves
+        grammar/formats/expressions.py: _in_class _moves_in_class
         grammar/formats/expressions.py: _disjunction _term
         grammar/formats/hosts.py: _groups _label _label_moves
         grammar/formats/idna.py: _fewest_octets _label _moves

@@ -7,7 +7,9 @@ from calendar import monthrange
 import pytest
 
 from maskwright.grammar.formats import dates
-from maskwright.grammar.regular.derivative import contains
+from maskwright.grammar.regular.beginnings import farthest
+from maskwright.grammar.regular.derivative import contains, derivative
+from maskwright.grammar.regular.shortest import shortest
 from maskwright.grammar.regular.terms import Regular
 
 
@@ -129,3 +131,16 @@ def test_durations() -> None:
             "P1DT",
         ],
     )
+
+
+@pytest.mark.parametrize("text", ["23:59:60.5Z", "01:30:60+01:31", "22:00:59-23:59", "00:00:00z"])
+@pytest.mark.parametrize("day", ["", "2024-02-29T"])
+def test_how_far_it_is_to_an_end_at_most_is_known(day: str, text: str) -> None:
+    """Without that, hundreds of states were made for the first mask after a digit."""
+    language = dates.date_time() if day else dates.time()
+    most = farthest(language)
+    assert most is not None
+    for read in range(len(day + text)):
+        rest = shortest(derivative(language, (day + text)[:read]), 1_000)
+        assert rest is not None
+        assert len(rest) <= most

@@ -144,6 +144,8 @@ def _pattern(term: Regular, level: int) -> str | None:
             if inner is None:
                 return None
             return _grouped(inner + quantifier(least, most), level > 1)
+        case r.State(equal=language) if language is not None:
+            return _pattern(language, level)
         case _:
             return None
 

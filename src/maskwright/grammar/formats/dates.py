@@ -11,6 +11,7 @@ from maskwright.grammar.regular.terms import Regular, alt, concat, state, words
 
 _DAY: Final = 24 * 60
 _LAST_MINUTE: Final = _DAY - 1
+_MIDNIGHT: Final = "00:00:00Z"
 
 
 @cache
@@ -46,8 +47,9 @@ def duration() -> Regular:
 def _clock(read: str) -> Regular:
     """What may follow the characters `read` of `HH:MM:`."""
     moves = partial(_clock_moves, read)
-    ending = "00:00:00Z"[len(read) :]
-    return state(("clock", read), False, moves, plain=True, shortest=lambda: ending)
+    ending = _MIDNIGHT[len(read) :]
+    to_end = len(_MIDNIGHT)  # more than an offset takes
+    return state(("clock", read), False, moves, plain=True, shortest=lambda: ending, to_end=to_end)
 
 
 def _clock_moves(read: str) -> list[tuple[int, int, Regular]]:

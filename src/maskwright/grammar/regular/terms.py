@@ -291,9 +291,10 @@ class State(Regular):
     target may be empty. `shortest()` gives a shortest string where searching for one would take
     long. `to_end` is an upper bound on the bytes, as JSON spells them, that a string of this state,
     or of any after it, still needs, and `weight` what a string of it weighs at least (see `Scale`).
+    `equal` is the language as a term of other kinds, for whoever reads terms.
     """
 
-    __slots__ = ("moves", "shortest", "to_end", "weight")
+    __slots__ = ("equal", "moves", "shortest", "to_end", "weight")
 
     def __init__(
         self,
@@ -303,12 +304,14 @@ class State(Regular):
         shortest: Callable[[], str] | None,
         to_end: int | None,
         weight: int,
+        equal: Regular | None,
     ) -> None:
         super().__init__(nullable, plain)
         self.moves = moves
         self.shortest = shortest
         self.to_end = to_end
         self.weight = weight
+        self.equal = equal
 
 
 class Tagged(Regular):
@@ -392,8 +395,8 @@ def char(character: str) -> Regular:
 
 
 def concat(*parts: Regular) -> Regular:
-    result = EPSILON
-    for part in reversed(parts):
+    result = parts[-1] if parts else EPSILON
+    for part in parts[-2::-1]:
         result = _concat(part, result)
     return result
 
@@ -811,10 +814,12 @@ def state(
     shortest: Callable[[], str] | None = None,
     to_end: int | None = None,
     weight: int = 0,
+    equal: Regular | None = None,
 ) -> Regular:
     """The state known by `key`; see `State`."""
     full = (State, *key)
-    return _terms.get(full) or _keep(full, State(nullable, moves, plain, shortest, to_end, weight))
+    known = _terms.get(full)
+    return known or _keep(full, State(nullable, moves, plain, shortest, to_end, weight, equal))
 
 
 def length(least: int, most: int | None) -> Regular:

@@ -64,6 +64,8 @@ def spelled_language(term: Regular) -> Regular | None:
         case r.Alt(options=options):
             spelled = [spelled_language(option) for option in options]
             return None if None in spelled else alt(*(each for each in spelled if each))
+        case r.State(equal=language) if language is not None:
+            return spelled_language(language)
         case _:
             return None
 

@@ -37,6 +37,8 @@ def regular_track(term: Regular, depth: int = DEEPEST) -> Track:
             return fork(texts)
         case r.Repeat(body=body, least=least, most=most) if depth > 0:
             return repeated(regular_track(body, depth - 1), least, most)
+        case r.State(equal=language) if language is not None:
+            return regular_track(language, depth)
         case _:
             return Box(described(term), "set")
 
