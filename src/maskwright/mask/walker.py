@@ -119,11 +119,11 @@ class Walker:
             spelling = recognizer.vocabulary.spellings[token]
             with self.tables.lock:
                 following = self.names.of_every_text(position, spelling, here)
-            if following is None:
-                if not by_text:
-                    position.names = position.names or {}
-                    position.names[token] = here
-                return self.position(here, bytes(read_prefix()) + spelling)
+                if following is None:
+                    if not by_text:
+                        position.names = position.names or {}
+                        position.names[token] = here
+                    return self.names.of(here, bytes(read_prefix()) + spelling)
         else:
             following = recognizer.position(here)
         if not by_text:

@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 
 from maskwright.errors import SchemaError, UnsupportedSchemaError
+from maskwright.grammar.schema.document import check
 from maskwright.grammar.schema.drafts import Draft
 from maskwright.grammar.schema.parse import ParseOptions, parse_schema
 from maskwright.grammar.schema.references import References
 from maskwright.grammar.schema.tree import AllOf, Schema, Values
+from maskwright.limits import DEFAULT_LIMITS
 
 HELD: dict[str, Any] = {
     "a": {"const": "a"},
@@ -22,6 +24,10 @@ HELD: dict[str, Any] = {
     "0": {"const": "name 0"},
     "²": {"const": "square"},
 }
+
+
+def references_of(document: Any, draft: Draft) -> References:
+    return References(document, draft, check(document, DEFAULT_LIMITS), {})
 
 
 def target(reference: str, **options: Any) -> Any:
@@ -106,14 +112,15 @@ def test_a_registered_document() -> None:
     ids=str,
 )
 def test_which_documents_need_a_registry(document: Any, plain: bool) -> None:
-    assert References(document, Draft.DRAFT2020, {}).plain is plain
-    assert (References(document, Draft.DRAFT2020, {}).root() is None) is plain
+    references = references_of(document, Draft.DRAFT2020)
+    assert references.plain is plain
+    assert (references.root() is None) is plain
 
 
 def test_the_name_of_an_identifier_depends_on_the_draft() -> None:
     document = {"items": {"id": "urn:a"}}
-    assert not References(document, Draft.DRAFT4, {}).plain
-    assert References(document, Draft.DRAFT6, {}).plain
+    assert not references_of(document, Draft.DRAFT4).plain
+    assert references_of(document, Draft.DRAFT6).plain
 
 
 def test_a_dynamic_reference_depends_on_the_way() -> None:

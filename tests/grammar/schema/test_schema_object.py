@@ -8,17 +8,20 @@ import pytest
 
 from maskwright.errors import LimitError, SchemaError, UnsupportedSchemaError
 from maskwright.grammar.regular.derivative import contains
+from maskwright.grammar.schema.document import check
 from maskwright.grammar.schema.drafts import Draft
 from maskwright.grammar.schema.keys import SchemaKeys
 from maskwright.grammar.schema.references import References
 from maskwright.grammar.schema.schema_object import DocumentParser, ParseOptions, SchemaObject
 from maskwright.grammar.schema.tree import Schema
 from maskwright.grammar.schema.vocabularies import SchemaDialect
-from maskwright.limits import Limits
+from maskwright.limits import DEFAULT_LIMITS, Limits
 
 
 def parser_of(document: Any, options: ParseOptions | None = None) -> DocumentParser:
-    return DocumentParser(options or ParseOptions(), References(document, Draft.DRAFT2020, {}))
+    names = check(document, DEFAULT_LIMITS)
+    references = References(document, Draft.DRAFT2020, names, {})
+    return DocumentParser(options or ParseOptions(), references)
 
 
 def object_of(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Final
 
 from maskwright.automaton.json.bit_sets import bits_of, numbers_in
@@ -168,9 +168,12 @@ class PlainShape:
 def plain_shapes(solver: Solver, remembered: RememberedNames) -> PlainShapeOf:
     """`PlainShape.of` for the shapes of one schema; each is examined once."""
 
-    @cache
+    found: dict[ObjectShape, PlainShape | None] = {}  # made more quickly than a `functools.cache`
+
     def find(shape: ObjectShape) -> PlainShape | None:
-        return PlainShape.of(shape, solver, remembered)
+        if shape not in found:
+            found[shape] = PlainShape.of(shape, solver, remembered)
+        return found[shape]
 
     return find
 

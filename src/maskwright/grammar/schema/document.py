@@ -36,14 +36,16 @@ def loaded(source: Json) -> Json:
         ) from None
 
 
-def check(document: Json, limits: Limits) -> None:
-    """Check the size and depth of a document, and that all its values are JSON.
+def check(document: Json, limits: Limits) -> set[str]:
+    """Check the size and depth of a document, and that all its values are JSON. Returns the names
+    of all objects in it.
 
     It does without recursion, so that no depth can exhaust the stack. Numbers are checked because
     Python's `json` reads `NaN` and makes an infinity of `1e999`, and JSON has neither.
 
     Raises `LimitError` with the limit, `SchemaError` with the place of a value that is not JSON.
     """
+    names: set[Any] = set()
     nodes = 0
     level: list[Any] = [document]
     depth = 0
@@ -70,11 +72,7 @@ def check(document: Json, limits: Limits) -> None:
                 continue
             if isinstance(value, dict):
                 below += value.values()  # pyright: ignore[reportUnknownMemberType,reportUnknownArgumentType]
-                names: dict[Any, Any] = value
-                if not _STRING.issuperset(map(type, names)) and any(
-                    not isinstance(name, str) for name in names
-                ):
-                    _refuse(document)
+                names.update(value)  # pyright: ignore[reportUnknownArgumentType]
             elif isinstance(value, list):
                 below += value
             elif isinstance(value, float):
@@ -84,6 +82,9 @@ def check(document: Json, limits: Limits) -> None:
                 _refuse(document)
         level = below
         depth += 1
+    if not _STRING.issuperset(map(type, names)) and not all(isinstance(n, str) for n in names):
+        _refuse(document)
+    return names
 
 
 def _deep_place(document: Json, depth: int) -> str:

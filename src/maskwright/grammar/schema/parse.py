@@ -67,12 +67,12 @@ def parse_schema(source: Json, options: ParseOptions) -> ParsedSchema:
     Raises `SchemaError` and its subclasses with the JSON Pointer of what is wrong, `LimitError`.
     """
     document = loaded(source)
-    check(document, options.limits)
+    names = check(document, options.limits)
     dialect = SchemaDialect.of_draft(options.draft)
     if isinstance(document, dict):
         check_names(document, "")
         dialect = dialect_of(document, options.documents, dialect, "")
-    parser = DocumentParser(options, References(document, dialect.draft, options.documents))
+    parser = DocumentParser(options, References(document, dialect.draft, names, options.documents))
     if parser.references.plain:
         parser.keys = SchemaKeys.of_document(document)
     begun = parser.references.root()
@@ -93,7 +93,7 @@ def _assertions(source: SchemaObject) -> list[Assertion]:
     keywords, pointer = source.dialect.keywords, source.pointer
     enforced = source.parser.enforced
     assertions: list[Assertion] = []
-    hidden = source.draft.is_old and "$ref" in source.value
+    hidden = "$ref" in source.value and source.draft.is_old
     for keyword, setting in source.value.items():
         note, is_suspect = "", False
         known = keyword in keywords or _goes_with_array(keyword, source)

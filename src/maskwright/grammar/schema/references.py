@@ -8,7 +8,7 @@ library. Nothing is ever fetched.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Any
 from urllib.parse import unquote
 
@@ -43,15 +43,19 @@ _INDEX = re.compile("0|[1-9][0-9]{0,8}")
 """An index of an array as a step of a JSON Pointer (RFC 6901, section 4)."""
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 _ANCHORS = ("$anchor", "$dynamicAnchor", "$recursiveAnchor")
+_REFERENCES_AND_ANCHORS = frozenset((*_REFERENCES, *_ANCHORS))
 
 
 class References:
-    """Resolves the references of one document. `documents`: others that they may name, by URI."""
+    """Resolves the references of one document. `names`: those of all objects in it. `documents`:
+    others that references may name, by URI."""
 
-    def __init__(self, document: Json, draft: Draft, documents: Mapping[str, Json]) -> None:
+    def __init__(
+        self, document: Json, draft: Draft, names: Set[str], documents: Mapping[str, Json]
+    ) -> None:
         self._document = document
         self._draft = draft
-        self.plain = not _needs_registry(document, draft)
+        self.plain = not _needs_registry(document, draft, names)
         """Whether every reference is a pointer from the root of the document itself."""
         self._documents = documents
 
@@ -143,9 +147,11 @@ class References:
         return _SPECIFICATIONS[draft_of(uri, draft)].create_resource(value)  # pyright: ignore[reportArgumentType] - any JSON value will do
 
 
-def _needs_registry(document: Json, draft: Draft) -> bool:
+def _needs_registry(document: Json, draft: Draft, names: Set[str]) -> bool:
     """Whether some reference is more than a pointer from the document's root, or may be."""
     name = "id" if draft is Draft.DRAFT4 else "$id"
+    if name not in names and names.isdisjoint(_REFERENCES_AND_ANCHORS):
+        return False
     stack: list[Any] = [document] if isinstance(document, dict | list) else []
     while stack:
         value = stack.pop()

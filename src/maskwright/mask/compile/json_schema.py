@@ -34,6 +34,7 @@ _FORMATS: Final = get_args(Formats)
 _INTEGERS: Final = get_args(Integers)
 _ADDITIONAL: Final = get_args(AdditionalProperties)
 _ESCAPES: Final = get_args(Escapes)
+_WHOLE: Final = Construct.schema("")
 _DRAFTS: Final = dict(zip(get_args(DraftName), Draft, strict=True))
 
 
@@ -94,7 +95,7 @@ def compile_json_schema(
     def source(root: Schema) -> _Source:
         return _Source(root, vocab, kind, property_order, whitespace, escapes, limits)
 
-    with Work(limits, Construct.schema("")):
+    with Work(limits, _WHOLE):
         grammar = _compile(schema, options, source)
         if grammar is None and options.closed:
             grammar = _compile(schema, replace(options, closed=False), source)
@@ -174,5 +175,5 @@ class _Source(NamedTuple):
 
     def begin_again(self) -> Beginning:
         """Where texts begin, for a grammar whose tables have been retired."""
-        with Work(self.limits, Construct.schema("")):
+        with Work(self.limits, _WHOLE):
             return self.known() or self.begin(Solver(self.property_order, self.limits))
