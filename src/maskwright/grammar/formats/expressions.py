@@ -89,8 +89,8 @@ def _escape() -> Regular:
 
 
 def composed_class() -> Regular:
-    """What `character_class` is, put together from parts: they say best what a class is, but the transitions
-    of each place in one would have to be found anew for every place in a pattern."""
+    """What `character_class` is, put together from parts: they say best what a class is, but the
+    transitions of each place in one would have to be found anew for every place in a pattern."""
     single = chars(charset.complement(charset.of("\\]-")))
     spans = alt(
         *(
