@@ -26,6 +26,7 @@ from torch import Tensor
 from maskwright.kernels import reference
 from maskwright.kernels.device import INTERPRETED, jit, runs_kernels, tl
 from maskwright.kernels.kv_pool import KvPool
+from maskwright.kernels.paged_tiles import Kind, Tiles, decode_tiles, power_of_two, prefill_tiles
 from maskwright.kernels.reference import Span
 
 MOST_DECODES: Final = 8
@@ -33,20 +34,6 @@ MOST_DECODES: Final = 8
 
 SPLIT: Final = 1024
 """Positions in a split of `paged_decode`."""
-
-DECODE_TILE: Final = 64
-PREFILL_TILE: Final = 64
-"""Key positions that are read at once."""
-
-PREFILL_ROWS: Final = 128
-"""Rows of a program of `paged_prefill`: query tokens times the heads that share a head of keys.
-Half as many, with tiles of half as many keys, where a head is wider than `WIDE`, since the sums of
-values fill the registers."""
-
-WIDE: Final = 128
-
-LEAST_ROWS: Final = 16
-"""The fewest rows of a matrix product on tensor cores."""
 
 MERGED: Final = 32
 """Splits that are joined at once."""
@@ -381,18 +368,18 @@ def paged_decode(
     if not runs_kernels(query):
         return _by_twin(query, pool, layer, sequences, scores, out)
     group = query.shape[1] // pool.data.shape[4]
-    rows = max(LEAST_ROWS, _power_of_two(sequences.most * group))
+    tiles = decode_tiles(_kind(query, pool), sequences.most * group)
     splits = -(-sequences.longest // SPLIT)
     out = _room(query) if out is None else out
-    launch = _Launch(query, pool, layer, sequences, scores, out)
+    launch = _Launch(query, pool, layer, sequences, scores, out, tiles)
     if splits == 1:
-        launch.attend(1, ROWS=rows, TILE=DECODE_TILE, BULK=False)
+        launch.attend(1)
         return out
     parts = (len(sequences.first), pool.data.shape[4], splits)
-    found = query.new_empty(*parts, 2, rows, dtype=torch.float32)
-    mixed = query.new_empty(*parts, rows, query.shape[2], dtype=torch.float32)
-    launch.attend(splits, found, mixed, ROWS=rows, TILE=DECODE_TILE, SPLIT=SPLIT, BULK=False)
-    launch.merge(found, mixed, ROWS=rows, TILE=DECODE_TILE, SPLIT=SPLIT)
+    found = query.new_empty(*parts, 2, tiles.rows, dtype=torch.float32)
+    mixed = query.new_empty(*parts, tiles.rows, query.shape[2], dtype=torch.float32)
+    launch.attend(splits, found, mixed, SPLIT=SPLIT)
+    launch.merge(found, mixed, SPLIT=SPLIT)
     return out
 
 
@@ -409,13 +396,10 @@ def paged_prefill(
     if not runs_kernels(query):
         return _by_twin(query, pool, layer, sequences, scores, out)
     group = query.shape[1] // pool.data.shape[4]
-    wide = query.shape[2] > WIDE
-    rows = max(PREFILL_ROWS // 2 if wide else PREFILL_ROWS, _power_of_two(group))
+    tiles = prefill_tiles(_kind(query, pool), group)
     out = _room(query) if out is None else out
-    pieces = -(-sequences.most // (rows // group))
-    launch = _Launch(query, pool, layer, sequences, scores, out)
-    tile = PREFILL_TILE // 2 if wide else PREFILL_TILE
-    launch.attend(pieces, ROWS=rows, TILE=tile, BULK=True)
+    pieces = -(-sequences.most // (tiles.rows // group))
+    _Launch(query, pool, layer, sequences, scores, out, tiles).attend(pieces)
     return out
 
 
@@ -429,6 +413,7 @@ class _Launch:
     sequences: Sequences
     scores: Scores
     out: Tensor
+    tiles: Tiles
 
     def attend(
         self,
@@ -436,9 +421,6 @@ class _Launch:
         found: Tensor | None = None,
         mixed: Tensor | None = None,
         *,
-        ROWS: int,
-        TILE: int,
-        BULK: bool,
         SPLIT: int = 0,
     ) -> None:
         """Launch `attend_kernel` with `parts` programs for each sequence and head of keys."""
@@ -465,22 +447,23 @@ class _Launch:
             *(found, mixed),
             GROUP=query.shape[1] // heads,
             WIDTH=width,
-            WIDTH_2=max(16, _power_of_two(width)),
+            WIDTH_2=max(16, power_of_two(width)),
             BLOCK=block,
-            ROWS=ROWS,
-            TILE=TILE,
+            ROWS=self.tiles.rows,
+            TILE=self.tiles.tile,
             SPLIT=SPLIT,
-            BULK=BULK,
+            BULK=self.tiles.bulk,
             FP8=fp8,
             UPCAST=INTERPRETED and query.dtype == torch.bfloat16,
-            num_warps=8 if ROWS * width >= PREFILL_ROWS * WIDE else 4,
+            num_warps=self.tiles.warps,
             enable_fp_fusion=True,
         )
 
-    def merge(self, found: Tensor, mixed: Tensor, *, ROWS: int, TILE: int, SPLIT: int) -> None:
+    def merge(self, found: Tensor, mixed: Tensor, *, SPLIT: int) -> None:
         """Launch `merge_kernel`."""
         out, sequences = self.out, self.sequences
         heads, width = out.shape[1:]
+        width_2, splits = power_of_two(width), min(MERGED, power_of_two(found.shape[2]))
         merge_kernel[len(sequences.first), heads, sequences.most](
             *(found, mixed, found.shape[2]),
             *(sequences.first, sequences.start, sequences.count),
@@ -489,19 +472,19 @@ class _Launch:
             *(out, *out.stride()[:2]),
             GROUP=heads // found.shape[1],
             WIDTH=width,
-            WIDTH_2=_power_of_two(width),
-            ROWS=ROWS,
-            TILE=TILE,
+            WIDTH_2=width_2,
+            ROWS=self.tiles.rows,
+            TILE=self.tiles.tile,
             SPLIT=SPLIT,
-            SPLITS=min(MERGED, _power_of_two(found.shape[2])),
-            num_warps=4,
+            SPLITS=splits,
+            # At least four numbers a thread: accesses of 128 bits.
+            num_warps=max(1, min(4, splits * width_2 // 128)),
             enable_fp_fusion=True,
         )
 
 
-def _power_of_two(number: int) -> int:
-    """Return the least power of two that is at least `number`."""
-    return 1 << (number - 1).bit_length()
+def _kind(query: Tensor, pool: KvPool) -> Kind:
+    return Kind(query.shape[2], query.dtype == torch.float32, pool.scales is not None)
 
 
 def _check(query: Tensor, pool: KvPool, sequences: Sequences) -> None:

@@ -144,6 +144,13 @@ class Facts:
     stores: Counter[int]
     products: Counter[str]
 
+    @property
+    def wide_share(self) -> float:
+        """Of the bytes that all loads of the program move together, the share of those of 128
+        bits."""
+        moved = {width: count * width for width, count in self.loads.items()}
+        return sum(moved[width] for width in moved if width >= 128) / sum(moved.values())
+
     def occupancy(self, warps: int, target: str) -> float:
         """Share of a multiprocessor's warps that can be resident."""
         of_warp = -(-self.registers * 32 // 256) * 256
@@ -259,14 +266,16 @@ def store(codes: torch.dtype | None = None) -> None:
     store_kv.store_kv(pool, 1, *slots, *numbers)
 
 
-def norms(*, width: int = 4096, head_dim: int = 128) -> None:
-    """Norm a layer's rows, and norm and rotate its heads, eight of four queries each."""
+def norms(*, width: int = 4096, head_dim: int = 128, bare: bool = False) -> None:
+    """Norm a layer's rows, and norm and rotate its heads, eight of four queries each. `bare`: the
+    first layer of a model, which adds nothing, and one without norms of heads."""
     hidden, weight = empty(ROWS, width, dtype=BF16), empty(width, dtype=BF16)
-    norm_rope.add_norm(hidden, hidden, weight, 1e-6)
+    norm_rope.add_norm(hidden, None if bare else hidden, weight, 1e-6)
     heads, of_head = empty(ROWS, 48, head_dim, dtype=BF16)[:, :40], empty(head_dim, dtype=BF16)
     tables = empty(8192, 1, head_dim, dtype=BF16), empty(8192, 1, head_dim, dtype=BF16)
     positions = empty(ROWS, dtype=torch.int64)
-    norm_rope.norm_rope(heads, 32, tables, positions, (of_head, of_head), 1e-6)
+    of_heads = None if bare else (of_head, of_head)
+    norm_rope.norm_rope(heads, 32, tables, positions, of_heads, 1e-6)
 
 
 def low_ranks(dtype: torch.dtype, *, width: int = 4096, ends: tuple[int, ...] = (4096,)) -> None:
@@ -298,18 +307,22 @@ def attend(
     kv_heads: int = 8,
     width: int = 128,
     queries: int = 1,
+    dtype: torch.dtype = torch.bfloat16,
     codes: torch.dtype | None = None,
     window: int | None = None,
+    softcap: float | None = None,
+    sinks: bool = False,
 ) -> None:
     """Attend from a step of decodes or a chunk of prompts (`name`: decode, prefill)."""
     shape = (4096, 32, 2, 16, kv_heads, width)
     scales = None if codes is None else empty(*shape[:-1])
-    pool = KvPool(empty(*shape, dtype=codes or BF16), scales)
+    pool = KvPool(empty(*shape, dtype=codes or dtype), scales)
     whole = torch.int32
     column, tables = empty(ROWS, dtype=whole), empty(ROWS, 256, dtype=whole)
     sequences = paged_attention.Sequences(column, column, column, tables, queries, 4096)
-    query = empty(ROWS * queries, heads, width, dtype=BF16)
-    scores = paged_attention.Scores(width**-0.5, window)
+    query = empty(ROWS * queries, heads, width, dtype=dtype)
+    sunk = empty(heads) if sinks else None
+    scores = paged_attention.Scores(width**-0.5, window, softcap, sunk)
     function = {"decode": paged_attention.paged_decode, "prefill": paged_attention.paged_prefill}
     function[name](query, pool, 1, sequences, scores)
 
@@ -317,6 +330,7 @@ def attend(
 BF16, FP32 = torch.bfloat16, torch.float32
 SUBJECTS: Final[dict[str, Callable[[], object]]] = {
     "mask": lambda: mask(BF16),
+    "mask-float16": lambda: mask(torch.float16),
     "mask-float32": lambda: mask(FP32),
     "mask-50257": lambda: mask(BF16, 50_257),
     "bitmask": lambda: mask(BF16, by_row=False),
@@ -324,6 +338,7 @@ SUBJECTS: Final[dict[str, Callable[[], object]]] = {
     "store-int8": lambda: store(torch.int8),
     "store-fp8": lambda: store(torch.float8_e4m3fn),
     "norms": norms,
+    "norms-bare": lambda: norms(bare=True),
     "norms-64": lambda: norms(width=1024, head_dim=64),
     "silu": lambda: silu_mul.silu_mul(empty(ROWS, 2 * 14336, dtype=BF16)),
     "low-rank": lambda: low_ranks(BF16),
@@ -338,14 +353,48 @@ SUBJECTS: Final[dict[str, Callable[[], object]]] = {
     "decode-fp8": lambda: attend("decode", codes=torch.float8_e4m3fn),
     "decode-8-queries": lambda: attend("decode", queries=8),
     "decode-256-wide": lambda: attend("decode", heads=8, kv_heads=4, width=256, window=1024),
+    "decode-256-wide-int8": lambda: attend(
+        "decode", heads=8, kv_heads=4, width=256, codes=torch.int8
+    ),
+    "decode-256-wide-8-queries": lambda: attend(
+        "decode", heads=8, kv_heads=1, width=256, queries=8
+    ),
+    "decode-512-wide": lambda: attend("decode", heads=8, kv_heads=4, width=512),
+    "decode-sinks": lambda: attend("decode", heads=64, width=64, window=128, sinks=True),
+    "decode-capped": lambda: attend(
+        "decode", heads=8, kv_heads=4, width=256, window=4096, softcap=50.0
+    ),
+    "decode-float32": lambda: attend("decode", dtype=FP32),
+    "decode-float32-8-queries": lambda: attend("decode", dtype=FP32, queries=8),
     "prefill": lambda: attend("prefill", queries=2048),
+    "prefill-int8": lambda: attend("prefill", queries=2048, codes=torch.int8),
+    "prefill-fp8": lambda: attend("prefill", queries=2048, codes=torch.float8_e4m3fn),
+    "prefill-256-wide-int8": lambda: attend(
+        "prefill", heads=8, kv_heads=4, width=256, queries=2048, codes=torch.int8
+    ),
+    "prefill-float32-int8": lambda: attend("prefill", queries=2048, dtype=FP32, codes=torch.int8),
+    "prefill-80-wide": lambda: attend("prefill", kv_heads=32, width=80, queries=2048),
+    "prefill-192-wide": lambda: attend("prefill", kv_heads=32, width=192, queries=2048),
+    "prefill-512-wide": lambda: attend("prefill", heads=8, kv_heads=4, width=512, queries=2048),
+    "prefill-sinks": lambda: attend(
+        "prefill", heads=64, width=64, queries=2048, window=128, sinks=True
+    ),
+    "prefill-capped": lambda: attend(
+        "prefill", heads=8, kv_heads=4, width=256, queries=2048, window=4096, softcap=50.0
+    ),
+    "prefill-float32": lambda: attend("prefill", dtype=FP32, queries=2048),
+    "prefill-float32-256-wide": lambda: attend(
+        "prefill", dtype=FP32, heads=8, kv_heads=4, width=256, queries=2048
+    ),
     "prefill-window": lambda: attend("prefill", queries=2048, window=1024),
     "prefill-256-wide": lambda: attend("prefill", heads=8, kv_heads=4, width=256, queries=2048),
     "sample": lambda: draw(BF16),
     "sample-listed-scored": lambda: draw(BF16, listed=True, scored=True),
     "sample-listed": lambda: draw(BF16, listed=True),
     "sample-scored": lambda: draw(BF16, scored=True),
+    "sample-float16": lambda: draw(torch.float16),
     "sample-float32": lambda: draw(FP32),
+    "sample-50257": lambda: draw(BF16, 50_257),
     "sample-262144": lambda: draw(BF16, 262_144),
 }
 

@@ -4,16 +4,17 @@ held against sums over single keys in float64."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 import torch
 from torch import Tensor
 
-from maskwright.kernels import paged_attention, reference
+from maskwright.kernels import paged_attention, paged_tiles, reference
 from maskwright.kernels.device import INTERPRETED
 from maskwright.kernels.kv_pool import KvPool, decode, encode
 from maskwright.kernels.paged_attention import Scores, Sequences, paged_decode, paged_prefill
+from maskwright.kernels.paged_tiles import Kind, Tiles, prefill_tiles
 
 BLOCK = 4
 FP8 = torch.float8_e4m3fn
@@ -25,9 +26,15 @@ PROMPTS = ((0, 19), (40, 30), (31, 1))
 
 @pytest.fixture(autouse=True)
 def small_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let short sequences have several splits, tiles and pieces."""
-    for name in ("DECODE_TILE", "PREFILL_TILE", "PREFILL_ROWS"):
-        monkeypatch.setattr(paged_attention, name, 16)
+    """Let short sequences have several splits, tiles and pieces. Numbers of float32, with which
+    results are compared most closely, are computed in the way of narrower ones."""
+    for name in ("TILE", "MOST_ROWS"):
+        monkeypatch.setattr(paged_tiles, name, 16)
+
+    def narrow(kind: Kind, group: int) -> Tiles:
+        return prefill_tiles(replace(kind, float32=False), group)
+
+    monkeypatch.setattr(paged_attention, "prefill_tiles", narrow)
     monkeypatch.setattr(paged_attention, "SPLIT", 32)
     monkeypatch.setattr(paged_attention, "MERGED", 2)
 
@@ -175,6 +182,17 @@ def test_all_types(
     case = Case(runs, dtype=dtype, codes=codes)
     scores = Scores(0.4, window=33)
     assert_close(case.run(function, scores, device).double(), case.expected(scores), tolerance)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_programs_of_float32(
+    name: str, device: torch.device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They read all tiles with masks."""
+    monkeypatch.setattr(paged_attention, "prefill_tiles", prefill_tiles)
+    function, runs = FUNCTIONS[name]
+    case, scores = Case(runs), Scores(0.4, window=21, softcap=1.5)
+    assert_close(case.run(function, scores, device), case.expected(scores), 2e-5)
 
 
 def test_the_bits_of_a_sequence_do_not_depend_on_its_neighbours(device: torch.device) -> None:

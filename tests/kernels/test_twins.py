@@ -17,7 +17,15 @@ from benchmarks.gpu.low_rank import ENDS, AdaptedRows
 from benchmarks.gpu.next_rows import rows_of, table_of
 from benchmarks.gpu.sampling import inputs_of, mask_table
 from benchmarks.gpu.timing import Bench
-from maskwright.kernels import apply_mask, norm_rope, paged_attention, sample, silu_mul, store_kv
+from maskwright.kernels import (
+    apply_mask,
+    norm_rope,
+    paged_attention,
+    paged_tiles,
+    sample,
+    silu_mul,
+    store_kv,
+)
 from maskwright.kernels.device import INTERPRETED
 from maskwright.kernels.fp8 import product
 from maskwright.kernels.kv_bytes import KvDtype
@@ -125,7 +133,7 @@ def test_attention(bench: Bench, name: str, kind: KvDtype, monkeypatch: pytest.M
     count, start, length = (small if bench.tiny else cases)[name]
     function = "paged_prefill" if name == "prefill" else "paged_decode"
     if bench.tiny:  # so that even a short sequence is read in splits
-        monkeypatch.setattr(paged_attention, "DECODE_TILE", 16)
+        monkeypatch.setattr(paged_tiles, "TILE", 16)
         monkeypatch.setattr(paged_attention, "SPLIT", 16)
     for heads in (TINY if bench.tiny else SHAPES).values():
         sequences, blocks = sequences_of(bench, count, start, length)

@@ -1,0 +1,84 @@
+"""How much of attention a program of `paged_attention.py` computes, by the width of a head.
+
+The sums of values fill a program's registers: wider heads have fewer rows, smaller tiles or more
+warps. The figures are those with which no program spills, on any of the targets of
+`benchmarks/gpu/static.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+LEAST_ROWS: Final = 16
+"""The fewest rows of a matrix product on tensor cores."""
+
+MOST_ROWS: Final = 128
+"""The most rows of a program of `paged_prefill`, unless more heads share a head of keys."""
+
+TILE: Final = 64
+"""Key positions that are read at once."""
+
+NARROW: Final = 128
+"""The widest heads, in a power of two, of which `paged_prefill` has `MOST_ROWS` rows."""
+
+WIDE: Final = 256
+"""The widest heads, in a power of two, that are decoded by four warps with whole tiles."""
+
+FLOAT32_TILE: Final = 16
+"""Key positions that are read at once in float32, whose products have no tensor cores: they are
+sums of single numbers, which take more registers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tiles:
+    """`rows` of a program, query tokens times the heads that share a head of keys; key positions of
+    a `tile`; `warps`; `bulk`: see `attend_kernel`."""
+
+    rows: int
+    tile: int
+    warps: int
+    bulk: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What is computed: heads of `width` numbers, in float32 or in a type of two bytes; `codes`:
+    keys and values become numbers first, which takes registers too."""
+
+    width: int
+    float32: bool
+    codes: bool
+
+
+def decode_tiles(kind: Kind, queries: int) -> Tiles:
+    """Return what a program of `paged_decode` has. `queries`: of a sequence, times the heads that
+    share a head of keys."""
+    width = power_of_two(kind.width)
+    rows = max(LEAST_ROWS, power_of_two(queries))
+    narrow = width <= WIDE and rows * width <= MOST_ROWS * NARROW
+    many = kind.float32 or kind.codes or width > WIDE or rows * width >= MOST_ROWS * NARROW
+    return Tiles(rows, _tile(kind, narrow), 8 if many else 4, bulk=False)
+
+
+def prefill_tiles(kind: Kind, group: int) -> Tiles:
+    """Return what a program of `paged_prefill` has. `group`: heads that share a head of keys."""
+    width = power_of_two(kind.width)
+    rows = MOST_ROWS * NARROW // max(width, NARROW)
+    if kind.float32:
+        rows = LEAST_ROWS
+    elif kind.codes:
+        rows = min(rows, MOST_ROWS // 2)
+    rows = max(LEAST_ROWS, rows, power_of_two(group))
+    return Tiles(rows, _tile(kind, width <= NARROW), 8, bulk=not kind.float32)
+
+
+def _tile(kind: Kind, whole: bool) -> int:
+    if kind.float32:
+        return FLOAT32_TILE
+    return TILE if whole else max(LEAST_ROWS, TILE // 2)
+
+
+def power_of_two(number: int) -> int:
+    """Return the least power of two that is at least `number`."""
+    return 1 << (number - 1).bit_length()
