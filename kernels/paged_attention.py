@@ -24,9 +24,15 @@ import torch
 from torch import Tensor
 
 from maskwright.kernels import reference
+from maskwright.kernels.attention.tiles import (
+    Kind,
+    Tiles,
+    decode_tiles,
+    power_of_two,
+    prefill_tiles,
+)
 from maskwright.kernels.device import INTERPRETED, jit, runs_kernels, tl
 from maskwright.kernels.kv_pool import KvPool
-from maskwright.kernels.paged_tiles import Kind, Tiles, decode_tiles, power_of_two, prefill_tiles
 from maskwright.kernels.reference import Span
 
 MOST_DECODES: Final = 8

@@ -84,6 +84,12 @@ ROWS = [
         slow=True,
     ),
     Row("benchmarks/engine.py", "--least --model random-131072 --parts step", "step_ms", slow=True),
+    Row(
+        "benchmarks/gpu/goals.py",
+        "--goals constrained",
+        "constrained step, shape: 256 rows, all masks are new",
+        package="triton",
+    ),
     Row("benchmarks/gpu/measure.py", "--tiny --subjects mask", "mask by row numbers"),
     Row("benchmarks/gpu/measure.py", "--tiny", "engine, structured", slow=True),
     Row(

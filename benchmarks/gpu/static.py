@@ -6,6 +6,8 @@ Each subject is launched as the package does, on tensors without data, and every
 launches is compiled for its very arguments. The figures come from the machine code. `loads` and
 `stores` are instructions that access device memory, by their width in bits; `local` those that
 access memory of a thread, which are spills or arrays; `products` those of tensor cores.
+`instructions` is the length of the program, and `loops` that of each loop in it that contains no
+other.
 `occupancy_%` is the share of a multiprocessor's warps that registers, shared memory and blocks
 leave room for. `floor_us` is the time in which an H200 moves the bytes that the launch can't avoid,
 at 4.0 TB/s. No time is measured.
@@ -19,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,6 +86,7 @@ class Launch:
     kernel: Any
     arguments: tuple[Any, ...]
     options: dict[str, Any]
+    grid: tuple[int, ...]
 
     @property
     def name(self) -> str:
@@ -143,6 +146,9 @@ class Facts:
     loads: Counter[int]
     stores: Counter[int]
     products: Counter[str]
+    instructions: int
+    loops: tuple[int, ...]
+    """Instructions of each loop that contains no other, in order."""
 
     @property
     def wide_share(self) -> float:
@@ -191,7 +197,33 @@ def read_facts(told: str, shared: int) -> Facts:
         (stores if kind == "STG" else loads)[int(width[1]) if width else 32] += 1
     products = Counter[str](re.findall(r"\b(HMMA|HGMMA|UTCHMMA)\b", told))
     local = len(re.findall(r"\b(?:LDL|STL)\b", told))
-    return Facts(int(used[1]), int(used[2]), shared, local, loads, stores, products)
+    code = [
+        (int(place, 16), instruction)
+        for place, instruction in re.findall(r"/\*([0-9a-f]{4,})\*/\s+([^/;]+);", told)
+        if not instruction.startswith("NOP")
+    ]
+    return Facts(
+        *(int(used[1]), int(used[2]), shared, local, loads, stores, products),
+        *(len(code), innermost_loops(code)),
+    )
+
+
+def innermost_loops(code: Sequence[tuple[int, str]]) -> tuple[int, ...]:
+    """How many instructions the loops have that contain no other. `code`: places and instructions;
+    a loop ends with a branch to a place before it."""
+    spans: list[tuple[int, int]] = []
+    for place, instruction in code:
+        branch = re.search(r"\bBRA\b.*?0x([0-9a-f]+)", instruction)
+        if branch is not None and int(branch[1], 16) < place:
+            spans.append((int(branch[1], 16), place))
+    inner = [
+        one
+        for one in spans
+        if not any(other != one and one[0] <= other[0] and other[1] <= one[1] for other in spans)
+    ]
+    return tuple(
+        sum(begin <= place <= end for place, _ in code) for begin, end in sorted(set(inner))
+    )
 
 
 def launches(subject: Callable[[], object]) -> list[Launch]:
@@ -204,7 +236,7 @@ def launches(subject: Callable[[], object]) -> list[Launch]:
 
         def __getitem__(self, grid: tuple[int, ...]) -> Callable[..., None]:
             return lambda *arguments, **options: found.append(
-                Launch(self.kernel, arguments, options)
+                Launch(self.kernel, arguments, options, grid)
             )
 
     with ExitStack() as stack:
@@ -223,19 +255,26 @@ def empty(*shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
     return torch.empty(*shape, dtype=dtype, device="meta")
 
 
-def mask(dtype: torch.dtype, vocab: int = 128_256, *, by_row: bool = True) -> None:
+def mask(
+    dtype: torch.dtype, vocab: int = 128_256, *, by_row: bool = True, rows: int = ROWS
+) -> None:
     """Mask logits."""
     words = -(-vocab // 32)
-    logits = empty(ROWS, vocab, dtype=dtype)
+    logits = empty(rows, vocab, dtype=dtype)
     if by_row:
         table = empty(MASKS, words, dtype=torch.int32)
-        apply_mask.apply_mask_by_row(logits, table, empty(ROWS, dtype=torch.int32))
+        apply_mask.apply_mask_by_row(logits, table, empty(rows, dtype=torch.int32))
     else:
-        apply_mask.apply_mask(logits, empty(ROWS, words, dtype=torch.int32))
+        apply_mask.apply_mask(logits, empty(rows, words, dtype=torch.int32))
 
 
 def draw(
-    dtype: torch.dtype, vocab: int = 128_256, *, listed: bool = False, scored: bool = False
+    dtype: torch.dtype,
+    vocab: int = 128_256,
+    *,
+    rows: int = ROWS,
+    listed: bool = False,
+    scored: bool = False,
 ) -> None:
     """Sample."""
     whole, real = torch.int32, torch.float32
@@ -243,9 +282,9 @@ def draw(
     lists = (real, whole, whole)
     inputs = SampleInputs(
         empty(MASKS, -(-vocab // 32), dtype=whole),
-        *(empty(ROWS, dtype=kind) for kind in columns),
+        *(empty(rows, dtype=kind) for kind in columns),
         listed=ListedTokens(
-            empty(ROWS + 1, dtype=whole),
+            empty(rows + 1, dtype=whole),
             empty(LISTED, dtype=whole),
             *(empty(LISTED, dtype=kind) for kind in lists),
             most=1000,
@@ -253,7 +292,7 @@ def draw(
         if listed
         else None,
     )
-    sample.sample_rows(empty(ROWS, vocab, dtype=dtype), inputs, scored=scored)
+    sample.sample_rows(empty(rows, vocab, dtype=dtype), inputs, scored=scored)
 
 
 def store(codes: torch.dtype | None = None) -> None:
@@ -312,15 +351,17 @@ def attend(
     window: int | None = None,
     softcap: float | None = None,
     sinks: bool = False,
+    rows: int = ROWS,
+    longest: int = 4096,
 ) -> None:
     """Attend from a step of decodes or a chunk of prompts (`name`: decode, prefill)."""
     shape = (4096, 32, 2, 16, kv_heads, width)
     scales = None if codes is None else empty(*shape[:-1])
     pool = KvPool(empty(*shape, dtype=codes or dtype), scales)
     whole = torch.int32
-    column, tables = empty(ROWS, dtype=whole), empty(ROWS, 256, dtype=whole)
-    sequences = paged_attention.Sequences(column, column, column, tables, queries, 4096)
-    query = empty(ROWS * queries, heads, width, dtype=dtype)
+    column, tables = empty(rows, dtype=whole), empty(rows, longest // 16, dtype=whole)
+    sequences = paged_attention.Sequences(column, column, column, tables, queries, longest)
+    query = empty(rows * queries, heads, width, dtype=dtype)
     sunk = empty(heads) if sinks else None
     scores = paged_attention.Scores(width**-0.5, window, softcap, sunk)
     function = {"decode": paged_attention.paged_decode, "prefill": paged_attention.paged_prefill}
@@ -451,6 +492,8 @@ def main() -> None:
                 shared_bytes=told.shared,
                 loads=widths(told.loads),
                 stores=widths(told.stores),
+                instructions=told.instructions,
+                loops=", ".join(map(str, told.loops)),
                 products=", ".join(f"{name}: {told.products[name]}" for name in told.products),
                 **{"occupancy_%": 100 * told.occupancy(warps, target)},
                 **({} if moved is None else {"floor_us": moved / BYTES_PER_US}),

@@ -10,11 +10,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from maskwright.kernels import paged_attention, paged_tiles, reference
+from maskwright.kernels import paged_attention, reference
+from maskwright.kernels.attention import tiles
+from maskwright.kernels.attention.tiles import Kind, Tiles, prefill_tiles
 from maskwright.kernels.device import INTERPRETED
 from maskwright.kernels.kv_pool import KvPool, decode, encode
 from maskwright.kernels.paged_attention import Scores, Sequences, paged_decode, paged_prefill
-from maskwright.kernels.paged_tiles import Kind, Tiles, prefill_tiles
 
 BLOCK = 4
 FP8 = torch.float8_e4m3fn
@@ -29,7 +30,7 @@ def small_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let short sequences have several splits, tiles and pieces. Numbers of float32, with which
     results are compared most closely, are computed in the way of narrower ones."""
     for name in ("TILE", "MOST_ROWS"):
-        monkeypatch.setattr(paged_tiles, name, 16)
+        monkeypatch.setattr(tiles, name, 16)
 
     def narrow(kind: Kind, group: int) -> Tiles:
         return prefill_tiles(replace(kind, float32=False), group)

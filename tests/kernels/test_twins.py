@@ -21,11 +21,11 @@ from maskwright.kernels import (
     apply_mask,
     norm_rope,
     paged_attention,
-    paged_tiles,
     sample,
     silu_mul,
     store_kv,
 )
+from maskwright.kernels.attention import tiles
 from maskwright.kernels.device import INTERPRETED
 from maskwright.kernels.fp8 import product
 from maskwright.kernels.kv_bytes import KvDtype
@@ -133,7 +133,7 @@ def test_attention(bench: Bench, name: str, kind: KvDtype, monkeypatch: pytest.M
     count, start, length = (small if bench.tiny else cases)[name]
     function = "paged_prefill" if name == "prefill" else "paged_decode"
     if bench.tiny:  # so that even a short sequence is read in splits
-        monkeypatch.setattr(paged_tiles, "TILE", 16)
+        monkeypatch.setattr(tiles, "TILE", 16)
         monkeypatch.setattr(paged_attention, "SPLIT", 16)
     for heads in (TINY if bench.tiny else SHAPES).values():
         sequences, blocks = sequences_of(bench, count, start, length)

@@ -117,10 +117,15 @@ def test_what_cuobjdump_tells() -> None:
         /*0040*/                   STG.E.64 desc[UR4][R2.64], R4 ;
         /*0050*/                   LDL R4, [R1] ;
         /*0060*/                   STL.64 [R1], R4 ;
+        /*0070*/              @P0  BRA 0x30 ;
+        /*0080*/                   LDL R4, [R1] ;
+        /*0090*/                   BRA 0x10 ;
+        /*00a0*/                   BRA 0xa0;
+        /*00b0*/                   NOP;
 """
     loads, stores = Counter({128: 2, 32: 1, 8: 1}), Counter({64: 1})
     products = Counter({"HMMA": 1})
-    assert read_facts(told, 512) == Facts(40, 8, 512, 2, loads, stores, products)
+    assert read_facts(told, 512) == Facts(40, 8, 512, 3, loads, stores, products, 12, (5,))
     with pytest.raises(ValueError, match="nothing about registers"):
         read_facts("", 0)
 
@@ -137,5 +142,5 @@ def test_what_cuobjdump_tells() -> None:
     ],
 )
 def test_occupancy(registers: int, shared: int, warps: int, target: str, share: float) -> None:
-    told = Facts(registers, 0, shared, 0, Counter(), Counter(), Counter())
+    told = Facts(registers, 0, shared, 0, Counter(), Counter(), Counter(), 0, ())
     assert told.occupancy(warps, target) == share

@@ -1,0 +1,231 @@
+"""What the goals on an H200 allow each launch, and what its machine code takes, without a GPU.
+
+    python benchmarks/gpu/goals.py [--save]
+
+Nothing here is a time that was measured. `floor_us` is the time in which an H200 moves the bytes
+that a launch can't avoid to move, at 4.0 TB/s, or computes its products, at 790 TFLOP/s in
+bfloat16. `allowed_us` is that time divided by the share that the goal asks for. `issue_us` is the
+time in which its multiprocessors, all busy, issue the instructions of the programs that are
+launched, as compiled for sm_90. A goal is out of reach if that is more than is allowed; if it is
+less, waiting for memory and for other programs decides, which only a GPU shows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from math import prod
+from pathlib import Path
+from typing import Final
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from benchmarks.gpu import static
+from benchmarks.gpu.attention import SHAPES as HEADS
+from benchmarks.gpu.attention import Heads
+from benchmarks.gpu.decode_step import COMMON
+from benchmarks.gpu.decode_step import SHAPES as MODELS
+from benchmarks.gpu.static import BF16, BYTES_PER_US, Facts, Launch
+from benchmarks.report import SKIPPED, Report, some_of
+from maskwright.cli.output.tables import Figure
+from maskwright.kernels.device import AVAILABLE
+from maskwright.kernels.paged_attention import SPLIT
+from maskwright.models.config import parse_config
+
+Row = dict[str, Figure]
+
+TARGET: Final = "90"
+MULTIPROCESSORS, SCHEDULERS, CYCLES_PER_US = 132, 4, 1980
+"""Of an H200: each scheduler issues an instruction of a warp in a cycle, at most."""
+
+OPERATIONS_PER_US: Final = 790e6
+"""Of tensor cores in bfloat16: the most that is taken to be reached."""
+
+LINK_BYTES_PER_US: Final = 55e3
+"""Between the host and the GPU."""
+
+VOCABULARIES: Final = (128_256, 151_936, 262_144)
+MOST_KV: Final = 24 << 30
+
+
+_FACTS: Final[dict[str, Facts]] = {}
+
+
+def facts_of(launch: Launch) -> Facts:
+    """What the machine code of a launch says, read once for each program."""
+    key = launch.key()
+    if key not in _FACTS:
+        _FACTS[key] = static.facts(launch.compile(TARGET))
+    return _FACTS[key]
+
+
+def issued(launch: Launch, trips: Sequence[float] | None = None) -> float:
+    """Return how many instructions the warps of a launch issue, if every program runs to its end
+    and passes through its innermost loops `trips` times, by default once."""
+    told = facts_of(launch)
+    trips = [1.0] * len(told.loops) if trips is None else trips
+    again = sum(loop * (count - 1) for loop, count in zip(told.loops, trips, strict=True))
+    return prod(launch.grid) * launch.options["num_warps"] * (told.instructions + again)
+
+
+def issue_us(instructions: float) -> float:
+    """Return the time in which all multiprocessors issue `instructions`."""
+    return instructions / (MULTIPROCESSORS * SCHEDULERS * CYCLES_PER_US)
+
+
+def row(goal: str, case: str, floor: float, share: float | None, **more: Figure) -> Row:
+    """Return a row: `share` of the ceiling is the goal, or None if there is none here."""
+    allowed: Row = {} if share is None else {"allowed_us": floor / share}
+    return {"case": goal, "shape": case, "floor_us": floor, **allowed, **more}
+
+
+def chains() -> Iterator[Row]:
+    """The pass over the logits, which the goal counts; what is read again depends on the data."""
+    for vocab in VOCABULARIES:
+        for rows in (64, 256):
+            scan, _ = static.launches(partial(static.draw, BF16, vocab, rows=rows))
+            moved = rows * vocab * 2 + rows * -(-vocab // 8)
+            yield row(
+                *("chain: scan", f"{rows} rows of {vocab}", moved / BYTES_PER_US, 0.75),
+                MB=moved / 1e6,
+                issue_us=issue_us(issued(scan)),
+            )
+
+
+def masks() -> Iterator[Row]:
+    """Masks by number against bitmasks that are shipped with each step. `shipping_us` is what the
+    link takes for those, before any kernel runs."""
+    rows, vocab = 512, VOCABULARIES[0]
+    [launch] = static.launches(partial(static.mask, BF16, vocab, rows=rows))
+    words = rows * -(-vocab // 32) * 4
+    cases = {"every group is mixed": 2, "nothing is allowed": 1, "everything is allowed": 0}
+    for case, times in cases.items():
+        moved = times * rows * vocab * 2 + words
+        yield row(
+            *("mask by number", f"{rows} rows of {vocab}, {case}", moved / BYTES_PER_US, None),
+            MB=moved / 1e6,
+            issue_us=issue_us(issued(launch)),
+            shipping_us=words / LINK_BYTES_PER_US,
+        )
+
+
+def decodes() -> Iterator[Row]:
+    """One new token of each sequence, in one layer."""
+    for name, heads in HEADS.items():
+        for rows in (1, 8, 64, 256):
+            for length in (512, 4096, 32_768):
+                moved = rows * length * heads.keys * heads.width * 4
+                if moved > MOST_KV:
+                    continue
+                share = 0.8 if rows >= 64 and length == 4096 else 0.75 if moved >= 2e8 else None
+                yield row(
+                    *(f"decode, {name}", f"{rows} x {length}", moved / BYTES_PER_US, share),
+                    MB=moved / 1e6,
+                    issue_us=issue_us(_decode_instructions(heads, rows, length)),
+                )
+
+
+def _decode_instructions(heads: Heads, rows: int, length: int) -> float:
+    shape = {"heads": heads.queries, "kv_heads": heads.keys, "width": heads.width}
+    found = static.launches(partial(static.attend, "decode", rows=rows, longest=length, **shape))
+    tiles = min(length, SPLIT) / found[0].options["TILE"]
+    merged = [issued(launch) for launch in found[1:]]
+    return issued(found[0], [tiles]) + sum(merged)
+
+
+def prefills() -> Iterator[Row]:
+    """A piece of one prompt of 2,048 tokens, in one layer. The goal is a share of torch's rate,
+    which is not known here; `allowed_us` is that share of what tensor cores can do."""
+    length = 2048
+    for name, heads in HEADS.items():
+        for prefix in (0, 8192, 32_768):
+            seen = length * prefix + length * (length + 1) / 2
+            operations = 4 * seen * heads.queries * heads.width
+            yield row(
+                f"prefill, {name}",
+                f"{length} after {prefix}",
+                operations / OPERATIONS_PER_US,
+                0.7,
+                issue_us=issue_us(_prefill_instructions(heads, prefix, length)),
+            )
+
+
+def _prefill_instructions(heads: Heads, prefix: int, length: int) -> float:
+    shape = {"heads": heads.queries, "kv_heads": heads.keys, "width": heads.width}
+    longest = prefix + length
+    [launch] = static.launches(
+        partial(static.attend, "prefill", rows=1, queries=length, longest=longest, **shape)
+    )
+    tokens = launch.options["ROWS"] // launch.options["GROUP"]
+    tile, pieces = launch.options["TILE"], launch.grid[2]
+    begins = [prefix + piece * tokens for piece in range(pieces)]
+    whole = [(begin + 1) // tile for begin in begins]
+    every = [-(-(begin + tokens) // tile) for begin in begins]
+    return issued(launch, [sum(whole) / pieces, (sum(every) - sum(whole)) / pieces])
+
+
+def steps() -> Iterator[Row]:
+    """A whole decode step after 1,024 positions: the products' weights and all keys and values."""
+    for name, share in {"8B": 0.8, "0.6B": 0.6}.items():
+        config = parse_config({**COMMON, **MODELS[name]})
+        weights = 2 * config.parameters
+        if not config.tied_embeddings:
+            weights -= 2 * config.vocab_size * config.hidden
+        for rows in (1, 8, 64):
+            kv = rows * 1024 * config.layers * config.kv_heads * config.head_dim * 4
+            moved = weights + kv
+            yield row(
+                *(f"step, {name}", f"{rows} sequences", moved / BYTES_PER_US, share),
+                MB=moved / 1e6,
+            )
+
+
+def constraints() -> Iterator[Row]:
+    """What constraints add to a step of 256 rows of the 8B shape: masks that the scan reads, and
+    the link, if every mask is new or none is. The goal is 2 % of a step, whose floor this is."""
+    rows, vocab = 256, VOCABULARIES[0]
+    config = parse_config({**COMMON, **MODELS["8B"]})
+    kv = rows * 1024 * config.layers * config.kv_heads * config.head_dim * 4
+    step = (2 * (config.parameters - config.vocab_size * config.hidden) + kv) / BYTES_PER_US
+    words = rows * -(-vocab // 32) * 4
+    for case, shipped in {"all masks are there": 4 * rows, "all masks are new": words}.items():
+        added = words / BYTES_PER_US + shipped / LINK_BYTES_PER_US
+        yield {
+            "case": "constrained step",
+            "shape": f"{rows} rows, {case}",
+            "floor_us": added,
+            "allowed_us": 0.02 * step,
+            "MB": (words + shipped) / 1e6,
+        }
+
+
+GOALS: Final[dict[str, Callable[[], Iterator[Row]]]] = {
+    "chain": chains,
+    "mask": masks,
+    "decode": decodes,
+    "prefill": prefills,
+    "step": steps,
+    "constrained": constraints,
+}
+
+
+def main() -> None:
+    """Compile and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--goals", type=some_of(GOALS), default=list(GOALS))
+    parser.add_argument("--save", action="store_true")
+    options = parser.parse_args()
+    if not AVAILABLE:
+        print("skipped: triton is not installed (the extra gpu)", file=sys.stderr)
+        raise SystemExit(SKIPPED)
+    report = Report("gpu_goals", ("torch", "triton"), run_on_a_gpu="no")
+    for goal in options.goals:
+        for found in GOALS[goal]():
+            report.add(**found)  # type: ignore[arg-type] - the case is text
+    report.finish(save=options.save)
+
+
+if __name__ == "__main__":
+    main()

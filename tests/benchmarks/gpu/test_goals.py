@@ -1,0 +1,71 @@
+"""What the goals allow, and what the machine code takes, beside the table in kernels/README.md."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks.gpu import static
+from benchmarks.gpu.goals import GOALS, chains, constraints, issued
+from benchmarks.report import RESULTS
+
+pytest.importorskip("triton", reason="needs triton, of the extra gpu")
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def test_floors_are_the_bytes_by_the_bandwidth() -> None:
+    """64 rows of 128,256 logits of two bytes, and of as many bits, at 4.0 TB/s."""
+    first = next(iter(chains()))
+    assert first["shape"] == "64 rows of 128256"
+    assert first["floor_us"] == pytest.approx(64 * 128_256 * (2 + 1 / 8) / 4e6)
+    assert first["allowed_us"] == pytest.approx(4.36 / 0.75, rel=1e-3)
+
+
+def test_constraints_add_less_than_the_goal_allows() -> None:
+    for row in constraints():
+        added, allowed = row["floor_us"], row["allowed_us"]
+        assert isinstance(added, float)
+        assert isinstance(allowed, float)
+        assert 0 < added < allowed
+
+
+@pytest.mark.parametrize(
+    "goal",
+    ["chain", *(pytest.param(goal, marks=pytest.mark.slow) for goal in ("decode", "prefill"))],
+)
+def test_instructions_leave_each_goal_within_reach(goal: str) -> None:
+    for row in GOALS[goal]():
+        allowed, taken = row.get("allowed_us"), row["issue_us"]
+        assert isinstance(taken, float)
+        assert taken > 0
+        assert allowed is None or (isinstance(allowed, float) and taken < allowed), row
+
+
+def test_a_loop_counts_as_often_as_it_is_passed() -> None:
+    [attend, _] = static.launches(static.SUBJECTS["decode"])
+    once, twice, ten = (issued(attend, [trips]) for trips in (1, 2, 10))
+    assert attend.grid == (64, 8, 4)
+    assert twice - once > 64 * 8 * 4 * 4 * 100  # programs of four warps, and a loop of hundreds
+    assert ten - once == 9 * (twice - once)
+
+
+def test_the_table_has_the_figures_of_the_newest_rows() -> None:
+    rows = [json.loads(line) for line in (RESULTS / "gpu_goals.jsonl").read_text().splitlines()]
+    newest = {(row["case"], row["shape"]): row for row in rows}
+    text = (ROOT / "kernels" / "README.md").read_text()
+    section = text.partition("## Goals on an H200")[2].partition("\n## ")[0]
+    table = [line for line in section.splitlines() if line[:1] == "|"]
+    lines = [[cell.strip() for cell in line.strip()[1:-1].split("|")] for line in table]
+    shown = [line for line in lines if (line[0], line[1]) in newest]
+    assert len(shown) == len(lines) - 2 > 12  # all but the heading and the line below it
+    for case, shape, *figures in shown:
+        row = newest[case, shape]
+        columns = ("floor_us", "allowed_us", "issue_us", "shipping_us")
+        assert figures == [three_digits(row[name]) if name in row else "" for name in columns], case
+
+
+def three_digits(number: float) -> str:
+    return f"{float(f'{number:.3g}'):,g}"
