@@ -13,6 +13,7 @@ import pytest
 from benchmarks.vocabularies import tekken
 from maskwright import Matcher, Vocabulary, compile_json_schema, compile_regex
 from maskwright.errors import BudgetError, UnsatisfiableSchemaError
+from maskwright.mask.shared import budget_cache
 from tests.matching import EVERY_BYTE, allowed, vocabulary
 from tests.properties.algebra_cases import ALGEBRA
 from tests.properties.container_cases import CONTAINERS
@@ -35,6 +36,7 @@ PERSON: dict[str, Any] = {
     "additionalProperties": False,
 }
 OPEN: dict[str, Any] = {"type": "object", "additionalProperties": {"type": ["string", "number"]}}
+UNIQUE_OF_THREE: dict[str, Any] = {"type": "array", "minItems": 3, "uniqueItems": True}
 WHITESPACE = ("compact", "spaced", "pretty", "flexible")
 
 
@@ -160,6 +162,71 @@ NAMING = vocabulary('","', '", "', 'b":"', 'b": "', 'c":"', 'c": "', '": "', '"]
 def test_walks_where_further_names_are_needed(drawn: Any, whitespace: str) -> None:
     """Texts of one grammar get what was counted for each other, as long as no name decides."""
     check_walks(drawn, NAMING, Random(whitespace), 12, whitespace=whitespace)
+
+
+ENDING_TWO = vocabulary('"],"', ',"b":1', '"a":1', '","b","', '":1,"b":', "1,0,", "],[[", '"a","')
+COUNTED: list[dict[str, Any]] = [
+    {
+        "type": "object",
+        "properties": {
+            "a": {"type": "object", "minProperties": 2},
+            "b": {"items": {"type": "string"}, **UNIQUE_OF_THREE},
+        },
+        "required": ["a", "b"],
+        "additionalProperties": False,
+    },
+    {
+        "type": "array",
+        "items": {"items": {"type": "string"}, **UNIQUE_OF_THREE},
+        "minItems": 2,
+    },
+    {
+        "type": "array",
+        "items": {"type": "object", "minProperties": 2},
+        "minItems": 2,
+        "uniqueItems": True,
+    },
+    {
+        "type": "object",
+        "properties": {
+            "a": {"type": "array", "minItems": 3, "not": {"uniqueItems": True}},
+            "b": {"type": "array", "minItems": 2, "items": {"type": "string"}},
+        },
+        "required": ["a", "b"],
+    },
+]
+
+
+def check_bounds(drawn: Any, vocab: Vocabulary, random: Random, whitespace: str) -> None:
+    """A walk without a budget, along which no more tokens are needed than bounds say."""
+    grammar = compile_json_schema(drawn, vocab, whitespace=whitespace)
+    matcher, walker = grammar.matcher(), grammar.budgets.costs.walker
+    for _ in range(40):
+        bound = walker.bound(matcher.position.configuration)
+        assert matcher.min_tokens <= bound, matcher.state
+        if matcher.complete:
+            break
+        assert matcher.accept(random.choice(sorted(allowed(matcher))))
+
+
+@pytest.mark.parametrize("whitespace", ["compact", "flexible"])
+@pytest.mark.parametrize("drawn", COUNTED, ids=["both", "lists", "objects", "repeated"])
+def test_bounds_count_on_no_token_that_is_not_offered(drawn: Any, whitespace: str) -> None:
+    """Tokens that end two names or items that must differ are offered nowhere, so what completes a
+    text has to do without them, and its bounds have to as well."""
+    for seed in range(4):
+        check_bounds(drawn, ENDING_TWO, Random(f"{whitespace} {seed}"), whitespace)
+    check_walks(drawn, ENDING_TWO, Random(whitespace), 2, whitespace=whitespace)
+
+
+@pytest.mark.parametrize("drawn", COUNTED[:3], ids=["both", "lists", "objects"])
+def test_promises_are_kept_whose_reasons_are_forgotten(
+    drawn: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is remembered for single texts is bounded, and gone where another process goes on."""
+    monkeypatch.setattr(budget_cache, "MOST_TEXTS", 10)
+    for seed in range(2):
+        check_walks(drawn, ENDING_TWO, Random(seed), 3, whitespace="flexible")
 
 
 CHEAPER = [

@@ -132,15 +132,6 @@ def test_fewest_tokens(tokens: list[bytes], data: bytes) -> None:
         assert len(ids) == fewest
 
 
-@given(
-    st.lists(st.text("ab", min_size=2, max_size=4).map(str.encode), max_size=5),
-    st.text("ab", max_size=9).map(str.encode),
-)
-def test_the_price_of_a_text_bounds_each_of_its_endings(tokens: list[bytes], data: bytes) -> None:
-    vocab = Vocabulary([*tokens, b"a", b"b"])
-    assert vocab.price(data) == max(len(vocab.fewest(data[at:])) for at in range(len(data) + 1))
-
-
 def test_equal_tokens_are_spelled_by_the_lowest_id() -> None:
     assert Vocabulary([b"", b"a", b"a"]).encode(b"aa") == [1, 1]
 

@@ -15,7 +15,6 @@ from maskwright.errors import InputError
 from maskwright.vocab.array_cache import ArrayCache, Arrays
 from maskwright.vocab.hugging_face import read_tokenizer
 from maskwright.vocab.spellings import Spellings
-from maskwright.vocab.suffix_cost import most_for_a_suffix
 from maskwright.vocab.trie import SiblingTrie, Trie
 
 WORTH_KEEPING: Final = 10_000
@@ -143,11 +142,6 @@ class Vocabulary:
         there are none."""
         return self._texts.fewest(data)
 
-    def price(self, data: bytes) -> int:
-        """Return an upper bound on the tokens that any suffix of `data` needs, at most its number
-        of bytes. Every byte has to be a token."""
-        return most_for_a_suffix(self.siblings, data)
-
     def decode(self, ids: Iterable[int]) -> bytes:
         """Return the bytes that these tokens add to a text; special ids add none."""
         return b"".join([self.tokens[token_id] for token_id in ids])
@@ -163,11 +157,12 @@ class Vocabulary:
             texts[token_id] = special.spelling(token_id)
         return tuple(texts)
 
-    def spelled(self, data: bytes) -> list[int]:
-        """The fewest tokens that the machine reads as `data`."""
+    def spelled(self, data: bytes, texts: Spellings | None = None) -> list[int]:
+        """The fewest tokens that the machine reads as `data`; those that add text are of `texts`,
+        if that is given."""
         ids: list[int] = []
         for text, token_id in special.pieces(data):
-            ids += self.fewest(text) if token_id is None else [token_id]
+            ids += (texts or self._texts).fewest(text) if token_id is None else [token_id]
         return ids
 
     def fewest_count(self, data: bytes) -> int:

@@ -22,7 +22,8 @@ from maskwright.grammar.shape.shape import ArrayShape, Conjunction, ObjectShape
 from maskwright.limits import spend
 
 Price = Callable[[bytes], int]
-"""The most tokens that any suffix of some bytes takes."""
+"""The most tokens that any suffix of some bytes takes, of those that are offered where names and
+items must differ, which the text may be part of."""
 
 _MOST_COMBINED: Final = 6
 """Demands on one item or member that are looked at in every combination."""
@@ -227,6 +228,8 @@ class PartBounds:
         return self._texts[key]
 
     def _cost(self, text: str) -> int:
+        if "[" in text and self._solver.search.repeats_items:
+            return byte_count(text)  # tokens that go on after an item may not be offered in it
         known = self._prices.get(text)
         if known is None:
             known = self._prices[text] = self._price(text.encode("utf-8", "surrogatepass"))

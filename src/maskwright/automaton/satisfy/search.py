@@ -76,6 +76,11 @@ class ContainerSearch:
         """Steps past candidates for equality that are left to the present computation of shortest
         values; None where there is none, and no limit."""
 
+    @property
+    def repeats_items(self) -> bool:
+        """Whether arrays in which some item has to be repeated have been met."""
+        return self._repeats.were_asked
+
     # Settled answers
 
     def completion(self, progress: Progress) -> ArrayWitness | ObjectWitness | None:

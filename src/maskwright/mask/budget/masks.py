@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -9,10 +10,11 @@ import numpy.typing as npt
 
 from maskwright.automaton.machine.exits import Configuration
 from maskwright.errors import BudgetError
+from maskwright.mask.budget.least_tokens import least_tokens
 from maskwright.mask.budget.token_costs import TokenCosts
 from maskwright.mask.budget.verdicts import verdicts
 from maskwright.mask.position import UNKNOWN, Position
-from maskwright.mask.shared.budget_cache import MasksByBudget
+from maskwright.mask.shared.budget_cache import NO_TOKEN, MasksByBudget
 from maskwright.mask.shared.leaf_bounds import ENDLESS
 from maskwright.mask.walker import TokenGroups, Walker
 
@@ -37,10 +39,16 @@ class BudgetMasks:
         return min(self._brought, self._cache.mask_bytes)
 
     def fill(
-        self, position: Position, budget: int, out: npt.NDArray[np.int32], prefix: bytes
+        self,
+        position: Position,
+        budget: int,
+        out: npt.NDArray[np.int32],
+        prefix: bytes,
+        steps: Sequence[int | bytes],
     ) -> None:
         """Write the mask at a position (int32 [words]) for a text that may go on for `budget`
-        tokens; `prefix` is the text so far. Raises `BudgetError` if nothing is allowed."""
+        tokens; `prefix` is the text so far, `steps` are its tokens. Raises `BudgetError` if nothing
+        is allowed."""
         if position.sufficient_budget == UNKNOWN:
             self._walker.measure(position, lambda: prefix)
         if budget >= position.sufficient_budget:
@@ -56,11 +64,41 @@ class BudgetMasks:
             out[:] = self._tables.rows[position.row]
             self._refuse_too_long(position, budget, out, prefix)
             if not out.any():
+                token = self._recalled(position.configuration, budget, prefix, steps)
+                if token != NO_TOKEN:
+                    out[token >> 5] |= np.int32(1) << np.int32(token & 31)
+                    return
                 needed = self.costs.tokens_needed(position.configuration, prefix)
                 raise BudgetError(
                     f"{budget} tokens are not enough to complete the text: it needs {needed}",
                     needed=needed,
                 )
+
+    def _recalled(
+        self, here: Configuration, budget: int, prefix: bytes, steps: Sequence[int | bytes]
+    ) -> int:
+        """The next token of a way that was known when the last token was allowed, and has been
+        forgotten since, as there is room for so many texts only, or in another process; NO_TOKEN if
+        there is none. All ways that may have been counted on are found again in their order."""
+        costs = self.costs
+        costs.count_anew(here, prefix)
+        token = costs.first_on_way(here, prefix, budget)
+        if token != NO_TOKEN or not steps:
+            return token
+        at, text, left = self._recognizer.start, b"", budget + len(steps)
+        if costs.tokens_needed(at) > left:
+            least_tokens(costs, at, left)
+        for step in steps:
+            data = step if isinstance(step, bytes) else self._tables.vocabulary.spellings[step]
+            following = self._recognizer.advance(at, data, text)
+            if following is None:
+                return NO_TOKEN  # bytes that were read one by one
+            self._cache.forget(costs.place(following, text + data))
+            costs.count_anew(at, text)
+            costs.first_on_way(at, text, left)
+            at, text, left = following, text + data, left - 1
+        costs.count_anew(here, prefix)
+        return costs.first_on_way(here, prefix, budget)
 
     def scope(self, position: Position, budget: int) -> tuple[int, int, bool]:
         """The lowest and the highest budget under which a mask that has been filled under `budget`

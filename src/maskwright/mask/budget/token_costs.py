@@ -20,7 +20,7 @@ from maskwright.automaton.value.level import Level
 from maskwright.errors import UnspellableError
 from maskwright.mask.budget.places import Places
 from maskwright.mask.shared.budget_cache import NO_TOKEN, Place
-from maskwright.mask.walk.ends import pieces
+from maskwright.mask.walk.ends import pieces, repeating_arrays
 from maskwright.mask.walker import Walker
 
 MOST_FOLLOWED: Final = 512
@@ -60,14 +60,14 @@ class TokenCosts:
         if known is None:
             with self._recognizer:
                 try:
-                    tokens = self._tables.vocabulary.spelled(self.shortest(here, prefix))
-                    return self._follow(here, prefix, tokens)
+                    return self._count(here, prefix)
                 except UnspellableError as error:
                     return self._detour(here, prefix, error)
         way = self.cache.ways.pop(place, None)
         if way is not None:
             with self._recognizer:
-                self._follow(here, prefix, way)
+                taken = self._follow(here, prefix, way)
+                assert taken is not None, "a known way can be taken"
         return known
 
     @cached_property
@@ -178,9 +178,36 @@ class TokenCosts:
                 self.cache.record_onward(place, tokens[at], tokens[at + 1 :])
         return True
 
-    def _follow(self, here: Configuration, prefix: bytes, tokens: Sequence[int]) -> int:
+    def count_anew(self, here: Configuration, prefix: bytes) -> None:
+        """Count the shortest completion in bytes, though another one is known. That may be what is
+        left of one from an earlier place, and take more tokens."""
+        with self._recognizer:
+            try:
+                self._count(here, prefix)
+            except UnspellableError:
+                return
+
+    def _count(self, here: Configuration, prefix: bytes) -> int:
+        """Count the tokens of the shortest completion in bytes, and remember each place on the way;
+        returns how many it takes. Raises `UnspellableError` if it can't be spelled."""
+        rest = self.shortest(here, prefix)
+        fewest = self._tables.vocabulary.spelled(rest)
+        total = self._follow(here, prefix, fewest)
+        if total is None and any(level.wants_repeat for level in self._levels(here)):
+            total = self._follow(here, prefix, self._cut(prefix, fewest))
+        if total is None:
+            # Bounds on parts are counted with these tokens too. The fewest with some of them cut
+            # into pieces may be more than the parts take.
+            total = self._follow(here, prefix, self._tables.certain.spelled(rest))
+        if total is None:
+            total = self._follow(here, prefix, self._spelled_apart(rest))
+        if total is None:
+            raise UnspellableError(f"no tokens that are offered there spell {rest!r}", param="data")
+        return total
+
+    def _follow(self, here: Configuration, prefix: bytes, tokens: Sequence[int]) -> int | None:
         """Remember each place on a way to the end of the text; returns how many tokens it takes,
-        more than are given where some would not be offered (see `walk.ends`).
+        None if some of them would not be offered (see `walk.ends`).
 
         Where items must differ, a place belongs to one text alone, and few of these texts are ever
         written: only the next place is remembered there, with the rest of the way. A way of more
@@ -191,11 +218,12 @@ class TokenCosts:
         stop: float = len(prefix) + MOST_FOLLOWED
         rest = list(reversed(tokens))
         place = self.place(here, prefix)
-        if not isinstance(place, Configuration):
-            rest = self._offered(here, prefix, rest)
+        checked = not isinstance(place, Configuration)
+        if checked and not self._are_offered(here, prefix, rest):
+            return None
         while rest and (isinstance(place, Configuration) or not steps):
             if len(prefix) >= stop:
-                if self._are_offered(here, prefix, rest):
+                if self._are_certain(here, prefix, rest):
                     break
                 stop = inf
             known = self.cache.needed.get(place)
@@ -207,16 +235,14 @@ class TokenCosts:
             data = self._spellings[rest[-1]]
             following = self._recognizer.advance(here, data, prefix)
             if following is None:
-                offered = self._offered(here, prefix, rest[-1:])
-                if len(offered) == 1:
-                    raise AssertionError(f"the completion {bytes(data)!r} is not accepted")
-                rest[-1:] = offered
-                continue
+                return None
             steps.append((place, rest.pop()))
             here, prefix = following, prefix + data
             place = self.place(here, prefix)
-        if steps and not isinstance(place, Configuration):
-            rest = self._offered(here, prefix, rest)
+        if not checked and not isinstance(place, Configuration):
+            checked = self._are_offered(here, prefix, rest)
+            if not checked:
+                return None
         total = len(steps) + len(rest)
         for at, (passed, token) in enumerate(steps):
             self.cache.record(passed, total - at, token)
@@ -243,7 +269,7 @@ class TokenCosts:
                 return NO_TOKEN
         except UnspellableError:
             return NO_TOKEN
-        first, onward = self.cache.first[place], self.cache.onward.get(place)
+        first, onward = self.cache.first.get(place, NO_TOKEN), self.cache.onward.get(place)
         if onward is not None:
             data = self._spellings[first]
             following = self._recognizer.advance(here, data, prefix)
@@ -251,32 +277,57 @@ class TokenCosts:
             self._record_rest(self.place(following, prefix + data), onward)
         return first
 
-    def _offered(self, here: Configuration, prefix: bytes, tokens: list[int]) -> list[int]:
-        """Tokens, the last one first, of which those that masks would not offer are replaced by the
-        tokens of their pieces; in this order too."""
-        vocabulary = self._tables.vocabulary
-        repeats = any(level.wants_repeat for level in self._levels(here))
-        offered: list[int] = []
-        for token in reversed(tokens):
+    def _spelled_apart(self, rest: bytes) -> list[int]:
+        """The tokens of a completion in which some item may have to be repeated within an array
+        that it opens: bytes in such arrays."""
+        tokens: list[int] = []
+        at, vocabulary, certain = 0, self._tables.vocabulary, self._tables.certain
+        for start, stop in sorted(repeating_arrays(rest)):
+            if start >= at:
+                tokens += certain.spelled(rest[at:start])
+                tokens += [vocabulary.spelled(rest[n : n + 1])[0] for n in range(start, stop)]
+                at = stop
+        return tokens + certain.spelled(rest[at:])
+
+    def _cut(self, prefix: bytes, tokens: Sequence[int]) -> list[int]:
+        """Tokens of which those that go on after an item are replaced by the tokens of their
+        pieces."""
+        cut: list[int] = []
+        for token in tokens:
             data = self._spellings[token]
-            parts = pieces(data, prefix, repeats=repeats)
+            parts = pieces(data, prefix, repeats=True)
             if len(parts) == 1:
-                offered.append(token)
+                cut.append(token)
             else:
-                offered += [each for part in parts for each in vocabulary.spelled(part)]
-            prefix += data
-        return offered[::-1]
+                cut += [each for part in parts for each in self._tables.vocabulary.spelled(part)]
+            prefix = data
+        return cut
 
     def _are_offered(self, here: Configuration, prefix: bytes, tokens: list[int]) -> bool:
-        """Whether masks would certainly offer each of these tokens, the last one first."""
+        """Whether masks would offer each of these tokens, the last one first."""
+        if self._are_certain(here, prefix, tokens):
+            return True
+        for token in reversed(tokens):
+            data = self._spellings[token]
+            following = self._recognizer.advance(here, data, prefix)
+            if following is None:
+                return False
+            here, prefix = following, prefix + data
+        return True
+
+    def _are_certain(self, here: Configuration, prefix: bytes, tokens: list[int]) -> bool:
+        """Whether it takes no look at what follows to know that masks would offer each of these
+        tokens, the last one first."""
         texts = [self._spellings[token] for token in reversed(tokens)]
-        # Within the array that a bracket opens, an item may have to be repeated.
-        repeats = any(level.wants_repeat for level in self._levels(here)) or any(
-            b"[" in data for data in set(texts)
-        )
+        if any(level.wants_repeat for level in self._levels(here)):
+            repeats = True
+        else:
+            if not self._tables.certain.uncertain.isdisjoint(texts):
+                return False
+            repeats = bool(repeating_arrays(b"".join(texts)))
         before = (data[-1:] for data in (prefix, *texts))  # `pieces` reads no more than this byte
-        return all(
-            len(pieces(data, last, repeats=repeats)) == 1
+        return not repeats or all(
+            len(pieces(data, last, repeats=True)) == 1
             for last, data in set(zip(before, texts, strict=False))
         )
 

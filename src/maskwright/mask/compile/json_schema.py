@@ -162,7 +162,7 @@ class _Source(NamedTuple):
                 solver,
                 tables.leaves,
                 WHITESPACE[self.whitespace],
-                self.vocabulary.price,
+                tables.certain.price,
                 bare=self.escapes == "needed",
                 table=levels,
                 within_tokens=tables.names_within_tokens,

@@ -48,7 +48,9 @@ def compile_rules(
         def begin(*, check_values: bool = False) -> Beginning:
             tables = tables_of(vocab)
             with Work(limits, WHOLE_GRAMMAR):
-                values = RuleValues(tables.leaves, limits, vocab.price, tables.names_within_tokens)
+                values = RuleValues(
+                    tables.leaves, limits, tables.certain.price, tables.names_within_tokens
+                )
                 network = RuleNetwork(written, values.is_satisfiable, limits)
                 with tables.lock:
                     contexts = RuleContexts(network, values, tables.leaves, limits)

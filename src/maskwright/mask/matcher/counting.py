@@ -33,7 +33,7 @@ class CountingMatcher(Matcher):
             super().fill_mask(out, budget)
             return
         plain = self.recognizer.position(here.configuration)
-        self._budgets.fill(plain, budget, out, bytes(self._read()))
+        self._budgets.fill(plain, budget, out, bytes(self._read()), self._steps)
         out &= self._walker.tables.rows[here.row]
 
     def accept(self, token: int) -> bool:

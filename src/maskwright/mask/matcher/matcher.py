@@ -164,7 +164,7 @@ class Matcher:
 
     @_reading
     def _fill_within(self, here: Position, budget: int, out: npt.NDArray[np.int32]) -> None:
-        self._budgets.fill(here, budget, out, bytes(self._read()))
+        self._budgets.fill(here, budget, out, bytes(self._read()), self._steps)
 
     def accept(self, token: int) -> bool:
         """Append a token. Returns False, without a change, if the mask doesn't allow it."""

@@ -112,7 +112,7 @@ class BudgetCache:
         if not isinstance(place, Configuration):
             self._by_text[place] = None
             if len(self._by_text) > MOST_TEXTS:
-                self._forget(next(iter(self._by_text)))
+                self.forget(next(iter(self._by_text)))
         return True
 
     def record_onward(self, place: Place, first: int, rest: Sequence[int]) -> None:
@@ -123,9 +123,11 @@ class BudgetCache:
             self.onward[place] = rest
             self.onward_bytes += _TOKEN_BYTES * len(rest)
 
-    def _forget(self, place: Place) -> None:
-        del self._by_text[place], self.needed[place], self.first[place]
-        self.ways.pop(place, None)
+    def forget(self, place: Place) -> None:
+        """Drop what is known of a place, if it depends on the text."""
+        if place in self._by_text:
+            del self._by_text[place], self.needed[place], self.first[place]
+            self.ways.pop(place, None)
 
     def keep_masks(self, position: Position, masks: MasksByBudget | None) -> None:
         """Store the masks of a position. The oldest are dropped if there are too many."""

@@ -32,6 +32,7 @@ from maskwright.mask.ready_rows.strings import (
     term_within,
 )
 from maskwright.mask.ready_rows.text_rows import TextRows, TokenTexts
+from maskwright.mask.shared.certain_tokens import CertainTokens
 from maskwright.mask.shared.known_tools import KnownTools
 from maskwright.mask.shared.leaf_bounds import ENDLESS, LeafBounds
 from maskwright.mask.shared.machine import SharedMachine
@@ -73,6 +74,7 @@ class VocabularyParts:
         self.spelling: Final = Spelling.of(vocabulary)
         self.strings: Final = StringRows(vocabulary)
         self.tools: Final = KnownTools()
+        self.certain: Final = CertainTokens(vocabulary)
         if vocabulary.size >= WORTH_KEEPING:
             _ = self.leaving, self.token_texts  # few grammars lack them, and no mask should wait
 
@@ -148,6 +150,7 @@ class VocabularyTables:
         self.spelling: Final = parts.spelling
         self.strings: Final = parts.strings
         self.tools: Final = parts.tools
+        self.certain: Final = parts.certain
         self.scratch: Final = Scratch.of(self.trie.height, self.vocabulary.words)
         """That of all walks, for there is one at a time."""
         self.leaf_bounds = LeafBounds()

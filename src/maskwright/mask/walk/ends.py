@@ -3,16 +3,22 @@
 Where names or items must differ, a token may end one of them and no more. A token that ends a
 second one is not offered (see `automaton.machine.step.pass_dynamic_exit`), nor, in an array in
 which some item must still be repeated, a token that goes on to the next item. So completions are
-spelled without such tokens.
+spelled without such tokens, and bounds on completions are counted without them: a bound that counts
+on a token which is not offered later promises too much.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
 _MOST_KEPT: Final = 1 << 12
 """Tokens whose pieces are remembered: the completions of a text are made of few."""
+_MEMBER: Final = re.compile(rb'[ \t\n\r]*,[ \t\n\r]*"(?:[^"\\]|\\.)*"[ \t\n\r]*:', re.DOTALL)
+"""What follows the value of a member if another member does."""
+_STRUCTURE: Final = re.compile(rb'[\[\]{},]|"(?:[^"\\]|\\.)*(?:"|\Z)', re.DOTALL)
 _SPACES: Final = b" \t\n\r"
 _SIGNS: Final = b" \t\n\r,:[]{}"
 
@@ -25,6 +31,43 @@ def pieces(data: bytes, before: bytes, *, repeats: bool) -> tuple[bytes, ...]:
     Whether the token begins inside a string is not asked: it is cut where it may have to be.
     """
     return _pieces(data, before[-1:], repeats)
+
+
+def uncertain(tokens: Iterable[bytes]) -> frozenset[bytes]:
+    """Those of the tokens that are cut after some texts, where no item has to be repeated."""
+    suspects = {token for token in tokens if b"," in token or b":" in token}
+    return frozenset(
+        token
+        for token in suspects
+        if len(token) > 1
+        and any(len(pieces(token, before, repeats=False)) > 1 for before in (b"", b"0"))
+    )
+
+
+def repeating_arrays(text: bytes) -> list[tuple[int, int]]:
+    """Where the arrays begin and end that a text opens and that have two items spelled alike, which
+    may be there because some item has to be repeated. The innermost come first."""
+    found: list[tuple[int, int]] = []
+    opened: list[tuple[int, int, set[bytes] | None]] = []
+    """For each open bracket its place, where its present item begins, and the items before that;
+    None for those of objects."""
+    alike: set[int] = set()
+    for match in _STRUCTURE.finditer(text) if b"[" in text else ():
+        sign, at = match[0], match.start()
+        if sign in (b"[", b"{"):
+            opened.append((at, at + 1, set() if sign == b"[" else None))
+        elif sign in (b",", b"]", b"}") and opened:
+            start, begun, items = opened.pop()
+            if items is not None:
+                item = text[begun:at].strip(_SPACES)
+                if item in items:
+                    alike.add(start)
+                items.add(item)
+            if sign == b",":
+                opened.append((start, at + 1, items))
+            elif start in alike:
+                found.append((start, at + 1))
+    return found
 
 
 @lru_cache(_MOST_KEPT)
@@ -51,7 +94,7 @@ def _ends(data: bytes, before: bytes, *, inside: bool) -> tuple[list[int], bool]
 
     def end(place: int) -> None:
         nonlocal several
-        if not is_member and data[place:].lstrip(_SPACES)[:1] != b"}":
+        if not is_member and _may_be_ended(data, place):
             several = several or bool(depths)
             found.append(place)
             depths.append(depth)
@@ -78,11 +121,19 @@ def _ends(data: bytes, before: bytes, *, inside: bool) -> tuple[list[int], bool]
         elif byte in b":,":
             is_member = byte == ord(":")
         elif byte == ord('"'):
-            inside = True
+            inside, scalar = True, False  # within a container, no string follows a scalar
         elif byte not in _SIGNS:
             scalar = True
         at += 1
     return found, several
+
+
+def _may_be_ended(data: bytes, place: int) -> bool:
+    """Whether what ends at a place may be a name or an item, by what follows it."""
+    following = data[place:].lstrip(_SPACES)[:1]
+    if following == b",":  # a name that comes next shows that the value is that of a member
+        return _MEMBER.match(data, place) is None
+    return following in (b"", b":", b"]")
 
 
 def _after_comma(data: bytes, end: int) -> int:

@@ -1,0 +1,27 @@
+"""Tokens with which a completion can certainly be written."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from maskwright import Vocabulary
+from maskwright.mask.shared.certain_tokens import CertainTokens
+
+
+@given(
+    st.lists(st.text("ab", min_size=2, max_size=4).map(str.encode), max_size=5),
+    st.text("ab", max_size=9).map(str.encode),
+)
+def test_the_price_of_a_text_bounds_each_of_its_endings(tokens: list[bytes], data: bytes) -> None:
+    vocab = Vocabulary([*tokens, b"a", b"b"])
+    price = CertainTokens(vocab).price(data)
+    assert price == max(len(vocab.fewest(data[at:])) for at in range(len(data) + 1))
+
+
+def test_tokens_that_may_end_two_items_neither_count_nor_spell() -> None:
+    tokens = [b'"', b",", b"a", b'","a"', b'"a', b'"a"', b'"a":"a']
+    certain = CertainTokens(Vocabulary(tokens))
+    assert certain.uncertain == {b'","a"'}
+    assert [tokens[each] for each in certain.spelled(b'"a","a"')] == [b'"a"', b",", b'"a"']
+    assert certain.price(b'"a","a"') == 4
