@@ -1,6 +1,7 @@
 """What grammars share: the tables of a vocabulary, machines, bounds, and caches.
 
 - `budget_cache`: A cache of completions and masks within token budgets.
+- `certain_tokens`: The tokens with which a completion can certainly be written.
 - `generations`: The generations of a vocabulary's tables, which are forgotten one by one.
 - `known_tools`: A cache of the compiled arguments of tools.
 - `leaf_bounds`: Upper bounds on the tokens that complete a text.
