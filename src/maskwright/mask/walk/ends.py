@@ -18,6 +18,8 @@ _MOST_KEPT: Final = 1 << 12
 """Tokens whose pieces are remembered: the completions of a text are made of few."""
 _MEMBER: Final = re.compile(rb'[ \t\n\r]*,[ \t\n\r]*"(?:[^"\\]|\\.)*"[ \t\n\r]*:', re.DOTALL)
 """What follows the value of a member if another member does."""
+_TWO_ENDS: Final = re.compile(rb'[",:\]}].*[",:\]}]|[,:].*[^ \t\n\r][ \t\n\r]', re.DOTALL)
+"""What a token has that ends two names or items: a sign for each, or whitespace after a scalar."""
 _STRUCTURE: Final = re.compile(rb'[\[\]{},]|"(?:[^"\\]|\\.)*(?:"|\Z)', re.DOTALL)
 _SPACES: Final = b" \t\n\r"
 _SIGNS: Final = b" \t\n\r,:[]{}"
@@ -35,11 +37,11 @@ def pieces(data: bytes, before: bytes, *, repeats: bool) -> tuple[bytes, ...]:
 
 def uncertain(tokens: Iterable[bytes]) -> frozenset[bytes]:
     """Those of the tokens that are cut after some texts, where no item has to be repeated."""
-    suspects = {token for token in tokens if b"," in token or b":" in token}
+    divided = (token for token in tokens if b"," in token or b":" in token)
     return frozenset(
         token
-        for token in suspects
-        if len(token) > 1
+        for token in divided
+        if _TWO_ENDS.search(token) is not None
         and any(len(pieces(token, before, repeats=False)) > 1 for before in (b"", b"0"))
     )
 
