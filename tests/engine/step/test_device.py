@@ -115,11 +115,15 @@ def answers(
     return found
 
 
-def ahead_answers(directory: Path, device_steps: int, device: str = "cpu") -> list[list[int]]:
-    """The tokens of requests whose steps can run in a row."""
+def ahead_answers(
+    directory: Path, device_steps: int, device: str = "cpu", *, graphs: bool = False
+) -> list[list[int]]:
+    """The tokens of requests whose steps can run in a row. `graphs`: they are recorded."""
     loaded = load(directory, dtype="float32", device=device)
     grammar = compile_json_schema(SCHEMA, loaded.vocab)
-    config = EngineConfig(blocks=40, drafts=0, device_steps=device_steps, graphs=False)
+    config = EngineConfig(
+        blocks=40, drafts=0, max_running=4, device_steps=device_steps, graphs=graphs
+    )
     requests = [
         Request([40 + number], params, limit, grammar=grammar if limit == 40 else None)
         for number, (params, limit) in enumerate(zip(PARAMS[:2] * 2, (40, 40, 9, 14), strict=True))
@@ -130,6 +134,10 @@ def ahead_answers(directory: Path, device_steps: int, device: str = "cpu") -> li
         found = [list(generation.result().token_ids) for generation in generations]
         # How many depends on the tokens: rows whose grammar has to be asked take single steps.
         assert (engine.stats().device_steps > 3) == (device_steps > 1)
+        recorded = engine._core._runner.recorded_steps
+        # All runs but those whose tables didn't fit are replayed.
+        replayed = 0 if recorded is None else recorded.replayed
+        assert replayed == (engine.stats().device_steps if graphs else 0)
     return found
 
 
@@ -171,7 +179,7 @@ def test_tokens_on_a_gpu_are_those_of_the_cpu(family: str, graphs: bool, tmp_pat
     """In float32. The logits differ in their last bits, which seldom changes a draw."""
     directory = checkpoint(tmp_path / "tiny", family)
     assert answers(directory, "auto", "cuda", graphs=graphs) == answers(directory, "auto")
-    assert ahead_answers(directory, 4, "cuda") == ahead_answers(directory, 1)
+    assert ahead_answers(directory, 4, "cuda", graphs=graphs) == ahead_answers(directory, 1)
 
 
 if __name__ == "__main__":
@@ -184,4 +192,5 @@ if __name__ == "__main__":
         patch(self_check, lambda *_: None),
     ):
         folder, recorded = Path(sys.argv[1]), sys.argv[3] == "recorded"
-        print(json.dumps([answers(folder, kind, graphs=recorded), ahead_answers(folder, 4)]))
+        ahead = ahead_answers(folder, 4, graphs=recorded)
+        print(json.dumps([answers(folder, kind, graphs=recorded), ahead]))

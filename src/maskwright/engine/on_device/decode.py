@@ -1,7 +1,7 @@
 """Several decode steps in a row, each from the token that the last one drew, without the host.
 
-Everything that a step reads and writes lies in buffers of fixed addresses and shapes, so that on a
-GPU the steps can be recorded and replayed. Where the model's attention is planned on the host, on a
+On a GPU they are replayed (`recorded.py`), or launched kernel by kernel for rows that no recorded
+step holds. Where the model's attention is planned on the host, on a
 CPU, each step is planned anew.
 """
 
@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 import torch
 from torch import Tensor
 
-from maskwright.engine.on_device.automaton import STOPPED, TokenAutomaton
+from maskwright.engine.on_device.automaton import STOPPED
+from maskwright.engine.on_device.recorded import RecordedSteps
 from maskwright.engine.on_device.resident import ResidentTables
+from maskwright.engine.on_device.row import AheadRow
 from maskwright.kernels.device import upload
 from maskwright.kernels.kv_pool import KvPool
 from maskwright.kernels.paged_plan import DevicePlan
@@ -24,26 +25,9 @@ from maskwright.kernels.sample import sample_rows
 from maskwright.kernels.sample_inputs import SampleInputs
 from maskwright.kernels.steps.next_rows import IDLE, DecodeRows, advance_rows
 from maskwright.models import Decoder, ForwardBatch
-from maskwright.models.batch import Plan
-from maskwright.sampling import SampleRow
+from maskwright.models.batch import Plan, Run
+from maskwright.models.batch import lay_out as lay_out_batch
 from maskwright.sampling.device_rows import lay_out
-
-MOST_LAST: Final = 8
-"""Tokens that may end a row's answer."""
-
-
-@dataclass(frozen=True, slots=True)
-class AheadRow:
-    """A row that is decoded on the device: the `automaton` that it follows and its `state` there,
-    the parameters of its draws, the tokens that it may still draw (`left`), those that end its
-    answer (`last`, at most `MOST_LAST`), and the blocks of its sequence."""
-
-    automaton: TokenAutomaton
-    state: int
-    sample: SampleRow
-    left: int
-    last: Sequence[int]
-    table: Sequence[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,27 +55,31 @@ def decode_ahead(
     decoder: Decoder,
     pool: KvPool,
     tables: ResidentTables,
-    batch: ForwardBatch,
+    runs: Sequence[Run],
     rows: Sequence[AheadRow],
     block_size: int,
     steps: int,
+    recorded: RecordedSteps | None = None,
 ) -> list[DrawnAhead] | None:
-    """Compute `steps` steps of `rows` in a row. `batch`, on the host, has one token of each row, in
-    their order, with the blocks for all tokens that a row can get. None, with nothing done, if the
-    tables of states don't fit on the device together."""
+    """Compute `steps` steps of `rows` in a row, by those `recorded` where there are some. `runs`
+    have one token of each row, in their order, with the blocks for all tokens that a row can get.
+    None, with nothing done, if the tables of states don't fit on the device together."""
     bases = tables.bases([row.automaton for row in rows])
     if bases is None:
         return None
     states = [base + row.state for base, row in zip(bases, rows, strict=True)]
-    buffers = _lay_out(decoder, tables, batch, rows, states, block_size, steps)
-    out = torch.empty(steps, len(rows), dtype=torch.int64, device=decoder.device)
-    for number in range(steps):
-        _step(decoder, pool, tables, buffers, out[number], block_size)
+    found = None if recorded is None else recorded.run(runs, rows, states, steps)
+    if found is None:
+        batch = lay_out_batch(runs, block_size, decoder.plan)
+        buffers = _lay_out(decoder, tables, batch, rows, states, block_size, steps)
+        found = torch.empty(steps + 1, len(rows), dtype=torch.int64, device=decoder.device)
+        for number in range(steps):
+            _step(decoder, pool, tables, buffers, found[number], block_size)
+        found[steps].copy_(buffers.rows.states)
     # One copy from the device for all results.
-    drawn = torch.cat((out, buffers.rows.states[None].long())).t().tolist()
     return [
         _drawn(row, tokens, state - base)
-        for row, base, (*tokens, state) in zip(rows, bases, drawn, strict=True)
+        for row, base, (*tokens, state) in zip(rows, bases, found.t().tolist(), strict=True)
     ]
 
 

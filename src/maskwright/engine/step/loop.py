@@ -464,7 +464,10 @@ class Engine:
     def _record_graphs(self) -> None:
         """Record the decode steps that the settings allow, where the device can."""
         rows, positions = self.config.decode_rows, self.max_context
-        self._runner.record_graphs(rows, positions, lambda doing: self.tell(doing))
+        in_a_row = self._core.device_steps is not None
+        self._runner.record_graphs(
+            rows, positions, lambda doing: self.tell(doing), in_a_row=in_a_row
+        )
 
     def _probe(self) -> None:
         """Probe whether logits are batch-invariant, and log a warning where they are not."""

@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from maskwright.engine.adapters import Adapters
-from maskwright.engine.on_device.decode import AheadRow, DrawnAhead, decode_ahead
+from maskwright.engine.on_device.decode import DrawnAhead, decode_ahead
+from maskwright.engine.on_device.recorded import RecordedSteps
 from maskwright.engine.on_device.resident import ResidentTables
+from maskwright.engine.on_device.row import AheadRow
 from maskwright.engine.schedule.plan import CopyDirection, StepPlan
 from maskwright.engine.step.batch import build_runs
 from maskwright.engine.step.copy_stream import CopyStream, open_copy_stream
@@ -76,6 +78,8 @@ class Runner:
         record any."""
         self.resident_tables: ResidentTables | None = None
         """The tables of states on the device; None before they are first used."""
+        self.recorded_steps: RecordedSteps | None = None
+        """Steps that run in a row and are recorded; None as in `graphs`, or without such runs."""
         self._block_size = block_size
         # The last block is written by rows of padding in recorded steps.
         spare = int(decoder.recordable)
@@ -83,25 +87,30 @@ class Runner:
         host = torch.device("cpu")
         self._host = decoder.new_pool(host_blocks + 1, block_size, kv_dtype, host)
 
-    def record_graphs(self, rows: int, positions: int, tell: Callable[[str], object]) -> None:
+    def record_graphs(
+        self, rows: int, positions: int, tell: Callable[[str], object], *, in_a_row: bool = False
+    ) -> None:
         """Record the decode steps of up to `rows` rows, of sequences of up to `positions`
-        positions, where the device can. `tell` gets the progress, as text."""
+        positions, where the device can. `tell` gets the progress, as text. `in_a_row`: also those
+        that follow tables of states."""
         decoder = self._decoder
         recorder = find_recorder(decoder.device) if decoder.recordable else None
         if recorder is not None:
-            self.graphs = DecodeGraphs(
-                *(decoder, self._pool, recorder),
-                spare=len(self._pool.data) - 1,
-                most_rows=rows,
-                most_positions=positions,
-            )
+            spare = len(self._pool.data) - 1
+            bounds = {"spare": spare, "most_rows": rows, "most_positions": positions}
+            self.graphs = DecodeGraphs(decoder, self._pool, recorder, **bounds)
             self.graphs.record(tell)
+            if in_a_row and self.graphs.shapes:
+                tables = self._tables(_words(decoder.vocab_size))
+                shared = (tables, recorder, self.graphs.logits)
+                self.recorded_steps = RecordedSteps(decoder, self._pool, *shared, **bounds)
+                self.recorded_steps.record(tell)
 
     def warm_up(self) -> None:
         """Sample once from a row of zeros, so that code that is compiled on first use is ready."""
         vocab_size = self._decoder.vocab_size
         row = SampleRow(SamplingParams(), (0,), 1, 0)
-        mask = np.full((vocab_size + 31) // 32, -1, np.int32)
+        mask = np.full(_words(vocab_size), -1, np.int32)
         self.sample(torch.zeros(1, vocab_size, device=self._decoder.device), [row], [mask])
 
     def probe(self, most_rows: int) -> BatchInvariance:
@@ -166,15 +175,18 @@ class Runner:
     ) -> list[DrawnAhead] | None:
         """Compute `steps` steps of the chunks of `plan`, one token each, whose `rows` are in their
         order; see `maskwright.engine.on_device.decode.decode_ahead`."""
-        decoder = self._decoder
-        if self.resident_tables is None:
-            words = len(rows[0].automaton.rows[0])
-            self.resident_tables = ResidentTables(words, decoder.device)
+        tables = self._tables(len(rows[0].automaton.rows[0]))
         runs = build_runs(plan.chunks, self._adapters)
-        batch = lay_out(runs, self._block_size, decoder.plan)
         return decode_ahead(
-            *(decoder, self._pool, self.resident_tables, batch, rows, self._block_size, steps)
+            *(self._decoder, self._pool, tables, runs, rows, self._block_size, steps),
+            recorded=self.recorded_steps,
         )
+
+    def _tables(self, words: int) -> ResidentTables:
+        """Return the tables on the device, of masks of `words` words."""
+        if self.resident_tables is None:
+            self.resident_tables = ResidentTables(words, self._decoder.device)
+        return self.resident_tables
 
     @torch.inference_mode()
     def score_prompt(self, logits: Tensor, tokens: SequenceOf[int], top: int) -> PromptScores:
@@ -213,6 +225,11 @@ class Runner:
             self.mask_table = MaskTable(len(masks[0]), logits.device)
         numbers = self.mask_table.rows(masks)
         return sample_on_device(logits, rows, self.mask_table.masks, numbers)
+
+
+def _words(vocab_size: int) -> int:
+    """Return the words of a mask."""
+    return -(-vocab_size // 32)
 
 
 def _rows(logits: Tensor, numbers: SequenceOf[int]) -> Tensor:

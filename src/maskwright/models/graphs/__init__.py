@@ -10,8 +10,18 @@ of a few shapes, and a batch runs in the smallest shape that holds it.
 - `shapes`: The shapes for which steps are recorded.
 """
 
+from maskwright.models.graphs.buffers import StepBuffers
 from maskwright.models.graphs.decode import DecodeGraphs
 from maskwright.models.graphs.recorder import Recorder, find_recorder
-from maskwright.models.graphs.shapes import MOST_ROWS
+from maskwright.models.graphs.shapes import MOST_ROWS, GraphShape, choose, graph_shapes
 
-__all__ = ["MOST_ROWS", "DecodeGraphs", "Recorder", "find_recorder"]
+__all__ = [
+    "MOST_ROWS",
+    "DecodeGraphs",
+    "GraphShape",
+    "Recorder",
+    "StepBuffers",
+    "choose",
+    "find_recorder",
+    "graph_shapes",
+]

@@ -47,7 +47,8 @@ class DecodeGraphs:
         self._replays: dict[GraphShape, Callable[[], object]] = {}
         device, rows = decoder.device, self._planned[-1].rows
         self._buffers = StepBuffers(self._planned, self._block_size, spare, device)
-        self._logits = torch.zeros(rows, decoder.vocab_size, device=device)
+        self.logits = torch.zeros(rows, decoder.vocab_size, device=device)
+        """Those of the last recorded step."""
 
     @torch.inference_mode()
     def record(self, tell: Callable[[str], object]) -> None:
@@ -60,7 +61,7 @@ class DecodeGraphs:
             self._buffers.fill(shape, nothing)
             step = partial(
                 *(self._decoder.forward, self._buffers.batch(shape), self._pool),
-                out=self._logits[: shape.rows],
+                out=self.logits[: shape.rows],
             )
             try:
                 self._replays[shape] = self._recorder.record(step)
@@ -90,4 +91,4 @@ class DecodeGraphs:
         self._buffers.fill(shape, step)
         self._replays[shape]()
         self.replayed += 1
-        return self._logits[: pad_rows(len(step.select))]
+        return self.logits[: pad_rows(len(step.select))]

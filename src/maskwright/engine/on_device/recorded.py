@@ -1,0 +1,162 @@
+"""Decode steps that run in a row as recorded graphs: forward, draw and next state of each row.
+
+A step reads and writes memory that never moves, so it is recorded once for each shape and replayed
+for every step of a run: the host launches it as a whole, and waits for nothing in between.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import fields, replace
+
+import torch
+from torch import Tensor
+
+from maskwright.engine.on_device.automaton import STOPPED
+from maskwright.engine.on_device.resident import ResidentTables
+from maskwright.engine.on_device.row import MOST_LAST, AheadRow
+from maskwright.kernels.device import upload
+from maskwright.kernels.kv_pool import KvPool
+from maskwright.kernels.paged_plan import DevicePlan
+from maskwright.kernels.sample import sample_rows
+from maskwright.kernels.sample_inputs import SampleInputs
+from maskwright.kernels.steps.next_rows import DecodeRows, advance_rows
+from maskwright.models import Decoder
+from maskwright.models.batch import Run, step_rows
+from maskwright.models.graphs import GraphShape, Recorder, StepBuffers, choose, graph_shapes
+from maskwright.sampling import SampleRow, SamplingParams
+from maskwright.sampling.device_rows import lay_out
+
+log = logging.getLogger(__name__)
+
+
+class RecordedSteps:
+    """The steps of a decoder over `pool` that are recorded by `recorder`, of up to `most_rows` rows
+    with up to `most_positions` positions each. `spare`: a block of the pool that no sequence ever
+    has. `logits`: memory for those of as many rows, which other recorded steps may use too.
+    `replayed` counts steps."""
+
+    def __init__(
+        self,
+        decoder: Decoder,
+        pool: KvPool,
+        tables: ResidentTables,
+        recorder: Recorder,
+        logits: Tensor,
+        *,
+        spare: int,
+        most_rows: int,
+        most_positions: int,
+    ) -> None:
+        self.replayed = 0
+        self._decoder, self._pool, self._recorder = decoder, pool, recorder
+        self._tables, self._logits = tables, logits
+        self._block_size = pool.data.shape[3]
+        shapes = graph_shapes(most_rows, most_positions)
+        self._planned = [shape for shape in shapes if shape.queries == 1]
+        self._replays: dict[GraphShape, Callable[[], object]] = {}
+        device, rows = decoder.device, self._planned[-1].rows
+        self._buffers = StepBuffers(self._planned, self._block_size, spare, device)
+        nothing = SampleRow(SamplingParams(temperature=0), (0,), 1, 0)
+        numbers = torch.zeros(rows, dtype=torch.int32)
+        self._inputs = lay_out([nothing] * rows, tables.masks, numbers)
+        stopped = torch.full((rows,), STOPPED, dtype=torch.int32)
+        self._states, self._left, self._last = upload(
+            [stopped, numbers, stopped[:, None].repeat(1, MOST_LAST)], device
+        )
+        self._drawn = torch.zeros(rows, dtype=torch.int64, device=device)
+
+    @torch.inference_mode()
+    def record(self, tell: Callable[[str], object]) -> None:
+        """Record the steps, the largest first; `tell` is told how many are done. If one can't be
+        recorded, this is logged and runs of steps are launched kernel by kernel."""
+        for done, shape in enumerate(reversed(self._planned)):
+            tell(f"recording steps in a row: {done} of {len(self._planned)}")
+            self._buffers.fill(shape, step_rows([], self._block_size))
+            try:
+                self._replays[shape] = self._recorder.record(self._step(shape))
+            except RuntimeError as error:
+                log.warning("Steps in a row can't be recorded (%s); they take longer.", error)
+                self._replays = {}
+                return
+
+    def _step(self, shape: GraphShape) -> Callable[[], None]:
+        """Return one step of a shape, over the memory that it reads and writes."""
+        rows = shape.rows
+        batch = self._buffers.batch(shape)
+        assert isinstance(batch.attention, DevicePlan)
+        sequences = batch.attention.decode
+        assert sequences is not None
+        inputs = _rows_of(self._inputs, rows)
+        decode_rows = DecodeRows(
+            *(batch.tokens, batch.positions, batch.blocks, batch.offsets),
+            tables=sequences.tables,
+            states=self._states[:rows],
+            masks=inputs.mask_rows,
+            counts=inputs.positions,
+            left=self._left[:rows],
+            last=self._last[:rows],
+        )
+        # Tables may come that have more moves than those of now.
+        table = self._tables.next_rows
+        table = replace(table, most=len(table.tokens))
+
+        def step() -> None:
+            sequences.start.copy_(batch.positions)
+            logits = self._decoder.forward(batch, self._pool, out=self._logits[:rows])
+            drawn = sample_rows(logits, inputs).tokens
+            advance_rows(decode_rows, table, drawn, self._drawn[:rows], self._block_size)
+
+        return step
+
+    def run(
+        self, runs: Sequence[Run], rows: Sequence[AheadRow], states: Sequence[int], steps: int
+    ) -> Tensor | None:
+        """Compute `steps` steps of `rows`, whose tokens are `runs` and whose states on the device
+        are `states`. Returns int64 `[steps + 1, rows]` on the device: what was drawn, and after
+        that the states. None if there is no recorded step for them."""
+        if any(run.adapter is not None for run in runs):
+            return None
+        longest = max(run.start for run in runs) + steps
+        shape = choose(self._planned if self._replays else [], len(runs), 1, longest)
+        if shape is None:
+            return None
+        self._buffers.fill(shape, step_rows(runs, self._block_size))
+        self._fill(shape.rows, rows, states)
+        count, replay = len(rows), self._replays[shape]
+        found = torch.empty(steps + 1, count, dtype=torch.int64, device=self._decoder.device)
+        for number in range(steps):
+            replay()
+            found[number].copy_(self._drawn[:count])
+        found[steps].copy_(self._states[:count])
+        self.replayed += steps
+        return found
+
+    def _fill(self, size: int, rows: Sequence[AheadRow], states: Sequence[int]) -> None:
+        """Write what the draws and the tables of states need of `rows`, and stop the places up to
+        `size` that have none."""
+        places = size - len(rows)
+        columns = (
+            [*states, *[STOPPED] * places],
+            [row.left for row in rows],
+            [[*row.last, *[-1] * (MOST_LAST - len(row.last))] for row in rows],
+        )
+        moved = upload(
+            [torch.tensor(column, dtype=torch.int32) for column in columns], self._decoder.device
+        )
+        for memory, column in zip((self._states, self._left, self._last), moved, strict=True):
+            memory[: len(column)].copy_(column)
+        masks = self._tables.next_rows.masks[moved[0][: len(rows)].long()]
+        fresh = lay_out([row.sample for row in rows], self._tables.masks, masks)
+        assert fresh.listed is None, "parameters that are steady list no tokens"
+        for name in _COLUMNS:
+            getattr(self._inputs, name)[: len(rows)].copy_(getattr(fresh, name))
+
+
+_COLUMNS = [field.name for field in fields(SampleInputs) if field.name not in ("table", "listed")]
+
+
+def _rows_of(inputs: SampleInputs, rows: int) -> SampleInputs:
+    """Return the first rows of `inputs`, in the same memory."""
+    return replace(inputs, **{name: getattr(inputs, name)[:rows] for name in _COLUMNS})
