@@ -36,6 +36,8 @@ EITHER = {"anyOf": [closed(1, a=ONE), closed(2, a=ONE, b=LONG)]}
 RECURSIVE = {"$defs": {"t": closed(1, v=ONE, t={"$ref": "#/$defs/t"})}, "$ref": "#/$defs/t"}
 FREE = 1 + UNFINISHED + DISTINGUISHING + 1
 """Around the value of a member with any name: a comma, a name and a colon."""
+FRESH = 1 + 3 + 1
+"""The same where nothing of the member has been read, and few names have."""
 COUNTED = {"type": "object", "minProperties": 2}
 NINES = {"patternProperties": {"^a{9}$": ONE}, "additionalProperties": False}
 CASES: list[tuple[Any, str, tuple[int, int]]] = [
@@ -53,8 +55,8 @@ CASES: list[tuple[Any, str, tuple[int, int]]] = [
     (closed(2, b=LONG, a=ONE), '{"b":"xxxxxxxxxx"', (17 + UNFINISHED + 6 + 1, 6 + 1)),
     (closed(0, a=ONE), "{", (6 + UNFINISHED + 1, 1)),
     # Counts: the costliest member or item stands for each one that is missing
-    (COUNTED, "{", (2 * (FREE + 1) + 1, 2 * (FREE + 1) + 1)),
-    (COUNTED, '{"x":1,', (1 * (FREE + 1) + 1, 1 * (FREE + 1) + 1)),
+    (COUNTED, "{", (FREE + 1 + FRESH + 1 + 1, 2 * (FRESH + 1) + 1)),
+    (COUNTED, '{"x":1,', (FREE + 1 + 1, FRESH + 1 + 1)),
     ({"type": "array", "contains": ONE}, "[", (2 + 2 + 1, 2 + 1)),
     ({"type": "array", "contains": ONE}, "[1", (2 + 2 + 1, 2 + 1)),  # it may not be the one
     # A name of a language: how much of it is missing is known where it is read

@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 
 from maskwright.automaton.finish.distinct_bounds import DISTINGUISHING, UNFINISHED
-from maskwright.automaton.finish.part_bounds import PartBounds
+from maskwright.automaton.finish.part_bounds import SHORT_NAMES, PartBounds
 from maskwright.automaton.satisfy.solver import Solver
+from maskwright.automaton.value.name_classes import NameClasses
 from maskwright.automaton.value.progress import ArrayProgress, ObjectProgress
 from maskwright.automaton.value.whitespace import WHITESPACE
+from maskwright.automaton.value.witness_text import byte_count, spelled
 from maskwright.grammar.schema.parse import ParseOptions, parse_schema
 from maskwright.limits import DEFAULT_LIMITS
 
@@ -57,15 +59,36 @@ def test_the_costliest_member(schema: Any, costliest: int) -> None:
     [
         ({"required": ["a"]}, 0, len(',"a":1')),
         ({"required": ["a"], "minProperties": 1}, 0, len(',"a":1')),
-        ({"minProperties": 2}, 0, 2 * (len(',"bb":123') + UNFINISHED)),
-        ({"minProperties": 2}, 1, len(',"bb":123') + UNFINISHED),
-        ({"required": ["a"], "minProperties": 2}, 0, len(',"a":1,"bb":123') + UNFINISHED),
+        ({"minProperties": 2}, 0, 2 * len(',"bb":123')),
+        ({"minProperties": 2}, 1, len(',"bb":123')),
+        ({"required": ["a"], "minProperties": 2}, 0, len(',"a":1,"bb":123')),
     ],
     ids=str,
 )
 def test_required_members(more: Any, besides: int, parts: int) -> None:
     bounds, progress = begun(closed(a={"const": 1}, bb={"const": 123}) | more)
     assert bounds.required_members(progress, 1, besides) == parts
+
+
+@pytest.mark.parametrize(
+    ("least", "name"), [(2, 3), (62, 3), (63, 4), (2_014, 4), (2_015, DISTINGUISHING)]
+)
+def test_names_of_required_members(least: int, name: int) -> None:
+    """The more names there are, the longer is the next one."""
+    schema = {"type": "object", "minProperties": least, "additionalProperties": {"const": 12}}
+    bounds, progress = begun(schema)
+    assert bounds.required_members(progress, 1, 0) == least * (len(",:12") + name)
+
+
+def test_short_names_are_as_many_as_a_schema_gives() -> None:
+    names = NameClasses(DEFAULT_LIMITS)
+    _, progress = begun({"type": "object"})
+    [every] = names.of(progress.shape.languages)
+    given = names.many_fresh(progress, every, SHORT_NAMES[-1][1] + 1)
+    assert given is not None
+    sizes = [byte_count(spelled(name)) for name in given]
+    for size, most in SHORT_NAMES:
+        assert max(sizes[:most]) == size < sizes[most]
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,9 @@ items must differ, which the text may be part of."""
 
 _MOST_COMBINED: Final = 6
 """Demands on one item or member that are looked at in every combination."""
+SHORT_NAMES: Final = ((3, 64), (4, 2_016))
+"""The bytes of short names, with their quotes, and after how many names the next one, of those that
+`NameClasses.fresh` gives where any may come, has no more."""
 _MOST_FRESH: Final = 8
 """Names of a language, to be found one after the other, that are looked for."""
 
@@ -43,8 +46,9 @@ class PartBounds:
         """What texts cost."""
         self._texts: dict[tuple[Conjunction, int], str | None] = {}
         """A short value of each conjunction, by depth; None if there is none."""
-        self._costliest: dict[tuple[ObjectShape | ArrayShape, int], int | None] = {}
-        """What the costliest member or item takes, by depth."""
+        self._costliest: dict[tuple[ObjectShape | ArrayShape, int, int], int | None] = {}
+        """What the costliest item takes, by depth, or the costliest member, also by the bytes of
+        free names and of what may be unfinished in them."""
 
     def value(self, value: Conjunction, depth: int) -> int | None:
         """A value."""
@@ -87,11 +91,11 @@ class PartBounds:
 
     def costliest_item(self, shape: ArrayShape, depth: int) -> int | None:
         """The costliest item that may come, with a comma."""
-        key = (shape, depth)
+        key = (shape, depth, 0)
         if key not in self._costliest:
             kinds = self._kinds(shape)
             costs = None if kinds is None else [self._item(each, depth) for each in kinds]
-            self._costliest[key] = None if costs is None else self._greatest(costs, depth)
+            self._costliest[key] = None if costs is None else self._greatest(costs, 0, depth)
         return self._costliest[key]
 
     def _kinds(self, shape: ArrayShape) -> list[Conjunction] | None:
@@ -131,37 +135,40 @@ class PartBounds:
     def costliest_member(
         self, progress: ObjectProgress, depth: int, *, fresh: int = 0
     ) -> int | None:
-        """The costliest member that may come, with a comma, and with the rest of a character that
-        has been begun in its name; `fresh` names that are not listed may come before it."""
+        """The costliest member that may come, with a comma. It is the next one, in whose name a
+        character may have been begun, or one of `fresh` members after that with names that are not
+        listed."""
         shape = progress.shape
         classes = self._solver.values.names.of(shape.languages)
         alive = [each for each in classes if self._values_of_others(shape, each)]
+        unfinished = 0 if fresh else UNFINISHED
         if len(alive) in (0, len(classes)):
-            key = (shape, depth)
+            name = _free_name(progress, fresh) if fresh else DISTINGUISHING
+            key = (shape, depth, name + unfinished)
             if key not in self._costliest:
                 costs = [*self._listed(shape, depth)]
                 for each in alive:
-                    costs += self._others(shape, each, DISTINGUISHING, depth)
-                self._costliest[key] = self._greatest(costs, depth)
+                    costs += self._others(shape, each, name, depth)
+                self._costliest[key] = self._greatest(costs, unfinished, depth)
             return self._costliest[key]
         costs = [*self._listed(shape, depth)]
         for each in alive:
-            name = self._fresh_name(progress, each, fresh)
-            costs += [None] if name is None else self._others(shape, each, name, depth)
-        return self._greatest(costs, depth)
+            size = self._fresh_name(progress, each, fresh)
+            costs += [None] if size is None else self._others(shape, each, size, depth)
+        return self._greatest(costs, unfinished, depth)
 
     def _listed(self, shape: ObjectShape, depth: int) -> Iterator[int | None]:
         """What the members take whose names the shape lists."""
         for at, (name, value) in enumerate(zip(shape.names, shape.values, strict=True)):
             demands = (s for each in shape.some for s in each.names.get(at, ()))
             for kind in self._combined(value, demands):
-                yield None if kind is None else _plus(self._member(name, kind, depth), UNFINISHED)
+                yield None if kind is None else self._member(name, kind, depth)
 
     def _others(
         self, shape: ObjectShape, each: NameClass, name: int, depth: int
     ) -> Iterator[int | None]:
         """What the members take whose names are of a class, with `name` bytes for the name."""
-        around = byte_count(self._whitespace.comma(depth) + self._colon) + name + UNFINISHED
+        around = byte_count(self._whitespace.comma(depth) + self._colon) + name
         for kind in self._values_of_others(shape, each):
             yield None if kind is None else _plus(self.value(kind, depth), around)
 
@@ -211,9 +218,10 @@ class PartBounds:
 
     # Texts
 
-    def _greatest(self, costs: list[int | None], depth: int) -> int | None:
-        """The greatest of the costs, None if one of them isn't known; a comma if there are none."""
-        known = [cost for cost in costs if cost is not None]
+    def _greatest(self, costs: list[int | None], more: int, depth: int) -> int | None:
+        """The greatest of the costs and `more`, None if one of them isn't known; a comma if there
+        are none."""
+        known = [cost + more for cost in costs if cost is not None]
         if len(known) < len(costs):
             return None
         return max(known, default=byte_count(self._whitespace.comma(depth)))
@@ -234,6 +242,15 @@ class PartBounds:
         if known is None:
             known = self._prices[text] = self._price(text.encode("utf-8", "surrogatepass"))
         return known
+
+
+def _free_name(progress: ObjectProgress, fresh: int) -> int:
+    """The bytes, with the quotes, of the shortest names that are not listed, where all such names
+    may come: those of `fresh` members after the next one."""
+    if progress.shape.languages:
+        return DISTINGUISHING
+    used = 1 + len(progress.shape.names) + progress.count + 1 + fresh  # the empty name is one
+    return next((size for size, names in SHORT_NAMES if used <= names), DISTINGUISHING)
 
 
 def _one(schema: Schema) -> Conjunction:
