@@ -68,6 +68,8 @@ class CompletionSearch:
         """What completes a text once a leaf has been left, by node and label, where that depends on
         nothing else."""
         self._known: dict[Configuration, bytes | None] = {}
+        self._last: tuple[Configuration, bytes, bytes | None] | None = None
+        """The last completion found for one text alone: several questions are asked about it."""
         self._by_names: dict[Configuration, bool] = {}
         """See `depends_on_names`."""
         self._by_text = False
@@ -93,8 +95,12 @@ class CompletionSearch:
         """The completion as if the text had no names but those that contexts remember."""
         if here in self._known:
             return self._known[here]
+        if self._last is not None and self._last[:2] == (here, before):
+            return self._last[2]
         found = self._search(here, before, names=False)
-        if not self._by_text:
+        if self._by_text:
+            self._last = here, before, found
+        else:
             self._known[here] = found
         return found
 

@@ -167,10 +167,12 @@ class PartBounds:
     def _others(
         self, shape: ObjectShape, each: NameClass, name: int, depth: int
     ) -> Iterator[int | None]:
-        """What the members take whose names are of a class, with `name` bytes for the name."""
-        around = byte_count(self._whitespace.comma(depth) + self._colon) + name
+        """What the members take whose names are of a class, with `name` bytes for the name and its
+        quotes."""
+        before = self._cost(self._whitespace.comma(depth) + '"') + name - len('""')
         for kind in self._values_of_others(shape, each):
-            yield None if kind is None else _plus(self.value(kind, depth), around)
+            text = None if kind is None else self._text(kind, depth)
+            yield None if text is None else before + self._cost('"' + self._colon + text)
 
     def _values_of_others(self, shape: ObjectShape, each: NameClass) -> list[Conjunction | None]:
         """What the value of a member may have to satisfy whose name is of a class."""
