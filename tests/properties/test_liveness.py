@@ -6,6 +6,7 @@ import json
 from functools import cache
 from itertools import product
 from random import Random
+from string import ascii_letters, digits
 from typing import Any
 
 import pytest
@@ -217,6 +218,23 @@ def test_bounds_count_on_no_token_that_is_not_offered(drawn: Any, whitespace: st
     for seed in range(4):
         check_bounds(drawn, ENDING_TWO, Random(f"{whitespace} {seed}"), whitespace)
     check_walks(drawn, ENDING_TWO, Random(whitespace), 2, whitespace=whitespace)
+
+
+MEMBERS = [f'"{name}":0,' for name in ascii_letters + digits + " !#$%&'()*+-."]
+
+
+@pytest.mark.parametrize("value", [{"const": 0}, {"enum": [0, "long enough"]}], ids=str)
+def test_bounds_hold_while_short_names_run_out(value: Any) -> None:
+    """Of names with one byte, and others with two, some are left when many have been used."""
+    schema = {"type": "object", "minProperties": 70, "additionalProperties": value}
+    grammar = compile_json_schema(schema, vocabulary(*MEMBERS, '","'), whitespace="compact")
+    matcher, walker = grammar.matcher(), grammar.budgets.costs.walker
+    spellings = grammar.vocabulary.spellings
+    assert matcher.accept_bytes(b"{")
+    for used, member in enumerate(MEMBERS[:69]):
+        bound = walker.bound(matcher.position.configuration)
+        assert 70 - used < matcher.min_tokens <= bound <= 7 * (71 - used) + 30
+        assert matcher.accept(spellings.index(member.encode()))
 
 
 @pytest.mark.parametrize("drawn", COUNTED[:3], ids=["both", "lists", "objects"])
