@@ -259,11 +259,6 @@ def _one(schema: Schema) -> Conjunction:
     return frozenset([schema])
 
 
-def _plus(cost: int | None, more: int) -> int | None:
-    """A sum, None if a part of it isn't known."""
-    return None if cost is None else cost + more
-
-
 def _sum(costs: list[int | None]) -> int | None:
     """A sum, None if a part of it isn't known."""
     known = [cost for cost in costs if cost is not None]
