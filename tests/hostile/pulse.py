@@ -77,5 +77,7 @@ class Pulse:
         assert self._process.stdout is not None
         with self._process.stdout as lines:
             for line in lines:
+                if not line.endswith("\n"):
+                    return  # the process was killed while it wrote this line
                 end, late = map(float, line.split())
                 self.beats.append(Beat(end, late))
