@@ -100,3 +100,35 @@ def test_the_nearest_way_out_of_a_character_is_told_first_and_ends_the_search(
 def test_whitespace_is_passed_over() -> None:
     found = ways_out(json(OPEN, whitespace="flexible"), b'{"ab"')
     assert [each.text for each in found] == [b":"]
+
+
+AWKWARD = "^([a-cé-ü漢\n]{2}x?|😀{3}|[\U00010000-\U0001ffff]w|\\\\{4}q|[^\\x00-\\u07ff][a-z]{5})$"
+WITHIN = [
+    *(b'"\\', b'"\\u', b'"\\u0', b'"\\u00E', b'"\\ud', b'"\\ud83', b'"\\uD83d', b'"\\ud83d\\'),
+    *(b'"\\ud83d\\u', b'"\\ud83d\\uDe', b'"\\uD800\\uDC0', b'"\xc3', b'"\xe6\xbc', b'"\xf0\x9f'),
+    *(b'"a\\', b'"a\\u', b'"a\xc3', b'"\\u6f22\\u6', b'"\\u6f22\xe6', b'"\xf0\x9f\x98\x80\\ud83'),
+]
+
+
+def shortest_way_out(grammar: Grammar, text: bytes) -> int:
+    """How many bytes lead to an end of the leaf at least, by a search through all its states."""
+    leaves = grammar.recognizer.machine.leaves
+    states, size = {configuration(grammar, text).leaf}, 0
+    while not any(leaves.label_of(state) for state in states):
+        states = {after for state in states for after in leaves.next_states(state).values()}
+        size += 1
+    return size
+
+
+@pytest.mark.parametrize("text", WITHIN, ids=ascii)
+@pytest.mark.parametrize("more", [{"pattern": AWKWARD}, {"pattern": AWKWARD, "minLength": 3}])
+def test_from_within_a_character_the_shortest_way_out_is_found(more: Any, text: bytes) -> None:
+    grammar = json({"type": "string", **more})
+    built = grammar.recognizer.machine.leaves.count
+    (way,) = ways_out(grammar, text, most=1)
+    assert grammar.recognizer.machine.leaves.count - built < 20, "without searching through states"
+    assert len(way.text) == shortest_way_out(grammar, text)
+    leaf = configuration(grammar, text).leaf
+    for byte in way.text:
+        leaf = grammar.recognizer.machine.leaves.next_states(leaf)[byte]
+    assert grammar.recognizer.machine.leaves.label_of(leaf) == way.label

@@ -28,6 +28,7 @@ from maskwright.automaton.leaf.keys import (
     Text,
 )
 from maskwright.automaton.leaf.table import Keys
+from maskwright.automaton.leaf.utf8 import nearest_ends
 from maskwright.automaton.machine.machine import Machine
 from maskwright.automaton.value.witness_text import spelled
 from maskwright.errors import LimitError
@@ -97,6 +98,12 @@ class LeafExits:
         if leaf in self._nearest:
             return self._nearest[leaf]
         nearest: LeafExit | None = None
+        match self._machine.leaves.keys[leaf]:
+            case (Partial() | Escape() | Hex() | LowSurrogate() | LowHex()) as key:
+                self._nearest[leaf] = self._nearest_after_character(key)
+                return self._nearest[leaf]
+            case _:
+                pass
         for at, text, seen in self._states(leaf, context):
             if nearest is not None and (len(text) >= len(nearest.text) or seen > NEARBY):
                 break
@@ -105,6 +112,24 @@ class LeafExits:
                     nearest = LeafExit(label, text + ending, False)
         self._nearest[leaf] = nearest
         return nearest
+
+    def _nearest_after_character(
+        self, key: Partial | Escape | Hex | LowSurrogate | LowHex
+    ) -> LeafExit | None:
+        """The shortest way out from within a character; None if there is none. Between the bytes of
+        an escape there may be hundreds of states, so no states are built: where its characters lead
+        is known."""
+        inside = key.inside if isinstance(key, Partial) else True
+        best: bytes | None = None
+        rests: dict[Regular, bytes] = {}
+        for target, missing in nearest_ends(key):
+            spend()
+            if target not in rests:
+                rests[target] = self._shortest(Text(inside, target))
+            text = missing + rests[target]
+            if best is None or len(text) < len(best):
+                best = text
+        return None if best is None else LeafExit(_MATCHED, best, False)
 
     def repeatedly(self, leaf: int, context: int, visits: int) -> Iterator[LeafExit]:
         """The ways out of a name, the nearest first, up to `visits` of them from each state: where

@@ -5,8 +5,9 @@ Given a language over characters, this module computes the rows of the states wi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
+from struct import iter_unpack
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -161,6 +162,41 @@ def open_targets(
     """Where the code points lead that a character begun can become, and how many lead there."""
     found = split(key.term) if isinstance(key, Partial) else escapable(key.term)
     return [pair for low, high in _code_points(key) for pair in found.within(low, high)]
+
+
+def nearest_ends(
+    key: Partial | Escape | Hex | LowSurrogate | LowHex,
+) -> Iterator[tuple[Regular, bytes]]:
+    """Where the characters lead that one begun can become, each time with the bytes that the first
+    such character lacks, the fewest first; a target may occur more than once."""
+    found = split(key.term) if isinstance(key, Partial) else escapable(key.term)
+    if isinstance(key, Escape):
+        for byte in sorted(SHORT_ESCAPES):
+            target = found.after(SHORT_ESCAPES[byte])
+            if target is not EMPTY:
+                yield target, bytes([byte])
+    for low, high in _code_points(key):
+        for first, last in ((low, min(high, 0xFFFF)), (max(low, 0x10000), high)):
+            if first <= last:
+                ends = found.first_within(first, last)
+                yield from ((target, _missing(key, point)) for target, point in ends)
+
+
+def _missing(key: Partial | Escape | Hex | LowSurrogate | LowHex, point: int) -> bytes:
+    """The bytes that a character lacks of which a part has been read."""
+    if isinstance(key, Partial):
+        return chr(point).encode()[-key.left :]
+    units = chr(point).encode("utf-16-be")
+    spelled = b"".join(b"\\u%04X" % unit for (unit,) in iter_unpack(">H", units))
+    match key:
+        case Escape():
+            return spelled[1:]
+        case Hex(left=left):
+            return spelled[6 - left :]
+        case LowSurrogate(seen=seen):
+            return spelled[6 + seen :]
+        case LowHex(left=left):
+            return spelled[12 - left :]
 
 
 def escapable(term: Regular) -> Split:

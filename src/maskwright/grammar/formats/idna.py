@@ -13,16 +13,16 @@ RFC 5892 says. Left out is what no small automaton can check or those tables don
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from itertools import chain
 from operator import itemgetter
-from typing import Final
+from typing import Final, NamedTuple
 
 from maskwright.grammar.formats.hosts import plain_hostname
 from maskwright.grammar.regular import charset
 from maskwright.grammar.regular.character_classes import Arc, Split
 from maskwright.grammar.regular.charset import Ranges
+from maskwright.grammar.regular.derivative import place
 from maskwright.grammar.regular.terms import (
     Chars,
     Regular,
@@ -77,11 +77,13 @@ _SCRIPTS: Final = (
     ("KATAKANA LETTER", "has"),
     ("IDEOGRAPHIC NUMBER ZERO", "has"),
 )
+_AT_ONCE: Final = 256
+"""States of names that are found with the language, and not while the first masks are computed: a
+stream may wait for a mask."""
 _IGNORED: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0")
 
 
-@dataclass(frozen=True, slots=True)
-class _CharacterKind:
+class _CharacterKind(NamedTuple):
     """What the rules ask about a character: characters of one kind are interchangeable.
 
     `named`: the character itself, if a rule names it. `cost`: octets of the label that it takes.
@@ -101,8 +103,7 @@ class _CharacterKind:
     joins_right: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _LabelState:
+class _LabelState(NamedTuple):
     """What the rest of a label depends on: a state of its automaton.
 
     `rule`: "" if the name has no right-to-left character, else the label's direction. `at`: how
@@ -161,17 +162,12 @@ class _LabelState:
 def idn_hostname() -> Regular:
     """Names in ASCII; names without a right-to-left character; and names with one, to whose labels
     RFC 5893 applies."""
-    return alt(
-        plain_hostname(_BETWEEN_LABELS),
-        weighed(
-            alt(
-                _name(_label(_LabelState(""))),
-                _name(alt(_label(_LabelState("ltr")), _label(_LabelState("rtl")))),
-            ),
-            _OCTETS.most,
-            _OCTETS,
-        ),
+    names = alt(
+        _name(_label(_LabelState(""))),
+        _name(alt(_label(_LabelState("ltr")), _label(_LabelState("rtl")))),
     )
+    place(names)[0].explore(_AT_ONCE)
+    return alt(plain_hostname(_BETWEEN_LABELS), weighed(names, _OCTETS.most, _OCTETS))
 
 
 def _name(label: Regular) -> Regular:

@@ -87,6 +87,21 @@ class Split(NamedTuple):
             found += [(target, count) for target, count in counts if count]
         return found
 
+    def first_within(self, low: int, high: int) -> list[tuple[Regular, int]]:
+        """The targets of the characters from `low` to `high`, each with the first character that
+        leads there; a target may occur more than once."""
+        found: list[tuple[Regular, int]] = []
+        if low <= LAST_ASCII:
+            for at in range(bisect_left(self.ascii, low, key=_high), len(self.ascii)):
+                first, _, target = self.ascii[at]
+                if first > high:
+                    break
+                found.append((target, max(first, low)))
+        if high > LAST_ASCII:
+            firsts = ((target, _first_from(some, low)) for some, target in self.beyond)
+            found += [(target, first) for target, first in firsts if first <= high]
+        return found
+
 
 NOWHERE: Final = Split((), ())
 
@@ -152,6 +167,12 @@ def inverted(inner: Split, change: Callable[[Regular], Regular], otherwise: Regu
 def overlap(some: Chars, low: int, high: int) -> int:
     """How many code points from `low` to `high` are in a set."""
     return _up_to(some, high) - _up_to(some, low - 1) if low <= high else 0
+
+
+def _first_from(some: Chars, point: int) -> int:
+    """The first code point of a set that is at least `point`; beyond all characters if none is."""
+    at = bisect_left(some.ranges, point, key=_end)
+    return max(some.ranges[at][0], point) if at < len(some.ranges) else charset.LAST + 1
 
 
 def _up_to(some: Chars, point: int) -> int:
@@ -301,6 +322,10 @@ def _joined(found: Sequence[Arc]) -> list[Arc]:
 
 def _place(event: tuple[int, bool, int, Regular]) -> tuple[int, bool]:
     return event[:2]
+
+
+def _end(one: tuple[int, int]) -> int:
+    return one[1]
 
 
 def _low(arc: Arc) -> int:
