@@ -80,18 +80,44 @@ def amount(
 ):
     """Return how many tokens lie within the distance `bound`, or with `MASS` their mass, the sum of
     `exp(z)`; float64."""
+    total, _, _ = amount_around(row, near, extra, begin, bound, MASS, LISTED, END, EIGHTS, LIST)
+    return total
+
+
+@jit
+def amount_around(
+    row,
+    near,
+    extra,
+    begin,
+    bound,
+    MASS: tl.constexpr,
+    LISTED: tl.constexpr,
+    END: tl.constexpr,
+    EIGHTS: tl.constexpr,
+    LIST: tl.constexpr,
+):
+    """Return the `amount` of tokens within the distance `bound`, the largest distance of one of
+    them, and the least of those beyond it, 2 ** 31 - 1 if there is none."""
     total = tl.full([], 0.0, tl.float64)
+    last, beyond = tl.full([], 0, tl.int32), tl.full([], 0x7FFFFFFF, tl.int32)
     for at in range(0, near, EIGHTS // 16):
         z, _, _ = dense_chunk(row, near, at, EIGHTS)
         part = tl.exp(z) if MASS else (z > float("-inf")).to(tl.float32)
-        total += tl.sum(tl.sum(tl.where(distance(z) <= bound, part, 0.0), 1)).to(tl.float64)
+        within = distance(z) <= bound
+        total += tl.sum(tl.sum(tl.where(within, part, 0.0), 1)).to(tl.float64)
+        last = tl.maximum(last, tl.max(tl.where(within, distance(z), 0)))
+        beyond = tl.minimum(beyond, tl.min(tl.where(within, 0x7FFFFFFF, distance(z))))
     if LISTED:
         for at in range(begin, extra[0], LIST):
             value, _ = listed_chunk(extra, at, END, LIST)
             z = tl.div_rn(value - row[6], row[7])
             part = tl.exp(z) if MASS else (z > float("-inf")).to(tl.float32)
-            total += tl.sum(tl.where(distance(z) <= bound, part, 0.0)).to(tl.float64)
-    return total
+            within = distance(z) <= bound
+            total += tl.sum(tl.where(within, part, 0.0)).to(tl.float64)
+            last = tl.maximum(last, tl.max(tl.where(within, distance(z), 0)))
+            beyond = tl.minimum(beyond, tl.min(tl.where(within, 0x7FFFFFFF, distance(z))))
+    return total, last, beyond
 
 
 @jit
@@ -137,15 +163,19 @@ def threshold(
     GROUPS: tl.constexpr,
 ):
     """Return the least distance within which the amount of tokens reaches `target`, at most
-    `bound`, and the length of the list that is left."""
+    `bound`, and the length of the list that is left. Bounds move to distances that tokens have, so
+    that the search ends when none is left between them."""
     low = tl.full([], 0, tl.int32)
     while low < bound:
         middle = low + (bound - low) // 2
-        if amount(row, near, extra, begin, middle, MASS, LISTED, END, EIGHTS, LIST) >= target:
-            bound = middle
+        total, last, beyond = amount_around(
+            row, near, extra, begin, middle, MASS, LISTED, END, EIGHTS, LIST
+        )
+        if total >= target:
+            bound = last
             near = shorten(reach, bound, row[5], GROUPS)
         else:
-            low = middle + 1
+            low = tl.minimum(beyond, bound)
     return bound, near
 
 

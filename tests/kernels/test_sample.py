@@ -13,6 +13,7 @@ import pytest
 import torch
 
 from maskwright.kernels import sample as module
+from maskwright.kernels import sample_select
 from maskwright.kernels.device import INTERPRETED
 from maskwright.kernels.reference import random_words
 from maskwright.kernels.sample import sample_rows
@@ -290,6 +291,33 @@ def test_other_types_and_shapes_are_refused() -> None:
         replace(inputs, positions=torch.zeros(4, dtype=torch.int32)[::2])
     with pytest.raises(ValueError, match="3 rows of logits"):
         sample_rows(torch.zeros(3, 8), inputs)
+
+
+@pytest.mark.skipif(not INTERPRETED, reason="needs TRITON_INTERPRET=1; test_interpreter.py sets it")
+@pytest.mark.parametrize(("name", "value"), [("top_k", 20), ("top_p", 0.95)])
+def test_a_threshold_is_found_in_few_passes(
+    name: str, value: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Distances are 31 bits, of which halving alone would look at each."""
+    passes: list[None] = []
+    whole = sample_select.amount_around
+
+    def counted(*args: object) -> object:
+        passes.append(None)
+        return whole(*args)
+
+    monkeypatch.setattr(sample_select, "amount_around", counted)
+    torch.manual_seed(5)
+    inputs = inputs_of(random.Random(1), 1, 515, listed=False)
+    plain = {"mask_rows": -1, "temperature": 1.0, "top_k": 0, "top_p": 1.0, "least": NOTHING}
+    columns = {
+        field: torch.full_like(getattr(inputs, field), number)
+        for field, number in (plain | {name: value}).items()
+    }
+    logits = torch.randn(1, 515) * 4
+    given = replace(inputs, **columns)
+    assert sample_rows(logits.clone(), given).tokens.tolist() == expected(logits, given)[0]
+    assert 3 < len(passes) < 20
 
 
 @pytest.mark.skipif(not INTERPRETED, reason="needs TRITON_INTERPRET=1; test_interpreter.py sets it")
