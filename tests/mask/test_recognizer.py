@@ -223,3 +223,22 @@ def test_grammars_of_one_machine_share_positions() -> None:
     assert second.recognizer.position(here) is first.recognizer.first
     assert second.recognizer.new_positions == 0
     assert second.recognizer.ended is not first.recognizer.ended
+
+
+@pytest.mark.parametrize(
+    ("schema", "data", "alone"),
+    [
+        ({"type": "array", "items": {"type": "array"}}, b"[[0,10],[],[[1]]]", True),
+        ({"type": "array", "items": {"type": "array"}}, b"[[0],0]", False),  # isn't allowed
+        (NAMED, b'{"a":12,"ab":"x"}', True),
+        (WORDS, b'["ab', True),
+        (WORDS, b'["ab"]', False),
+        ({"type": "array", "items": WORDS}, b"[[],[", True),
+        ({"type": "array", "items": WORDS}, b'[[],["a","b"]]', False),
+    ],
+    ids=str,
+)
+def test_whether_bytes_are_read_without_the_text(schema: Any, data: bytes, alone: bool) -> None:
+    recognizer = json(schema).recognizer
+    for _ in range(2):  # also where everything has been built
+        assert recognizer.reads_without_text(recognizer.start, data) == alone

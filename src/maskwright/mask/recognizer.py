@@ -270,6 +270,27 @@ class Recognizer:
             taken += count
         return here, taken
 
+    def reads_without_text(self, here: Configuration, data: bytes) -> bool:
+        """Whether the grammar allows these bytes, and none of them ends a name or an item where the
+        text so far decides on what follows."""
+        values, taken = np.frombuffer(data, np.uint8), 0
+        while taken < len(data):
+            with self:
+                run = values[taken : taken + _MOST_IN_A_RUN]
+                count, leaf, node = take_run(self.address(), *here, run)
+                spend(1 + count // 64)
+                here, taken = Configuration(leaf, node), taken + count
+                if count == len(run):
+                    continue
+                target = take_bytes(self.address(), *here, values[taken : taken + 1])
+                if target == PENDING:
+                    self.machine.serve_requests()
+                    continue
+                if target < 0:
+                    return False
+                here, taken = unpacked(int(target)), taken + 1
+        return True
+
     def known_target(self, here: Configuration, token: int) -> Configuration | None:
         """Return the configuration after a token, if that depends on nothing but what the machine
         has already; None if not, or if the token may not follow."""

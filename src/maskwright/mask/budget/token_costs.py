@@ -66,7 +66,7 @@ class TokenCosts:
         way = self.cache.ways.pop(place, None)
         if way is not None:
             with self._recognizer:
-                taken = self._follow(here, prefix, way)
+                taken = self._follow(here, prefix, way, certain=True)
                 assert taken is not None, "a known way can be taken"
         return known
 
@@ -205,7 +205,9 @@ class TokenCosts:
             raise UnspellableError(f"no tokens that are offered there spell {rest!r}", param="data")
         return total
 
-    def _follow(self, here: Configuration, prefix: bytes, tokens: Sequence[int]) -> int | None:
+    def _follow(
+        self, here: Configuration, prefix: bytes, tokens: Sequence[int], *, certain: bool = False
+    ) -> int | None:
         """Remember each place on a way to the end of the text; returns how many tokens it takes,
         None if some of them would not be offered (see `walk.ends`).
 
@@ -223,7 +225,7 @@ class TokenCosts:
             return None
         while rest and (isinstance(place, Configuration) or not steps):
             if len(prefix) >= stop:
-                if self._are_certain(here, prefix, rest):
+                if certain or self._are_certain(here, prefix, rest) or self._reads(here, rest):
                     break
                 stop = inf
             known = self.cache.needed.get(place)
@@ -251,6 +253,12 @@ class TokenCosts:
             self.cache.record_onward(*steps[-1], left)
         self._record_rest(place, left)
         return total
+
+    def _reads(self, here: Configuration, tokens: list[int]) -> bool:
+        """Whether the grammar allows these tokens, the last one first, whatever the text so far is.
+        Such tokens are offered, however much they end."""
+        data = b"".join([self._spellings[token] for token in reversed(tokens)])
+        return self._recognizer.reads_without_text(here, data)
 
     def _record_rest(self, place: Place, tokens: Sequence[int]) -> None:
         """Remember a way that has been followed as far as a place, and no further."""
