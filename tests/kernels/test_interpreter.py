@@ -38,6 +38,8 @@ values narrower than keys, positions without rope."""
         pytest.param(OFTEN, id="often"),
         # Takes twenty seconds for shapes that the others have too; on a GPU it has those of models.
         pytest.param(("test_twins.py",), id="twins", marks=pytest.mark.slow),
+        # The kernels beside the chain of the CPU itself, not a reference.
+        pytest.param(("../sampling/test_device_rows.py",), id="chain", marks=pytest.mark.slow),
         pytest.param(MODELS, id="models", marks=pytest.mark.slow),
     ],
 )

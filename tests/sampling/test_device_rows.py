@@ -10,7 +10,15 @@ import torch
 from maskwright.errors import EmptySupportError
 from maskwright.kernels.sample import sample_rows
 from maskwright.kernels.sample_inputs import EMPTY, NOT_FINITE, ORDER
-from maskwright.sampling import CHAIN, ChainBatch, SampleRow, SamplingParams, TextBan, sample, score
+from maskwright.sampling import (
+    CHAIN,
+    ChainBatch,
+    SampleRow,
+    SamplingParams,
+    TextBan,
+    sample_on_host,
+    score,
+)
 from maskwright.sampling.device_rows import lay_out
 
 VOCAB = 77
@@ -73,7 +81,7 @@ def test_kernels_choose_what_the_chain_chooses(seed: int) -> None:
     inputs = lay_out(rows, table, numbers.int())
     drawn = sample_rows(logits.clone(), inputs, scored=True)
     processed = logits.clone()
-    outcomes = sample(processed, ChainBatch(rows, words))
+    outcomes = sample_on_host(processed, ChainBatch(rows, words))
     codes = [
         outcome
         if isinstance(outcome, int)
