@@ -72,7 +72,7 @@ class LlamaCppProcessor:
         if max_tokens is not None:
             needed = grammar.least_tokens(max_tokens)
             if needed > max_tokens:
-                message = f"max_tokens is {max_tokens}, and the shortest text takes {needed}"
+                message = f"max_tokens is {max_tokens}, and the shortest text found takes {needed}"
                 raise BudgetError(message, needed=needed, param="max_tokens")
         self.error: str | None = None
         """Why the text was ended before it was complete."""

@@ -45,6 +45,32 @@ def test_masks_follow_a_shorter_way_that_is_found_later() -> None:
     assert grammar.min_tokens == 2
 
 
+WORDS = vocabulary("and has its ", "Introduction", " " * 40, "=" * 30, "aaaaaaaa", "x" * 20)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "most"),
+    [
+        ("(.*a.{60}){3}", 16),
+        ("(?=.*x)(?=.*qz).{300}", 14),
+        ("[^ ]{200}", 11),
+        ("([a-z]+;.{90};){2}", 16),
+    ],
+)
+def test_long_texts_are_written_with_long_tokens(pattern: str, most: int) -> None:
+    """Where any of many characters may come, the shortest text is one of many, and few tokens may
+    spell another one."""
+    grammar = compile_regex(pattern, WORDS)
+    assert grammar.min_tokens > most
+    least = grammar.least_tokens(most)
+    assert least <= most
+    matcher = grammar.matcher()
+    for left in range(least, 0, -1):
+        if not matcher.accepting:
+            assert matcher.accept(min(allowed(matcher, left)))
+    assert matcher.accepting
+
+
 def test_the_search_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "MOST_TRIES", 1)
     assert compile_regex("x(abc|ddddd)", VOCAB).least_tokens(1) == 4

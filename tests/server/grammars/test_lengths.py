@@ -60,7 +60,7 @@ def too_small(**fields: Any) -> BudgetError:
 )
 def test_what_is_too_long_is_named(fields: dict[str, Any], shortest: str) -> None:
     error = too_small(max_tokens=3, **fields)
-    assert error.message.startswith(f"max_tokens is 3, but the shortest {shortest} takes ")
+    assert error.message.startswith(f"max_tokens is 3, but the shortest {shortest} found takes ")
     assert error.param == "max_tokens"
     assert f" {error.needed} tokens" in error.message
 

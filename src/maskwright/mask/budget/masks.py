@@ -164,7 +164,7 @@ class BudgetMasks:
                     continue
             if costs.is_long(target, text):
                 return None
-            needs.append(costs.tokens_needed(target, text))
+            needs.append(costs.counted(target, text))
             if not costs.is_fixed(target):
                 return None
         row = self._tables.rows[position.row]

@@ -26,6 +26,8 @@ from maskwright.mask.walker import Walker
 MOST_FOLLOWED: Final = 512
 """Bytes of a long completion that are followed at once. Each new state takes some 40 microseconds,
 and a text seldom goes far along the completions of its places."""
+MOST_COUNTED: Final = 128
+"""Bytes of a completion from which on its tokens are counted before it is followed."""
 _ODD: Final = re.compile(rb'["\\\\]')
 """What a token holds that spells a character of a name by an escape, or ends the name."""
 _SIGN: Final = re.compile(rb'[ \t\n\r,:\[\]{}"\\]')
@@ -93,15 +95,26 @@ class TokenCosts:
             rest = self.shortest(here, prefix)
             if len(rest) <= budget:
                 return True  # without counting tokens: each holds a byte at least
-            if len(rest) > MOST_FOLLOWED:
+            if len(rest) > MOST_COUNTED and self.place(here, prefix) not in self.cache.needed:
                 if len(rest) > budget * self._longest:
                     return False
-                if self.place(here, prefix) not in self.cache.needed and self._is_uncut(here, rest):
-                    return self._tables.vocabulary.fewest_count(rest) <= budget
+                if self._tables.vocabulary.fewest_count(rest) > budget:
+                    return False
+                if self._is_uncut(here, rest):
+                    return True
         try:
             return self.tokens_needed(here, prefix) <= budget
         except UnspellableError:
             return False
+
+    def counted(self, here: Configuration, prefix: bytes) -> int:
+        """Like `tokens_needed`, but a completion of more than `MOST_COUNTED` bytes is not followed
+        where that can make no difference, nor remembered."""
+        if self._tables.has_every_byte and self.place(here, prefix) not in self.cache.needed:
+            rest = self.shortest(here, prefix)
+            if len(rest) > MOST_COUNTED and self._is_uncut(here, rest):
+                return self._tables.vocabulary.fewest_count(rest)
+        return self.tokens_needed(here, prefix)
 
     def shortest(self, here: Configuration, prefix: bytes) -> bytes:
         """The shortest completion from `here`, in bytes."""

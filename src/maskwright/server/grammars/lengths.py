@@ -81,12 +81,12 @@ def _check_budget(request: AnswerRequest, grammar: AnyGrammar, limit: int) -> No
     if request.limit is not None and request.limit.tokens < needed:
         field, told = request.limit.field, request.limit.tokens
         raise BudgetError(
-            f"{field} is {told}, but the shortest {shortest} takes {needed} tokens",
+            f"{field} is {told}, but the shortest {shortest} found takes {needed} tokens",
             needed=needed,
             param=field,
         )
     raise BudgetError(
-        f"the prompt leaves {limit} tokens of the context, but the shortest {shortest} takes "
+        f"the prompt leaves {limit} tokens of the context, but the shortest {shortest} found takes "
         f"{needed}",
         needed=needed,
         param=request.place,
