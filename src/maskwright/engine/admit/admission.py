@@ -92,8 +92,8 @@ class Admission:
         needed = grammar.least_tokens(request.max_tokens)
         if needed > request.max_tokens:
             raise BudgetError(
-                f"The shortest output found for this grammar takes {needed} tokens, but max_tokens is "
-                f"{request.max_tokens}.",
+                f"The shortest output found for this grammar takes {needed} tokens, but "
+                f"max_tokens is {request.max_tokens}.",
                 needed=needed,
                 param="max_tokens",
             )

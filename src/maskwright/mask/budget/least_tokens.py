@@ -10,10 +10,13 @@ import numpy as np
 
 from maskwright.automaton.machine.exits import Configuration
 from maskwright.errors import UnspellableError
+from maskwright.limits import spend
 from maskwright.mask.budget.token_costs import TokenCosts
 
 MOST_TRIES: Final = 300
 """Configurations expanded in search of a text with fewer tokens."""
+_BYTES_A_STEP: Final = 16
+"""Bytes whose tokens are counted in some 15 microseconds."""
 MOST_COMPARED: Final = 400
 """The longest tokens, which are compared at each place of a dive."""
 
@@ -53,6 +56,7 @@ def _by_dive(
     way: list[int] | None = None
     try:
         while rest and len(steps) < enough:
+            spend(1 + len(rest) // _BYTES_A_STEP)
             tried, coming = by_length, frozenset(rest)
             if apart:
                 tried = [each for each in by_length if bytes_of[each].isdisjoint(coming)]
