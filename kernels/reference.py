@@ -338,15 +338,15 @@ def silu_mul(gate_up: Tensor) -> Tensor:
 
 # Sampling ---------------------------------------------------------------------------------------
 
-_BITS = torch.arange(32, dtype=torch.int32)
-
 
 def allowed_tokens(words: Tensor, vocab_size: int) -> Tensor:
     """Return the masks `words`, int32 `[rows, words]`, as bool `[rows, vocab_size]`.
 
     Bit i of word w allows token `32 * w + i`. Tokens that the words don't reach are forbidden.
     """
-    bits = (words[:, :, None] >> _BITS.to(words.device)) & 1
+    # Made on the device: for a copy of numbers from here, the host would wait.
+    bit = torch.arange(32, dtype=torch.int32, device=words.device)
+    bits = (words[:, :, None] >> bit) & 1
     allowed = bits.flatten(1)[:, :vocab_size].bool()
     return F.pad(allowed, (0, vocab_size - allowed.shape[1]))
 

@@ -117,6 +117,11 @@ class Drawn:
     support: Tensor | None = None
     allowed: Tensor | None = None
 
+    def columns(self) -> list[Tensor]:
+        """Return the fields that are not None, in their order."""
+        parts = (getattr(self, field.name) for field in fields(self))
+        return [part for part in parts if part is not None]
+
 
 def _require_contiguous(inputs: ListedTokens | SampleInputs, name: str) -> None:
     """Raise `ValueError` if a tensor of `inputs` is not contiguous; kernels count on it."""

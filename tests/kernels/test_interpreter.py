@@ -19,6 +19,8 @@ OFTEN = (
 )
 """Files that are run in one process: to import torch and Triton takes seconds of each."""
 
+CHAIN = ("../sampling/test_device_draw.py", "../sampling/test_device_rows.py")
+
 FAMILIES = ("gemma2", "gpt_oss", "deepseek_v3", "gpt2")
 SELF_CHECK = "test_self_check.py::test_accepted_models_are_computed_as_the_library_does"
 MODELS = tuple(
@@ -39,7 +41,7 @@ values narrower than keys, positions without rope."""
         # Takes twenty seconds for shapes that the others have too; on a GPU it has those of models.
         pytest.param(("test_twins.py",), id="twins", marks=pytest.mark.slow),
         # The kernels beside the chain of the CPU itself, not a reference.
-        pytest.param(("../sampling/test_device_rows.py",), id="chain", marks=pytest.mark.slow),
+        pytest.param(CHAIN, id="chain", marks=pytest.mark.slow),
         pytest.param(MODELS, id="models", marks=pytest.mark.slow),
     ],
 )

@@ -7,6 +7,7 @@ that forbids tokens belongs into `SamplingParams.forbids`, or forced text is wri
 it, and one that holds token ids into `SamplingParams.tokens`.
 
 - `chain`: The ordered chain of logits processors.
+- `device_draw`: The draws of a step on a device, and the scores of rows that ask for them.
 - `device_rows`: Rows of the chain as the tensors that the sampling kernels read.
 - `draw`: The draw, in compiled code.
 - `mask_table`: Masks that stay on a device, in a table of which a step names rows by their number.
@@ -19,6 +20,7 @@ it, and one that holds token ids into `SamplingParams.tokens`.
 """
 
 from maskwright.sampling.chain import CHAIN, ChainBatch, SampleRow
+from maskwright.sampling.device_draw import Outcome, draw_on_device
 from maskwright.sampling.mask_table import Mask, MaskTable
 from maskwright.sampling.params import MOST_LOGPROBS, SamplingParams, Scale
 from maskwright.sampling.prompt_scores import (
@@ -27,7 +29,7 @@ from maskwright.sampling.prompt_scores import (
     join_scores,
     score_prompt,
 )
-from maskwright.sampling.sampler import sample, sample_on_device, sample_on_host
+from maskwright.sampling.sampler import sample, sample_on_host
 from maskwright.sampling.scores import (
     CANONICAL,
     NOWHERE,
@@ -47,6 +49,7 @@ __all__ = [
     "ChainBatch",
     "Mask",
     "MaskTable",
+    "Outcome",
     "Place",
     "PromptScores",
     "PromptToken",
@@ -55,9 +58,9 @@ __all__ = [
     "Scale",
     "TextBan",
     "TokenScore",
+    "draw_on_device",
     "join_scores",
     "sample",
-    "sample_on_device",
     "sample_on_host",
     "score",
     "score_prompt",

@@ -3,8 +3,6 @@ the chain of logits processors first; then all rows are drawn together (`draw.py
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -32,7 +30,10 @@ def sample(logits: Tensor, batch: ChainBatch) -> list[int | GenerationError]:
         return sample_on_host(logits, batch)
     table = batch.words.to(logits.device, non_blocking=True)
     numbers = torch.arange(len(table), dtype=torch.int32, device=logits.device)
-    return sample_on_device(logits, batch.rows, table, numbers)
+    drawn = sample_rows(logits, lay_out(batch.rows, table, numbers))
+    return [
+        token if token >= 0 else no_token(empty=token == EMPTY) for token in drawn.tokens.tolist()
+    ]
 
 
 def sample_on_host(logits: Tensor, batch: ChainBatch) -> list[int | GenerationError]:
@@ -54,18 +55,6 @@ def sample_on_host(logits: Tensor, batch: ChainBatch) -> list[int | GenerationEr
     return [
         failures.get(number) or (token if token >= 0 else no_token(empty=token == EMPTY))
         for number, token in enumerate(chosen.tolist())
-    ]
-
-
-def sample_on_device(
-    logits: Tensor, rows: Sequence[SampleRow], table: Tensor, numbers: Tensor
-) -> list[int | GenerationError]:
-    """Do what `sample` does by kernels, on the device of `logits` and `table`, int32
-    `[masks, words]`. `numbers` int32 `[rows]`, there or on the host: the number of each row's mask
-    in the table. The host waits for the tokens."""
-    drawn = sample_rows(logits, lay_out(rows, table, numbers))
-    return [
-        token if token >= 0 else no_token(empty=token == EMPTY) for token in drawn.tokens.tolist()
     ]
 
 

@@ -6,7 +6,9 @@ import hashlib
 import math
 from dataclasses import dataclass
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from maskwright.kernels.reference import allowed_tokens
@@ -75,9 +77,9 @@ def score(
     log_kept = float(torch.logsumexp(shares[mask], dim=-1))
     after, greedy = processed.double(), params.greedy
     allowed = int(mask.sum())
-    ranked = shares if params.scale == "raw" else shares.masked_fill(~mask, float("-inf"))
-    top = min(params.logprobs or 0, len(raw) if params.scale == "raw" else allowed)
-    highest = ranked.topk(top).indices.tolist()
+    first = torch.ones_like(mask) if params.scale == "raw" else mask
+    top = min(params.logprobs or 0, int(first.sum()))
+    highest = find_likeliest(raw[None], first[None], top)[0].tolist() if top else []
     return TokenScore(
         token=token,
         raw=float(shares[token]),
@@ -95,5 +97,25 @@ def score(
             for other in highest
         ),
         forced=allowed == 1,
-        mask=hashlib.blake2b(words.numpy().tobytes(), digest_size=8).hexdigest(),
+        mask=mask_digest(words.numpy()),
     )
+
+
+def find_likeliest(logits: Tensor, first: Tensor, count: int) -> Tensor:
+    """Return the `count` tokens with the highest of `logits` float32 `[rows, vocab]`, int64
+    `[rows, count]`, highest first; of equal ones the lowest token comes first, on every device.
+    Tokens that `first` bool `[rows, vocab]` doesn't name come after all others, lowest first."""
+    # Zero is added so that negative zero has the bits of zero.
+    bits = (logits.float() + 0.0).view(torch.int32)
+    in_order = bits ^ ((bits >> 31) & 0x7FFFFFFF)
+    vocab_size = logits.shape[1]
+    places = torch.arange(vocab_size - 1, -1, -1, device=logits.device)
+    # Keys are distinct, and those of numbers are far above the least that int64 has.
+    keys = (in_order.long() << 32) + places
+    last = places + torch.iinfo(torch.int64).min
+    return keys.where(first, last).topk(count, dim=-1).indices
+
+
+def mask_digest(words: NDArray[np.int32]) -> str:
+    """Return the digest of a mask's bits in hexadecimal."""
+    return hashlib.blake2b(words.tobytes(), digest_size=8).hexdigest()

@@ -1,6 +1,7 @@
 """The engine on a device: forward and draws by kernels, in Triton's interpreter, which computes on
-the CPU, and on a GPU. Its tokens are those of the engine without kernels, also where decode steps
-are recorded: as graphs on a GPU, elsewhere by a stand-in that does recorded operations again."""
+the CPU, and on a GPU. Its tokens and scores are those of the engine without kernels, also where
+decode steps are recorded: as graphs on a GPU, elsewhere by a stand-in that does recorded operations
+again."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -19,7 +21,7 @@ from maskwright.engine import Engine, EngineConfig, Request
 from maskwright.kernels.device import INTERPRETED
 from maskwright.kernels.kv_bytes import KvDtype
 from maskwright.models import load
-from maskwright.sampling import SamplingParams
+from maskwright.sampling import SamplingParams, TokenScore
 from tests.engine.step.held import held_steps
 from tests.engine.tiny import save_checkpoint
 from tests.models.adapters import save_adapter
@@ -35,9 +37,10 @@ PARAMS = (
     SamplingParams(temperature=0),
     SamplingParams(temperature=0.8, seed=1, top_k=7),
     SamplingParams(temperature=1.2, seed=2, top_p=0.8, repetition_penalty=1.3),
-    SamplingParams(temperature=1.0, seed=3, logprobs=2, min_p=0.01),
-    SamplingParams(temperature=0.9, seed=4, logit_bias={5: 3.0}, frequency_penalty=0.4),
+    SamplingParams(temperature=1.0, seed=3, logprobs=2, scale="masked", min_p=0.01),
+    SamplingParams(temperature=0.9, seed=4, logit_bias={5: 3.0}, frequency_penalty=0.4, logprobs=3),
 )
+SCORED = sum(params.logprobs is not None for params in PARAMS)
 
 ADAPTERS = {"wide": ("q_proj", "v_proj"), "narrow": ("v_proj", "o_proj")}
 RANKS = {"wide": 17, "narrow": 3}
@@ -63,10 +66,51 @@ def checkpoint(directory: Path, family: str = "Llama") -> Path:
     return directory
 
 
+Answer = tuple[list[int], list[list[Any]]]
+"""The tokens of a request, and the scores of each; `exact` and `numbers` take a score apart."""
+
+
+def exact(score: list[Any]) -> list[Any]:
+    """What of a score can't differ in its last digits."""
+    (token, support, allowed, forced, mask), _, top = score
+    return [
+        token,
+        support,
+        allowed,
+        forced,
+        mask,
+        [(each, masked is None) for each, _, masked in top],
+    ]
+
+
+def numbers(score: list[Any]) -> list[float]:
+    _, found, top = score
+    return [*found, *(value for each in top for value in each[1:] if value is not None)]
+
+
+def as_lists(score: TokenScore) -> list[Any]:
+    return [
+        [score.token, score.support, score.allowed, score.forced, score.mask],
+        [score.raw, score.masked, score.kept, score.processed],
+        [[other.token, other.raw, other.masked] for other in score.top],
+    ]
+
+
+def assert_equal(found: list[Answer], expected: list[Answer]) -> None:
+    """Tokens are equal, and so are scores but for the rounding of sums."""
+    assert [tokens for tokens, _ in found] == [tokens for tokens, _ in expected]
+    for (tokens, mine), (_, others) in zip(found, expected, strict=True):
+        assert len(mine) in (0, len(tokens))
+        for score, other in zip(mine, others, strict=True):
+            assert exact(score) == exact(other)
+            assert numbers(score) == pytest.approx(numbers(other), rel=1e-4, abs=1e-4)
+    assert sum(bool(scores) for _, scores in found) == SCORED
+
+
 def answers(
     directory: Path, kv_dtype: KvDtype, device: str = "cpu", *, graphs: bool = True
-) -> list[list[int]]:
-    """The tokens of several requests at a time, with two adapters and none, whose prompts are cut,
+) -> list[Answer]:
+    """The answers of several requests at a time, with two adapters and none, whose prompts are cut,
     share a beginning and don't all fit into the blocks. `graphs`: decode steps are recorded where
     they can be, which they are before those with adapters run."""
     loaded = load(directory, dtype="float32", device=device)
@@ -94,7 +138,7 @@ def answers(
     folders = {name: directory / name for name in ADAPTERS}
     with Engine(loaded, config, folders) as engine:
         generations = [engine.submit(request) for request in requests]
-        found = [list(generation.result().token_ids) for generation in generations]
+        results = [generation.result() for generation in generations]
         core, stats = engine._core, engine.stats()
     assert stats.preemptions
     assert stats.prefix_hits
@@ -112,7 +156,7 @@ def answers(
         assert core.counts.steps / 6 < recorded.replayed < core.counts.steps
     else:
         assert recorded is None
-    return found
+    return [(list(one.token_ids), [as_lists(score) for score in one.scores]) for one in results]
 
 
 def ahead_answers(
@@ -159,7 +203,7 @@ def test_tokens_are_those_of_the_engine_without_kernels(
     family: str, kv_dtype: KvDtype, steps: str, tmp_path: Path
 ) -> None:
     directory = checkpoint(tmp_path / "tiny", family)
-    expected = [answers(directory, kv_dtype), ahead_answers(directory, 1)]
+    expected = answers(directory, kv_dtype), ahead_answers(directory, 1)
     run = subprocess.run(
         [sys.executable, "-m", "tests.engine.step.test_device", directory, kv_dtype, steps],
         cwd=ROOT,
@@ -169,7 +213,9 @@ def test_tokens_are_those_of_the_engine_without_kernels(
         timeout=300,
     )
     assert run.returncode == 0, run.stderr
-    assert json.loads(run.stdout.splitlines()[-1]) == expected
+    found, ahead = json.loads(run.stdout.splitlines()[-1])
+    assert_equal(found, expected[0])
+    assert ahead == expected[1]
 
 
 @pytest.mark.gpu
@@ -178,7 +224,7 @@ def test_tokens_are_those_of_the_engine_without_kernels(
 def test_tokens_on_a_gpu_are_those_of_the_cpu(family: str, graphs: bool, tmp_path: Path) -> None:
     """In float32. The logits differ in their last bits, which seldom changes a draw."""
     directory = checkpoint(tmp_path / "tiny", family)
-    assert answers(directory, "auto", "cuda", graphs=graphs) == answers(directory, "auto")
+    assert_equal(answers(directory, "auto", "cuda", graphs=graphs), answers(directory, "auto"))
     assert ahead_answers(directory, 4, "cuda", graphs=graphs) == ahead_answers(directory, 1)
 
 

@@ -11,7 +11,7 @@ import torch
 
 from maskwright.engine.schedule.plan import BlockCopy, Chunk, CopyDirection, StepPlan
 from maskwright.engine.schedule.sequence import Sequence
-from maskwright.engine.step.runner import Runner, _rows
+from maskwright.engine.step.runner import Runner
 from maskwright.errors import EmptySupportError
 from maskwright.models import DEMO_PATH, LoadedModel
 from maskwright.models.config import parse_config, read_config
@@ -146,12 +146,33 @@ def test_warming_up_samples_from_every_token(loaded: LoadedModel) -> None:
     assert allowed >= vocab
 
 
-def test_a_step_on_a_device_waits_for_its_tokens_alone() -> None:
+def device_decoder() -> DenseDecoder:
+    """The demo model on a device without data."""
+    config = parse_config(read_config(DEMO_PATH))
+    return DenseDecoder(config, read_weights(DEMO_PATH), torch.bfloat16, device=META)
+
+
+def test_warming_up_compiles_every_kind_of_kernel() -> None:
+    """With and without listed tokens and scores: each has kernels of its own."""
+    found = Runner(device_decoder(), 2, 16)
+    with (
+        patch("maskwright.engine.step.runner.runs_kernels", return_value=True),
+        recorded() as kernels,
+        HostWaits(),
+    ):
+        found.warm_up()
+    scans = kernels["scan_kernel"].launches
+    assert [isinstance(launch[9], torch.Tensor) for launch in scans] == [False, False, True, True]
+    assert len(kernels["edit_kernel"].launches) == 2
+    assert len(kernels["select_kernel"].launches) == 4
+
+
+@pytest.mark.parametrize("scored", [False, True])
+def test_a_step_on_a_device_waits_for_its_results_alone(scored: bool) -> None:
     """Decodes, a piece of a prompt, blocks to clear and rows of every kind: all that goes to the
     device goes in three copies that the host doesn't wait for. Masks that are there are not copied
     again."""
-    config = parse_config(read_config(DEMO_PATH))
-    decoder = DenseDecoder(config, read_weights(DEMO_PATH), torch.bfloat16, device=META)
+    decoder = device_decoder()
     found = Runner(decoder, 9, 16)
     sequences = [
         Sequence(number, [5] * 20, 8, 99, computed=computed, table=[2 * number + 1, 2 * number + 2])
@@ -164,7 +185,12 @@ def test_a_step_on_a_device_waits_for_its_tokens_alone() -> None:
         row(temperature=1.0, top_k=5, top_p=0.9, min_p=0.1, logit_bias={3: 1.0}),
         row(temperature=0.7, repetition_penalty=1.2, bad_words=((1, 2),)),
     ]
-    masks = [np.full(-(-config.vocab_size // 32), number, np.int32) for number in (1, 2, 1)]
+    if scored:
+        rows[1:] = [
+            row(temperature=1.0, top_p=0.9, logprobs=2, logit_bias={3: 1.0}),
+            row(logprobs=3, scale="masked"),
+        ]
+    masks = [np.full(-(-decoder.vocab_size // 32), number, np.int32) for number in (1, 2, 1)]
     noted = []
     with (
         patch("maskwright.models.dense.runs_kernels", return_value=True),
@@ -180,11 +206,8 @@ def test_a_step_on_a_device_waits_for_its_tokens_alone() -> None:
             noted.append((waits.waits, waits.uploads))
     assert kernels["attend_kernel"].launches
     assert kernels["select_kernel"].launches
-    # Blocks to clear; rows and tables; parameters. New masks are two more, with their places.
-    assert noted == [(["tolist"], 5), (["tolist"], 3)]
-
-
-def test_rows_that_are_sampled_apart_are_chosen_without_waiting() -> None:
-    with HostWaits() as waits:
-        part = _rows(torch.zeros(5, 40, device=META), [0, 3])
-    assert (part.shape, part.device, waits.waits, waits.uploads) == ((2, 40), META, [], 1)
+    # Blocks to clear; rows and tables; parameters. With scores, rows are drawn in two parts: their
+    # numbers and parameters, and by what alternatives are chosen. New masks are two more, with
+    # their places.
+    uploads = 7 if scored else 3
+    assert noted == [(["tolist"], uploads + 2), (["tolist"], uploads)]

@@ -23,7 +23,7 @@ from maskwright.engine.schedule.plan import CopyDirection, StepPlan
 from maskwright.engine.step.batch import build_runs
 from maskwright.engine.step.copy_stream import CopyStream, open_copy_stream
 from maskwright.errors import GenerationError
-from maskwright.kernels.device import runs_kernels, upload
+from maskwright.kernels.device import runs_kernels
 from maskwright.kernels.kv_bytes import KvDtype
 from maskwright.kernels.kv_pool import (
     clear_blocks,
@@ -38,18 +38,15 @@ from maskwright.sampling import (
     ChainBatch,
     Mask,
     MaskTable,
+    Outcome,
     PromptScores,
     SampleRow,
     SamplingParams,
-    TokenScore,
-    sample_on_device,
+    draw_on_device,
     sample_on_host,
     score,
     score_prompt,
 )
-
-Outcome = tuple[int, TokenScore | None] | GenerationError
-"""A sampled token, with its score where its row asks for one, or the row's error."""
 
 
 class Runner:
@@ -107,11 +104,21 @@ class Runner:
                 self.recorded_steps.record(tell)
 
     def warm_up(self) -> None:
-        """Sample once from a row of zeros, so that code that is compiled on first use is ready."""
+        """Sample from a row of zeros, so that code that is compiled on first use is ready."""
         vocab_size = self._decoder.vocab_size
-        row = SampleRow(SamplingParams(), (0,), 1, 0)
+        logits = torch.zeros(1, vocab_size, device=self._decoder.device)
+        kinds = [SamplingParams()]
+        if runs_kernels(logits):
+            # Kernels are compiled anew for rows that list tokens, for scores, and for both.
+            bias = {0: 1.0}
+            kinds += [
+                SamplingParams(logit_bias=bias),
+                SamplingParams(logprobs=1),
+                SamplingParams(logprobs=1, logit_bias=bias),
+            ]
         mask = np.full(_words(vocab_size), -1, np.int32)
-        self.sample(torch.zeros(1, vocab_size, device=self._decoder.device), [row], [mask])
+        for params in kinds:
+            self.sample(logits.clone(), [SampleRow(params, (0,), 1, 0)], [mask])
 
     def probe(self, most_rows: int) -> BatchInvariance:
         """Whether the products of the model, and of the adapters in memory, are batch-invariant for
@@ -201,41 +208,30 @@ class Runner:
         """Sample each of `rows` under its mask, int32 `[words]`: a token, with its score where the
         row asks for one, or the row's own error. `logits` float32 `[rows, vocab]` are
         overwritten."""
+        if rows and runs_kernels(logits):
+            if self.mask_table is None:
+                self.mask_table = MaskTable(len(masks[0]), logits.device)
+            return draw_on_device(logits, rows, masks, self.mask_table)
         scored = [i for i, row in enumerate(rows) if row.params.logprobs is not None]
         others = [i for i, row in enumerate(rows) if row.params.logprobs is None]
         outcomes: dict[int, Outcome] = {}
         if scored:
             some = [rows[i] for i in scored]
             words = _stacked([masks[i] for i in scored])
-            found = _sample_and_score(_rows(logits, scored).cpu(), some, words)
-            outcomes.update(zip(scored, found, strict=True))
+            outcomes.update(
+                zip(scored, _sample_and_score(logits[scored], some, words), strict=True)
+            )
         if others:
-            part = logits if len(others) == len(logits) else _rows(logits, others)
-            chosen = self._choose(part, [rows[i] for i in others], [masks[i] for i in others])
+            part = logits if len(others) == len(logits) else logits[others]
+            words = _stacked([masks[i] for i in others])
+            chosen = sample_on_host(part, ChainBatch([rows[i] for i in others], words))
             outcomes.update((i, _outcome(token)) for i, token in zip(others, chosen, strict=True))
         return [outcomes[i] for i in range(len(rows))]
-
-    def _choose(
-        self, logits: Tensor, rows: SequenceOf[SampleRow], masks: SequenceOf[Mask]
-    ) -> list[int | GenerationError]:
-        """Sample rows that ask for no scores, on a device under masks that stay there."""
-        if not runs_kernels(logits):
-            return sample_on_host(logits, ChainBatch(rows, _stacked(masks)))
-        if self.mask_table is None:
-            self.mask_table = MaskTable(len(masks[0]), logits.device)
-        numbers = self.mask_table.rows(masks)
-        return sample_on_device(logits, rows, self.mask_table.masks, numbers)
 
 
 def _words(vocab_size: int) -> int:
     """Return the words of a mask."""
     return -(-vocab_size // 32)
-
-
-def _rows(logits: Tensor, numbers: SequenceOf[int]) -> Tensor:
-    """Return a copy of the rows with these numbers."""
-    [index] = upload([torch.tensor(numbers)], logits.device)
-    return logits.index_select(0, index)
 
 
 def _sample_and_score(

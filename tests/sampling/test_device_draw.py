@@ -1,0 +1,105 @@
+"""Draws of a step on a device beside the CPU's: tokens, errors, scores and likeliest tokens."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from maskwright.errors import GenerationError
+from maskwright.sampling import (
+    ChainBatch,
+    MaskTable,
+    SampleRow,
+    TokenScore,
+    draw_on_device,
+    sample_on_host,
+    score,
+)
+from maskwright.sampling.scores import find_likeliest
+from tests.sampling.test_device_rows import VOCAB, random_row
+
+COUNT = 50
+WORDS = 3
+
+
+def random_rows(rng: random.Random) -> list[SampleRow]:
+    """Rows with and without scores, of both scales, with all or few of the likeliest tokens."""
+    rows = [random_row(rng) for _ in range(COUNT)]
+    return [
+        row._replace(
+            params=replace(
+                row.params,
+                logprobs=rng.choice([None, 0, 1, 5, 20]),
+                scale=rng.choice(["raw", "masked"]),
+            )
+        )
+        for row in rows
+    ]
+
+
+def close(values: list[float]) -> object:
+    return pytest.approx(values, rel=1e-5, abs=2e-5)
+
+
+def numbers_of(told: TokenScore) -> list[float]:
+    return [told.raw, told.masked, told.kept, told.processed]
+
+
+@pytest.mark.parametrize("which", ["some scored", "all scored", "none scored"])
+@pytest.mark.parametrize("seed", range(3))
+def test_draws_and_scores_are_those_of_the_cpu(seed: int, which: str) -> None:
+    rng = random.Random(seed)
+    torch.manual_seed(seed)
+    rows = random_rows(rng)
+    if which != "some scored":
+        number = 4 if which == "all scored" else None
+        rows = [row._replace(params=replace(row.params, logprobs=number)) for row in rows]
+    logits = torch.randn(COUNT, VOCAB) * torch.tensor([1.0, 30.0]).repeat(COUNT // 2)[:, None]
+    logits[::3] = logits[::3].round()  # many equal logits
+    bits = torch.rand(COUNT, VOCAB) < torch.tensor([0.05, 0.9, 1.0, 0.4, 0.0]).repeat(10)[:, None]
+    packed = np.zeros((COUNT, 32 * WORDS), np.bool_)
+    packed[:, :VOCAB] = bits.numpy()
+    masks = list(np.packbits(packed, axis=1, bitorder="little").view("<i4"))
+
+    outcomes = draw_on_device(logits.clone(), rows, masks, MaskTable(WORDS, torch.device("cpu")))
+
+    words = torch.from_numpy(np.stack(masks))
+    processed = logits.clone()
+    expected = sample_on_host(processed, ChainBatch(rows, words))
+    seen = 0
+    for i, (found, token) in enumerate(zip(outcomes, expected, strict=True)):
+        if isinstance(token, GenerationError):
+            assert type(found) is type(token)
+            continue
+        assert isinstance(found, tuple)
+        assert found[0] == token
+        if rows[i].params.logprobs is None:
+            assert found[1] is None
+            continue
+        told = found[1]
+        assert told is not None
+        right = score(logits[i], words[i], processed[i], token, rows[i].params)
+        assert numbers_of(told) == close(numbers_of(right))
+        assert [other.token for other in told.top] == [other.token for other in right.top]
+        for mine, other in zip(told.top, right.top, strict=True):
+            assert mine.raw == close(other.raw)
+            assert mine.masked == (None if other.masked is None else close(other.masked))
+            if mine.token == token:
+                assert (mine.raw, mine.masked) == (told.raw, told.masked)
+        kept = ("raw", "masked", "kept", "processed", "top")
+        assert replace(told, **{name: getattr(right, name) for name in kept}) == right
+        seen += 1 + len(told.top)
+    assert seen > 60 or which == "none scored"
+
+
+def test_of_equal_logits_the_lowest_token_comes_first() -> None:
+    infinity = float("inf")
+    logits = torch.tensor([[0.0, -0.0, -1.5, 2.0, -infinity, 2.0, 0.0, 1e-40]])
+    everything = torch.ones(1, 8, dtype=torch.bool)
+    assert find_likeliest(logits, everything, 8).tolist() == [[3, 5, 7, 0, 1, 6, 2, 4]]
+    some = torch.tensor([[True, True, False, False, True, False, True, True]])
+    assert find_likeliest(logits, some, 6).tolist() == [[7, 0, 1, 6, 4, 2]]
