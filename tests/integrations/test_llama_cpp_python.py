@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ import pytest
 
 from maskwright import BudgetError, compile_json_schema, compile_regex
 from tests.engine.tiny import END, tokenizer
+from tests.integrations.document import example
 
 llama_cpp: Any = pytest.importorskip("llama_cpp", reason="needs llama-cpp-python")
 gguf: Any = pytest.importorskip("gguf", reason="needs gguf, which writes the model")
@@ -141,3 +144,16 @@ def test_a_second_completion_is_ended(llm: Any) -> None:
     assert answer["text"] == ""
     assert processor.error is not None
     assert "instead of one more" in processor.error
+
+
+def test_the_example_of_the_document_runs_as_written(tmp_path: Path) -> None:
+    save_model(tmp_path / "model.gguf")
+    run = subprocess.run(
+        [sys.executable, "-c", example("llama-cpp-python", "py")],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stderr
+    answer = json.loads(run.stdout)
+    assert isinstance(answer["n"], int)

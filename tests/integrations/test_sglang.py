@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import json
 import random
+import re
 from collections.abc import Callable
 from importlib.metadata import entry_points
 from types import ModuleType
@@ -18,6 +19,7 @@ import torch
 
 from tests.engine.tiny import tokenizer
 from tests.integrations import stand_ins
+from tests.integrations.document import example
 from tests.integrations.stand_ins import provide
 
 PADDING = 9
@@ -143,3 +145,11 @@ def test_the_plugin_is_found(module: ModuleType) -> None:
     if not found:
         pytest.skip("the package was installed before it had this entry point")
     assert found[0].load() is module.register
+
+
+def test_the_command_of_the_document_names_the_backend(
+    module: ModuleType, registered: dict[str, Callable[..., Any]]
+) -> None:
+    module.register()
+    [name] = re.findall(r"--grammar-backend (\S+)", example("SGLang", "sh"))
+    assert list(registered) == [name]

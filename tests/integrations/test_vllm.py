@@ -6,7 +6,10 @@ vLLM's interface is the installed one, or a stand-in with the names that its doc
 from __future__ import annotations
 
 import importlib
+import importlib.util
+import json
 import random
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -16,6 +19,7 @@ import pytest
 import torch
 
 from tests.engine.tiny import tokenizer
+from tests.integrations.document import example
 from tests.integrations.stand_ins import LogitsProcessor, MoveDirectionality, provide
 
 CPU = torch.device("cpu")
@@ -57,8 +61,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-@pytest.fixture
-def processor(module: ModuleType, folder: Path) -> Any:
+def config_of(folder: Path) -> SimpleNamespace:
+    """What a processor reads of vLLM's configuration."""
     fast = tokenizer()
     model = SimpleNamespace(
         tokenizer=str(folder),
@@ -66,7 +70,12 @@ def processor(module: ModuleType, folder: Path) -> Any:
         get_vocab_size=lambda: len(fast) + PADDING,
         try_get_generation_config=lambda: {"eos_token_id": [fast.eos_token_id]},
     )
-    return module.VllmProcessor(SimpleNamespace(model_config=model), CPU, False)
+    return SimpleNamespace(model_config=model)
+
+
+@pytest.fixture
+def processor(module: ModuleType, folder: Path) -> Any:
+    return module.VllmProcessor(config_of(folder), CPU, False)
 
 
 def write(processor: Any, answers: dict[int, list[int]], rng: random.Random) -> torch.Tensor:
@@ -187,3 +196,53 @@ def test_other_requests_are_accepted(module: ModuleType) -> None:
 
 
 TAG = {"type": "structural_tag", "format": {"type": "const_string", "value": "yes"}}
+
+
+class RandomModel:
+    """Stands for vLLM's `LLM`, which makes processors by their names and asks them at each token of
+    a request. Its own logits are random."""
+
+    def __init__(self, folder: Path, logits_processors: list[str]) -> None:
+        [name] = logits_processors
+        module, _, attribute = name.partition(":")
+        self.kind = getattr(importlib.import_module(module), attribute)
+        self.processor = self.kind(config_of(folder), CPU, False)
+
+    def generate(self, prompt: str, params: Any) -> list[Any]:
+        self.kind.validate_params(params)
+        vocab, tokens = self.processor._vocab, []
+        self.processor.update_state(Update(1, added=[(0, params, list(prompt.encode()), tokens)]))
+        while len(tokens) < params.max_tokens:
+            logits = self.processor.apply(torch.randn(1, vocab.size))
+            token = int(logits[0].argmax())
+            if token in vocab.eos:
+                break
+            tokens.append(token)
+        text = b"".join(vocab.tokens[token] for token in tokens).decode()
+        return [SimpleNamespace(outputs=[SimpleNamespace(text=text)])]
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("vllm") is not None,
+    reason="the installed vLLM would look for a model of this name",
+)
+def test_the_example_of_the_document_runs_as_written(
+    module: ModuleType,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    provide(
+        monkeypatch,
+        "vllm",
+        LLM=lambda model, logits_processors: RandomModel(folder, logits_processors),
+        SamplingParams=SimpleNamespace,
+    )
+    torch.manual_seed(1)
+    exec(compile(example("vLLM", "py"), "docs/integrations.md", "exec"), {})
+    assert isinstance(json.loads(capsys.readouterr().out)["n"], int)
+
+
+def test_the_command_of_the_document_names_the_processor(module: ModuleType) -> None:
+    [name] = re.findall(r"--logits-processors (\S+)", example("vLLM", "sh"))
+    assert name == f"{module.__name__}:{module.VllmProcessor.__name__}"
