@@ -19,7 +19,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from maskwright.kernels.device import staging, upload
+from maskwright.kernels.device import upload
 
 TABLE_BYTES: Final = 64 << 20
 """Bytes of a table, unless the masks of a single step need more: 4,096 masks of a vocabulary of
@@ -37,8 +37,7 @@ class MaskTable:
     Equal masks have one row, whoever filled them. A mask is known by the digest of its content; of
     one that can't be written to, which is what grammars hand out again and again, the digest is
     computed once. The mask that was used longest ago gives its place away first, and no mask of the
-    step that is laid out ever does. To be used from one thread at a time, and only after the device
-    has read what the previous call of `rows` told it.
+    step that is laid out ever does. To be used from one thread at a time.
     """
 
     def __init__(self, words: int, device: torch.device, most_bytes: int = TABLE_BYTES) -> None:
@@ -46,7 +45,6 @@ class MaskTable:
         self.masks = torch.zeros(places, words, dtype=torch.int32, device=device)
         self.copied = 0
         """Masks that have been copied to the device."""
-        self._staged = self._room(1)
         self._places: OrderedDict[bytes, int] = OrderedDict()
         self._digests: dict[int, tuple[weakref.ref[Mask], bytes]] = {}
 
@@ -87,26 +85,18 @@ class MaskTable:
 
     def _copy(self, new: dict[bytes, Mask]) -> None:
         """Copy masks to the device. The others of the step are the last in the order of use."""
-        if len(new) > len(self._staged):
-            self._staged = self._room(len(new))
-        staged = self._staged[: len(new)]
         targets: list[int] = []
-        for line, (digest, mask) in zip(staged.numpy(), new.items(), strict=True):
-            line[:] = mask
+        for digest in new:
             if len(self._places) < len(self.masks):
                 place = len(self._places)
             else:
                 _, place = self._places.popitem(last=False)
             self._places[digest] = place
             targets.append(place)
-        device = self.masks.device
-        [places] = upload([torch.tensor(targets)], device)
-        self.masks.index_copy_(0, places, staged.to(device, non_blocking=True))
+        contents = torch.from_numpy(np.stack([*new.values()]))
+        places, moved = upload([torch.tensor(targets), contents], self.masks.device)
+        self.masks.index_copy_(0, places, moved)
         self.copied += len(new)
-
-    def _room(self, masks: int) -> Tensor:
-        """Memory of the host for `masks` masks, from which a GPU copies by itself."""
-        return staging(masks, self.masks.shape[1], dtype=torch.int32, device=self.masks.device)
 
 
 def _content(mask: Mask) -> bytes:

@@ -207,7 +207,6 @@ def test_a_step_on_a_device_waits_for_its_results_alone(scored: bool) -> None:
     assert kernels["attend_kernel"].launches
     assert kernels["select_kernel"].launches
     # Blocks to clear; rows and tables; parameters. With scores, rows are drawn in two parts: their
-    # numbers and parameters, and by what alternatives are chosen. New masks are two more, with
-    # their places.
+    # numbers and parameters, and by what alternatives are chosen. New masks are one more.
     uploads = 7 if scored else 3
-    assert noted == [(["tolist"], uploads + 2), (["tolist"], uploads)]
+    assert noted == [(["tolist"], uploads + 1), (["tolist"], uploads)]
