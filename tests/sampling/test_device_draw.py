@@ -19,7 +19,7 @@ from maskwright.sampling import (
     sample_on_host,
     score,
 )
-from maskwright.sampling.scores import find_likeliest
+from maskwright.sampling.scores import _find_likeliest_of_row, find_likeliest
 from tests.sampling.test_device_rows import VOCAB, random_row
 
 COUNT = 50
@@ -103,3 +103,8 @@ def test_of_equal_logits_the_lowest_token_comes_first() -> None:
     assert find_likeliest(logits, everything, 8).tolist() == [[3, 5, 7, 0, 1, 6, 2, 4]]
     some = torch.tensor([[True, True, False, False, True, False, True, True]])
     assert find_likeliest(logits, some, 6).tolist() == [[7, 0, 1, 6, 4, 2]]
+    for count in range(9):
+        of_row = _find_likeliest_of_row(logits[0], None, count)
+        assert of_row == [3, 5, 7, 0, 1, 6, 2, 4][:count]
+        of_some = _find_likeliest_of_row(logits[0], some[0].nonzero()[:, 0], count)
+        assert of_some == [7, 0, 1, 6, 4][:count]

@@ -77,9 +77,8 @@ def score(
     log_kept = float(torch.logsumexp(shares[mask], dim=-1))
     after, greedy = processed.double(), params.greedy
     allowed = int(mask.sum())
-    first = torch.ones_like(mask) if params.scale == "raw" else mask
-    top = min(params.logprobs or 0, int(first.sum()))
-    highest = find_likeliest(raw[None], first[None], top)[0].tolist() if top else []
+    tokens = None if params.scale == "raw" else mask.nonzero()[:, 0]
+    highest = _find_likeliest_of_row(raw, tokens, params.logprobs or 0)
     return TokenScore(
         token=token,
         raw=float(shares[token]),
@@ -99,6 +98,19 @@ def score(
         forced=allowed == 1,
         mask=mask_digest(words.numpy()),
     )
+
+
+def _find_likeliest_of_row(logits: Tensor, tokens: Tensor | None, count: int) -> list[int]:
+    """Return what `find_likeliest` does for one row `[vocab]` on the CPU, where it is cheaper to
+    sort only what is at least as high as the last. `tokens`, ascending: those to choose among, or
+    None for all; there may be fewer than `count`."""
+    among = logits if tokens is None else logits[tokens]
+    if not (count := min(count, len(among))):
+        return []
+    last = among.topk(count).values[-1]
+    high = (~(among < last)).nonzero()[:, 0]
+    chosen = high[among[high].argsort(descending=True, stable=True)[:count]]
+    return (chosen if tokens is None else tokens[chosen]).tolist()
 
 
 def find_likeliest(logits: Tensor, first: Tensor, count: int) -> Tensor:
