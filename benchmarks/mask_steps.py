@@ -161,12 +161,14 @@ def measure(report: Report, case: str, schema: dict[str, Any], texts: list[list[
             raise AssertionError(f"the ways differ in {case} behind {text!r}")
         known, _ = timed(lambda record=position.record: write_row(record, out))
         needed = grammar.budgets.costs.tokens_needed(here, text)
-        ample, _ = timed(lambda position=position, text=text: fill(position, BUDGET, out, text))
+        ample, _ = timed(lambda position=position, text=text: fill(position, BUDGET, out, text, ()))
         row_of = {"each token": naive, "trie": walked, "ready rows": ready, "row by name": known}
         row_of["budget"] = ample
         if needed:
             row_of["last tokens"], _ = timed(
-                lambda position=position, text=text, left=needed: fill(position, left, out, text)
+                lambda position=position, text=text, left=needed: fill(
+                    position, left, out, text, ()
+                )
             )
         for way, micros in row_of.items():
             spent.setdefault(way, []).append(micros)
