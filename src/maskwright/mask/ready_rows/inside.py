@@ -103,8 +103,9 @@ def counted(measure: Measure, count: int, point: int) -> int:
 
 
 @compiled(nogil=True)
-def _interval(start: np.ndarray, point: int) -> int:
-    """The interval that a character outside ASCII falls into; see `CharacterArrays`."""
+def interval_of(start: np.ndarray, point: int) -> int:
+    """The interval that a character outside ASCII falls into; see `CharacterArrays`. Walks read the
+    other arrays themselves: to hand all of them on takes longer than the search."""
     low, high = 0, len(start)
     while high - low > 1:
         middle = (low + high) // 2
@@ -113,14 +114,6 @@ def _interval(start: np.ndarray, point: int) -> int:
         else:
             high = middle
     return low
-
-
-@compiled(nogil=True)
-def after_character(characters: CharacterArrays, state: int, point: int) -> int:
-    if point < 0x80:
-        return characters.ascii[state, point]
-    at = _interval(characters.start, point)
-    return characters.beyond[state, characters.of_interval[at]]
 
 
 @compiled(nogil=True, inline="always")
@@ -148,7 +141,7 @@ def _least_room(
     if high < 0x80:
         return least
     start = characters.start
-    at = _interval(start, max(low, 0x80))
+    at = interval_of(start, max(low, 0x80))
     while at < len(start) and start[at] <= high:
         target = characters.beyond[state, characters.of_interval[at]]
         if target >= 0:
@@ -341,6 +334,7 @@ def walk_string(  # noqa: C901 (split, `.{3,80}` took 19-25 ms instead of 10)
     characters a string must have room for so that each of these tokens can be followed by an end.
     """
     ascii_rows, known = characters.ascii, characters.known
+    start, of_interval, beyond = characters.start, characters.of_interval, characters.beyond
     trie_byte, trie_depth, trie_skip, trie_token = trie.byte, trie.depth, trie.skip, trie.token
     states, parts, values, counts = path.state, path.part, path.value, path.read
     loop_low, loop_high = characters.loop_low, characters.loop_high
@@ -405,7 +399,10 @@ def walk_string(  # noqa: C901 (split, `.{3,80}` took 19-25 ms instead of 10)
             if part == 0 and value < 0:
                 target = here
             elif part == 0:
-                target = after_character(characters, here, value)
+                if value < 0x80:
+                    target = ascii_rows[here, value]
+                else:
+                    target = beyond[here, of_interval[interval_of(start, value)]]
                 count = counted(measure, count, value)
             elif part > 0:
                 room = 0

@@ -19,8 +19,8 @@ from maskwright.mask.ready_rows.inside import (
     NO_ROOM,
     Measure,
     Path,
-    after_character,
     counted,
+    interval_of,
     least_room,
     read_byte,
 )
@@ -88,6 +88,7 @@ def walk_room(
     met whose transitions are not known, and lists some of these states, as `walk_string` does.
     """
     known, fewest = characters.known, measure.fewest
+    start, of_interval, beyond = characters.start, characters.of_interval, characters.beyond
     states, parts, values, counts = path.state, path.part, path.value, path.read
     rooms, over = np.zeros((2, len(states)), np.int32)
     states[0], parts[0], values[0], counts[0] = state, part, value, 0
@@ -113,7 +114,10 @@ def walk_room(
         else:
             part, value = read_byte(byte, part, value)
             if part == 0 and value >= 0:
-                target = after_character(characters, here, value)
+                if value < 0x80:
+                    target = characters.ascii[here, value]
+                else:
+                    target = beyond[here, of_interval[interval_of(start, value)]]
                 count = counted(measure, count, value)
                 is_over |= count == 0
             elif part >= 0:
