@@ -264,6 +264,11 @@ class LimitError(InputError):
         self.args = (self.message,)
 
 
+class TooLongError(LimitError):
+    """The counts of a part of a shape show at once that its shortest text is too long to be written
+    out. It is no reason to refuse a text that does without this part."""
+
+
 class SliceExceeded(MaskwrightError):
     """A question was abandoned because its slice of time was over (`limits.slice_of`). It can be
     asked again, here or in another process."""

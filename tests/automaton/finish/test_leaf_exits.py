@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from maskwright import Grammar, compile_json_schema
+from maskwright import Grammar, compile_json_schema, compile_structural_tag
 from maskwright.automaton.finish.leaf_exits import LeafExit, LeafExits
 from maskwright.limits import DEFAULT_LIMITS
 from tests.matching import EVERY_BYTE, configuration
@@ -132,3 +132,15 @@ def test_from_within_a_character_the_shortest_way_out_is_found(more: Any, text: 
     for byte in way.text:
         leaf = grammar.recognizer.machine.leaves.next_states(leaf)[byte]
     assert grammar.recognizer.machine.leaves.label_of(leaf) == way.label
+
+
+def test_names_that_may_come_are_found_among_many_shorter_ones() -> None:
+    """The last seven of 300 names, where all of them are needed, and are the longest."""
+    names = [f"{at}" for at in range(293)] + [f"longer{at}" for at in range(7)]
+    closed = {"type": "object", "additionalProperties": False, "minProperties": 8}
+    schema = {**closed, "properties": {name: {"const": 0} for name in names}}
+    value = {"type": "json_schema", "json_schema": schema}
+    tag = {"type": "structural_tag", "format": value}
+    grammar = compile_structural_tag(tag, EVERY_BYTE, whitespace="compact")
+    found = ways_out(grammar, b'{"0":0,"longer0":0,')
+    assert [exit.text for exit in found] == [b'"longer1"']

@@ -34,7 +34,7 @@ def test_what_has_to_be_searched_for() -> None:
 
 def test_too_long_a_string_is_refused() -> None:
     assert composed(full_match("a{40}"), 40) == "a" * 40
-    with pytest.raises(LimitError, match="40 states"):
+    with pytest.raises(LimitError, match="40 characters"):
         composed(full_match("(?:ab){21}"), 40)
     check_searched(40, 40)
 

@@ -2,10 +2,12 @@
 
 from itertools import count
 from random import Random
+from typing import Any
 
 import pytest
 
 from maskwright import Grammar, Limits, compile_json_schema, compile_regex
+from maskwright.errors import LimitError
 from maskwright.mask.shared import budget_cache
 from tests.matching import EVERY_BYTE, allowed, vocabulary
 
@@ -103,3 +105,63 @@ def test_masks_within_budgets_build_few_states_of_a_long_completion() -> None:
         assert allowed(matcher, budget=left) - ends == {eight}
         assert matcher.accept(eight)
     assert len(leaves) - before < 300 * len(b"x" * 8) + 2_000
+
+
+TOO_LONG: Any = {"type": "array", "minItems": 30_000}
+ENDLESS_TEXT: Any = {"type": "string", "minLength": 10_000_000}
+WORD: Any = {"type": "string"}
+
+
+def _parts(value: Any) -> dict[str, Any]:
+    """Schemas that allow texts without the value, by the place of the value."""
+    pair = {"k": {"const": 1}, "v": value}
+    closed = {"type": "object", "additionalProperties": False}
+    return {
+        "a property": {**closed, "properties": {"a": value, "ab": WORD}},
+        "other names": {**closed, "properties": {"b": WORD}, "additionalProperties": value},
+        "an item": {"type": "array", "items": {"anyOf": [value, {"type": "null"}]}},
+        "all items": {"type": "array", "items": value},
+        "an option": {"anyOf": [{"type": "boolean"}, value]},
+        "a level below": {
+            **closed,
+            "properties": {"o": {**closed, "properties": {"p": value, "q": WORD}}},
+            "required": ["o"],
+        },
+        "a constant": {"oneOf": [{"properties": pair, "required": ["k", "v"]}, {"const": [2]}]},
+    }
+
+
+@pytest.mark.parametrize("place", _parts(True))
+@pytest.mark.parametrize("value", [TOO_LONG, ENDLESS_TEXT], ids=["array", "string"])
+def test_what_is_too_long_for_any_budget_is_not_offered_within_one(place: str, value: Any) -> None:
+    """Masks are as if nothing satisfied it. Without a budget it is offered."""
+    fits: list[Grammar] = [
+        compile_json_schema(_parts(each)[place], EVERY_BYTE, whitespace="compact", escapes="needed")
+        for each in (value, False)
+    ]
+    assert fits[0].min_tokens == fits[1].min_tokens
+    widest = 0
+    for seed in range(15):
+        random, left = Random(seed), fits[1].min_tokens + (0, 2, 30)[seed % 3]
+        matchers = [grammar.matcher() for grammar in fits]
+        while not matchers[1].complete:
+            mask = allowed(matchers[1], budget=left)
+            assert allowed(matchers[0], budget=left) == mask, (seed, left)
+            widest = max(widest, len(allowed(matchers[0]) - allowed(matchers[1])))
+            token = random.choice(sorted(mask & set(b'{}[]":,abkopqv12tfn')) or sorted(mask))
+            assert all(matcher.accept(token) for matcher in matchers)
+            if token in EVERY_BYTE.eos:
+                break
+            left -= 1
+        assert left >= 0
+    assert widest > 0
+
+
+def test_what_is_too_long_and_must_come_is_a_limit() -> None:
+    schema = {"properties": {"a": TOO_LONG}, "required": ["a"]}
+    grammar = compile_json_schema({"type": "object", **schema}, EVERY_BYTE)
+    with pytest.raises(LimitError, match="20,000 items, in the schema at /properties/a"):
+        _ = grammar.min_tokens
+    with pytest.raises(LimitError, match="20,000 items, in the schema at /properties/a"):
+        allowed(grammar.matcher(), budget=50)
+    assert allowed(grammar.matcher()) >= {ord("{")}

@@ -18,6 +18,7 @@ from maskwright.automaton.machine.exits import BLOCKED, DONE, DYNAMIC, Configura
 from maskwright.automaton.machine.machine import Machine
 from maskwright.automaton.value.last_value import closing_quote, last_value, string_start
 from maskwright.automaton.value.level import Level
+from maskwright.errors import TooLongError
 from maskwright.limits import CHEAP, Limits, spend
 
 
@@ -172,12 +173,15 @@ class CompletionSearch:
         if isinstance(key, BesideValue):
             return self._beside_value(leaf, key, stack, before)
         best: bytes | None = None
+        too_long: TooLongError | None = None
         exits = self._exits.of(leaf, stack[0])
         if self._names and self._machine.names_are_in_text(stack[0]):
             start = self._name_start(leaf, stack[0], before)
             members = self._machine.names_before(before, start).members
             exits = self._exits.repeatedly(leaf, stack[0], 1 + members)
         for label, text, is_far in exits:
+            if is_far and best is None and too_long is not None:
+                break  # another name may be one spelled with escapes: thousands of states
             # The nearest exit isn't always the best: what follows it may be longer.
             if best is not None and (is_far or len(text) >= len(best)):
                 if label is None:
@@ -185,10 +189,16 @@ class CompletionSearch:
                 continue
             if label is None:
                 continue
-            tail = self._after_exit(stack, node, label, before + text)
+            try:
+                tail = self._after_exit(stack, node, label, before + text)
+            except TooLongError as error:
+                too_long = error
+                continue
             if tail is not None:
                 found = text + tail
                 best = found if best is None else min(best, found, key=len)
+        if too_long is not None and best is None:
+            raise too_long
         return best
 
     def _beside_value(

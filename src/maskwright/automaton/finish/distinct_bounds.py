@@ -58,7 +58,7 @@ class DistinctCostBounds:
 
     def _find(self, value: Conjunction, others: int) -> int | None:
         if others == 0:
-            witness = self._solver.shortest.of(value)
+            witness = self._solver.shortest.unless_too_long(value)
             return None if witness is None else byte_count(rendered(witness, self._whitespace, 0))
         bounds: list[int] = []
         listed = self._solver.search.shortest_scalars(value, others + 1)

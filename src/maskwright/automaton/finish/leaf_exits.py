@@ -10,6 +10,7 @@ from __future__ import annotations
 import string
 from collections import Counter, deque
 from collections.abc import Hashable, Iterator, Mapping
+from heapq import nsmallest
 from itertools import product
 from typing import Final, NamedTuple
 
@@ -31,7 +32,7 @@ from maskwright.automaton.leaf.table import Keys
 from maskwright.automaton.leaf.utf8 import nearest_ends
 from maskwright.automaton.machine.machine import Machine
 from maskwright.automaton.value.witness_text import spelled
-from maskwright.errors import LimitError
+from maskwright.errors import LimitError, TooLongError
 from maskwright.grammar.regular.derivative import label as label_of
 from maskwright.grammar.regular.shortest import shortest
 from maskwright.grammar.regular.terms import ANYTHING, EMPTY, Parallel, Regular, Tagged, Words
@@ -74,7 +75,8 @@ class LeafExits:
 
     def of(self, leaf: int, context: int) -> Iterator[LeafExit]:
         """The ways out of a leaf in a context, roughly the nearest first; of those that are left
-        with one label, not all. Raises `LimitError` if the search takes too long."""
+        with one label, not all. Raises `LimitError` if the search takes too long, or all of them
+        are too long to be written out."""
         if _ends_alike(self._machine.leaves.keys, leaf):
             yield self._only_exit(leaf)
             return
@@ -87,10 +89,15 @@ class LeafExits:
         tried: set[Hashable] = set()
         name = _within_name(self._machine.leaves.keys[leaf])
         most = _NEARBY_IN_CHARACTER if name else NEARBY
+        skipped: list[TooLongError] = []
+        found = False
         for at, text, seen in self._states(leaf, context):
             yield LeafExit(None, text, seen > most)
-            for label, ending in self._at(at, context, tried):
+            for label, ending in self._at(at, context, tried, skipped):
+                found = True
                 yield LeafExit(label, text + ending, seen > most)
+        if skipped and not found:
+            raise skipped[0]
 
     def _nearest_exit(self, leaf: int, context: int) -> LeafExit | None:
         """The shortest way out of a leaf of which all have one label; None if there is none. Such
@@ -98,6 +105,7 @@ class LeafExits:
         if leaf in self._nearest:
             return self._nearest[leaf]
         nearest: LeafExit | None = None
+        skipped: list[TooLongError] = []
         match self._machine.leaves.keys[leaf]:
             case (Partial() | Escape() | Hex() | LowSurrogate() | LowHex()) as key:
                 self._nearest[leaf] = self._nearest_after_character(key)
@@ -107,9 +115,11 @@ class LeafExits:
         for at, text, seen in self._states(leaf, context):
             if nearest is not None and (len(text) >= len(nearest.text) or seen > NEARBY):
                 break
-            for label, ending in self._at(at, context, set()):
+            for label, ending in self._at(at, context, set(), skipped):
                 if nearest is None or len(text + ending) < len(nearest.text):
                     nearest = LeafExit(label, text + ending, False)
+        if skipped and nearest is None:
+            raise skipped[0]
         self._nearest[leaf] = nearest
         return nearest
 
@@ -202,24 +212,39 @@ class LeafExits:
         return key.target if isinstance(key, Padded) else leaf
 
     def _at(
-        self, leaf: int, context: int, tried: set[Hashable]
+        self, leaf: int, context: int, tried: set[Hashable], skipped: list[TooLongError]
     ) -> Iterator[tuple[Hashable, bytes]]:
         """The labels with which a leaf can be left from one of its states, and the text that leads
-        there. A label of the state itself is offered only once, and then added to `tried`."""
+        there. A label of the state itself is offered only once, and then added to `tried`. Why
+        some were left out is added to `skipped`."""
         match self._machine.leaves.keys[leaf]:
             case Text(term=Parallel(terms=terms, parts=parts)):
                 for whole, part in zip(terms, parts, strict=True):
-                    if part is not EMPTY:
-                        yield PartsEnded((whole,)), self._shortest(Text(False, part))
+                    if part is EMPTY:
+                        continue
+                    rest = self._unless_too_long(Text(False, part), skipped)
+                    if rest is not None:
+                        yield PartsEnded((whole,)), rest
             case Text(term=Tagged() as term) as key if _is_word_or_any(key):
                 yield from self._names(term, context)
             case Text(term=term) as key if not isinstance(term, Tagged):
-                yield _MATCHED, self._shortest(key)
+                rest = self._unless_too_long(key, skipped)
+                if rest is not None:
+                    yield _MATCHED, rest
             case _:
                 label = self._machine.leaves.label_of(leaf)
                 if label is not None and label not in tried:
                     tried.add(label)
                     yield label, b""
+
+    def _unless_too_long(self, key: Text, skipped: list[TooLongError]) -> bytes | None:
+        """Like `_shortest`; None where that is too long to be written out, which is added to
+        `skipped`."""
+        try:
+            return self._shortest(key)
+        except TooLongError as error:
+            skipped.append(error)
+            return None
 
     def _shortest(self, key: Text) -> bytes:
         """The rest of one string or text. There is one: leaf states of no text are never made."""
@@ -234,10 +259,12 @@ class LeafExits:
         strings, depth = words.table.strings, words.depth
         flags = tuple(int(other is ANYTHING) for other in others)
         gate = self._machine.contexts.gate(context)
-        bits = -1 if gate is None else gate[0]
-        for at in sorted(range(words.low, words.high), key=lambda at: len(strings[at]))[:NEARBY]:
-            if bits >> at & 1:
-                yield (1 + at, *flags), spelled(strings[at][depth:])[1:].encode()
+        allowed = range(words.low, words.high)
+        if gate is not None:
+            ones = bin(gate[0])[:1:-1]  # from the lowest bit on
+            allowed = [at for at in allowed[: max(0, len(ones) - words.low)] if ones[at] == "1"]
+        for at in nsmallest(NEARBY, allowed, key=lambda at: len(strings[at])):
+            yield (1 + at, *flags), spelled(strings[at][depth:])[1:].encode()
         if any(flags):
             listed = {each[depth:] for each in strings[words.low : words.high]}
             yield (0, *flags), f'{_unlisted(listed)}"'.encode()

@@ -29,6 +29,7 @@ from maskwright.automaton.value.witness_text import (
     rendered_items,
     size,
 )
+from maskwright.errors import TooLongError
 
 
 class Ending(NamedTuple):
@@ -71,12 +72,19 @@ class LevelCompletion:
         """
         work = _Work(before, _brackets(levels), names)
         found: dict[int, str] = {}
+        too_long: TooLongError | None = None
         for thread in levels[0].threads:
-            ending = self._thread(levels[0], thread, levels[1:], "", work)
+            try:
+                ending = self._thread(levels[0], thread, levels[1:], "", work)
+            except TooLongError as error:
+                too_long = error
+                continue
             if ending is not None:
                 tag, text = ending
                 if tag not in found or len(text) < len(found[tag]):
                     found[tag] = text
+        if too_long is not None and not found:
+            raise too_long
         return Endings(found, work.by_text)
 
     def _thread(

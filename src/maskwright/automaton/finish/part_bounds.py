@@ -232,7 +232,7 @@ class PartBounds:
         depth = depth if self._whitespace.lines else 0
         key = (value, depth)
         if key not in self._texts:
-            witness = self._solver.shortest.of(value)
+            witness = self._solver.shortest.unless_too_long(value)
             text = None if witness is None else rendered(witness, self._whitespace, depth)
             self._texts[key] = text
         return self._texts[key]

@@ -13,7 +13,7 @@ from maskwright.automaton.satisfy.distinct import Find
 from maskwright.automaton.satisfy.schema_values import NOTHING
 from maskwright.automaton.value.progress import ArrayProgress
 from maskwright.automaton.value.witness_text import Witness, size
-from maskwright.errors import LimitError
+from maskwright.errors import TooLongError
 from maskwright.grammar.shape.shape import Conjunction
 from maskwright.limits import spend
 
@@ -55,7 +55,7 @@ def count_items(
     if len(runs) < len(items):
         return None
     if sum(count for _, count in runs) > MOST_ITEMS:
-        raise LimitError(
+        raise TooLongError(
             f"the shortest array has more than {MOST_ITEMS:,} items",
             limit="witness_search",
             value=MOST_ITEMS,

@@ -16,7 +16,7 @@ from maskwright.automaton.satisfy.schema_values import NOTHING
 from maskwright.automaton.value.name_classes import NameClass, NameClasses
 from maskwright.automaton.value.progress import ObjectProgress
 from maskwright.automaton.value.witness_text import Witness, size
-from maskwright.errors import LimitError
+from maskwright.errors import TooLongError
 from maskwright.limits import CHEAP, spend
 
 _MOST_MEMBERS: Final = 20_000
@@ -96,7 +96,7 @@ def _names(
     few = names.few(each)
     if few is None:
         if most > _MOST_MEMBERS:
-            raise LimitError(
+            raise TooLongError(
                 f"the shortest object has more than {_MOST_MEMBERS:,} members",
                 limit="witness_search",
                 value=_MOST_MEMBERS,

@@ -15,6 +15,7 @@ from maskwright.automaton.value.progress import (
     PropertyOrder,
 )
 from maskwright.automaton.value.witness_text import ScalarWitness, Witness, byte_count, spelled
+from maskwright.errors import TooLongError
 from maskwright.grammar.regular.derivative import is_live
 from maskwright.grammar.regular.shortest import shortest
 from maskwright.grammar.regular.terms import EMPTY, Regular
@@ -47,12 +48,17 @@ class SchemaValues:
         """The scalar that takes the fewest bytes, None if there are no scalars."""
         shape = self.shapes.normal_form(conjunction)
         spellings: list[str] = []
-        string = self.shortest_string(shape.strings)
-        if string is not None:
-            spellings.append(spelled(string))
         other = self.shortest_string(shape.scalars)
         if other is not None:
             spellings.append(other)
+        try:
+            string = self.shortest_string(shape.strings)
+        except TooLongError:
+            if not spellings:
+                raise
+            string = None
+        if string is not None:
+            spellings.insert(0, spelled(string))
         return ScalarWitness(min(spellings, key=byte_count)) if spellings else None
 
     def finite_values(self, conjunction: Conjunction) -> FiniteValues:

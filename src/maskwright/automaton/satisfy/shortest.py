@@ -14,7 +14,7 @@ from maskwright.automaton.satisfy.schema_values import NOTHING, SchemaValues
 from maskwright.automaton.satisfy.search import ContainerSearch
 from maskwright.automaton.value.progress import ObjectProgress, Progress
 from maskwright.automaton.value.witness_text import ScalarWitness, Witness, size
-from maskwright.errors import LimitError
+from maskwright.errors import LimitError, TooLongError
 from maskwright.grammar.shape.shape import Conjunction, construct_of
 from maskwright.limits import CHEAP, spend
 
@@ -40,6 +40,13 @@ class ShortestValues:
     def of(self, conjunction: Conjunction) -> Witness | None:
         """The value that takes the fewest bytes, None if there is no value at all."""
         return self._find(conjunction, NOTHING)
+
+    def unless_too_long(self, conjunction: Conjunction) -> Witness | None:
+        """Like `of`, but None also where the value is too long to be written out."""
+        try:
+            return self.of(conjunction)
+        except TooLongError:
+            return None
 
     def _find(self, conjunction: Conjunction, excluded: frozenset[str]) -> Witness | None:
         """See `distinct.Find`."""
@@ -80,6 +87,8 @@ class _Sweeps:
         """When the best value of each query became what it is."""
         self._searched: dict[_Query, int] = {}
         self._searching: list[_Query] = []
+        self._too_long: dict[_Query, TooLongError] = {}
+        """Why the values of some queries are not known, or not the shortest."""
 
     def settle(self, query: _Query) -> None:
         """Find the answer of `query` and of all that it depends on, and keep them."""
@@ -93,7 +102,14 @@ class _Sweeps:
                 if self._is_stale(each):
                     changed |= self._improve(each)
             changed |= len(self._best) > joined
-        self._known.update(self._best)
+        if not self._too_long:
+            self._known.update(self._best)
+            return
+        # What has been found is right, but what has not may need a value that is too long.
+        found = {each: best for each, best in self._best.items() if best is not None}
+        self._known.update(found)
+        if query not in found:
+            raise self._too_long.get(query) or next(iter(self._too_long.values()))
 
     def _is_stale(self, query: _Query) -> bool:
         """Whether a search may find a shorter value than the last one did."""
@@ -109,7 +125,11 @@ class _Sweeps:
 
     def _enter(self, query: _Query) -> None:
         conjunction, excluded = query
-        self._best[query] = None if excluded else self._values.shortest_scalar(conjunction)
+        try:
+            self._best[query] = None if excluded else self._values.shortest_scalar(conjunction)
+        except TooLongError as error:
+            error.complete(construct=construct_of(conjunction))
+            self._best[query], self._too_long[query] = None, error
         self._starts[query] = list(self._values.containers(conjunction, excluded))
         self._asked[query] = set()
         self._improved[query] = next(self._clock)
@@ -137,6 +157,10 @@ class _Sweeps:
         for progress in self._starts[query]:
             try:
                 witness = self._search.find_completion(progress, self._find)
+            except TooLongError as error:
+                error.complete(construct=construct_of(query[0]))
+                self._too_long[query] = error
+                continue
             except LimitError as error:
                 error.complete(construct=construct_of(query[0]))
                 raise

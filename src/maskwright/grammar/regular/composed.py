@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from maskwright.errors import LimitError
+from collections.abc import Iterable
+
+from maskwright.errors import LimitError, TooLongError
 from maskwright.grammar.regular.charset import most_readable
 from maskwright.grammar.regular.terms import (
     Alt,
@@ -32,18 +34,41 @@ def composed(term: Regular, limit: int) -> str | None:
             return None if first is None or rest is None else first + rest
         case Repeat(body=body, least=least):
             each = composed(body, limit)
-            check_searched(0 if each is None else len(each) * least, limit)
+            if each is not None and len(each) * least > limit:
+                raise TooLongError(
+                    f"the shortest string of a pattern has more than {limit:,} characters",
+                    limit="witness_search",
+                    value=limit,
+                    way_out="ask for fewer characters",
+                )
             return None if each is None else each * least
         case CountingSet(body=body, counts=counts, tail=tail):
             rest = composed(tail, limit)
             rounds = (counts & -counts).bit_length() - 1
             return None if rest is None else chr(most_readable(body.ranges)) * rounds + rest
         case Alt(options=options):
-            found = [composed(option, limit) for option in options]
-            known = [each for each in found if each is not None]
-            return min(known, key=encoded_size) if len(known) == len(found) else None
+            return _shortest_option(options, limit)
         case _:
             return None
+
+
+def _shortest_option(options: Iterable[Regular], limit: int) -> str | None:
+    """The shortest of the options' strings, but for those that are too long, if there is another;
+    None where it takes a search."""
+    known: list[str] = []
+    too_long: TooLongError | None = None
+    for option in options:
+        try:
+            found = composed(option, limit)
+        except TooLongError as error:
+            too_long = error
+            continue
+        if found is None:
+            return None
+        known.append(found)
+    if too_long is not None and not known:
+        raise too_long
+    return min(known, key=encoded_size)
 
 
 def encoded_size(text: str) -> int:

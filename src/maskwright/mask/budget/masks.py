@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from maskwright.automaton.machine.exits import Configuration
-from maskwright.errors import BudgetError
+from maskwright.errors import BudgetError, TooLongError
 from maskwright.mask.budget.least_tokens import least_tokens
 from maskwright.mask.budget.token_costs import TokenCosts
 from maskwright.mask.budget.verdicts import verdicts
@@ -122,7 +122,7 @@ class BudgetMasks:
             masks = self._compute_masks(shared, prefix)
             self._brought += 0 if masks is None else masks.rows.nbytes
             self._cache.keep_masks(shared, masks)
-        if masks is not None:
+        if masks is not None and masks.has_all:
             position.sufficient_budget = min(position.sufficient_budget, 1 + masks.needs[-1])
         return masks
 
@@ -148,27 +148,37 @@ class BudgetMasks:
         groups = self._walker.tokens_needing_more_than(here, -1)
         if not 0 < len(groups.targets) <= MOST_TARGETS:
             return None
-        spellings = self._tables.vocabulary.spellings
         needs: list[int] = []
         for target, token in groups.representatives():
-            text = prefix + spellings[token]
-            if not costs.places.shares_costs(here, target):
-                if costs.places.depends_on_text(target):
-                    return None
-                if self._recognizer.advance(here, spellings[token], prefix) != target:
-                    # It ends a name that the walk passed without the text, which may come again.
-                    bound = self._walker.bound(target)
-                    if bound >= ENDLESS:
-                        return None
-                    needs.append(bound)
-                    continue
-            if costs.is_long(target, text):
+            try:
+                needed = self._needed_after(here, target, token, prefix)
+            except TooLongError:
+                needed = ENDLESS
+            if needed is None:
                 return None
-            needs.append(costs.counted(target, text))
-            if not costs.is_fixed(target):
-                return None
+            needs.append(needed)
         row = self._tables.rows[position.row]
-        return MasksByBudget.of(row, groups.tokens, np.array(needs)[groups.group])
+        return MasksByBudget.of(row, groups.tokens, np.array(needs)[groups.group], never=ENDLESS)
+
+    def _needed_after(
+        self, here: Configuration, target: Configuration, token: int, prefix: bytes
+    ) -> int | None:
+        """The tokens that are needed where a token leads from `here`; None where that may depend on
+        the text, or the completion is long. Raises `TooLongError` where it is too long to be
+        written out."""
+        costs, spelling = self.costs, self._tables.vocabulary.spellings[token]
+        text = prefix + spelling
+        if not costs.places.shares_costs(here, target):
+            if costs.places.depends_on_text(target):
+                return None
+            if self._recognizer.advance(here, spelling, prefix) != target:
+                # It ends a name that the walk passed without the text, which may come again.
+                bound = self._walker.bound(target)
+                return None if bound >= ENDLESS else bound
+        if costs.is_long(target, text):
+            return None
+        needed = costs.counted(target, text)
+        return needed if costs.is_fixed(target) else None
 
     def _refuse_too_long(
         self, position: Position, budget: int, out: npt.NDArray[np.int32], prefix: bytes

@@ -17,7 +17,7 @@ from typing import Final
 
 from maskwright.automaton.machine.exits import Configuration
 from maskwright.automaton.value.level import Level
-from maskwright.errors import UnspellableError
+from maskwright.errors import TooLongError, UnspellableError
 from maskwright.mask.budget.places import Places
 from maskwright.mask.shared.budget_cache import NO_TOKEN, Place
 from maskwright.mask.walk.ends import pieces, repeating_arrays
@@ -88,9 +88,16 @@ class TokenCosts:
         return True
 
     def fits(self, here: Configuration, prefix: bytes, budget: int) -> bool:
-        """Whether `budget` tokens are enough to complete the text from `here`."""
+        """Whether `budget` tokens are enough to complete the text from `here`; False also where the
+        shortest completion is too long to be written out."""
         if budget < 0:
             return False
+        try:
+            return self._fits(here, prefix, budget)
+        except (UnspellableError, TooLongError):
+            return False
+
+    def _fits(self, here: Configuration, prefix: bytes, budget: int) -> bool:
         if self._tables.has_every_byte:
             rest = self.shortest(here, prefix)
             if len(rest) <= budget:
@@ -102,10 +109,7 @@ class TokenCosts:
                     return False
                 if self._is_uncut(here, rest):
                     return True
-        try:
-            return self.tokens_needed(here, prefix) <= budget
-        except UnspellableError:
-            return False
+        return self.tokens_needed(here, prefix) <= budget
 
     def counted(self, here: Configuration, prefix: bytes) -> int:
         """Like `tokens_needed`, but a completion of more than `MOST_COUNTED` bytes is not followed

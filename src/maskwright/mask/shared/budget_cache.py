@@ -45,6 +45,8 @@ class MasksByBudget(NamedTuple):
     rows: npt.NDArray[np.int32]
     """[1 + len(needs), words]: row n is the mask where `needs[n - 1]` tokens are left after the
     next one, but not `needs[n]`."""
+    has_all: bool = True
+    """Whether the mask for a budget that is large enough has every token."""
 
     @classmethod
     def of(
@@ -52,15 +54,21 @@ class MasksByBudget(NamedTuple):
         row: npt.NDArray[np.int32],
         tokens: npt.NDArray[np.int32],
         needs: npt.NDArray[np.int64],
+        never: int = MOST_BUDGET,
     ) -> MasksByBudget:
         """Of a mask `row` (int32 [words]), whose `tokens` [n] need so many more each; tokens that
-        are not listed need none."""
+        are not listed need none, and those that need `never` are in no mask."""
+        kept = needs < never
+        has_all = bool(kept.all())
+        if not has_all:
+            row = _without(row, tokens[~kept])
+            tokens, needs = tokens[kept], needs[kept]
         steps = np.flatnonzero(np.bincount(needs))
         step = np.searchsorted(steps, needs)
         rows = np.zeros((1 + len(steps), len(row)), np.int32)
         np.bitwise_or.at(rows, (1 + step, tokens >> 5), np.int32(1) << (tokens & 31))
         rows[0] = row & ~np.bitwise_or.reduce(rows, axis=0)
-        return cls(steps.tolist(), np.bitwise_or.accumulate(rows, axis=0))
+        return cls(steps.tolist(), np.bitwise_or.accumulate(rows, axis=0), has_all)
 
     def mask(self, budget: int) -> npt.NDArray[np.int32]:
         """The mask of a text that may go on for `budget` tokens, the next one included."""
@@ -71,6 +79,13 @@ class MasksByBudget(NamedTuple):
         step = bisect_right(self.needs, budget - 1)
         low = self.needs[step - 1] + 1 if step else 0
         return low, self.needs[step] if step < len(self.needs) else MOST_BUDGET
+
+
+def _without(row: npt.NDArray[np.int32], tokens: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    """A mask without some tokens."""
+    left = row.copy()
+    np.bitwise_and.at(left, tokens >> 5, ~(np.int32(1) << (tokens & 31)))
+    return left
 
 
 class BudgetCache:

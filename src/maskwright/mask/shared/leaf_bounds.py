@@ -37,6 +37,7 @@ from maskwright.automaton.leaf.keys import (
 from maskwright.automaton.leaf.table import LeafTable
 from maskwright.automaton.machine.machine import Machine
 from maskwright.automaton.value.witness_text import spelled
+from maskwright.errors import TooLongError
 from maskwright.grammar.regular.derivative import known_string
 from maskwright.grammar.regular.shortest import shortest
 from maskwright.grammar.regular.terms import ANYTHING, EMPTY, Parallel, Regular, Tagged
@@ -158,7 +159,10 @@ def _rest(term: Regular, inside: bool, limits: Limits) -> int:
         return min(rests, default=ENDLESS)
     text = known_string(term)
     if text is None:
-        text = shortest(term, limits.witness_search)
+        try:
+            text = shortest(term, limits.witness_search)
+        except TooLongError:
+            return ENDLESS
     if text is None:
         return ENDLESS
     return len((spelled(text)[1:] if inside else text).encode("utf-8", "surrogatepass"))
