@@ -11,9 +11,11 @@ from maskwright import Grammar, compile_json_schema, compile_regex
 from maskwright.automaton.machine.exits import Configuration
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.rules.tree import Choice, Concat, Ref, Rules, Terminal
+from maskwright.mask import walker
 from maskwright.mask.compile.rules import compile_rules
 from maskwright.mask.position import UNKNOWN
 from maskwright.mask.ready_rows.runs import widest_run
+from maskwright.mask.recognizer import Recognizer
 from maskwright.mask.shared.leaf_bounds import ENDLESS
 from maskwright.mask.shared.vocabulary_tables import NOTHING
 from tests.matching import allowed, configuration, vocabulary
@@ -218,3 +220,47 @@ def test_a_move_is_remembered_unless_it_depends_on_the_text(
     assert following is not None
     assert following.configuration == configuration(grammar, b'["a' + VOCAB.tokens[token])
     assert (position.moves.get(token) is following) is remembered
+
+
+def test_a_move_that_depends_on_the_text_is_that_of_the_text() -> None:
+    """After an empty name the next one may not be empty; the configuration doesn't show it."""
+    grammar = grammar_of({"additionalProperties": {"const": 1}})
+    texts = (b'{"":1,', b'{"b":1,')
+    position, same = (grammar.recognizer.position(configuration(grammar, text)) for text in texts)
+    assert position is same
+    for _ in range(2):
+        empty, b = (
+            grammar.walker.after(position, ord('"'), lambda text=text: text) for text in texts
+        )
+        assert empty is not None
+        assert b is not None
+        assert b'"' in empty.excluded
+        assert b'"' not in b.excluded
+
+
+def test_a_text_that_was_read_is_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    grammar = grammar_of({"additionalProperties": {"const": 1}})
+    text = b'{"ab":1,"ba":1,"a"'
+    matchers = [grammar.matcher() for _ in range(3)]
+    for matcher in matchers[:2]:  # the first notes what depends on the text
+        assert all(matcher.accept(byte) for byte in text)
+    with monkeypatch.context() as patch:
+        patch.setattr(Recognizer, "take_token", None)
+        assert all(matchers[2].accept(byte) for byte in text)
+    assert matchers[2].position is matchers[0].position
+    assert matchers[2].accept(ord(":"))
+    assert not matchers[2].fork().accept(ord('"'))
+
+
+def test_texts_that_are_kept_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(walker, "_TEXT_BYTES", 100)
+    monkeypatch.setattr(walker, "_LONGEST_TEXT", 40)
+    grammar = grammar_of({"additionalProperties": {"const": 1}})
+    for count in range(1, 12):
+        text = b"{" + b",".join(b'"%d":1' % number for number in range(count)) + b"}"
+        matcher = grammar.matcher()
+        assert all(matcher.accept(byte) for byte in text)
+        assert matcher.accepting
+    kept = vars(grammar.walker)["_texts"]
+    assert 40 < sum(map(len, kept)) <= 100
+    assert all(len(each) <= 40 for each in kept)

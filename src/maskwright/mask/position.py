@@ -24,12 +24,12 @@ class Position:
     __slots__ = (
         "accepting",
         "begins_no_name",
+        "by_text",
         "complete",
         "configuration",
         "excluded",
         "forced_byte",
         "moves",
-        "names",
         "record",
         "row",
         "sufficient_budget",
@@ -50,9 +50,10 @@ class Position:
         """Within a property name: whether no name that the text has begins as the present one."""
         self.moves: Final[dict[int, Position]] = {}
         """The position after each token that was accepted here, unless it depends on the text."""
-        self.names: dict[int, Configuration] | None = None
-        """Within a name whose position depends on the text: the configuration after each token that
-        was accepted here; None if none was."""
+        self.by_text: dict[int, Configuration | None] | None = None
+        """The tokens that were accepted here and after which the position depends on the text, each
+        with the configuration, None if that depends on the text too; None if there is no such
+        token."""
         self.row = -1
         """The number of the mask in the row table, -1 if it hasn't been computed."""
         self.record = 0

@@ -33,6 +33,11 @@ from maskwright.mask.walk.walk import (
 
 _NODES_A_STEP: Final = 256
 """Nodes of the trie whose visit takes some 15 microseconds."""
+_TEXT_BYTES: Final = 1 << 20
+"""Bytes of the texts whose positions are kept."""
+_LONGEST_TEXT: Final = 4_096
+"""Bytes of the longest of them: to look a longer one up takes as long as to work its position
+out."""
 _SPACE: Final = np.frombuffer(b" ", np.uint8)
 
 
@@ -62,6 +67,10 @@ class Walker:
         self._limits = recognizer.shared.limits
         self._is_one_language = isinstance(recognizer.machine.contexts, TextContexts)
         self.names: Final = NamePositions(recognizer)
+        self._texts: dict[bytes, Position] = {}
+        """The positions after texts on which they depend, of those found lately, the oldest first.
+        Drafts that are rolled back, and the next answers, have many of these texts again."""
+        self._text_bytes = 0
 
     def find(self, position: Position, read_prefix: Callable[[], bytes | bytearray]) -> None:
         """Compute the mask row of a position, if it isn't known.
@@ -94,7 +103,7 @@ class Walker:
     def known_after(self, position: Position, token: int) -> Position | None:
         """Like `after`, where the machine lacks nothing for it and the text doesn't matter: nothing
         has to be counted then. None elsewhere, and for a token that is not allowed."""
-        if position.names:
+        if position.by_text:
             return None
         here = self.recognizer.known_target(position.configuration, token)
         if here is None or self.names.apply(here):
@@ -109,8 +118,31 @@ class Walker:
 
         `read_prefix` returns the text so far, and is called only if the target depends on it.
         """
+        by_text = position.by_text
+        if by_text is None or token not in by_text:
+            return self._found_after(position, token, read_prefix)
+        text = bytes(read_prefix()) + self.recognizer.vocabulary.spellings[token]
+        known = self._texts.get(text)
+        if known is None:
+            known = self._found_after(position, token, read_prefix)
+            if known is not None and len(text) <= _LONGEST_TEXT:
+                self._keep(text, known)
+        return known
+
+    def _keep(self, text: bytes, position: Position) -> None:
+        self._texts[text] = position
+        self._text_bytes += len(text)
+        while self._text_bytes > _TEXT_BYTES:
+            oldest = next(iter(self._texts))
+            del self._texts[oldest]
+            self._text_bytes -= len(oldest)
+
+    def _found_after(
+        self, position: Position, token: int, read_prefix: Callable[[], bytes | bytearray]
+    ) -> Position | None:
+        """Like `after`, not looked up."""
         recognizer = self.recognizer
-        here, by_text = position.names.get(token) if position.names else None, False
+        here, by_text = position.by_text.get(token) if position.by_text else None, False
         if here is None:
             here, by_text = recognizer.take_token(position.configuration, token, read_prefix)
         if here is None:
@@ -120,15 +152,21 @@ class Walker:
             with self.tables.lock:
                 following = self.names.of_every_text(position, spelling, here)
                 if following is None:
-                    if not by_text:
-                        position.names = position.names or {}
-                        position.names[token] = here
+                    self._note(position, token, None if by_text else here)
                     return self.names.of(here, bytes(read_prefix()) + spelling)
         else:
             following = recognizer.position(here)
-        if not by_text:
+        if by_text:
+            self._note(position, token, None)
+        else:
             position.moves[token] = following
         return following
+
+    def _note(self, position: Position, token: int, here: Configuration | None) -> None:
+        """Note that the position after a token depends on the text."""
+        if position.by_text is None:
+            position.by_text = {}
+        position.by_text[token] = here
 
     def position(self, here: Configuration, text: bytes) -> Position:
         """The position after `text`, which has led to a configuration."""
