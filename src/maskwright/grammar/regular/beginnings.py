@@ -16,6 +16,9 @@ from maskwright.grammar.regular.terms import (
     Chars,
     Concat,
     CountingSet,
+    ExactlyOne,
+    Intersection,
+    LengthBounded,
     Regular,
     Repeat,
     Scale,
@@ -126,7 +129,7 @@ def _span(term: Regular) -> int:
 
 
 def least_length(term: Regular) -> int:
-    """A lower bound on the characters of a plain term's strings, by its look."""
+    """A lower bound on the characters of a term's strings, by its look."""
     if term.nullable:
         return 0
     if term.least_length is None:
@@ -148,8 +151,12 @@ def _least_length(term: Regular) -> int:
             return least * least_length(body)
         case CountingSet(counts=counts, tail=tail):
             return (counts & -counts).bit_length() - 1 + least_length(tail)
-        case Alt(options=options):
+        case Alt(options=options) | ExactlyOne(options=options):
             return min(map(least_length, options))
+        case Intersection(parts=parts):
+            return max(map(least_length, parts))
+        case LengthBounded(core=core, least=least):
+            return max(least, least_length(core))
         case _:
             return 1
 

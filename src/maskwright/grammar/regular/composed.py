@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from maskwright.errors import LimitError, TooLongError
 from maskwright.grammar.regular.charset import most_readable
@@ -17,11 +18,21 @@ from maskwright.grammar.regular.terms import (
     Words,
 )
 
+_KEPT: Final = 64
+"""Characters up to which a string is kept with its term."""
+
 
 def composed(term: Regular, limit: int) -> str | None:
     """A shortest string put together from those of the parts; None where that can't be done."""
     if term.nullable or term.short is not None:
         return term.short or ""
+    found = _composed(term, limit)
+    if found is not None and len(found) <= _KEPT:
+        term.short = found
+    return found
+
+
+def _composed(term: Regular, limit: int) -> str | None:
     match term:
         case Chars():
             return chr(most_readable(term.ranges))

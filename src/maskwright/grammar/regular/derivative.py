@@ -345,14 +345,14 @@ def _decide(term: Regular, limit: int) -> None:
     """Set `live` of `term`, and of every term whose answer the search meets on its way.
 
     Depth first: most languages have a string wherever one looks, and not all of them a short one.
-    But of an intersection the states come first that have fewest conditions left, each where it is
-    nearest.
+    But of an intersection the states come first from which an end is nearest by the look of them,
+    and of these those that have fewest conditions left.
     """
     came_from: dict[Regular, Regular | None] = {term: None}
     tie = count()
-    queue = [(0, 0, term)]
+    queue = [(0, 0, 0, term)]
     while queue:
-        _, _, state = heappop(queue)
+        state = heappop(queue)[-1]
         if state.nullable or state.live:
             step: Regular | None = state
             while step is not None:
@@ -369,11 +369,12 @@ def _decide(term: Regular, limit: int) -> None:
         state.live = False
 
 
-def _turn(term: Regular, number: int) -> tuple[int, int, Regular]:
+def _turn(term: Regular, number: int) -> tuple[int, int, int, Regular]:
     """When a search looks at a term, the `number`th that it has met."""
     core = term.core if isinstance(term, LengthBounded) else term
-    parts = len(core.parts) if isinstance(core, Intersection) else 0
-    return (parts, number, term) if parts else (0, -number, term)
+    if isinstance(core, Intersection):
+        return least_length(core), len(core.parts), number, term
+    return 0, 0, -number, term
 
 
 def shortest_length(term: Regular) -> tuple[int | None, bool | None]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from heapq import heappop, heappush
 from itertools import count
 
+from maskwright.grammar.regular.beginnings import least_length
 from maskwright.grammar.regular.character_classes import Arc, Split, sample
 from maskwright.grammar.regular.character_dfa import known_place
 from maskwright.grammar.regular.charset import readable
@@ -53,25 +54,27 @@ def _of_length(term: Regular, length: int) -> str:
 
 
 def _search(term: Regular, limit: int) -> str | None:
-    """Search for the nearest nullable derivative."""
-    seen: set[Regular] = set()
+    """Search for the nearest nullable derivative. Those come first from which it may be nearest, by
+    a lower bound that may fall by more than a step: so a state is looked at again when it is
+    reached by a shorter text."""
+    sizes: dict[Regular, int] = {}
     tie = count()
-    queue = [(0, next(tie), term, "")]
+    queue = [(least_length(term), next(tie), 0, term, "")]
     while queue:
-        size, _, state, text = heappop(queue)
+        _, _, size, state, text = heappop(queue)
         spend()
         if state.nullable:
             return text
-        if state in seen:
+        if sizes.get(state, size + 1) <= size:
             continue
-        seen.add(state)
+        sizes[state] = size
         spend()
         for character, target in _moves(split(state)):
-            if target not in seen:
-                heappush(
-                    queue, (size + encoded_size(character), next(tie), target, text + character)
-                )
-        check_searched(len(seen), limit)
+            reached = size + encoded_size(character)
+            if target not in sizes or reached < sizes[target]:
+                bound = reached + least_length(target)
+                heappush(queue, (bound, next(tie), reached, target, text + character))
+        check_searched(len(sizes), limit)
     return None
 
 
