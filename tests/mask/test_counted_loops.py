@@ -105,7 +105,7 @@ REASONS = {
         mask/walk/name_endings.py: characters_before_quote
         mask/walk/row_table.py: RowTable.number RowTable.without
         automaton/value/names_read.py: NamesMemory._forget
-        mask/walker.py: Walker._widest_run
+        mask/walker.py: Walker._keep Walker._widest_run
     """,
     ROUND: """
         grammar/regular/character_dfa.py: CharacterDfa.explore
@@ -168,7 +168,6 @@ RECURSIVE = {
         grammar/regular/beginnings.py: _least_length _one_after_the_other _way_to_end least_length
         grammar/regular/beginnings.py: least_weight way_to_end
         grammar/regular/byte_alphabet.py: _alphabet alphabet
-        grammar/regular/composed.py: _shortest_option composed
         grammar/regular/terms.py: _concat complement counting_set repeat
         grammar/regular/word_lists.py: _is_listed with_minimal_escapes
         grammar/rules/recursion.py: _options

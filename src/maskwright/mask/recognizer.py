@@ -93,9 +93,13 @@ class Recognizer:
         the lock. What a question about no text adds counts for it alone."""
         self.new_positions = 0
         """Positions that this grammar was the first to reach on its machine."""
-        with self:
-            context, leaf = start
-            self.start: Final = Configuration(leaf, self.machine.root(context))
+        context, leaf = start
+        with tables.lock:
+            root = self.machine.known_root(context)
+        if root is None:
+            with self:
+                root = self.machine.root(context)
+        self.start: Final = Configuration(leaf, root)
         self.first: Final = self.position(self.start)
         self.ended: Final = self._ended()
         """The position after an end token, which is no configuration of the machine."""

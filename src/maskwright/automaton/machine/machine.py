@@ -12,6 +12,7 @@ Nodes (context, parent) are interned: equal stacks are equal ints.
 from __future__ import annotations
 
 import json
+from operator import attrgetter
 from typing import Any, Final
 
 import numpy as np
@@ -77,6 +78,8 @@ class Machine:
             registers=np.zeros(REGISTERS, np.int64),
             pending=np.zeros((256, 2), np.int64),
         )
+        self.nbytes = _bytes_of(self.arrays)
+        """Bytes of the arrays."""
         self._exit_views = _views(self.arrays)
 
     def begin(self, added: Added, for_text: Added) -> None:
@@ -93,6 +96,10 @@ class Machine:
         """Forget what the last walk asked for, and has not been given."""
         self.arrays.registers[REQUESTS] = 0
         self.arrays.registers[NODES_FULL] = 0
+
+    def known_root(self, context: int) -> int | None:
+        """The node of a context with nothing below, if there is one; found without a question."""
+        return self._roots.get(context)
 
     def root(self, context: int) -> int:
         """The node of a context with nothing below."""
@@ -269,6 +276,11 @@ class Machine:
 
     def _replace(self, **arrays: npt.NDArray[np.generic]) -> None:
         self.arrays = self.arrays._replace(**arrays)  # pyright: ignore[reportArgumentType] - each keyword carries its field's dtype
+        self.nbytes = _bytes_of(self.arrays)
+
+
+def _bytes_of(arrays: MachineArrays) -> int:
+    return sum(map(attrgetter("nbytes"), arrays))
 
 
 def _empty_exits(size: int) -> dict[str, npt.NDArray[Any]]:

@@ -17,6 +17,7 @@ from maskwright.grammar.regular.terms import (
     State,
     Words,
 )
+from maskwright.limits import CHEAP, spend
 
 _KEPT: Final = 64
 """Characters up to which a string is kept with its term."""
@@ -26,6 +27,7 @@ def composed(term: Regular, limit: int) -> str | None:
     """A shortest string put together from those of the parts; None where that can't be done."""
     if term.nullable or term.short is not None:
         return term.short or ""
+    spend(CHEAP)
     found = _composed(term, limit)
     if found is not None and len(found) <= _KEPT:
         term.short = found

@@ -78,9 +78,10 @@ def parse_schema(source: Json, options: ParseOptions) -> ParsedSchema:
     begun = parser.references.root()
     root = parser.schema(document, "", dialect, begun, entered=True, closed=options.closed)
     while parser.waiting:
-        spend(CHEAP)
-        schema, schema_object = parser.waiting.popleft()
-        schema.assertions = tuple(_assertions(schema_object))
+        level, parser.waiting = parser.waiting, []
+        spend(CHEAP * len(level))
+        for schema, schema_object in level:
+            schema.assertions = tuple(_assertions(schema_object))
     report = Report(tuple(parser.enforced), tuple(parser.annotations))
     branches = 1.0
     if parser.choices > options.limits.alternatives:
@@ -94,32 +95,29 @@ def _assertions(source: SchemaObject) -> list[Assertion]:
     enforced = source.parser.enforced
     assertions: list[Assertion] = []
     hidden = "$ref" in source.value and source.draft.is_old
-    for keyword, setting in source.value.items():
-        note, is_suspect = "", False
-        known = keyword in keywords or _goes_with_array(keyword, source)
-        if known and not (hidden and keyword != "$ref"):
-            asserted = _read(keyword, source, setting)
-            if not isinstance(asserted, str):
-                assertions += asserted
-                enforced.append(ReportEntry(pointer, keyword))
-                continue
-            note = asserted
-        elif known:
-            note = "hidden by $ref, as this draft has it"
-        elif keyword not in ANNOTATIONS:
-            note, is_suspect = _note_on_unknown(keyword, source.draft)
-        entry = ReportEntry(pointer, keyword, note, suspect=is_suspect)
-        source.parser.annotations.append(entry)
-    return assertions
-
-
-def _read(keyword: str, source: SchemaObject, setting: Json) -> list[Assertion] | str:
-    place = f"{source.pointer}/{keyword}"
+    place = pointer
     try:
-        return READERS[keyword](source, setting, place)
+        for keyword, setting in source.value.items():
+            note, is_suspect = "", False
+            known = keyword in keywords or _goes_with_array(keyword, source)
+            if known and not (hidden and keyword != "$ref"):
+                place = f"{pointer}/{keyword}"
+                asserted = READERS[keyword](source, setting, place)
+                if not isinstance(asserted, str):
+                    assertions += asserted
+                    enforced.append(ReportEntry(pointer, keyword))
+                    continue
+                note = asserted
+            elif known:
+                note = "hidden by $ref, as this draft has it"
+            elif keyword not in ANNOTATIONS:
+                note, is_suspect = _note_on_unknown(keyword, source.draft)
+            entry = ReportEntry(pointer, keyword, note, suspect=is_suspect)
+            source.parser.annotations.append(entry)
     except LimitError as error:
         error.complete(construct=Construct.schema(place))
         raise
+    return assertions
 
 
 def _goes_with_array(keyword: str, source: SchemaObject) -> bool:

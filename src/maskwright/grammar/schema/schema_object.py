@@ -7,7 +7,6 @@ later from a queue, so that neither recursion in a document nor its depth is a p
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -70,8 +69,8 @@ class DocumentParser:
     """The product of the numbers of options of all unions in the document."""
     widest: int = 0
     """The number of options of the longest `oneOf`."""
-    waiting: deque[tuple[Schema, SchemaObject]] = field(
-        default_factory=lambda: deque[tuple[Schema, SchemaObject]]()
+    waiting: list[tuple[Schema, SchemaObject]] = field(
+        default_factory=lambda: list[tuple[Schema, SchemaObject]]()
     )
     """Schemas that have been handed out and not been parsed yet."""
 

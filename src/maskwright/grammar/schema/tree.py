@@ -240,6 +240,9 @@ Assertion = (
 )
 
 
+_numbers = count()
+
+
 @dataclass(eq=False, slots=True, weakref_slot=True)
 class Schema:
     """A conjunction of assertions, compared by identity; it is not changed once it is parsed."""
@@ -253,13 +256,10 @@ class Schema:
     schema. The parser sets it (see `SchemaKeys`)."""
     negation: Schema | None = None
     """The negation of the schema, after `negated` has made it."""
-    number: int = field(default_factory=lambda: next(_numbers))
+    number: int = field(default_factory=_numbers.__next__)
 
     def __repr__(self) -> str:
         return f"Schema({self.pointer or '/'})"
-
-
-_numbers = count()
 
 
 CLOSED_BY_DEFAULT: Final = "absent, and read as false"

@@ -7,7 +7,6 @@ one mask for both.
 
 from __future__ import annotations
 
-from operator import attrgetter
 from typing import Final, Protocol
 
 from maskwright.automaton.finish.completion import CompletionSearch, Finisher
@@ -24,8 +23,6 @@ from maskwright.mask.walk.name_endings import NameEndings
 # Measured over the schemas of MaskBench: a position with its moves, an exit with its context.
 POSITION_BYTES: Final = 500
 EXIT_BYTES: Final = 1_200
-
-_array_bytes: Final = attrgetter("nbytes")
 
 MOST_BYTES: Final = 48 << 20
 """Estimated bytes of a machine after which grammars had better begin their texts in a new one."""
@@ -69,6 +66,5 @@ class SharedMachine:
     def nbytes(self) -> int:
         """Estimated bytes of all parts: arrays, masks and completions within budgets, and positions
         and exits as Python objects."""
-        arrays = sum(map(_array_bytes, self.machine.arrays))
-        arrays += self.budget_cache.mask_bytes + self.budget_cache.onward_bytes
+        arrays = self.machine.nbytes + self.budget_cache.mask_bytes + self.budget_cache.onward_bytes
         return arrays + POSITION_BYTES * len(self.positions) + EXIT_BYTES * self.machine.exits
