@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import product
+from random import Random
 
 import pytest
 
 from maskwright.errors import LimitError
 from maskwright.grammar.pattern.translate import full_match
+from maskwright.grammar.regular.beginnings import least_length
+from maskwright.grammar.regular.composed import encoded_size
+from maskwright.grammar.regular.derivative import is_live
 from maskwright.grammar.regular.shortest import shortest
 from maskwright.grammar.regular.terms import (
     EMPTY,
@@ -23,6 +28,7 @@ from maskwright.grammar.regular.terms import (
     repeat,
     words,
 )
+from maskwright.limits import DEFAULT_LIMITS, Work
 
 
 @pytest.mark.parametrize(
@@ -70,3 +76,46 @@ def test_a_search_is_bounded() -> None:
         shortest(far, limit=8)
     with pytest.raises(LimitError):
         shortest(repeat(char("a"), 1000), limit=999)
+
+
+PIECES = ("a", "b", "é", "[ab]", "[aé]", "(ab)", ".", "(a|bb)", "(ab|é)", "(aa)", "(b{1,2})")
+
+
+def random_pattern(draw: Random) -> str:
+    """Pieces in a row, some of them repeated or optional."""
+    suffixes = ("", "", "", "*", "+", "?", "{2}")
+    return "".join(draw.choice(PIECES) + draw.choice(suffixes) for _ in range(draw.randint(1, 3)))
+
+
+def test_no_string_of_an_intersection_is_shorter() -> None:
+    """The search goes by lower bounds of what is missing; a brute search over all texts doesn't."""
+    draw = Random(0)
+    every = ["".join(each) for size in range(6) for each in product("abcé", repeat=size)]
+    every.sort(key=encoded_size)
+    found = 0
+    for _ in range(400):
+        patterns = [random_pattern(draw) for _ in range(draw.randint(2, 3))]
+        avoided = random_pattern(draw)
+        term = intersection(*map(full_match, patterns), complement(full_match(avoided)))
+        fits = (
+            text
+            for text in every
+            if all(re.fullmatch(pattern, text) for pattern in patterns)
+            and not re.fullmatch(avoided, text)
+        )
+        nearest = next(fits, None)
+        text = shortest(term)
+        if nearest is not None:
+            found += 1
+            assert text is not None, (patterns, avoided)
+            assert encoded_size(text) == encoded_size(nearest), (patterns, avoided, text)
+        assert text is None or least_length(term) <= len(text), (patterns, avoided)
+    assert found > 40
+
+
+def test_a_search_goes_where_an_end_is_nearest() -> None:
+    """Four conditions about a long string, most combinations of whose states lead nowhere."""
+    conditions = [full_match("([a-z][0-9])+"), full_match(".*((b2e4h1).{4,8}){5}.*")]
+    conditions += [full_match(".*[q7]{8}"), complement(full_match("(x|9)*"))]
+    with Work(replace(DEFAULT_LIMITS, work=100_000)):
+        assert is_live(intersection(*conditions, length(70, None)))
