@@ -267,8 +267,12 @@ def throughputs(
 
 def structured_load(report: Report, subject: Subject, sizes: Sizes) -> None:
     """How much a share of constrained requests changes, one token a step, so that nothing but masks
-    and matchers differs. Requests without a schema are as long as the answers with it were. Once
-    with the usual limit, and once with one at which most masks depend on the tokens left."""
+    and matchers differs. Requests without a schema are as long as the last answers with it were.
+    Once with the usual limit, and once with one at which most masks depend on the tokens left.
+
+    All shares take turns, every other time in the opposite order, and the change is the median of
+    their changes from turn to turn: the machine is slower in some seconds than in others.
+    """
     loaded, tokens = subject.loaded, sizes.tokens
     prompts = prompts_of(subject, sizes.clients * sizes.rounds)
     config = replace(PLAIN, prefix_cache=True, max_running=sizes.clients)
@@ -278,7 +282,8 @@ def structured_load(report: Report, subject: Subject, sizes: Sizes) -> None:
             lengths = [limit] * len(prompts)
             rates: dict[float, list[float]] = {1.0: [], 0.8: [], 0.2: [], 0.0: []}
             for repeat in range(3 * sizes.repeats + 1):
-                for part, (share, values) in enumerate(rates.items()):
+                turn = [*rates] if repeat % 2 == 0 else [*reversed(rates)]
+                for part, share in enumerate(turn):
                     asked = requests_for(prompts, grammar, limit, 1000 * repeat + 100 * part, share)
                     asked = [
                         request if request.grammar else replace(request, max_tokens=length)
@@ -288,12 +293,16 @@ def structured_load(report: Report, subject: Subject, sizes: Sizes) -> None:
                     if share == 1:
                         lengths = [answer.completion_tokens for answer in answers]
                     if repeat:
-                        values.append(_tokens(answers) / seconds)
+                        rates[share].append(_tokens(answers) / seconds)
             for share, values in sorted(rates.items()):
+                changes = [now / none for now, none in zip(values, rates[0.0], strict=True)]
                 report.add(
                     f"structured load {share:.0%}, {limit} tokens at most",
                     engine="maskwright, plain",
-                    **{"tokens/s": statistics.median(values)},
+                    **{
+                        "tokens/s": statistics.median(values),
+                        "change %": 100 * (statistics.median(changes) - 1),
+                    },
                 )
 
 
