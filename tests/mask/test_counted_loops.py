@@ -109,7 +109,7 @@ REASONS = {
     """,
     ROUND: """
         grammar/regular/character_dfa.py: CharacterDfa.explore
-        automaton/json/precheck.py: precheck_alternatives
+        automaton/json/precheck.py: precheck_alternatives precheck_beginning
         automaton/leaf/table.py: LeafTable.expand
         mask/budget/token_costs.py: TokenCosts._follow
         automaton/value/names_read.py: NamesMemory.before

@@ -18,6 +18,7 @@ from maskwright.mask.matcher.matcher import Matcher
 from maskwright.mask.matcher.token_counts import TokenCounts
 from maskwright.mask.recognizer import Beginning, Recognizer
 from maskwright.mask.shared.generations import generations_of
+from maskwright.mask.shared.leaf_bounds import ENDLESS
 from maskwright.mask.shared.machine import EXIT_BYTES, POSITION_BYTES
 from maskwright.mask.walker import Walker
 
@@ -46,6 +47,8 @@ class Grammar:
         self._lock = RLock()
         self._machinery = _Machinery.of(beginning)
         self._is_used = False
+        self._least = ENDLESS
+        """The fewest tokens of a text that have been found."""
 
     @property
     def recognizer(self) -> Recognizer:
@@ -97,6 +100,15 @@ class Grammar:
                 self._machinery = _Machinery.of(self._begin_again())
             except LimitError:
                 return
+            self._machinery.budgets.least = self._least
+
+    def find_first_mask(self) -> None:
+        """Find the mask with which every text begins, after what must come first, and keep it.
+        Raises the `LimitError` that would end every text there."""
+        _, walker, budgets, _ = self._machinery
+        matcher = Matcher(walker, budgets)
+        if all(map(matcher.accept, matcher.forced_tokens())) and not matcher.complete:
+            _ = matcher.row
 
     @property
     def min_tokens(self) -> int:
@@ -116,7 +128,9 @@ class Grammar:
         start = self.recognizer.start
         try:
             with self.recognizer.tables.lock:
-                return least_tokens(self.budgets.costs, start, enough)
+                found = least_tokens(self.budgets.costs, start, enough)
+                self._least = self.budgets.least = min(found, self._least)
+                return found
         except LimitError as error:
             self.recognizer.name_construct(error, start, b"")
             raise

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from maskwright import compile_json_schema
+from maskwright import compile_json_schema, compile_structural_tag, compile_tools
 from maskwright.errors import LimitError
-from tests.matching import EVERY_BYTE
+from tests.matching import EVERY_BYTE, matches
 
 
 def _one_of(count: int) -> dict[str, Any]:
@@ -69,3 +69,88 @@ def test_many_unions_that_are_not_multiplied_are_no_reason() -> None:
     optional = {name: {"anyOf": [{"type": "integer"}, {"type": "null"}]} for name in NAMES}
     grammar = compile_json_schema({"properties": optional}, EVERY_BYTE)
     assert grammar.matcher().accept_bytes(b'{"p0":null,"p12":1}') == 19
+
+
+RANGES: dict[str, Any] = {
+    "oneOf": [{"minimum": at, "maximum": 2 * at + 20} for at in range(10)],
+}
+DENIED: dict[str, Any] = {
+    "not": {
+        "anyOf": [
+            {"properties": {"a": {"pattern": f"{at}.*{at}"}, f"b{at}": {}}, "required": ["a"]}
+            for at in range(16)
+        ]
+    }
+}
+MANY_THAT_DIFFER: dict[str, Any] = {"type": "array", "uniqueItems": True, "minItems": 1_500}
+MANY_MEMBERS: dict[str, Any] = {"type": "object", "minProperties": 30_000}
+
+
+def _closed(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
+    closed = {"type": "object", "additionalProperties": False}
+    return {**closed, "properties": properties, "required": required}
+
+
+@pytest.mark.parametrize(
+    ("schema", "limit", "pointer"),
+    [
+        (_closed({"a": RANGES}, []), "alternatives", "/properties/a/oneOf"),
+        (_closed({"b": {}, "a": RANGES}, ["b"]), "alternatives", "/properties/a/oneOf"),
+        ({"type": "object", "additionalProperties": RANGES}, "alternatives", "/oneOf"),
+        ({"type": "array", "items": RANGES}, "alternatives", "/items/oneOf"),
+        ({"type": "array", "items": MANY_THAT_DIFFER}, "witness_search", "/items"),
+        (_closed({"a": MANY_THAT_DIFFER}, []), "witness_search", "/properties/a"),
+        (_closed({"a": MANY_MEMBERS}, []), "witness_search", "/properties/a"),
+        (_closed({"a": {"type": "object", **DENIED}}, ["a"]), "alternatives", "/properties/a/not"),
+        (
+            {"type": "array", "minItems": 2, "items": {"type": "object", **DENIED}},
+            "alternatives",
+            "/items/not",
+        ),
+        # Only the first mask meets these
+        ({"type": "array", "items": {"type": "object", **DENIED}}, "alternatives", "/items/not"),
+        (
+            {"anyOf": [{"type": "null"}, {"type": "object", **DENIED}]},
+            "alternatives",
+            "/anyOf/1/not",
+        ),
+    ],
+    ids=lambda each: str(each)[:60],
+)
+def test_what_every_text_meets_is_refused_at_once(schema: Any, limit: str, pointer: str) -> None:
+    """Without a long `oneOf`: such a document was compiled, and no text of it got further than its
+    first masks."""
+    with pytest.raises(LimitError) as raised:
+        compile_json_schema(schema, EVERY_BYTE)
+    assert raised.value.limit == limit
+    assert pointer in (raised.value.pointer or "")
+
+
+@pytest.mark.parametrize(
+    ("schema", "text"),
+    [
+        (_closed({"b": {"const": 1}, "a": {"type": "object", **DENIED}}, []), '{"b":1}'),
+        (_closed({"b": {}, "a": {"type": "array", "minItems": 30_000}}, ["b"]), '{"b":2}'),
+        ({"oneOf": [{"minimum": at, "maximum": 2 * at + 2} for at in range(4)]}, "0"),
+    ],
+    ids=lambda each: str(each)[:60],
+)
+def test_what_only_some_texts_meet_is_not(schema: Any, text: str) -> None:
+    assert matches(compile_json_schema(schema, EVERY_BYTE), text)
+
+
+def test_the_first_mask_of_an_intricate_schema_is_kept() -> None:
+    for schema, known in ((RANGES["oneOf"][:3], True), (RANGES["oneOf"][:2], False)):
+        document = {"oneOf": schema, "title": "whether its first mask is kept"}
+        assert compile_json_schema(document, EVERY_BYTE).matcher().known is known
+
+
+def test_tags_and_tools_are_refused_at_once_too() -> None:
+    schema = _closed({"a": RANGES}, [])
+    value = {"type": "json_schema", "json_schema": schema}
+    with pytest.raises(LimitError, match="alternatives"):
+        compile_structural_tag({"type": "structural_tag", "format": value}, EVERY_BYTE)
+    tool = {"type": "function", "function": {"name": "call", "parameters": schema}}
+    for _ in range(2):  # the second time its arguments are known
+        with pytest.raises(LimitError, match="alternatives"):
+            compile_tools([tool], "required", EVERY_BYTE)

@@ -170,3 +170,23 @@ def test_the_longest_one_of_is_known() -> None:
     document = {"oneOf": [{}, {}], "items": {"oneOf": [{}, {}, {}]}}
     assert parse_schema(document, ParseOptions()).widest == 3
     assert parse_schema({}, ParseOptions()).widest == 0
+
+
+@pytest.mark.parametrize(
+    ("schema", "intricate"),
+    [
+        ({}, False),
+        ({"oneOf": [{}, {}], "minItems": 100, "not": {"anyOf": [{}, {}]}}, False),
+        ({"items": {"oneOf": [{}, {}, {}]}}, True),
+        ({"not": {"anyOf": [{}] * 9}}, True),
+        ({"unevaluatedProperties": False}, True),
+        ({"items": {"minItems": 101}}, True),
+        ({"additionalProperties": {"minProperties": 101}}, True),
+        ({"allOf": [{"anyOf": [{"minLength": at}, {}]} for at in range(13)]}, True),
+        ({"properties": {f"p{at}": {"anyOf": [{"minLength": at}, {}]} for at in range(13)}}, False),
+        ({"dependentSchemas": {f"p{at}": {"minProperties": at} for at in range(13)}}, True),
+    ],
+    ids=lambda each: str(each)[:40],
+)
+def test_keywords_of_which_few_may_exceed_a_limit_are_noted(schema: Any, intricate: bool) -> None:
+    assert parse_schema(schema, ParseOptions()).intricate is intricate

@@ -6,6 +6,7 @@ import pytest
 
 from maskwright import BudgetError, compile_regex
 from maskwright.mask.budget import least_tokens as search
+from maskwright.mask.shared.generations import generations_of
 from tests.matching import allowed, vocabulary
 
 VOCAB = vocabulary("ddddd", "eeeee")
@@ -74,3 +75,17 @@ def test_long_texts_are_written_with_long_tokens(pattern: str, most: int) -> Non
 def test_the_search_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "MOST_TRIES", 1)
     assert compile_regex("x(abc|ddddd)", VOCAB).least_tokens(1) == 4
+
+
+def test_a_text_that_was_found_is_found_again_over_new_tables() -> None:
+    """As after a text that has filled the tables: what was promised of the grammar stays true."""
+    grammar = compile_regex("y(abc|ddddd)", VOCAB)
+    assert grammar.least_tokens(2) == 2
+    generations_of(VOCAB).retire(grammar.recognizer.tables)
+    matcher = grammar.matcher()
+    assert grammar.min_tokens == 4
+    assert allowed(matcher, 2) == {ord("y")}
+    assert matcher.accept(ord("y"))
+    assert allowed(matcher, 1) == {LONG}
+    with pytest.raises(BudgetError, match="needs 2"):
+        allowed(grammar.matcher(), 1)

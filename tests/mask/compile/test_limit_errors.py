@@ -178,7 +178,7 @@ CASES = {
     "a shortest string": Case(
         "witness_search", 20, pattern("(?=(a{7})+$)(a{9})+"), "the pattern '(?=(a{7})+$)(a{9})+'"
     ),
-    "steps of compiling": Case("work", 200, schema(OVERLAP), "the schema at the root"),
+    "steps of compiling": Case("work", 30, schema(OVERLAP), "the schema at the root"),
     "steps of a mask": Case(
         "work",
         3_000,

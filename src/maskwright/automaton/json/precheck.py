@@ -1,8 +1,9 @@
-"""Builds all shapes at compile time when a `oneOf` is long, or unions may multiply to too many.
+"""Finds at compile time what would end a text in its middle, as far as a count of steps finds it.
 
 Shapes are otherwise built when a text first reaches them. A long `oneOf` may have too many options
-that exclude each other only by a search; such a schema is refused before any text is begun, as far
-as a count of steps finds that out.
+that exclude each other only by a search, and unions may multiply to too many: then all shapes are
+built. With other keywords that may exceed a limit, it is asked what every text asks. Either way a
+schema is refused before any text is begun, and what has been found is kept for the masks.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from typing import Final
 from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.progress import ArrayProgress, ObjectProgress
 from maskwright.errors import LimitError
+from maskwright.grammar.regular.terms import EMPTY
 from maskwright.grammar.shape.shape import Conjunction, ObjectShape
-from maskwright.limits import Limits, Work
+from maskwright.limits import Limits, Work, spend
 
 WIDE: Final = 10
 """A `oneOf` of more options than this is long."""
@@ -47,6 +49,47 @@ def precheck_alternatives(
     except LimitError as error:
         if error.limit in _OF_SHAPES:
             raise
+
+
+def precheck_beginning(root: Conjunction, solver: Solver, limits: Limits) -> None:
+    """Ask what every text asks, whatever it says, in few steps. Raises the `LimitError` that would
+    end every text."""
+    values = {root: None}
+    queue = [root]
+    try:
+        with Work(replace(limits, work=min(limits.work, FEW_STEPS))):
+            for value in queue:  # which grows
+                for inner in _certain(value, solver):
+                    if inner not in values:
+                        values[inner] = None
+                        queue.append(inner)
+    except LimitError as error:
+        if error.limit != "work":  # which is counted anew for each mask
+            raise
+
+
+def _certain(value: Conjunction, solver: Solver) -> Iterator[Conjunction]:
+    """What the items and members have to satisfy that each text of a value contains. It is asked
+    whether there are values for them, and for those that may come besides."""
+    spend()
+    shape = solver.values.shapes.normal_form(value)
+    if shape.strings is not EMPTY or shape.scalars is not EMPTY:
+        return
+    match shape.arrays, shape.objects:
+        case (array,), ():
+            if array.most != 0:
+                options = [option.value for option in ArrayProgress.start(array).options()]
+                possible = [each for each in options if solver.satisfiable(each)]
+                yield from possible if array.least else ()
+        case (), (each,):
+            if each.most is None:
+                for inner in _members(each, solver):
+                    solver.satisfiable(inner)
+            start = ObjectProgress(each)
+            for at in start.required_left():
+                yield from (option.value for option in start.take(at, solver.values.order))
+        case _:
+            return
 
 
 def _inside(value: Conjunction, solver: Solver) -> Iterator[Conjunction]:

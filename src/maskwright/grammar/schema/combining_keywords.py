@@ -18,6 +18,9 @@ from maskwright.grammar.schema.tree import (
     Unevaluated,
 )
 
+FEW_OPTIONS: Final = 2
+"""Options of a `oneOf` up to which it hardly multiplies."""
+
 
 def _read_all_of(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
     return [AllOf(source.children(setting, place))]
@@ -25,18 +28,26 @@ def _read_all_of(source: SchemaObject, setting: Json, place: str) -> list[Assert
 
 def _read_any_of(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
     options = source.children(setting, place)
-    source.parser.choices *= max(1, len(options))
+    _count(source, len(options))
     return [AnyOf(options)]
 
 
 def _read_one_of(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
     options = source.children(setting, place)
     source.parser.widest = max(source.parser.widest, len(options))
-    source.parser.choices *= max(1, len(options))
+    source.parser.intricate |= len(options) > FEW_OPTIONS
+    _count(source, len(options))
     return [OneOf(options)]
 
 
+def _count(source: SchemaObject, options: int) -> None:
+    """Count the options of a union."""
+    source.parser.choices *= max(1, options)
+    source.parser.options_read += options
+
+
 def _read_not(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    source.parser.negates = True
     return [Not(source.condition(setting, place))]
 
 
@@ -54,10 +65,12 @@ def _check_branch(source: SchemaObject, setting: Json, place: str) -> list[Asser
 def _read_unevaluated_properties(
     source: SchemaObject, setting: Json, place: str
 ) -> list[Assertion]:
+    source.parser.intricate = True
     return [Unevaluated("properties", source.child(setting, place))]
 
 
 def _read_unevaluated_items(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    source.parser.intricate = True
     return [Unevaluated("items", source.child(setting, place))]
 
 

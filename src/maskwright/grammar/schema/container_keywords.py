@@ -31,9 +31,19 @@ from maskwright.grammar.schema.tree import (
     UniqueItems,
 )
 
+MANY: Final = 100
+"""Items or members that are found without much work."""
+
+
+def _least(source: SchemaObject, setting: Json, place: str) -> int:
+    """A least count, which may take long to find values for."""
+    least = as_count(setting, place)
+    source.parser.intricate |= least > MANY
+    return least
+
 
 def _read_min_items(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
-    return [ItemCount(as_count(setting, place), None)]
+    return [ItemCount(_least(source, setting, place), None)]
 
 
 def _read_max_items(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
@@ -136,7 +146,7 @@ def _read_required(source: SchemaObject, setting: Json, place: str) -> list[Asse
 
 
 def _read_min_properties(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
-    return [PropertyCount(as_count(setting, place), None)]
+    return [PropertyCount(_least(source, setting, place), None)]
 
 
 def _read_max_properties(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
@@ -155,6 +165,7 @@ def _read_dependencies(source: SchemaObject, setting: Json, place: str) -> list[
             # "Without `name`, or with `other`" as one assertion, which unlike `If` is no union.
             assertions += (SomeMember({other: free}, (), (name,)) for other in names)
         else:
+            source.parser.choices *= 2
             present = Schema(below, (TypeIs(frozenset(["object"])), Required((name,))))
             assertions.append(If(present, source.child(dependent, below), Schema(below)))
     return assertions

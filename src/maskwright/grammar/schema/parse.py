@@ -42,6 +42,8 @@ READERS: Final[dict[str, KeywordReader]] = {
 }
 """The reader of each keyword that asserts something in some draft."""
 
+MANY_NEGATED: Final = 8
+"""Options of unions from which on a `not` may multiply them."""
 _SIMILAR: Final = 0.85
 """The ratio of `difflib` from which on a name is taken for a misspelt keyword."""
 
@@ -57,6 +59,8 @@ class ParsedSchema:
     document has too few unions for that to matter."""
     widest: int
     """The number of options of the longest `oneOf`."""
+    intricate: bool
+    """Whether there are keywords of which few may exceed a limit."""
     schemas: Mapping[Visit, Schema]
     """Every schema that the root leads to, by where it was read."""
 
@@ -86,7 +90,9 @@ def parse_schema(source: Json, options: ParseOptions) -> ParsedSchema:
     branches = 1.0
     if parser.choices > options.limits.alternatives:
         branches = most_branches(parser.schemas.values())
-    return ParsedSchema(root, report, branches, parser.widest, parser.schemas)
+    negated = parser.negates and parser.options_read > MANY_NEGATED
+    intricate = parser.intricate or negated or branches > options.limits.alternatives
+    return ParsedSchema(root, report, branches, parser.widest, intricate, parser.schemas)
 
 
 def _assertions(source: SchemaObject) -> list[Assertion]:

@@ -69,6 +69,12 @@ class DocumentParser:
     """The product of the numbers of options of all unions in the document."""
     widest: int = 0
     """The number of options of the longest `oneOf`."""
+    options_read: int = 0
+    """The number of options of all unions in the document."""
+    negates: bool = False
+    """Whether there is a `not`."""
+    intricate: bool = False
+    """Whether there is a keyword of which one alone may exceed a limit."""
     waiting: list[tuple[Schema, SchemaObject]] = field(
         default_factory=lambda: list[tuple[Schema, SchemaObject]]()
     )

@@ -32,6 +32,8 @@ class BudgetMasks:
         self._tables = walker.tables
         self._cache = costs.cache
         self._brought = 0
+        self.least = ENDLESS
+        """The fewest tokens of a text that have been found, over these tables or earlier ones."""
 
     @property
     def size(self) -> int:
@@ -83,7 +85,7 @@ class BudgetMasks:
         costs = self.costs
         costs.count_anew(here, prefix)
         token = costs.first_on_way(here, prefix, budget)
-        if token != NO_TOKEN or not steps:
+        if token != NO_TOKEN or (not steps and budget < self.least):
             return token
         at, text, left = self._recognizer.start, b"", budget + len(steps)
         if costs.tokens_needed(at) > left:

@@ -21,7 +21,9 @@ from maskwright.mask.walker import TokenGroups
 MOST_CHECKED: Final = 16
 """Most tokens of one group checked individually when the verdict depends on the text."""
 MARGIN: Final = 8
-"""Safety margin, in tokens, when one token stands for its group."""
+"""Tokens to spare with which one token of a large group passes for all of it. That no other one
+needs so many more is not proven: it has other values or names to differ from, for which a character
+more mostly suffices."""
 
 Verdict = Callable[[Configuration, bytes, int], bool]
 """Asked for a configuration, the text up to there, and a margin in tokens."""

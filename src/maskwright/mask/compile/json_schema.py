@@ -7,7 +7,12 @@ from dataclasses import replace
 from typing import Final, NamedTuple, get_args
 
 from maskwright.automaton.json.contexts import JsonContexts
-from maskwright.automaton.json.precheck import FEW_STEPS, WIDE, precheck_alternatives
+from maskwright.automaton.json.precheck import (
+    FEW_STEPS,
+    WIDE,
+    precheck_alternatives,
+    precheck_beginning,
+)
 from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.progress import PropertyOrder
 from maskwright.automaton.value.whitespace import WHITESPACE, WhitespaceName
@@ -126,8 +131,13 @@ def _compile(
             precheck_alternatives(root, solver, options.limits)
         elif parsed.branches > options.limits.alternatives:
             precheck_alternatives(root, solver, options.limits, FEW_STEPS)
+        if parsed.intricate:
+            precheck_beginning(root, solver, options.limits)
         beginning = source.begin(solver)
-    return Grammar(beginning, parsed.report, source.begin_again)
+    grammar = Grammar(beginning, parsed.report, source.begin_again)
+    if parsed.intricate:
+        grammar.find_first_mask()
+    return grammar
 
 
 class _Source(NamedTuple):

@@ -52,7 +52,7 @@ from maskwright.vocab import Vocabulary
 START = "start"
 _PARAMETERS = {"qwen_xml": "qwen_coder", "minimax_xml": "minimax", "glm_xml": "glm"}
 """The tool format of each style."""
-_COLLECTED = ("rules", "enforced", "annotations", "impossible")
+_COLLECTED = ("rules", "enforced", "annotations", "impossible", "intricate")
 """Fields of `Parts` that are results and not options."""
 
 
@@ -72,6 +72,8 @@ class Parts:
     annotations: list[ReportEntry] = field(default_factory=list[ReportEntry])
     impossible: list[Tool] = field(default_factory=list[Tool])
     """Tools that can't be called, because no object satisfies their schema."""
+    intricate: bool = False
+    """Whether some schema has keywords of which few may exceed a limit."""
 
     def __post_init__(self) -> None:
         if self.whitespace not in WHITESPACE:
@@ -91,9 +93,12 @@ class Parts:
     def compiled(self, vocab: Vocabulary, *, check_values: bool = True) -> Grammar:
         report = Report(tuple(self.enforced), tuple(self.annotations))
         rules = Rules(START, self.rules)
-        return compile_rules(
+        grammar = compile_rules(
             rules, vocab, report=report, limits=self.limits, check_values=check_values
         )
+        if self.intricate:
+            grammar.find_first_mask()
+        return grammar
 
     def schema(self, source: Json, pointer: str) -> Schema:
         """Parse a schema that stands at `pointer`."""
@@ -105,6 +110,7 @@ class Parts:
         parsed = parse_schema(source, options)
         if options.closed and not self.is_satisfiable(parsed.root):
             parsed = parse_schema(source, replace(options, closed=False))
+        self.intricate |= parsed.intricate
         for new, entries in (
             (parsed.report.enforced, self.enforced),
             (parsed.report.annotations, self.annotations),
@@ -194,6 +200,7 @@ class Parts:
             self.rules |= arguments.rules
             self.enforced += arguments.enforced
             self.annotations += arguments.annotations
+            self.intricate |= arguments.intricate
             if not arguments.possible:
                 self.impossible.append(tool)
             return arguments.expression
@@ -201,7 +208,7 @@ class Parts:
         return written
 
     def _arguments(self, tool: Tool, format: ToolFormat, vocab: Vocabulary) -> Arguments:
-        parts = replace(self, rules={}, enforced=[], annotations=[], impossible=[])
+        parts = replace(self, rules={}, enforced=[], annotations=[], impossible=[], intricate=False)
         if tool.input is not None:
             said = parts._input(tool, tool.input, format, vocab)
             return Arguments(said, parts.rules, (), ())
@@ -227,7 +234,12 @@ class Parts:
             error.param = tool.place
             raise
         return Arguments(
-            said, parts.rules, tuple(parts.enforced), tuple(parts.annotations), possible
+            said,
+            parts.rules,
+            tuple(parts.enforced),
+            tuple(parts.annotations),
+            possible,
+            parts.intricate,
         )
 
     def _input(

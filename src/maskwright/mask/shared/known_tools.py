@@ -24,6 +24,8 @@ class Arguments(NamedTuple):
     annotations: tuple[ReportEntry, ...]
     possible: bool = True
     """Whether some object satisfies the schema."""
+    intricate: bool = False
+    """Whether the schema has keywords of which few may exceed a limit."""
 
 
 class _Known(NamedTuple):
