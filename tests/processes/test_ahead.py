@@ -57,12 +57,7 @@ class Told:
             )
             reached.learn(target.reached, self.rows)
             targets.append(reached)
-        here.expand(
-            np.frombuffer(expansion.tokens, np.int32),
-            np.frombuffer(expansion.groups, np.uint8),
-            targets,
-            whole=expansion.whole,
-        )
+        here.expand(expansion.tokens, expansion.groups, targets, whole=expansion.whole)
 
     def check(self, matcher: Matcher) -> set[int]:
         """Compare what has been told of a matcher's position with the matcher; returns the tokens

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from maskwright.grammar.schema.tree import Report
 from maskwright.mask import Event, Grammar
-from maskwright.processes.learned import LearnedPosition, Row
+from maskwright.processes.learned import LearnedPosition, Row, new_bytes
 from maskwright.processes.lessons import fits
 from maskwright.processes.messages import (
     OWN,
@@ -127,13 +127,13 @@ class FollowedGrammar:
         self.start: LearnedPosition | None = None
         self._positions: dict[tuple[int, int], LearnedPosition] = {}
         self._rows: dict[int, Row] = {}
-        self._row_bytes = 0
+        self._array_bytes = 0
         self._least: dict[int, int] = {}
 
     @property
     def size(self) -> int:
         """Estimated bytes of what has been learned."""
-        return POSITION_BYTES * (1 + len(self._positions)) + self._row_bytes
+        return POSITION_BYTES * (1 + len(self._positions)) + self._array_bytes
 
     @property
     def is_proven(self) -> bool:
@@ -158,7 +158,7 @@ class FollowedGrammar:
         self.start = None
         self._positions = {}
         self._rows = {}
-        self._row_bytes = 0
+        self._array_bytes = 0
         self.processes.teach_again(self)
 
     def take_in(self, process: int, expansion: Expansion, rows: dict[int, Row]) -> None:
@@ -175,10 +175,9 @@ class FollowedGrammar:
                 following = self._learned(process, step.reached, rows)
                 target.moves[step.token] = following
                 target = following
-        tokens = np.frombuffer(expansion.tokens, np.int32)
-        groups = np.frombuffer(expansion.groups, np.uint8)
-        here.expand(tokens, groups, targets, whole=expansion.whole)
-        self._row_bytes += 5 * len(tokens)
+        self._array_bytes += here.expand(
+            expansion.tokens, expansion.groups, targets, whole=expansion.whole
+        )
 
     def _learned(
         self, process: int, description: Description, rows: dict[int, Row]
@@ -204,7 +203,7 @@ class FollowedGrammar:
         known = self._rows.get(id(row))
         if known is None:
             known = self._rows[id(row)] = row
-            self._row_bytes += row.nbytes
+            self._array_bytes += new_bytes(row)
         return known
 
 

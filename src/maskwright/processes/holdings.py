@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from maskwright.processes.follower import FollowedGrammar
-from maskwright.processes.learned import Row
+from maskwright.processes.learned import Row, shared_array
 from maskwright.processes.messages import Description, Expansion, Forget, Lesson
 
 
@@ -76,7 +76,7 @@ class Holdings:
 
     def _keep(self, rows: list[tuple[int, bytes]]) -> None:
         for number, data in rows:
-            self._rows[number] = np.frombuffer(data, np.int32)
+            self._rows[number] = shared_array(data, np.int32)
 
     def _drop(self, numbers: list[int]) -> None:
         for number in numbers:

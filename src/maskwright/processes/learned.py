@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final, TypeVar
+from weakref import WeakValueDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,29 @@ Row = npt.NDArray[np.int32]
 
 _NOTHING_AHEAD: Final = np.empty(0, np.int32), np.empty(0, np.uint8)
 """No tokens and no groups. Shared, since most positions are never expanded."""
+
+
+_Scalar = TypeVar("_Scalar", bound=np.generic)
+
+_arrays: Final[WeakValueDictionary[tuple[bytes, str], npt.NDArray[Any]]] = WeakValueDictionary()
+_counted: Final[WeakValueDictionary[int, npt.NDArray[Any]]] = WeakValueDictionary()
+
+
+def shared_array(data: bytes, kind: type[_Scalar]) -> npt.NDArray[_Scalar]:
+    """The array with these bytes; there is one at a time. The masks within strings, and the tokens
+    in them, are the same for all properties of all schemas."""
+    key = data, kind.__name__
+    known = _arrays.get(key)
+    return _arrays.setdefault(key, np.frombuffer(data, kind)) if known is None else known
+
+
+def new_bytes(array: npt.NDArray[Any]) -> int:
+    """The bytes of an array the first time that it is asked about, and 0 later: who has it first
+    counts it."""
+    if _counted.get(id(array)) is array:
+        return 0
+    _counted[id(array)] = array
+    return array.nbytes
 
 
 class LearnedPosition:
@@ -36,9 +60,9 @@ class LearnedPosition:
         """The mask under `sufficient_budget` and more."""
         self.row_number = -1
         self.sufficient_budget = 0
-        self.bounded: Final[list[tuple[Scope, Row]]] = []
+        self.bounded: tuple[tuple[Scope, Row], ...] = ()
         """Masks under smaller budgets."""
-        self._targets: Final[list[LearnedPosition]] = []
+        self._targets: tuple[LearnedPosition, ...] = ()
         self._ahead = _NOTHING_AHEAD
         """Tokens, ascending, of which a process has told ahead of a text where they lead, and the
         numbers of the `_targets`."""
@@ -64,7 +88,7 @@ class LearnedPosition:
         """Where tokens lead from here, as far as it is known: token `tokens[i]` int32 `[n]`, each
         once, to the position with the number `groups[i]`."""
         tokens, groups = self._ahead  # before the targets, of which there may be more by then
-        targets = self._targets.copy()
+        targets = self._targets
         moved = self.moves.copy()
         apart = [token for token in moved if not _contains(tokens, token)]
         numbers = range(len(targets), len(targets) + len(apart))
@@ -75,23 +99,23 @@ class LearnedPosition:
         )
 
     def expand(
-        self,
-        tokens: npt.NDArray[np.int32],
-        groups: npt.NDArray[np.uint8],
-        targets: list[LearnedPosition],
-        *,
-        whole: bool,
-    ) -> None:
-        """Learn that each of the `tokens`, ascending, leads to one of the `targets`, by its number
-        in `groups`; nothing more will be told if that is the `whole`. Called in another thread than
-        what follows texts: what is put in last makes the rest visible."""
-        groups = groups + np.uint8(len(self._targets))
-        self._targets.extend(targets)
-        known, places = self._ahead
-        tokens, places = np.concatenate((known, tokens)), np.concatenate((places, groups))
-        order = np.argsort(tokens, kind="stable")
-        self._ahead = tokens[order], places[order]
+        self, tokens: bytes, groups: bytes, targets: list[LearnedPosition], *, whole: bool
+    ) -> int:
+        """Learn that each of the `tokens` (int32, ascending) leads to one of the `targets`, by its
+        number in `groups` (uint8); nothing more will be told if that is the `whole`. Returns the
+        bytes that this takes. Called in another thread than what follows texts: what is put in last
+        makes the rest visible."""
+        before, places = self._ahead
+        if len(before):
+            more = np.frombuffer(groups, np.uint8) + np.uint8(len(self._targets))
+            both = np.concatenate((before, np.frombuffer(tokens, np.int32)))
+            order = np.argsort(both, kind="stable")
+            tokens = both[order].tobytes()
+            groups = np.concatenate((places, more))[order].tobytes()
+        self._targets = (*self._targets, *targets)
+        self._ahead = shared_array(tokens, np.int32), shared_array(groups, np.uint8)
         self.expands, self.noted = not whole, whole
+        return sum(map(new_bytes, self._ahead))
 
     def learn(self, description: Description, rows: dict[int, Row]) -> None:
         """Take in what of a description holds for every text."""
@@ -107,7 +131,7 @@ class LearnedPosition:
                 self.sufficient_budget = scope.low
                 self.row = row
         elif all(scope != known for known, _ in self.bounded):
-            self.bounded.append((scope, row))
+            self.bounded = (*self.bounded, (scope, row))
 
     def mask(self, budget: int) -> Row | None:
         """The mask for a text that may go on for `budget` tokens; None if it hasn't been

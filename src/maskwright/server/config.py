@@ -55,7 +55,7 @@ class ServerConfig:
     additional_properties: AdditionalProperties = "forbid"
     tool_format: str | None = None
     body_bytes: int = 8 << 20
-    grammar_bytes: int = 256 << 20
+    grammar_bytes: int = 128 << 20
     ping_seconds: float = 15.0
     reader_seconds: float = 60.0
     request_seconds: float | None = None

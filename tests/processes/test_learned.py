@@ -1,0 +1,76 @@
+"""Positions as far as they are learned: where tokens lead, told in parts, and shared arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from maskwright.processes.learned import LearnedPosition, new_bytes, shared_array
+from maskwright.processes.messages import Description
+
+STRING = list(range(100, 400))
+
+
+def position(number: int = 0) -> LearnedPosition:
+    return LearnedPosition(Description(number, (number,), accepting=False, complete=False))
+
+
+def told(
+    here: LearnedPosition,
+    tokens: list[int],
+    groups: list[int],
+    targets: list[LearnedPosition],
+    *,
+    whole: bool = True,
+) -> int:
+    as_bytes = np.array(tokens, np.int32).tobytes(), np.array(groups, np.uint8).tobytes()
+    return here.expand(*as_bytes, targets, whole=whole)
+
+
+def test_what_is_told_in_parts_comes_together() -> None:
+    here, one, two, three = map(position, range(4))
+    assert here.expands
+    told(here, [3, 8], [0, 1], [one, two], whole=False)
+    assert here.expands
+    told(here, [1, 5, 9], [0, 0, 0], [three])
+    assert not here.expands
+    leads = {1: three, 3: one, 5: three, 8: two, 9: three}
+    assert {token: here.after(token) for token in range(11)} == {
+        token: leads.get(token) for token in range(11)
+    }
+    tokens, groups, targets = here.told()
+    found = {
+        int(token): targets[group] for token, group in zip(tokens, groups.tolist(), strict=True)
+    }
+    assert found == leads
+
+
+def test_equal_arrays_are_one() -> None:
+    """The tokens within a string are told for each property of each schema."""
+    first, second, target = position(1), position(2), position(3)
+    size = told(first, STRING, [0] * len(STRING), [target])
+    assert size == 5 * len(STRING)
+    assert told(second, STRING, [0] * len(STRING), [position(4)]) == 0
+    assert first.told()[0].tolist() == second.told()[0].tolist() == STRING
+    assert first.after(100) is target
+    assert second.after(100) is not target
+    more = told(first, [7], [0], [position(5)])
+    assert more == 5 * (len(STRING) + 1)
+    assert second.told()[0].tolist() == STRING
+
+
+def test_an_array_is_freed_with_its_last_position() -> None:
+    tokens = list(range(1_000, 1_300))
+    first, second, target = map(position, range(3))
+    assert told(first, tokens, [0] * len(tokens), [target]) > 0
+    assert told(second, tokens, [0] * len(tokens), [target]) == 0
+    del first, second
+    again = position(3)
+    assert told(again, tokens, [0] * len(tokens), [target]) >= 4 * len(tokens)
+
+
+def test_bytes_count_once() -> None:
+    row = shared_array(bytes(range(200)), np.int32)
+    assert shared_array(bytes(range(200)), np.int32) is row
+    assert shared_array(bytes(range(200)), np.uint8).dtype == np.uint8
+    assert [new_bytes(row), new_bytes(row)] == [200, 0]
+    assert new_bytes(row.copy()) == 200
