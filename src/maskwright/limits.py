@@ -80,6 +80,9 @@ class Limits:
 
 DEFAULT_LIMITS = Limits()
 
+MEASURED: Final = frozenset(("seconds", "bytes"))
+"""The limits that are measured; all others are counts."""
+
 _BETWEEN_LOOKS: Final = 16
 """Steps between two looks at the clock, where one is needed; a step takes some microseconds."""
 _BETWEEN_MEASURES: Final = 0.01

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 from maskwright.automaton.rules.contexts import RuleContexts
 from maskwright.errors import LimitError
 from maskwright.grammar.schema.tree import Report
+from maskwright.limits import MEASURED
 from maskwright.mask.budget.least_tokens import least_tokens
 from maskwright.mask.budget.masks import BudgetMasks
 from maskwright.mask.budget.spellable import SpellableWalker
@@ -125,15 +126,17 @@ class Grammar:
         than `enough` tokens, other texts are tried as well."""
         if self._machinery.counts is not None:  # another text might exceed a bound on its tokens
             return self.min_tokens
-        start = self.recognizer.start
+        start, costs = self.recognizer.start, self.budgets.costs
         try:
-            with self.recognizer.tables.lock:
-                found = least_tokens(self.budgets.costs, start, enough)
-                self._least = self.budgets.least = min(found, self._least)
-                return found
+            with self.recognizer:  # all of the search is one question
+                found = least_tokens(costs, start, enough)
         except LimitError as error:
-            self.recognizer.name_construct(error, start, b"")
-            raise
+            if error.limit in MEASURED:
+                self.recognizer.name_construct(error, start, b"")
+                raise
+            found = self.min_tokens  # of what has been found so far
+        self._least = self.budgets.least = min(found, self._least)
+        return found
 
 
 class _Machinery(NamedTuple):

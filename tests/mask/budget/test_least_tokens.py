@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from maskwright import BudgetError, compile_regex
+from maskwright import BudgetError, Limits, compile_json_schema, compile_regex
 from maskwright.mask.budget import least_tokens as search
 from maskwright.mask.shared.generations import generations_of
+from tests.bounds import counted_calls
 from tests.matching import allowed, vocabulary
 
 VOCAB = vocabulary("ddddd", "eeeee")
@@ -89,3 +90,14 @@ def test_a_text_that_was_found_is_found_again_over_new_tables() -> None:
     assert allowed(matcher, 1) == {LONG}
     with pytest.raises(BudgetError, match="needs 2"):
         allowed(grammar.matcher(), 1)
+
+
+def test_the_search_is_one_question() -> None:
+    """What it takes counts together, and where that is too much, what has been found so far is the
+    answer: a thousand members took minutes."""
+    schema = {"type": "object", "minProperties": 120}
+    grammar = compile_json_schema(schema, VOCAB, limits=Limits(work=10_000))
+    needed = grammar.min_tokens
+    with counted_calls() as calls:
+        assert grammar.least_tokens(20) == needed
+    assert calls.count < 400_000

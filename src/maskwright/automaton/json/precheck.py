@@ -17,7 +17,7 @@ from maskwright.automaton.value.progress import ArrayProgress, ObjectProgress
 from maskwright.errors import LimitError
 from maskwright.grammar.regular.terms import EMPTY
 from maskwright.grammar.shape.shape import Conjunction, ObjectShape
-from maskwright.limits import Limits, Work, spend
+from maskwright.limits import MEASURED, Limits, Work, spend
 
 WIDE: Final = 10
 """A `oneOf` of more options than this is long."""
@@ -27,7 +27,7 @@ MOST_STEPS: Final = 150_000
 """Steps, counted as those of the limit `work`."""
 FEW_STEPS: Final = 10_000
 """Steps that take less than 50 ms on most machines: for what may turn out to be harmless."""
-_OF_SHAPES: Final = frozenset(("alternatives", "seconds", "bytes"))
+_OF_SHAPES: Final = MEASURED | {"alternatives"}
 """The limits that building shapes runs into, and those that pass for the whole compile; all others
 are counted anew for each mask."""
 

@@ -18,7 +18,7 @@ from maskwright.automaton.value.witness_text import rendered
 from maskwright.errors import InputError, LimitError
 from maskwright.grammar.schema.parse import ParseOptions, parse_schema
 from maskwright.grammar.shape.shape import conjunction_of
-from maskwright.limits import DEFAULT_LIMITS, spend
+from maskwright.limits import DEFAULT_LIMITS, MEASURED, spend
 from maskwright.mask.compile.constructs import SchemaConstructs
 from maskwright.workbench.difference.shape_pairs import (
     Constraint,
@@ -93,5 +93,5 @@ def _joined(outer: _Wrap, inner: _Wrap) -> _Wrap:
 
 def _raise_if_over(error: InputError) -> None:
     """Raise an error again that ends the comparison: its time or memory is used up."""
-    if isinstance(error, LimitError) and error.limit in ("seconds", "bytes"):
+    if isinstance(error, LimitError) and error.limit in MEASURED:
         raise error
