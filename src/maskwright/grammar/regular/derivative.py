@@ -8,7 +8,7 @@ state without arcs that is not nullable never appears. Each result is stored in 
 from __future__ import annotations
 
 from heapq import heappop, heappush
-from itertools import count
+from itertools import cycle
 from typing import Final
 
 from maskwright.grammar.regular import character_classes
@@ -345,14 +345,19 @@ def _decide(term: Regular, limit: int) -> None:
     """Set `live` of `term`, and of every term whose answer the search meets on its way.
 
     Depth first: most languages have a string wherever one looks, and not all of them a short one.
-    But of an intersection the states come first from which an end is nearest by the look of them,
-    and of these those that have fewest conditions left.
+    But the states of an intersection come in two orders by turns, since either may lead astray for
+    long: fewest conditions first, and first those from which an end is nearest by the look of them.
     """
     came_from: dict[Regular, Regular | None] = {term: None}
-    tie = count()
-    queue = [(0, 0, 0, term)]
-    while queue:
+    looked_at: set[Regular] = set()
+    queues: tuple[list[_Turn], list[_Turn]] = ([(0, 0, term)], [(0, 0, term)])
+    for queue in cycle(queues):
+        while queue and queue[0][-1] in looked_at:
+            heappop(queue)
+        if not queue:  # the other one has nothing new either
+            break
         state = heappop(queue)[-1]
+        looked_at.add(state)
         if state.nullable or state.live:
             step: Regular | None = state
             while step is not None:
@@ -363,18 +368,22 @@ def _decide(term: Regular, limit: int) -> None:
         for target in all_transitions(state).targets:
             if target not in came_from and target.live is not False:
                 came_from[target] = state
-                heappush(queue, _turn(target, next(tie)))
+                for each, turn in zip(queues, _turns(target, len(came_from)), strict=True):
+                    heappush(each, turn)
         check_searched(len(came_from), limit)
     for state in came_from:
         state.live = False
 
 
-def _turn(term: Regular, number: int) -> tuple[int, int, int, Regular]:
-    """When a search looks at a term, the `number`th that it has met."""
+_Turn = tuple[int, int, Regular]
+
+
+def _turns(term: Regular, number: int) -> tuple[_Turn, _Turn]:
+    """When a search looks at a term, the `number`th that it has met, in either order."""
     core = term.core if isinstance(term, LengthBounded) else term
     if isinstance(core, Intersection):
-        return least_length(core), len(core.parts), number, term
-    return 0, 0, -number, term
+        return (len(core.parts), number, term), (least_length(core), number, term)
+    return (0, -number, term), (0, -number, term)
 
 
 def shortest_length(term: Regular) -> tuple[int | None, bool | None]:
