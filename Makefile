@@ -20,7 +20,7 @@ ifeq ($(torch_$(TORCH)),)
 $(error TORCH is cpu or cuda, not '$(TORCH)')
 endif
 
-.PHONY: run test test-clients gpu-check lint types format bench docs clean
+.PHONY: run test test-clients llama-cpp gpu-check lint types format bench docs clean
 
 run: $(READY) ; $(VENV)/bin/maskwright serve
 
@@ -28,6 +28,9 @@ test: $(READY) ; $(VENV)/bin/python -m pytest
 
 # CLIENTS names some of them; --list names all.
 test-clients: $(READY) ; $(VENV)/bin/python tools/client_suites.py $(CLIENTS)
+
+# Builds llama-cpp-python, which `make test` then tests against; without it, these tests are skipped.
+llama-cpp: $(READY) ; $(VENV)/bin/python tools/llama_cpp.py
 
 # With TORCH=cuda. The script exits with 77 on a machine without a GPU.
 gpu-check: $(READY) ; $(VENV)/bin/python tools/gpu_check.py $(SAVE:%=--save)

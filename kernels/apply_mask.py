@@ -53,8 +53,9 @@ def mask_kernel(
 ):
     """Mask one tile of a row. `logits` are viewed as integers, `table` as bytes, and strides are in
     these elements. `FORBIDDEN`: the bits of -inf. `BY_ROW`: `rows` names rows of the table.
-    `WHOLE`: the vocabulary is a multiple of eight, so that a group is whole or absent and every
-    access has 128 bits."""
+    `WHOLE`: the vocabulary is a multiple of eight. Else the tokens of its last group are masked
+    apart, so that all other groups are whole: each is one access, of 128 bits if rows begin at
+    multiples of as many, and nothing after the vocabulary is read or written."""
     row = tl.program_id(0)
     number = row
     if BY_ROW:
@@ -65,15 +66,22 @@ def mask_kernel(
         allowed = tl.load(place, mask=group < table_bytes, other=0).to(tl.int32)
         bit = tl.arange(0, 8)
         token = group[:, None] * 8 + bit[None, :]
-        inside = (group * 8 < vocab)[:, None]
-        if not WHOLE:
-            inside = token < vocab
+        whole = group * 8 + 8 <= vocab
         place = logits + row.to(tl.int64) * stride + token
-        mixed = (allowed != 0) & (allowed != 255)
-        value = tl.load(place, mask=mixed[:, None] & inside, other=0)
+        mixed = (allowed != 0) & (allowed != 255) & whole
+        value = tl.load(place, mask=mixed[:, None], other=0)
         keep = ((allowed[:, None] >> bit[None, :]) & 1) != 0
         value = tl.where(keep, value, tl.full([GROUPS, 8], FORBIDDEN, value.dtype))
-        tl.store(place, value, mask=(allowed != 255)[:, None] & inside)
+        tl.store(place, value, mask=((allowed != 255) & whole)[:, None])
+        if not WHOLE:
+            last = vocab // 8
+            if tl.program_id(1) == last // GROUPS:
+                byte = table + number.to(tl.int64) * table_stride + last
+                bits = tl.load(byte, mask=last < table_bytes, other=0).to(tl.int32)
+                forbidden = (((bits >> bit) & 1) == 0) & (last * 8 + bit < vocab)
+                ends = logits + row.to(tl.int64) * stride + last * 8 + bit
+                gone = tl.full([8], FORBIDDEN, logits.dtype.element_ty)
+                tl.store(ends, gone, mask=forbidden)
 
 
 def apply_mask(logits: Tensor, words: Tensor) -> None:

@@ -29,6 +29,9 @@ AVAILABLE = triton is not None
 INTERPRETED = AVAILABLE and os.environ.get("TRITON_INTERPRET") == "1"
 """Whether kernels run in Triton's interpreter."""
 
+LOGIT_MULTIPLE: Final = 16
+"""Rows of logits begin at multiples of so many numbers, which Triton compiles kernels for."""
+
 UPLOAD_MULTIPLE: Final = 16
 """Columns of an upload begin at multiples of so many bytes, which kernels are compiled for."""
 
@@ -49,6 +52,37 @@ def runs_kernels(tensor: Tensor) -> bool:
 def kernels_run_on(device: torch.device) -> bool:
     """Whether kernels can work on tensors of `device`."""
     return AVAILABLE and (device.type == "cuda" or INTERPRETED)
+
+
+def new_logits(
+    rows: int, vocab: int, device: torch.device, dtype: torch.dtype = torch.float32
+) -> Tensor:
+    """Return memory for logits `[rows, vocab]`, with any contents, of which kernels read whole rows
+    in wide steps: rows begin at multiples of `LOGIT_MULTIPLE` numbers, and there is memory up to
+    the next one after the last row as well."""
+    width = -(-vocab // LOGIT_MULTIPLE) * LOGIT_MULTIPLE
+    return torch.empty(rows, width, dtype=dtype, device=device)[:, :vocab]
+
+
+def as_logits(numbers: Tensor) -> Tensor:
+    """Return `numbers` `[rows, vocab]` in float32, laid out as `new_logits` does where kernels
+    run."""
+    if not runs_kernels(numbers):
+        return numbers.float()
+    if numbers.dtype == torch.float32 and readable_tokens(numbers) % LOGIT_MULTIPLE == 0:
+        return numbers
+    return new_logits(*numbers.shape, numbers.device).copy_(numbers)
+
+
+def readable_tokens(logits: Tensor) -> int:
+    """Return up to where kernels may read each row of `logits` `[rows, vocab]`: to a multiple of
+    `LOGIT_MULTIPLE` if rows begin at such ones and that lies in the memory that they are in, else
+    only to the end of the vocabulary."""
+    rows, vocab = logits.shape
+    width = -(-vocab // LOGIT_MULTIPLE) * LOGIT_MULTIPLE
+    end = logits.storage_offset() + (rows - 1) * logits.stride(0) + width
+    fits = end * logits.element_size() <= logits.untyped_storage().nbytes()
+    return width if fits and logits.stride(0) % LOGIT_MULTIPLE == 0 else vocab
 
 
 def staging(*shape: int, dtype: torch.dtype, device: torch.device) -> Tensor:

@@ -28,6 +28,7 @@ from maskwright.kernels.attention.tiles import (
     Kind,
     Tiles,
     decode_tiles,
+    decodes_at_once,
     power_of_two,
     prefill_tiles,
 )
@@ -43,6 +44,9 @@ SPLIT: Final = 1024
 
 MERGED: Final = 32
 """Splits that are joined at once."""
+
+CODES: Final = {torch.int8: "int8", torch.float8_e4m3fn: "fp8"}
+"""The name of each kind of codes."""
 
 LOG2_E: Final = 1.4426950408889634
 
@@ -81,14 +85,55 @@ class Scores:
 
 
 @jit
-def as_numbers(loaded, kind: tl.constexpr, FP8: tl.constexpr):
-    """Return what was loaded as numbers of `kind`. `FP8`: bytes are numbers of fp8 (e4m3), which
-    not every GPU knows. With their bits moved to their places in float16, whose exponents have
-    another origin, they are 256 times too small."""
-    if FP8:
-        bits = (loaded.to(tl.int16) & 128) << 8 | (loaded.to(tl.int16) & 127) << 7
-        return (bits.to(tl.float16, bitcast=True).to(tl.float32) * 256).to(kind)
-    return loaded.to(kind)
+def as_numbers(loaded, kind: tl.constexpr, CODES: tl.constexpr):
+    """Return what was loaded as numbers of `kind`: a tuple of one matrix, or of codes, which are
+    loaded in pairs of int16, one with the even columns and one with the odd ones."""
+    if CODES == "int8":
+        numbers = ((loaded << 8) >> 8).to(kind), (loaded >> 8).to(kind)
+    elif CODES == "fp8":
+        numbers = from_fp8(loaded << 8, kind), from_fp8(loaded, kind)
+    else:
+        numbers = (loaded.to(kind),)
+    return numbers
+
+
+@jit
+def from_fp8(bits, kind: tl.constexpr):
+    """Return the numbers of fp8 (e4m3) in the upper bytes of `bits` int16, divided by 256, as
+    numbers of `kind`. Not every GPU knows fp8. What this does is to move the bits to their places
+    in float16, whose exponents have another origin."""
+    bits = (bits & -32768) | ((bits >> 1) & 0x3F80)
+    return bits.to(tl.float16, bitcast=True).to(kind)
+
+
+@jit
+def scales_of(scales, place, exists, CODES: tl.constexpr):
+    """Return the scales of what `as_numbers` makes of codes."""
+    scale = tl.load(scales + place, mask=exists, other=0)
+    if CODES == "fp8":
+        scale *= 256
+    return scale
+
+
+@jit
+def columns(numbers, CODES: tl.constexpr):
+    """Return `numbers` `[rows, width]` as `as_numbers` does: a tuple of one matrix, or of the even
+    and the odd columns."""
+    if CODES is None:
+        parts = (numbers,)
+    else:
+        parts = tl.split(tl.reshape(numbers, [numbers.shape[0], numbers.shape[1] // 2, 2]))
+    return parts
+
+
+@jit
+def joined(parts):
+    """Return the matrix of which `columns` would make `parts`."""
+    numbers = parts[0]
+    if len(parts) == 2:
+        shape: tl.constexpr = [numbers.shape[0], numbers.shape[1] * 2]
+        numbers = tl.reshape(tl.join(numbers, parts[1]), shape)
+    return numbers
 
 
 @jit
@@ -117,26 +162,30 @@ def attend_tiles(
     WIDTH_2: tl.constexpr,
     BLOCK: tl.constexpr,
     TILE: tl.constexpr,
-    FP8: tl.constexpr,
+    CODES: tl.constexpr,
     MASKED: tl.constexpr,
 ):
     """Add the tiles of keys from `begin` to `end` to what `attend_kernel` keeps of each row: the
     highest score (`top`), the sum of weights (`mass`) and of weighted values (`mixed`). Scores are
-    exponents of two. Keys from `last` on don't exist. `FP8`: the bytes of
-    the pool are numbers of that kind. `MASKED`: not every row sees every key."""
-    lane = tl.arange(0, WIDTH_2)
+    exponents of two. Keys from `last` on don't exist. `packed` and `mixed` are tuples, see
+    `columns`. `CODES`: see `attend_kernel`. `MASKED`: not every row sees every key."""
+    PARTS: tl.constexpr = len(packed)
+    kind: tl.constexpr = packed[0].dtype
+    lane = tl.arange(0, WIDTH_2 // PARTS)
     for tile in range(begin, end, TILE):
         key = tile + tl.arange(0, TILE)
         exists = key < last
         block = tl.load(table + key // BLOCK, mask=exists, other=0).to(tl.int64)
         place = (block * block_stride + key % BLOCK * slot_stride)[:, None] + lane[None, :]
-        inside = exists[:, None] & (lane < WIDTH)[None, :]
-        part = as_numbers(tl.load(keys + place, mask=inside, other=0), packed.dtype, FP8)
-        part = tl.trans(part)
-        scores = tl.dot(packed, part, input_precision="ieee") * factor
+        inside = exists[:, None] & (lane < WIDTH // PARTS)[None, :]
+        parts = as_numbers(tl.load(keys + place, mask=inside, other=0), kind, CODES)
+        scores = tl.dot(packed[0], tl.trans(parts[0]), input_precision="ieee")
+        if PARTS == 2:
+            scores = tl.dot(packed[1], tl.trans(parts[1]), scores, input_precision="ieee")
+        scores *= factor
         if key_scales is not None:
             scale_place = block * scale_block_stride + key % BLOCK * scale_slot_stride
-            scores *= tl.load(key_scales + scale_place, mask=exists, other=0)[None, :]
+            scores *= scales_of(key_scales, scale_place, exists, CODES)[None, :]
         if softcap is not None:
             # tanh by an exponential, whose overflow to infinity gives 1. 1.4427 is log2(e).
             scores = 1 - 2 / (tl.exp(2 * scores) + 1)
@@ -155,11 +204,21 @@ def attend_tiles(
         mass = mass * shrink + tl.sum(weights, 1)
         if value_scales is not None:
             scale_place = block * scale_block_stride + key % BLOCK * scale_slot_stride
-            weights *= tl.load(value_scales + scale_place, mask=exists, other=0)[None, :]
-        part = as_numbers(tl.load(values + place, mask=inside, other=0), packed.dtype, FP8)
-        mixed *= shrink[:, None]
-        mixed = tl.dot(weights.to(packed.dtype), part, mixed, input_precision="ieee")
+            weights *= scales_of(value_scales, scale_place, exists, CODES)[None, :]
+        parts = as_numbers(tl.load(values + place, mask=inside, other=0), kind, CODES)
+        mixed = add_values(mixed, shrink[:, None], weights.to(kind), parts)
     return top, mass, mixed
+
+
+@jit
+def add_values(mixed, shrink, weights, parts):
+    """Return the sums of values `mixed` times `shrink`, with `parts` times `weights` added."""
+    first = tl.dot(weights, parts[0], mixed[0] * shrink, input_precision="ieee")
+    if len(parts) == 1:
+        sums = (first,)
+    else:
+        sums = first, tl.dot(weights, parts[1], mixed[1] * shrink, input_precision="ieee")
+    return sums
 
 
 @jit
@@ -224,7 +283,7 @@ def attend_kernel(
     TILE: tl.constexpr,
     SPLIT: tl.constexpr,
     BULK: tl.constexpr,
-    FP8: tl.constexpr,
+    CODES: tl.constexpr,
     UPCAST: tl.constexpr,
 ):
     """Attend from one sequence (axis 0 of the grid) with the heads that share a head of keys (axis
@@ -234,7 +293,9 @@ def attend_kernel(
     float32 `[sequences, KV heads, splits, ROWS, WIDTH]`.
 
     `GROUP`: heads that share a head of keys. `BULK`: tiles that all rows see are read without
-    masks. `UPCAST`: compute in float32, since the interpreter can't in bfloat16."""
+    masks. `CODES`: "int8", "fp8", or None if `pool` holds numbers; codes are int16 there, pairs of
+    neighbours, since Triton then reads values in accesses of 128 bits; strides count codes.
+    `UPCAST`: compute in float32, since the interpreter can't in bfloat16."""
     TOKENS: tl.constexpr = ROWS // GROUP
     sequence, head = tl.program_id(0), tl.program_id(1)
     before = tl.program_id(2) * TOKENS if SPLIT == 0 else 0
@@ -252,10 +313,13 @@ def attend_kernel(
         batch_row = (tl.load(first + sequence) + token).to(tl.int64)
         place = batch_row * query_stride + of_head * query_head_stride
         packed = tl.load(query + place[:, None] + lane[None, :], mask=inside, other=0)
-        if UPCAST:
-            packed = packed.to(tl.float32)
+        packed = columns(packed.to(tl.float32) if UPCAST else packed, CODES)
         nothing = tl.zeros([ROWS], tl.float32)
-        state = (nothing + float("-inf"), nothing, tl.zeros([ROWS, WIDTH_2], tl.float32))
+        mixed = columns(tl.zeros([ROWS, WIDTH_2], tl.float32), CODES)
+        state = (nothing + float("-inf"), nothing, mixed)
+        if CODES is not None:
+            block_stride, part_stride = block_stride // 2, part_stride // 2
+            slot_stride, head_stride = slot_stride // 2, head_stride // 2
         keys = pool + head * head_stride
         key_scales, value_scales = None, None
         if scales is not None:
@@ -263,7 +327,7 @@ def attend_kernel(
             value_scales = key_scales + scale_part_stride
         table = tables + sequence.to(tl.int64) * table_stride
         read = (packed, position, keys, keys + part_stride, key_scales, value_scales)
-        strides = (block_stride, slot_stride, scale_block_stride, scale_slot_stride)
+        by = (block_stride, slot_stride, scale_block_stride, scale_slot_stride)
         how = (table, last, factor, window, softcap)
         if BULK:
             # Up to `whole`, keys are not after the first query; from `near` on, in every window.
@@ -273,16 +337,16 @@ def attend_kernel(
                 near = (tl.maximum(high - window, 0) + TILE - 1) // TILE * TILE
                 near = tl.minimum(tl.maximum(near, low), whole)
                 state = attend_tiles(
-                    *state, low, near, *read, *strides, *how, WIDTH, WIDTH_2, BLOCK, TILE, FP8, True
+                    *state, low, near, *read, *by, *how, WIDTH, WIDTH_2, BLOCK, TILE, CODES, True
                 )
             state = attend_tiles(
-                *state, near, whole, *read, *strides, *how, WIDTH, WIDTH_2, BLOCK, TILE, FP8, False
+                *state, near, whole, *read, *by, *how, WIDTH, WIDTH_2, BLOCK, TILE, CODES, False
             )
             low = whole
         state = attend_tiles(
-            *state, low, high, *read, *strides, *how, WIDTH, WIDTH_2, BLOCK, TILE, FP8, True
+            *state, low, high, *read, *by, *how, WIDTH, WIDTH_2, BLOCK, TILE, CODES, True
         )
-        top, mass, mixed = state
+        top, mass, mixed = state[0], state[1], joined(state[2])
         if SPLIT == 0:
             result = weighted_mean(top, mass, mixed, sinks, of_head).to(out.dtype.element_ty)
             place = batch_row * out_stride + of_head * out_head_stride
@@ -373,8 +437,11 @@ def paged_decode(
         raise ValueError(f"a decode has at most {MOST_DECODES} queries of each sequence")
     if not runs_kernels(query):
         return _by_twin(query, pool, layer, sequences, scores, out)
-    group = query.shape[1] // pool.data.shape[4]
-    tiles = decode_tiles(_kind(query, pool), sequences.most * group)
+    queries = sequences.most * (query.shape[1] // pool.data.shape[4])
+    kind = _kind(query, pool)
+    if not decodes_at_once(kind, queries):
+        return paged_prefill(query, pool, layer, sequences, scores, out)
+    tiles = decode_tiles(kind, queries)
     splits = -(-sequences.longest // SPLIT)
     out = _room(query) if out is None else out
     launch = _Launch(query, pool, layer, sequences, scores, out, tiles)
@@ -435,13 +502,13 @@ class _Launch:
         if scales is not None:
             scales = scales[:, self.layer]
         block, heads, width = data.shape[2:]
-        fp8 = data.dtype == torch.float8_e4m3fn
-        if fp8:
-            data = data.view(torch.uint8)
+        strides, codes = data.stride()[:4], CODES.get(data.dtype)
+        if codes is not None:
+            data = data.view(torch.int16)
         softcap = scores.softcap
         attend_kernel[len(sequences.first), heads, parts](
             *(query, *query.stride()[:2]),
-            *(data, *data.stride()[:4]),
+            *(data, *strides),
             *((None, 0, 0, 0, 0) if scales is None else (scales, *scales.stride())),
             *(sequences.first, sequences.start, sequences.count),
             *(sequences.tables, sequences.tables.stride(0)),
@@ -453,13 +520,13 @@ class _Launch:
             *(found, mixed),
             GROUP=query.shape[1] // heads,
             WIDTH=width,
-            WIDTH_2=max(16, power_of_two(width)),
+            WIDTH_2=max(16 if codes is None else 32, power_of_two(width)),
             BLOCK=block,
             ROWS=self.tiles.rows,
             TILE=self.tiles.tile,
             SPLIT=SPLIT,
             BULK=self.tiles.bulk,
-            FP8=fp8,
+            CODES=codes,
             UPCAST=INTERPRETED and query.dtype == torch.bfloat16,
             num_warps=self.tiles.warps,
             enable_fp_fusion=True,
@@ -502,6 +569,8 @@ def _check(query: Tensor, pool: KvPool, sequences: Sequences) -> None:
         )
     if pool.scales is None and pool.data.dtype != query.dtype:
         raise ValueError(f"queries of {query.dtype} can't read a pool of {pool.data.dtype}")
+    if pool.scales is not None and width % 2:
+        raise ValueError("heads of codes must have an even width")
     columns = (sequences.first, sequences.start, sequences.count)
     if any(column.dtype != torch.int32 or column.ndim != 1 for column in columns):
         raise ValueError("rows, positions and counts of sequences must be int32 vectors")

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from maskwright.kernels.apply_mask import AS_INTEGERS, FORBIDDEN
-from maskwright.kernels.device import runs_kernels
+from maskwright.kernels.device import readable_tokens, runs_kernels
 from maskwright.kernels.sample_inputs import (
     ALLOWED,
     BANNED,
@@ -70,10 +70,11 @@ def _launch(logits: Tensor, inputs: SampleInputs, *, scored: bool) -> Drawn:
         _edit(logits, table, inputs, listed, edited)
     peaks = logits.new_empty(rows, groups, dtype=torch.float32)
     stats = logits.new_empty(rows, STATS, tiles, dtype=torch.float32) if scored else None
-    masks = (logits, logits.stride(0), table, table.stride(0), inputs.mask_rows, vocab)
+    masks = (logits, logits.stride(0), table, table.stride(0), inputs.mask_rows)
+    sizes = (vocab, readable_tokens(logits), table.shape[1])
     scan_kernel[rows, tiles](
         *masks,
-        table.shape[1],
+        *sizes,
         peaks,
         groups,
         stats,
@@ -89,7 +90,7 @@ def _launch(logits: Tensor, inputs: SampleInputs, *, scored: bool) -> Drawn:
     counts = logits.new_zeros(rows, 2, dtype=torch.int32)
     select_kernel[rows,](
         *masks,
-        table.shape[1],
+        *sizes,
         peaks,
         groups,
         logits.new_empty(rows, groups, dtype=torch.int32),

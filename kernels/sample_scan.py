@@ -95,17 +95,18 @@ def edit_kernel(
 
 
 @jit
-def load_tokens(logits, words, eight, vocab, mask_bytes, number, ALL: tl.constexpr):
+def load_tokens(logits, words, eight, vocab, readable, mask_bytes, number, ALL: tl.constexpr):
     """Load the groups of eight tokens numbered `eight` `[n]` of one row: the logits in float32, of
-    forbidden ones only with `ALL`; whether each is allowed; the tokens; all `[n, 8]`. `number`: of
-    the row's mask, which is at `words`; -1 for none."""
+    forbidden ones only with `ALL`; whether each is allowed; the tokens; all `[n, 8]`. `readable`:
+    where the memory of the row ends, see `readable_tokens`. `number`: of the row's mask, which is
+    at `words`; -1 for none."""
     bit = tl.arange(0, 8)
     token = eight[:, None] * 8 + bit[None, :]
-    inside = token < vocab
+    inside = token < readable
     limit = tl.where(number >= 0, mask_bytes, 0)
     bits = tl.load(words + eight, mask=eight < limit, other=0).to(tl.int32)
     bits = tl.where(number >= 0, bits, 255)
-    keep = (((bits[:, None] >> bit[None, :]) & 1) != 0) & inside
+    keep = (((bits[:, None] >> bit[None, :]) & 1) != 0) & (token < vocab)
     wanted = inside if ALL else inside & (bits != 0)[:, None]
     logit = tl.load(logits + token, mask=wanted, other=0).to(tl.float32)
     return logit, keep, token
@@ -119,6 +120,7 @@ def scan_kernel(
     table_stride,
     mask_rows,
     vocab,
+    readable,
     mask_bytes,
     peaks,
     groups,
@@ -135,7 +137,7 @@ def scan_kernel(
     words = table + tl.maximum(number, 0).to(tl.int64) * table_stride
     own = logits + row.to(tl.int64) * stride
     eight = tile * EIGHTS + tl.arange(0, EIGHTS)
-    logit, keep, token = load_tokens(own, words, eight, vocab, mask_bytes, number, SCORED)
+    logit, keep, token = load_tokens(own, words, eight, vocab, readable, mask_bytes, number, SCORED)
     value = tl.where(keep, logit, float("-inf"))
     value = tl.where(value != value, float("inf"), value)
     peak = tl.max(tl.reshape(tl.max(value, 1), [EIGHTS // 16, 16]), 1)

@@ -32,12 +32,12 @@ def distance(z):
 @jit
 def dense_chunk(row, near, at, EIGHTS: tl.constexpr):
     """Return the scaled logits of the groups from `at` on, their tokens, and groups of eight."""
-    logits, words, vocab, mask_bytes, mask, groups, peak, divisor = row
+    logits, words, vocab, readable, mask_bytes, mask, groups, peak, divisor = row
     lane = tl.arange(0, EIGHTS)
     index = at + lane // 16
     group = tl.load(groups + index, mask=index < near, other=0)
     eight = group * 16 + lane % 16
-    logit, keep, token = load_tokens(logits, words, eight, vocab, mask_bytes, mask, False)
+    logit, keep, token = load_tokens(logits, words, eight, vocab, readable, mask_bytes, mask, False)
     keep = keep & (index < near)[:, None]
     z = tl.div_rn(tl.where(keep, logit, float("-inf")) - peak, divisor)
     return z, token, eight
@@ -66,6 +66,18 @@ def listed_peak(extra, begin, END: tl.constexpr, LIST: tl.constexpr):
 
 
 @jit
+def divide(z, bound, MASS: tl.constexpr):
+    """Return of each of the scaled logits `z` what it adds to the amount within the distance
+    `bound`, 1 or with `MASS` its `exp(z)`; the largest distance of one that lies within; and the
+    least of those beyond, 2 ** 31 - 1 if there is none."""
+    part = tl.exp(z) if MASS else (z > float("-inf")).to(tl.float32)
+    far = distance(z)
+    within = far <= bound
+    last, beyond = tl.where(within, far, 0), tl.where(within, 0x7FFFFFFF, far)
+    return tl.where(within, part, 0.0), tl.max(last), tl.min(beyond)
+
+
+@jit
 def amount(
     row,
     near,
@@ -79,44 +91,21 @@ def amount(
     LIST: tl.constexpr,
 ):
     """Return how many tokens lie within the distance `bound`, or with `MASS` their mass, the sum of
-    `exp(z)`; float64."""
-    total, _, _ = amount_around(row, near, extra, begin, bound, MASS, LISTED, END, EIGHTS, LIST)
-    return total
-
-
-@jit
-def amount_around(
-    row,
-    near,
-    extra,
-    begin,
-    bound,
-    MASS: tl.constexpr,
-    LISTED: tl.constexpr,
-    END: tl.constexpr,
-    EIGHTS: tl.constexpr,
-    LIST: tl.constexpr,
-):
-    """Return the `amount` of tokens within the distance `bound`, the largest distance of one of
-    them, and the least of those beyond it, 2 ** 31 - 1 if there is none."""
+    `exp(z)`, in float64; and the two distances next to the bound, see `divide`."""
     total = tl.full([], 0.0, tl.float64)
     last, beyond = tl.full([], 0, tl.int32), tl.full([], 0x7FFFFFFF, tl.int32)
     for at in range(0, near, EIGHTS // 16):
         z, _, _ = dense_chunk(row, near, at, EIGHTS)
-        part = tl.exp(z) if MASS else (z > float("-inf")).to(tl.float32)
-        within = distance(z) <= bound
-        total += tl.sum(tl.sum(tl.where(within, part, 0.0), 1)).to(tl.float64)
-        last = tl.maximum(last, tl.max(tl.where(within, distance(z), 0)))
-        beyond = tl.minimum(beyond, tl.min(tl.where(within, 0x7FFFFFFF, distance(z))))
+        parts, furthest, next_one = divide(z, bound, MASS)
+        total += tl.sum(tl.sum(parts, 1)).to(tl.float64)
+        last, beyond = tl.maximum(last, furthest), tl.minimum(beyond, next_one)
     if LISTED:
         for at in range(begin, extra[0], LIST):
             value, _ = listed_chunk(extra, at, END, LIST)
-            z = tl.div_rn(value - row[6], row[7])
-            part = tl.exp(z) if MASS else (z > float("-inf")).to(tl.float32)
-            within = distance(z) <= bound
-            total += tl.sum(tl.where(within, part, 0.0)).to(tl.float64)
-            last = tl.maximum(last, tl.max(tl.where(within, distance(z), 0)))
-            beyond = tl.minimum(beyond, tl.min(tl.where(within, 0x7FFFFFFF, distance(z))))
+            z = tl.div_rn(value - row[7], row[8])
+            parts, furthest, next_one = divide(z, bound, MASS)
+            total += tl.sum(parts).to(tl.float64)
+            last, beyond = tl.maximum(last, furthest), tl.minimum(beyond, next_one)
     return total, last, beyond
 
 
@@ -168,12 +157,12 @@ def threshold(
     low = tl.full([], 0, tl.int32)
     while low < bound:
         middle = low + (bound - low) // 2
-        total, last, beyond = amount_around(
+        total, last, beyond = amount(
             row, near, extra, begin, middle, MASS, LISTED, END, EIGHTS, LIST
         )
         if total >= target:
             bound = last
-            near = shorten(reach, bound, row[5], GROUPS)
+            near = shorten(reach, bound, row[6], GROUPS)
         else:
             low = tl.minimum(beyond, bound)
     return bound, near
@@ -243,7 +232,7 @@ def draw(
     if LISTED:
         for at in range(begin, extra[0], LIST):
             value, token = listed_chunk(extra, at, END, LIST)
-            z = tl.div_rn(value - row[6], row[7])
+            z = tl.div_rn(value - row[7], row[8])
             z = tl.where(distance(z) <= bound, z, float("-inf"))
             a, b, c, d = words_of(token // 4, seed, position)
             lane = token % 4
@@ -271,7 +260,7 @@ def highest(
     if LISTED:
         for at in range(begin, extra[0], LIST):
             value, token = listed_chunk(extra, at, END, LIST)
-            chosen = tl.minimum(chosen, tl.min(tl.where(value == row[6], token, 0x7FFFFFFF)))
+            chosen = tl.minimum(chosen, tl.min(tl.where(value == row[7], token, 0x7FFFFFFF)))
     return chosen
 
 
@@ -296,7 +285,7 @@ def choose(
     temperature, top_k, top_p, least, seed, position = rules
     bound = tl.full([], 0x7F800000 if SCORED else 0x42000000, tl.int32)
     if temperature == 0:
-        near = shorten(reach, 0, row[5], GROUPS)
+        near = shorten(reach, 0, row[6], GROUPS)
         chosen = highest(row, near, extra, begin, LISTED, END, EIGHTS, LIST)
         bound = tl.full([], 0, tl.int32)
     else:
@@ -304,7 +293,7 @@ def choose(
             bound = kth_group(reach, bound, top_k)
         if top_p >= 1:
             bound = tl.minimum(bound, least)
-        near = shorten(reach, bound, row[5], GROUPS)
+        near = shorten(reach, bound, row[6], GROUPS)
         if top_k > 0:
             bound, near = threshold(
                 row,
@@ -322,7 +311,7 @@ def choose(
                 GROUPS,
             )
         if top_p < 1:
-            whole = amount(row, near, extra, begin, bound, True, LISTED, END, EIGHTS, LIST)
+            whole, _, _ = amount(row, near, extra, begin, bound, True, LISTED, END, EIGHTS, LIST)
             bound, near = threshold(
                 row,
                 near,
@@ -394,6 +383,7 @@ def select_kernel(
     table_stride,
     mask_rows,
     vocab,
+    readable,
     mask_bytes,
     peaks,
     groups,
@@ -455,7 +445,7 @@ def select_kernel(
         words = table + tl.maximum(mask, 0).to(tl.int64) * table_stride
         own = logits + number.to(tl.int64) * stride
         near_groups += number * groups
-        row = (own, words, vocab, mask_bytes, mask, near_groups, peak, divisor)
+        row = (own, words, vocab, readable, mask_bytes, mask, near_groups, peak, divisor)
         drop = distance(tl.load(least + number))
         kept, share = tl.load(top_k + number), tl.load(top_p + number)
         rules = (heat, kept, share, drop, tl.load(seeds + number), tl.load(positions + number))
@@ -474,8 +464,8 @@ def select_kernel(
                 logit = value_of(chosen, extra, begin, raw, dense, LIST)
                 value = value_of(chosen, extra, begin, values, dense, LIST)
             z = tl.div_rn(value - peak, divisor).to(tl.float64)
-            mass = amount(row, near, extra, begin, bound, True, LISTED, END, EIGHTS, LIST)
-            support = amount(row, near, extra, begin, bound, False, LISTED, END, EIGHTS, LIST)
+            mass, _, _ = amount(row, near, extra, begin, bound, True, LISTED, END, EIGHTS, LIST)
+            support, _, _ = amount(row, near, extra, begin, bound, False, LISTED, END, EIGHTS, LIST)
             scores += number * 4
             tl.store(scores, (logit.to(tl.float64) - whole).to(tl.float32))
             tl.store(scores + 1, (logit.to(tl.float64) - legal).to(tl.float32))

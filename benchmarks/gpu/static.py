@@ -43,7 +43,7 @@ from maskwright.kernels import (
     silu_mul,
     store_kv,
 )
-from maskwright.kernels.device import AVAILABLE
+from maskwright.kernels.device import AVAILABLE, new_logits
 from maskwright.kernels.fp8 import product
 from maskwright.kernels.kv_pool import KvPool
 from maskwright.kernels.sample_inputs import ListedTokens, SampleInputs
@@ -250,17 +250,32 @@ def launches(subject: Callable[[], object]) -> list[Launch]:
     return found
 
 
+META: Final = torch.device("meta")
+
+
 def empty(*shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
     """A tensor without data."""
-    return torch.empty(*shape, dtype=dtype, device="meta")
+    return torch.empty(*shape, dtype=dtype, device=META)
+
+
+def logits_of(rows: int, vocab: int, dtype: torch.dtype, *, dense: bool) -> torch.Tensor:
+    """Logits as the engine has them, or `dense`: with nothing between the rows."""
+    if dense:
+        return empty(rows, vocab, dtype=dtype)
+    return new_logits(rows, vocab, META, dtype)
 
 
 def mask(
-    dtype: torch.dtype, vocab: int = 128_256, *, by_row: bool = True, rows: int = ROWS
+    dtype: torch.dtype,
+    vocab: int = 128_256,
+    *,
+    by_row: bool = True,
+    rows: int = ROWS,
+    dense: bool = False,
 ) -> None:
     """Mask logits."""
     words = -(-vocab // 32)
-    logits = empty(rows, vocab, dtype=dtype)
+    logits = logits_of(rows, vocab, dtype, dense=dense)
     if by_row:
         table = empty(MASKS, words, dtype=torch.int32)
         apply_mask.apply_mask_by_row(logits, table, empty(rows, dtype=torch.int32))
@@ -275,6 +290,7 @@ def draw(
     rows: int = ROWS,
     listed: bool = False,
     scored: bool = False,
+    dense: bool = False,
 ) -> None:
     """Sample."""
     whole, real = torch.int32, torch.float32
@@ -292,7 +308,8 @@ def draw(
         if listed
         else None,
     )
-    sample.sample_rows(empty(rows, vocab, dtype=dtype), inputs, scored=scored)
+    logits = logits_of(rows, vocab, dtype, dense=dense)
+    sample.sample_rows(logits, inputs, scored=scored)
 
 
 def store(codes: torch.dtype | None = None) -> None:
@@ -374,6 +391,7 @@ SUBJECTS: Final[dict[str, Callable[[], object]]] = {
     "mask-float16": lambda: mask(torch.float16),
     "mask-float32": lambda: mask(FP32),
     "mask-50257": lambda: mask(BF16, 50_257),
+    "mask-50257-dense": lambda: mask(BF16, 50_257, dense=True),
     "bitmask": lambda: mask(BF16, by_row=False),
     "store": store,
     "store-int8": lambda: store(torch.int8),
@@ -436,6 +454,8 @@ SUBJECTS: Final[dict[str, Callable[[], object]]] = {
     "sample-float16": lambda: draw(torch.float16),
     "sample-float32": lambda: draw(FP32),
     "sample-50257": lambda: draw(BF16, 50_257),
+    "sample-50257-scored": lambda: draw(BF16, 50_257, scored=True),
+    "sample-50257-dense": lambda: draw(BF16, 50_257, dense=True),
     "sample-262144": lambda: draw(BF16, 262_144),
 }
 

@@ -25,6 +25,10 @@ NARROW: Final = 128
 WIDE: Final = 256
 """The widest heads, in a power of two, that are decoded by four warps with whole tiles."""
 
+MOST_SUMS: Final = 128 * 256
+"""From so many sums on, of rows times the width of a head, a program of `paged_decode` would
+spill."""
+
 FLOAT32_TILE: Final = 16
 """Key positions that are read at once in float32, whose products have no tensor cores: they are
 sums of single numbers, which take more registers."""
@@ -57,8 +61,15 @@ def decode_tiles(kind: Kind, queries: int) -> Tiles:
     width = power_of_two(kind.width)
     rows = max(LEAST_ROWS, power_of_two(queries))
     narrow = width <= WIDE and rows * width <= MOST_ROWS * NARROW
-    many = kind.float32 or kind.codes or width > WIDE or rows * width >= MOST_ROWS * NARROW
+    few = LEAST_ROWS * NARROW if kind.codes else MOST_ROWS * NARROW - 1
+    many = kind.float32 or width > WIDE or rows * width > few
     return Tiles(rows, _tile(kind, narrow), 8 if many else 4, bulk=False)
+
+
+def decodes_at_once(kind: Kind, queries: int) -> bool:
+    """Whether one program can have all `queries` of a sequence, times the heads that share a head
+    of keys, without spilling."""
+    return power_of_two(queries) * power_of_two(kind.width) < MOST_SUMS
 
 
 def prefill_tiles(kind: Kind, group: int) -> Tiles:
@@ -67,10 +78,10 @@ def prefill_tiles(kind: Kind, group: int) -> Tiles:
     rows = MOST_ROWS * NARROW // max(width, NARROW)
     if kind.float32:
         rows = LEAST_ROWS
-    elif kind.codes:
-        rows = min(rows, MOST_ROWS // 2)
     rows = max(LEAST_ROWS, rows, power_of_two(group))
-    return Tiles(rows, _tile(kind, width <= NARROW), 8, bulk=not kind.float32)
+    # Of codes, half a tile is an access of 128 bits for each thread already.
+    whole = width < NARROW if kind.codes else width <= NARROW
+    return Tiles(rows, _tile(kind, whole), 8, bulk=not kind.float32 and not kind.codes)
 
 
 def _tile(kind: Kind, whole: bool) -> int:

@@ -17,8 +17,8 @@ from maskwright import BudgetError, compile_json_schema, compile_regex
 from tests.engine.tiny import END, tokenizer
 from tests.integrations.document import example
 
-llama_cpp: Any = pytest.importorskip("llama_cpp", reason="needs llama-cpp-python")
-gguf: Any = pytest.importorskip("gguf", reason="needs gguf, which writes the model")
+llama_cpp: Any = pytest.importorskip("llama_cpp", reason="needs `make llama-cpp`")
+gguf: Any = pytest.importorskip("gguf", reason="needs `make llama-cpp`: gguf writes the model")
 
 from maskwright.integrations.llama_cpp_python import LlamaCppProcessor, model_vocabulary  # noqa: E402
 

@@ -8,7 +8,14 @@ import sys
 import pytest
 import torch
 
-from maskwright.kernels.device import UPLOAD_MULTIPLE, upload
+from maskwright.kernels import device as module
+from maskwright.kernels.device import (
+    UPLOAD_MULTIPLE,
+    as_logits,
+    new_logits,
+    readable_tokens,
+    upload,
+)
 
 
 def test_masks_are_applied_without_triton() -> None:
@@ -61,3 +68,30 @@ def test_one_copy_that_the_host_does_not_wait_for(monkeypatch: pytest.MonkeyPatc
     columns = [torch.zeros(3, dtype=torch.int32), torch.zeros(5, dtype=torch.int64)]
     assert {each.device.type for each in upload(columns, torch.device("meta"))} == {"meta"}
     assert copies == [((64,), True)]
+
+
+def test_how_far_rows_of_logits_may_be_read(device: torch.device) -> None:
+    """To a multiple of 16, if that is in their memory and all rows begin at one."""
+    padded = new_logits(3, 50, device)
+    assert (padded.shape, padded.stride()) == ((3, 50), (64, 1))
+    assert readable_tokens(padded) == 64
+    assert readable_tokens(padded[1:]) == 64
+    assert readable_tokens(new_logits(3, 48, device)) == 48
+    dense = torch.zeros(3, 50, device=device)
+    assert readable_tokens(dense) == 50, "rows begin anywhere"
+    others = torch.zeros(3, 64, device=device)
+    assert readable_tokens(others[:, :50]) == 64
+    assert readable_tokens(others[:, 14:]) == 50, "the last row ends with the memory"
+
+
+def test_logits_are_laid_out_where_kernels_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers = torch.randn(2, 50).bfloat16()
+    monkeypatch.setattr(module, "runs_kernels", lambda tensor: False)
+    assert as_logits(numbers).stride() == (50, 1)
+    monkeypatch.setattr(module, "runs_kernels", lambda tensor: True)
+    found = as_logits(numbers)
+    assert (found.dtype, found.stride()) == (torch.float32, (64, 1))
+    assert found.equal(numbers.float())
+    assert as_logits(found) is found
+    whole = torch.zeros(2, 64)
+    assert as_logits(whole) is whole

@@ -185,6 +185,47 @@ def test_all_types(
     assert_close(case.run(function, scores, device).double(), case.expected(scores), tolerance)
 
 
+@pytest.mark.parametrize("codes", [torch.int8, FP8], ids=str)
+@pytest.mark.parametrize(("heads", "kv_heads", "width"), [(6, 2, 20), (5, 1, 8), (2, 2, 34)])
+def test_codes_in_all_shapes_of_heads(
+    heads: int, kv_heads: int, width: int, codes: torch.dtype, device: torch.device
+) -> None:
+    case = Case(DRAFTS, heads, kv_heads, width, codes=codes)
+    scores = Scores(0.4, window=21, softcap=1.5)
+    assert_close(case.run(paged_decode, scores, device), case.expected(scores), 2e-5)
+
+
+def test_every_code_of_fp8_is_read(device: torch.device) -> None:
+    """Also the least ones, which have no leading bit. One key: the result is its value."""
+    bits = torch.arange(256, dtype=torch.uint8)
+    bits[(bits & 127) == 127] = 0  # not a number
+    width = len(bits)
+    case = Case(((0, 1),), heads=1, kv_heads=1, width=width, codes=FP8)
+    assert case.pool.scales is not None
+    case.pool.data.view(torch.uint8)[:] = bits
+    case.pool.scales[:] = 1
+    found = case.run(paged_decode, Scores(0.0), device)
+    assert found.equal(bits.view(FP8).float().view(1, 1, width))
+
+
+def test_decodes_that_one_program_cannot_have_at_once(
+    device: torch.device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their queries are divided, as those of prompts are."""
+    assert not tiles.decodes_at_once(Kind(256, float32=False, codes=True), 128)
+    monkeypatch.setattr(paged_attention, "decodes_at_once", lambda kind, queries: False)
+    case, scores = Case(DRAFTS), Scores(0.4, window=21)
+    assert_close(case.run(paged_decode, scores, device), case.expected(scores), 2e-5)
+
+
+def test_codes_of_an_odd_width_are_refused() -> None:
+    case = Case(DECODES, width=5, codes=torch.int8)
+    sequences = case.sequences(torch.device("cpu"))
+    for function in (paged_decode, paged_prefill):
+        with pytest.raises(ValueError, match="even width"):
+            function(case.query, case.pool, 1, sequences, Scores(1.0))
+
+
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_programs_of_float32(
     name: str, device: torch.device, monkeypatch: pytest.MonkeyPatch

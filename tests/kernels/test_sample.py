@@ -14,7 +14,7 @@ import torch
 
 from maskwright.kernels import sample as module
 from maskwright.kernels import sample_select
-from maskwright.kernels.device import INTERPRETED
+from maskwright.kernels.device import INTERPRETED, new_logits, readable_tokens
 from maskwright.kernels.reference import random_words
 from maskwright.kernels.sample import sample_rows
 from maskwright.kernels.sample_inputs import (
@@ -216,6 +216,30 @@ def test_tokens_equal_those_of_sorting(
     assert vocab == 1 or (EMPTY in tokens and len(set(tokens)) > 8)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("vocab", [33, 203, 520])
+def test_what_is_read_after_the_vocabulary_counts_for_nothing(
+    vocab: int, dtype: torch.dtype, device: torch.device
+) -> None:
+    """Rows of the engine begin at multiples of 16 logits. Whatever is between them stays."""
+    rng, rows = random.Random(vocab), 8
+    torch.manual_seed(vocab)
+    inputs = inputs_of(rng, rows, vocab)
+    logits = new_logits(rows, vocab, device, dtype)
+    logits.copy_(4 * torch.randn(rows, vocab))
+    assert readable_tokens(logits) % 16 == 0
+    whole = logits.as_strided((rows, logits.stride(0)), logits.stride())
+    whole[:, vocab:] = torch.tensor([math.inf, math.nan], dtype=dtype)[torch.arange(rows) % 2, None]
+    kept = logits.cpu().clone()
+    tokens, _ = expected(kept, inputs)
+    expected_scores = drawn_on(device, kept, inputs, scored=True)
+    drawn = sample_rows(logits, moved(inputs, device), scored=True)
+    assert drawn.tokens.tolist() == tokens
+    for found, right in zip(drawn.columns(), expected_scores.columns(), strict=True):
+        assert found.equal(right)
+    assert not whole[:, vocab:].isfinite().any()
+
+
 @pytest.mark.parametrize("listed", [False, True])
 def test_scores_equal_those_of_sorting(listed: bool, device: torch.device) -> None:
     rng = random.Random(4)
@@ -300,13 +324,13 @@ def test_a_threshold_is_found_in_few_passes(
 ) -> None:
     """Distances are 31 bits, of which halving alone would look at each."""
     passes: list[None] = []
-    whole = sample_select.amount_around
+    whole = sample_select.amount
 
     def counted(*args: object) -> object:
         passes.append(None)
         return whole(*args)
 
-    monkeypatch.setattr(sample_select, "amount_around", counted)
+    monkeypatch.setattr(sample_select, "amount", counted)
     torch.manual_seed(5)
     inputs = inputs_of(random.Random(1), 1, 515, listed=False)
     plain = {"mask_rows": -1, "temperature": 1.0, "top_k": 0, "top_p": 1.0, "least": NOTHING}

@@ -13,6 +13,7 @@ def test_scores_are_the_definition(top: int) -> None:
     count, vocab = 2 * ROWS_AT_A_TIME + 3, 40
     rng = np.random.default_rng(top)
     raw = rng.normal(scale=4, size=(count, vocab)).astype(np.float32)
+    raw[::2] = raw[::2].round()  # many equal logits
     tokens = rng.integers(vocab, size=count).tolist()
     whole = score_prompt(torch.from_numpy(raw), tokens, top)
     shares = np.exp(raw.astype(np.float64))
@@ -22,6 +23,7 @@ def test_scores_are_the_definition(top: int) -> None:
         assert told.token == token
         assert told.logprob == pytest.approx(row[token])
         assert told.rank == 1 + sum(row > row[token])
+        # Sorting is stable: of equal ones, the lowest token comes first.
         best = sorted(range(vocab), key=lambda i: -row[i])[:top]
         assert [i for i, _ in told.top] == best
         assert [value for _, value in told.top] == pytest.approx(row[best].tolist())

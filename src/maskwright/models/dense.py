@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from maskwright.errors import InputError
-from maskwright.kernels.device import runs_kernels
+from maskwright.kernels.device import as_logits, runs_kernels
 from maskwright.kernels.fp8.product import encode_rows
 from maskwright.kernels.kv_bytes import KvDtype, position_bytes
 from maskwright.kernels.kv_pool import KvPool, new_pool
@@ -225,7 +225,7 @@ class DenseDecoder:
         selected = hidden[batch.select], None if mixed is None else mixed[batch.select]
         _, normed = add_norm(*selected, self.norm, eps)
         logits = F.linear(normed, self.head)
-        return logits.float() if out is None else out.copy_(logits)
+        return as_logits(logits) if out is None else out.copy_(logits)
 
     def _attend(
         self,

@@ -25,7 +25,7 @@ from maskwright.kernels.reference import (
     top_k_threshold,
     top_p_threshold,
 )
-from maskwright.kernels.sample_inputs import ORDER
+from maskwright.kernels.sample_inputs import EMPTY, NOT_FINITE, ORDER
 from maskwright.sampling.params import SamplingParams
 
 LEAST_TEMPERATURE = float(np.finfo(np.float32).tiny)
@@ -159,14 +159,19 @@ def require_support(logits: Tensor, batch: ChainBatch) -> None:
     peak = logits.amax(dim=-1)
     for number in torch.nonzero(~peak.isfinite()).flatten().tolist():
         empty = bool(peak[number] == float("-inf"))
-        batch.failures[number] = no_token(empty=empty)
+        batch.failures[number] = no_token(EMPTY if empty else NOT_FINITE)
         logits[number] = 0.0
 
 
-def no_token(*, empty: bool) -> GenerationError:
-    """The error of a row without a token to choose: every token is forbidden (`empty`), or the
-    logits are not finite."""
-    if empty:
+def token_or_error(token: int) -> int | GenerationError:
+    """Return `token`, or the error for which it stands."""
+    return token if token >= 0 else no_token(token)
+
+
+def no_token(code: int) -> GenerationError:
+    """The error of a row without a token to choose: every token is forbidden (`EMPTY`), or the
+    logits are not finite (`NOT_FINITE`)."""
+    if code == EMPTY:
         return EmptySupportError(
             "No token is left to choose: grammar, bad_words, allowed_token_ids and "
             "no_repeat_ngram_size together forbid every one."

@@ -14,13 +14,12 @@ import torch
 from torch import Tensor
 
 from maskwright.errors import GenerationError
-from maskwright.kernels.device import upload
+from maskwright.kernels.device import new_logits, upload
 from maskwright.kernels.reference import allowed_tokens
 from maskwright.kernels.sample import sample_rows
 from maskwright.kernels.sample_inputs import Drawn, SampleInputs
 from maskwright.sampling.chain import SampleRow, no_token
 from maskwright.sampling.device_rows import lay_out
-from maskwright.sampling.draw import EMPTY
 from maskwright.sampling.mask_table import Mask, MaskTable
 from maskwright.sampling.scores import Alternative, TokenScore, find_likeliest, mask_digest
 
@@ -52,17 +51,22 @@ def draw_on_device(
             results.append(draw(part, inputs, [rows[i] for i in chosen]).flatten())
     found: list[float] = torch.cat(results).tolist()
     outcomes: dict[int, Outcome] = {
-        i: _error(token) or (int(token), None) for i, token in zip(others, found, strict=False)
+        i: no_token(int(token)) if token < 0 else (int(token), None)
+        for i, token in zip(others, found, strict=False)
     }
     for i, line in zip(scored, _lines(found[len(others) :], len(scored)), strict=True):
-        outcomes[i] = _error(line[0]) or _read(line, rows[i], masks[i], logits.shape[1])
+        drawn = line[0] >= 0
+        outcomes[i] = (
+            _read(line, rows[i], masks[i], logits.shape[1]) if drawn else no_token(int(line[0]))
+        )
     return [outcomes[i] for i in range(len(rows))]
 
 
 def _rows(logits: Tensor, numbers: Sequence[int]) -> Tensor:
     """Return a copy of the rows with these numbers."""
     [index] = upload([torch.tensor(numbers)], logits.device)
-    return logits.index_select(0, index)
+    part = new_logits(len(numbers), logits.shape[1], logits.device, logits.dtype)
+    return torch.index_select(logits, 0, index, out=part)
 
 
 def _draw(logits: Tensor, inputs: SampleInputs, rows: Sequence[SampleRow]) -> Tensor:
@@ -74,7 +78,8 @@ def _draw_with_scores(logits: Tensor, inputs: SampleInputs, rows: Sequence[Sampl
     """Return what was drawn for `rows` and the likeliest tokens beside it, float64 `[rows, n]`: the
     columns of `Drawn` and the logit of the token, `_SCORES` together; then tokens, logits, and
     whether the mask allows them, each as many as the row with the most asks for."""
-    drawn: Drawn = sample_rows(logits.clone(), inputs, scored=True)
+    copy = new_logits(*logits.shape, logits.device, logits.dtype).copy_(logits)
+    drawn: Drawn = sample_rows(copy, inputs, scored=True)
     # Rows without a token have negative numbers in its place, and what is read for them is unused.
     own = logits.gather(1, drawn.tokens.clamp(min=0)[:, None])
     columns = torch.stack([column.double() for column in drawn.columns()], dim=1)
@@ -99,10 +104,6 @@ def _alternatives(
         tokens = find_likeliest(part, first, most)
         found = (tokens, part.gather(1, tokens), allowed.gather(1, tokens))
         yield torch.cat([column.double() for column in found], dim=1)
-
-
-def _error(token: float) -> GenerationError | None:
-    return no_token(empty=token == EMPTY) if token < 0 else None
 
 
 def _lines(found: list[float], count: int) -> Iterator[list[float]]:

@@ -10,6 +10,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from maskwright.kernels.device import upload
+from maskwright.sampling.scores import find_likeliest
+
 ROWS_AT_A_TIME = 16
 """Rows of logits that are turned into float64 together, which bounds the memory for it."""
 
@@ -56,25 +59,29 @@ class PromptScores:
 
 
 def score_prompt(logits: Tensor, tokens: Sequence[int], top: int) -> PromptScores:
-    """The scores of `tokens`, each with the `top` likeliest tokens at its place. `logits` float32
-    `[tokens, vocab]`: the row after the token before each; they are not changed."""
+    """The scores of `tokens`, each with the `top` likeliest tokens at its place, equal ones by
+    token id. `logits` float32 `[tokens, vocab]`: the row after the token before each; they are not
+    changed. On a device, all of it is computed there, and the host waits for one copy."""
     top = min(top, logits.shape[1])
-    parts: list[PromptScores] = []
+    [own] = upload([torch.tensor(tokens)[:, None]], logits.device)
+    parts: list[Tensor] = []
     for start in range(0, len(tokens), ROWS_AT_A_TIME):
-        own = torch.tensor(tokens[start : start + ROWS_AT_A_TIME])
-        shares = torch.log_softmax(logits[start : start + len(own)].double(), dim=-1)
-        values = shares.gather(1, own[:, None])
-        highest = shares.topk(top, dim=-1)
-        parts.append(
-            PromptScores(
-                own.numpy(),
-                values[:, 0].numpy(),
-                1 + (shares > values).sum(dim=-1).numpy(),
-                highest.indices.numpy(),
-                highest.values.numpy(),
-            )
-        )
-    return join_scores(parts)
+        part = logits[start : start + ROWS_AT_A_TIME]
+        shares = torch.log_softmax(part.double(), dim=-1)
+        values = shares.gather(1, own[start : start + len(part)])
+        ranks = 1 + (shares > values).sum(dim=-1, keepdim=True)
+        highest = find_likeliest(part, torch.ones_like(part, dtype=torch.bool), top)
+        # Numbers of float64 hold every token exactly.
+        columns = (values, ranks, highest, shares.gather(1, highest))
+        parts.append(torch.cat([column.double() for column in columns], dim=1))
+    found = torch.cat(parts).cpu().numpy()
+    return PromptScores(
+        np.array(tokens, np.int64),
+        found[:, 0],
+        found[:, 1].astype(np.int64),
+        found[:, 2 : 2 + top].astype(np.int64),
+        found[:, 2 + top :],
+    )
 
 
 def join_scores(parts: Iterable[PromptScores]) -> PromptScores:

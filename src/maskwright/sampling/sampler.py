@@ -15,11 +15,11 @@ from maskwright.sampling.chain import (
     LEAST_TEMPERATURE,
     ChainBatch,
     SampleRow,
-    no_token,
     run_chain,
+    token_or_error,
 )
 from maskwright.sampling.device_rows import lay_out
-from maskwright.sampling.draw import EMPTY, draw_rows
+from maskwright.sampling.draw import draw_rows
 
 
 def sample(logits: Tensor, batch: ChainBatch) -> list[int | GenerationError]:
@@ -31,9 +31,7 @@ def sample(logits: Tensor, batch: ChainBatch) -> list[int | GenerationError]:
     table = batch.words.to(logits.device, non_blocking=True)
     numbers = torch.arange(len(table), dtype=torch.int32, device=logits.device)
     drawn = sample_rows(logits, lay_out(batch.rows, table, numbers))
-    return [
-        token if token >= 0 else no_token(empty=token == EMPTY) for token in drawn.tokens.tolist()
-    ]
+    return [token_or_error(token) for token in drawn.tokens.tolist()]
 
 
 def sample_on_host(logits: Tensor, batch: ChainBatch) -> list[int | GenerationError]:
@@ -53,7 +51,7 @@ def sample_on_host(logits: Tensor, batch: ChainBatch) -> list[int | GenerationEr
         chosen,
     )
     return [
-        failures.get(number) or (token if token >= 0 else no_token(empty=token == EMPTY))
+        failures[number] if number in failures else token_or_error(token)
         for number, token in enumerate(chosen.tolist())
     ]
 

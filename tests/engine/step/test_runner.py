@@ -162,7 +162,7 @@ def test_warming_up_compiles_every_kind_of_kernel() -> None:
     ):
         found.warm_up()
     scans = kernels["scan_kernel"].launches
-    assert [isinstance(launch[9], torch.Tensor) for launch in scans] == [False, False, True, True]
+    assert [isinstance(launch[10], torch.Tensor) for launch in scans] == [False, False, True, True]
     assert len(kernels["edit_kernel"].launches) == 2
     assert len(kernels["select_kernel"].launches) == 4
 
@@ -210,3 +210,14 @@ def test_a_step_on_a_device_waits_for_its_results_alone(scored: bool) -> None:
     # numbers and parameters, and by what alternatives are chosen. New masks are one more.
     uploads = 7 if scored else 3
     assert noted == [(["tolist"], uploads + 1), (["tolist"], uploads)]
+
+
+def test_scores_of_a_prompt_are_computed_on_the_device() -> None:
+    """Of the logits, only what is told comes to the host, in one copy."""
+    decoder = device_decoder()
+    found = Runner(decoder, 2, 16)
+    logits = torch.empty(40, decoder.vocab_size, device=META)
+    with HostWaits() as waits:
+        scores = found.score_prompt(logits, [7] * 40, 3)
+    assert (waits.waits, waits.uploads) == (["cpu"], 1)
+    assert (len(scores), scores.top.shape, scores.tokens.tolist()) == (40, (40, 3), [7] * 40)

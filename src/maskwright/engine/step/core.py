@@ -34,7 +34,6 @@ from maskwright.engine.step.post_step import Failed, PostStepWork, Prepared, Ste
 from maskwright.engine.step.runner import Runner
 from maskwright.engine.step.tiering import BlockTiers
 from maskwright.errors import GenerationError, MaskwrightError
-from maskwright.kernels.sample_inputs import EMPTY
 from maskwright.sampling import Mask, TokenScore
 from maskwright.sampling.chain import no_token
 
@@ -355,7 +354,7 @@ class Core:
         """Go on with what several steps have drawn. An error after some tokens comes again if the
         text gets there."""
         if not drawn.tokens:
-            error = no_token(empty=drawn.error == EMPTY)
+            error = no_token(drawn.error)
             self._end(active.sequence.arrival, FinishReason.ERROR, error)
             return
         active.expect(drawn.tokens, drawn.rest)

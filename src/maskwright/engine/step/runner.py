@@ -199,7 +199,7 @@ class Runner:
     def score_prompt(self, logits: Tensor, tokens: SequenceOf[int], top: int) -> PromptScores:
         """The scores of a prompt's `tokens` from `logits` float32 `[tokens, vocab]`; see
         `maskwright.sampling.score_prompt`."""
-        return score_prompt(logits.cpu(), tokens, top)
+        return score_prompt(logits, tokens, top)
 
     @torch.inference_mode()
     def sample(

@@ -9,6 +9,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
+from maskwright.kernels.device import new_logits
 from maskwright.kernels.kv_pool import KvPool
 from maskwright.kernels.reference import pad_rows
 from maskwright.models.batch import Run, step_rows
@@ -47,7 +48,7 @@ class DecodeGraphs:
         self._replays: dict[GraphShape, Callable[[], object]] = {}
         device, rows = decoder.device, self._planned[-1].rows
         self._buffers = StepBuffers(self._planned, self._block_size, spare, device)
-        self.logits = torch.zeros(rows, decoder.vocab_size, device=device)
+        self.logits = new_logits(rows, decoder.vocab_size, device)
         """Those of the last recorded step."""
 
     @torch.inference_mode()

@@ -17,7 +17,7 @@ from torch import Tensor
 from transformers import PreTrainedModel
 from transformers.pytorch_utils import Conv1D
 
-from maskwright.kernels.device import kernels_run_on
+from maskwright.kernels.device import as_logits, kernels_run_on
 from maskwright.kernels.kv_bytes import KvDtype, position_bytes
 from maskwright.kernels.kv_pool import KvPool, new_pool
 from maskwright.kernels.low_rank import add_low_rank
@@ -143,7 +143,7 @@ class TransformersDecoder:
             logits = run(self.model, attend, batch.tokens, batch.positions, batch.select)
         finally:
             _ADAPTERS.reset(before)
-        return logits.float() if out is None else out.copy_(logits)
+        return as_logits(logits) if out is None else out.copy_(logits)
 
 
 def _adapt(name: str, _: torch.nn.Module, given: tuple[Tensor, ...], out: Tensor) -> None:
