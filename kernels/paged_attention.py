@@ -303,11 +303,9 @@ def attend_kernel(
     last = begun + queries
     low, high = keys_of(begun + before, last, window, TOKENS, TILE, SPLIT)
     if (before < queries) & (low < high):
-        row = tl.arange(0, ROWS)
+        row, lane = tl.arange(0, ROWS), tl.arange(0, WIDTH_2)
         token = before + row // GROUP
         real = (row < TOKENS * GROUP) & (token < queries)
-        position = begun + token
-        lane = tl.arange(0, WIDTH_2)
         inside = real[:, None] & (lane < WIDTH)[None, :]
         of_head = head * GROUP + row % GROUP
         batch_row = (tl.load(first + sequence) + token).to(tl.int64)
@@ -315,8 +313,8 @@ def attend_kernel(
         packed = tl.load(query + place[:, None] + lane[None, :], mask=inside, other=0)
         packed = columns(packed.to(tl.float32) if UPCAST else packed, CODES)
         nothing = tl.zeros([ROWS], tl.float32)
-        mixed = columns(tl.zeros([ROWS, WIDTH_2], tl.float32), CODES)
-        state = (nothing + float("-inf"), nothing, mixed)
+        unmixed = columns(tl.zeros([ROWS, WIDTH_2], tl.float32), CODES)
+        state = (nothing + float("-inf"), nothing, unmixed)
         if CODES is not None:
             block_stride, part_stride = block_stride // 2, part_stride // 2
             slot_stride, head_stride = slot_stride // 2, head_stride // 2
@@ -326,7 +324,7 @@ def attend_kernel(
             key_scales = scales + head * scale_head_stride
             value_scales = key_scales + scale_part_stride
         table = tables + sequence.to(tl.int64) * table_stride
-        read = (packed, position, keys, keys + part_stride, key_scales, value_scales)
+        read = (packed, begun + token, keys, keys + part_stride, key_scales, value_scales)
         by = (block_stride, slot_stride, scale_block_stride, scale_slot_stride)
         how = (table, last, factor, window, softcap)
         if BULK:
