@@ -15,7 +15,7 @@ import platform
 import statistics
 import subprocess
 import sys
-from argparse import ArgumentTypeError
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -54,6 +54,16 @@ def some_of(known: Iterable[str]) -> Callable[[str], list[str]]:
         return found
 
     return read
+
+
+def options_of(description: str | None, **known: Iterable[str]) -> Namespace:
+    """The options of a script: `--save`, and for each of `known` some of its names, by default
+    all."""
+    parser = ArgumentParser(description=description)
+    for name, names in known.items():
+        parser.add_argument(f"--{name}", type=some_of(names), default=list(names))
+    parser.add_argument("--save", action="store_true")
+    return parser.parse_args()
 
 
 def need(path: Path) -> Path:

@@ -12,7 +12,6 @@ less, waiting for memory and for other programs decides, which only a GPU shows.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -28,9 +27,8 @@ from benchmarks.gpu.attention import Heads
 from benchmarks.gpu.decode_step import COMMON
 from benchmarks.gpu.decode_step import SHAPES as MODELS
 from benchmarks.gpu.static import BF16, BYTES_PER_US, Facts, Launch
-from benchmarks.report import SKIPPED, Report, some_of
+from benchmarks.report import options_of
 from maskwright.cli.output.tables import Figure
-from maskwright.kernels.device import AVAILABLE
 from maskwright.kernels.paged_attention import SPLIT
 from maskwright.models.config import parse_config
 
@@ -213,14 +211,8 @@ GOALS: Final[dict[str, Callable[[], Iterator[Row]]]] = {
 
 def main() -> None:
     """Compile and print."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--goals", type=some_of(GOALS), default=list(GOALS))
-    parser.add_argument("--save", action="store_true")
-    options = parser.parse_args()
-    if not AVAILABLE:
-        print("skipped: triton is not installed (the extra gpu)", file=sys.stderr)
-        raise SystemExit(SKIPPED)
-    report = Report("gpu_goals", ("torch", "triton"), run_on_a_gpu="no")
+    options = options_of(__doc__, goals=GOALS)
+    report = static.report_of_compiler("gpu_goals")
     for goal in options.goals:
         for found in GOALS[goal]():
             report.add(**found)  # type: ignore[arg-type] - the case is text

@@ -15,7 +15,6 @@ at 4.0 TB/s. No time is measured.
 
 from __future__ import annotations
 
-import argparse
 import re
 import subprocess
 import sys
@@ -33,7 +32,7 @@ import torch
 ROOT: Final = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.report import SKIPPED, Report, some_of
+from benchmarks.report import SKIPPED, Report, options_of
 from maskwright.kernels import (
     apply_mask,
     low_rank,
@@ -485,17 +484,18 @@ def widths(counts: Counter[int]) -> str:
     return ", ".join(f"{width}: {counts[width]}" for width in sorted(counts, reverse=True))
 
 
-def main() -> None:
-    """Compile and print."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--subjects", type=some_of(SUBJECTS), default=list(SUBJECTS))
-    parser.add_argument("--targets", type=some_of(TARGETS), default=list(TARGETS))
-    parser.add_argument("--save", action="store_true")
-    options = parser.parse_args()
+def report_of_compiler(name: str) -> Report:
+    """A report of what the compiler says. Without triton, the script ends here."""
     if not AVAILABLE:
         print("skipped: triton is not installed (the extra gpu)", file=sys.stderr)
         raise SystemExit(SKIPPED)
-    report = Report("gpu_static", ("torch", "triton"), run_on_a_gpu="no")
+    return Report(name, ("torch", "triton"), run_on_a_gpu="no")
+
+
+def main() -> None:
+    """Compile and print."""
+    options = options_of(__doc__, subjects=SUBJECTS, targets=TARGETS)
+    report = report_of_compiler("gpu_static")
     for case, launch in programs(options.subjects):
         for target in options.targets:
             program = launch.compile(target)

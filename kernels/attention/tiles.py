@@ -63,7 +63,9 @@ def decode_tiles(kind: Kind, queries: int) -> Tiles:
     narrow = width <= WIDE and rows * width <= MOST_ROWS * NARROW
     few = LEAST_ROWS * NARROW if kind.codes else MOST_ROWS * NARROW - 1
     many = kind.float32 or width > WIDE or rows * width > few
-    return Tiles(rows, _tile(kind, narrow), 8 if many else 4, bulk=False)
+    few_sums = rows <= 2 * LEAST_ROWS and _has_small_tiles(kind)
+    warps = 8 if many and not few_sums else 4
+    return Tiles(rows, _tile(kind, narrow), warps, bulk=False)
 
 
 def decodes_at_once(kind: Kind, queries: int) -> bool:
@@ -81,7 +83,13 @@ def prefill_tiles(kind: Kind, group: int) -> Tiles:
     rows = max(LEAST_ROWS, rows, power_of_two(group))
     # Of codes, half a tile is an access of 128 bits for each thread already.
     whole = width < NARROW if kind.codes else width <= NARROW
-    return Tiles(rows, _tile(kind, whole), 8, bulk=not kind.float32 and not kind.codes)
+    warps = 4 if _has_small_tiles(kind) else 8
+    return Tiles(rows, _tile(kind, whole), warps, bulk=not kind.float32 and not kind.codes)
+
+
+def _has_small_tiles(kind: Kind) -> bool:
+    """Whether a tile has too few bytes for an access of 128 bits in each thread of eight warps."""
+    return kind.float32 and kind.codes and kind.width <= NARROW
 
 
 def _tile(kind: Kind, whole: bool) -> int:
