@@ -78,7 +78,8 @@ def _draw_with_scores(logits: Tensor, inputs: SampleInputs, rows: Sequence[Sampl
     """Return what was drawn for `rows` and the likeliest tokens beside it, float64 `[rows, n]`: the
     columns of `Drawn` and the logit of the token, `_SCORES` together; then tokens, logits, and
     whether the mask allows them, each as many as the row with the most asks for."""
-    copy = new_logits(*logits.shape, logits.device, logits.dtype).copy_(logits)
+    count, vocab = logits.shape
+    copy = new_logits(count, vocab, logits.device, logits.dtype).copy_(logits)
     drawn: Drawn = sample_rows(copy, inputs, scored=True)
     # Rows without a token have negative numbers in its place, and what is read for them is unused.
     own = logits.gather(1, drawn.tokens.clamp(min=0)[:, None])
