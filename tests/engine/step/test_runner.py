@@ -153,9 +153,11 @@ def device_decoder() -> DenseDecoder:
 
 
 def test_warming_up_compiles_every_kind_of_kernel() -> None:
-    """With and without listed tokens and scores: each has kernels of its own."""
+    """With and without listed tokens and scores: each has kernels of its own. Those for rows that
+    begin at multiples of 16 are the kernels of all steps."""
     found = Runner(device_decoder(), 2, 16)
     with (
+        patch.object(DenseDecoder, "vocab_size", 515),
         patch("maskwright.engine.step.runner.runs_kernels", return_value=True),
         recorded() as kernels,
         HostWaits(),
@@ -163,6 +165,7 @@ def test_warming_up_compiles_every_kind_of_kernel() -> None:
         found.warm_up()
     scans = kernels["scan_kernel"].launches
     assert [isinstance(launch[10], torch.Tensor) for launch in scans] == [False, False, True, True]
+    assert {(launch[1] % 16, launch[6] % 16) for launch in scans} == {(0, 0)}
     assert len(kernels["edit_kernel"].launches) == 2
     assert len(kernels["select_kernel"].launches) == 4
 

@@ -23,7 +23,7 @@ from maskwright.engine.schedule.plan import CopyDirection, StepPlan
 from maskwright.engine.step.batch import build_runs
 from maskwright.engine.step.copy_stream import CopyStream, open_copy_stream
 from maskwright.errors import GenerationError
-from maskwright.kernels.device import runs_kernels
+from maskwright.kernels.device import new_logits, runs_kernels
 from maskwright.kernels.kv_bytes import KvDtype
 from maskwright.kernels.kv_pool import (
     clear_blocks,
@@ -104,9 +104,10 @@ class Runner:
                 self.recorded_steps.record(tell)
 
     def warm_up(self) -> None:
-        """Sample from a row of zeros, so that code that is compiled on first use is ready."""
+        """Sample from a row of zeros, laid out as those of steps, so that code that is compiled on
+        first use is ready."""
         vocab_size = self._decoder.vocab_size
-        logits = torch.zeros(1, vocab_size, device=self._decoder.device)
+        logits = new_logits(1, vocab_size, self._decoder.device)
         kinds = [SamplingParams()]
         if runs_kernels(logits):
             # Kernels are compiled anew for rows that list tokens, for scores, and for both.
@@ -118,7 +119,7 @@ class Runner:
             ]
         mask = np.full(_words(vocab_size), -1, np.int32)
         for params in kinds:
-            self.sample(logits.clone(), [SampleRow(params, (0,), 1, 0)], [mask])
+            self.sample(logits.zero_(), [SampleRow(params, (0,), 1, 0)], [mask])
 
     def probe(self, most_rows: int) -> BatchInvariance:
         """Whether the products of the model, and of the adapters in memory, are batch-invariant for
