@@ -99,10 +99,9 @@ def test_draws_and_scores_are_those_of_the_cpu(seed: int, which: str) -> None:
 def test_of_equal_logits_the_lowest_token_comes_first() -> None:
     infinity = float("inf")
     logits = torch.tensor([[0.0, -0.0, -1.5, 2.0, -infinity, 2.0, 0.0, 1e-40]])
-    everything = torch.ones(1, 8, dtype=torch.bool)
-    assert find_likeliest(logits, everything, 8).tolist() == [[3, 5, 7, 0, 1, 6, 2, 4]]
+    assert find_likeliest(logits, 8).tolist() == [[3, 5, 7, 0, 1, 6, 2, 4]]
     some = torch.tensor([[True, True, False, False, True, False, True, True]])
-    assert find_likeliest(logits, some, 6).tolist() == [[7, 0, 1, 6, 4, 2]]
+    assert find_likeliest(logits, 6, some).tolist() == [[7, 0, 1, 6, 4, 2]]
     for count in range(9):
         of_row = _find_likeliest_of_row(logits[0], None, count)
         assert of_row == [3, 5, 7, 0, 1, 6, 2, 4][:count]

@@ -102,7 +102,7 @@ def _alternatives(
         words = inputs.table.index_select(0, inputs.mask_rows[start : start + ROWS_AT_A_TIME])
         allowed = allowed_tokens(words, logits.shape[1])
         first = allowed | of_model[start : start + ROWS_AT_A_TIME]
-        tokens = find_likeliest(part, first, most)
+        tokens = find_likeliest(part, most, first)
         found = (tokens, part.gather(1, tokens), allowed.gather(1, tokens))
         yield torch.cat([column.double() for column in found], dim=1)
 

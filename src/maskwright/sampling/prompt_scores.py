@@ -70,7 +70,7 @@ def score_prompt(logits: Tensor, tokens: Sequence[int], top: int) -> PromptScore
         shares = torch.log_softmax(part.double(), dim=-1)
         values = shares.gather(1, own[start : start + len(part)])
         ranks = 1 + (shares > values).sum(dim=-1, keepdim=True)
-        highest = find_likeliest(part, torch.ones_like(part, dtype=torch.bool), top)
+        highest = find_likeliest(part, top)
         # Numbers of float64 hold every token exactly.
         columns = (values, ranks, highest, shares.gather(1, highest))
         parts.append(torch.cat([column.double() for column in columns], dim=1))

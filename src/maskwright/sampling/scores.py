@@ -113,10 +113,12 @@ def _find_likeliest_of_row(logits: Tensor, tokens: Tensor | None, count: int) ->
     return (chosen if tokens is None else tokens[chosen]).tolist()
 
 
-def find_likeliest(logits: Tensor, first: Tensor, count: int) -> Tensor:
+def find_likeliest(logits: Tensor, count: int, first: Tensor | None = None) -> Tensor:
     """Return the `count` tokens with the highest of `logits` float32 `[rows, vocab]`, int64
     `[rows, count]`, highest first; of equal ones the lowest token comes first, on every device.
     Tokens that `first` bool `[rows, vocab]` doesn't name come after all others, lowest first."""
+    if not count:
+        return torch.empty(len(logits), 0, dtype=torch.int64, device=logits.device)
     # Zero is added so that negative zero has the bits of zero.
     bits = (logits.float() + 0.0).view(torch.int32)
     in_order = bits ^ ((bits >> 31) & 0x7FFFFFFF)
@@ -124,8 +126,9 @@ def find_likeliest(logits: Tensor, first: Tensor, count: int) -> Tensor:
     places = torch.arange(vocab_size - 1, -1, -1, device=logits.device)
     # Keys are distinct, and those of numbers are far above the least that int64 has.
     keys = (in_order.long() << 32) + places
-    last = places + torch.iinfo(torch.int64).min
-    return keys.where(first, last).topk(count, dim=-1).indices
+    if first is not None:
+        keys = keys.where(first, places + torch.iinfo(torch.int64).min)
+    return keys.topk(count, dim=-1).indices
 
 
 def mask_digest(words: NDArray[np.int32]) -> str:
