@@ -567,8 +567,8 @@ def _check(query: Tensor, pool: KvPool, sequences: Sequences) -> None:
         )
     if pool.scales is None and pool.data.dtype != query.dtype:
         raise ValueError(f"queries of {query.dtype} can't read a pool of {pool.data.dtype}")
-    if pool.scales is not None and width % 2:
-        raise ValueError("heads of codes must have an even width")
+    if pool.scales is not None and width % 2 and runs_kernels(query):
+        raise ValueError("kernels read heads of codes only if their width is even")
     columns = (sequences.first, sequences.start, sequences.count)
     if any(column.dtype != torch.int32 or column.ndim != 1 for column in columns):
         raise ValueError("rows, positions and counts of sequences must be int32 vectors")

@@ -25,8 +25,8 @@ NARROW: Final = 128
 WIDE: Final = 256
 """The widest heads, in a power of two, that are decoded by four warps with whole tiles."""
 
-MOST_SUMS: Final = 128 * 256
-"""From so many sums on, of rows times the width of a head, a program of `paged_decode` would
+TOO_MANY_SUMS: Final = 128 * 256
+"""With so many sums or more, of rows times the width of a head, a program of `paged_decode` would
 spill."""
 
 FLOAT32_TILE: Final = 16
@@ -71,7 +71,7 @@ def decode_tiles(kind: Kind, queries: int) -> Tiles:
 def decodes_at_once(kind: Kind, queries: int) -> bool:
     """Whether one program can have all `queries` of a sequence, times the heads that share a head
     of keys, without spilling."""
-    return power_of_two(queries) * power_of_two(kind.width) < MOST_SUMS
+    return power_of_two(queries) * power_of_two(kind.width) < TOO_MANY_SUMS
 
 
 def prefill_tiles(kind: Kind, group: int) -> Tiles:

@@ -218,12 +218,17 @@ def test_decodes_that_one_program_cannot_have_at_once(
     assert_close(case.run(paged_decode, scores, device), case.expected(scores), 2e-5)
 
 
-def test_codes_of_an_odd_width_are_refused() -> None:
-    case = Case(DECODES, width=5, codes=torch.int8)
-    sequences = case.sequences(torch.device("cpu"))
-    for function in (paged_decode, paged_prefill):
-        with pytest.raises(ValueError, match="even width"):
-            function(case.query, case.pool, 1, sequences, Scores(1.0))
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_codes_of_an_odd_width_are_for_the_twin_alone(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    function, parts = FUNCTIONS[name]
+    case, scores, cpu = Case(parts, width=5, codes=torch.int8), Scores(0.4), torch.device("cpu")
+    monkeypatch.setattr(paged_attention, "runs_kernels", lambda tensor: False)
+    assert_close(case.run(function, scores, cpu), case.expected(scores), 2e-5)
+    monkeypatch.setattr(paged_attention, "runs_kernels", lambda tensor: True)
+    with pytest.raises(ValueError, match="width is even"):
+        case.run(function, scores, cpu)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
