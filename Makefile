@@ -30,7 +30,7 @@ test: $(READY) ; $(VENV)/bin/python -m pytest
 test-clients: $(READY) ; $(VENV)/bin/python tools/client_suites.py $(CLIENTS)
 
 # Builds llama-cpp-python, which `make test` then tests against; without it, these tests are skipped.
-llama-cpp: $(READY) ; $(VENV)/bin/python tools/llama_cpp.py
+llama-cpp: $(READY) ; $(VENV)/bin/python tools/build_llama_cpp.py
 
 # With TORCH=cuda. The script exits with 77 on a machine without a GPU.
 gpu-check: $(READY) ; $(VENV)/bin/python tools/gpu_check.py $(SAVE:%=--save)

@@ -104,7 +104,7 @@ ROWS = [
         "llguidance: [0-9]+ disagreements judged, maskwright is wrong in 0",
     ),
     Row("tools/client_suites.py", "--list", "(?m)^langchain$"),
-    Row("tools/llama_cpp.py", "--flags", "-DGGML_NATIVE=OFF .*-DCMAKE_CXX_FLAGS_RELEASE=-O0 "),
+    Row("tools/build_llama_cpp.py", "--flags", "GGML_NATIVE=OFF .*CXX_FLAGS_RELEASE=-O0 "),
     Row("tools/gpu_check.py", "--list", "(?m)^python benchmarks/gpu/measure.py$"),
     Row("tools/first_mask_classes.py", "", "first mask: [0-9]+ classes"),
     Row("benchmarks/mask_steps.py", "--cases list", "row by name us"),

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tools import llama_cpp as tool
+from tools import build_llama_cpp as tool
 
 
 @pytest.fixture(autouse=True)
@@ -29,7 +29,7 @@ def commands(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[list[str]]
     monkeypatch.setattr(tool, "user_cache", lambda: tmp_path / "cache")
     monkeypatch.setattr(tool, "compiler", lambda: "c++")
     monkeypatch.setattr(subprocess, "run", run)
-    monkeypatch.setattr(sys, "argv", ["llama_cpp.py"])
+    monkeypatch.setattr(sys, "argv", ["build_llama_cpp.py"])
     return ran
 
 
@@ -51,9 +51,9 @@ def test_without_a_compiler_nothing_is_built(
     commands: list[list[str]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(tool, "compiler", lambda: None)
-    assert tool.main() == 0
+    assert tool.main() == 1
     assert commands == []
-    assert "needs a C++ compiler" in capsys.readouterr().out
+    assert "needs a C++ compiler" in capsys.readouterr().err
 
 
 def test_a_build_that_fails_is_told(

@@ -1,12 +1,12 @@
 """Build llama-cpp-python for its tests and install it. `make llama-cpp` and `.ci/run` run this.
 
-python tools/llama_cpp.py            # into the environment of this Python
-python tools/llama_cpp.py --flags    # print what is passed to CMake instead
+python tools/build_llama_cpp.py            # into the environment of this Python
+python tools/build_llama_cpp.py --flags    # print what is passed to CMake instead
 
 The package index has its sources only. What the tests don't need is left out, and nothing is
-optimised: that takes about a minute and a half instead of seven. The wheel is kept in the user's
+optimised: that takes less than two minutes instead of seven. The wheel is kept in the user's
 cache, in Maskwright's own folder: pip's would give it to other projects as well, where such a slow
-build would do harm. Without a C++ compiler nothing is built, a line says so, and the tests are
+build would do harm. Where it can't be built, this says why and exits with 1, and the tests are
 skipped.
 """
 
@@ -108,8 +108,8 @@ def main() -> int:
         folder = (user_cache() or Path(scratch)) / "llama-cpp" / digest
         wheel = kept(folder)
         if wheel is None and compiler() is None:
-            print(f"{PACKAGE} needs a C++ compiler, and there is none: its tests will be skipped")
-            return 0
+            print(f"{PACKAGE} needs a C++ compiler, and there is none", file=sys.stderr)
+            return 1
         try:
             wheel = wheel or build(folder)
             install = [sys.executable, "-m", "pip", "install", "--quiet"]
