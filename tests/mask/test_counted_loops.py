@@ -73,7 +73,7 @@ REASONS = {
         grammar/regular/byte_alphabet.py: _alphabet
         grammar/regular/beginnings.py: _least_length _span _way_to_end _Beginnings._find
         grammar/regular/character_dfa.py: CharacterDfa.complete
-        grammar/regular/derivative.py: _derive_concat _decide
+        grammar/regular/derivative.py: _derive_concat _decide _note_live
         grammar/regular/length_bounds.py: counted
         grammar/regular/terms.py: _concat _find_counter
         grammar/regular/word_lists.py: word_arcs

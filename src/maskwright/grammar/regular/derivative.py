@@ -346,33 +346,42 @@ def _decide(term: Regular, limit: int) -> None:
 
     Depth first: most languages have a string wherever one looks, and not all of them a short one.
     But the states of an intersection come in two orders by turns, since either may lead astray for
-    long: fewest conditions first, and first those from which an end is nearest by the look of them.
+    long: fewest conditions first, and every fourth time the one from which an end is nearest by the
+    look of it.
     """
     came_from: dict[Regular, Regular | None] = {term: None}
     looked_at: set[Regular] = set()
-    queues: tuple[list[_Turn], list[_Turn]] = ([(0, 0, term)], [(0, 0, term)])
-    for queue in cycle(queues):
+    fewest: list[_Turn] = [(0, 0, term)]
+    nearest = fewest.copy()
+    for queue in cycle((fewest, fewest, fewest, nearest)):
         while queue and queue[0][-1] in looked_at:
             heappop(queue)
         if not queue:  # the other one has nothing new either
             break
         state = heappop(queue)[-1]
         looked_at.add(state)
-        if state.nullable or state.live:
-            step: Regular | None = state
-            while step is not None:
-                step.live = True
-                step = came_from[step]
-            return
         spend()
-        for target in all_transitions(state).targets:
+        for target in (state, *all_transitions(state).targets):
+            if target.nullable or target.live:
+                _note_live(target, state, came_from)
+                return
             if target not in came_from and target.live is not False:
                 came_from[target] = state
-                for each, turn in zip(queues, _turns(target, len(came_from)), strict=True):
-                    heappush(each, turn)
+                by_conditions, by_length = _turns(target, len(came_from))
+                heappush(fewest, by_conditions)
+                heappush(nearest, by_length)
         check_searched(len(came_from), limit)
     for state in came_from:
         state.live = False
+
+
+def _note_live(end: Regular, state: Regular, came_from: dict[Regular, Regular | None]) -> None:
+    """Set `live` of the term in which a search ended, and of those on its way to it."""
+    end.live = True
+    step: Regular | None = state
+    while step is not None:
+        step.live = True
+        step = came_from[step]
 
 
 _Turn = tuple[int, int, Regular]
