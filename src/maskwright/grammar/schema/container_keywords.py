@@ -106,20 +106,23 @@ _PROPERTY_SCHEMAS: Final = ("properties", "patternProperties", "additionalProper
 
 def _read_properties(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
     """One assertion for three keywords, made when the first of them is read."""
-    first = next(keyword for keyword in _PROPERTY_SCHEMAS if keyword in source.value)
+    keywords = source.value
+    first = next(keyword for keyword in _PROPERTY_SCHEMAS if keyword in keywords)
     if place != source.place(first):
         return []
     named: dict[str, Schema] = {}
-    below = source.place("properties")
-    for name, value in as_mapping(source.value.get("properties", {}), below).items():
-        named[name] = source.child(value, f"{below}/{escape(name)}")
+    if "properties" in keywords:
+        below = source.place("properties")
+        for name, value in as_mapping(keywords["properties"], below).items():
+            named[name] = source.child(value, f"{below}/{escape(name)}")
     patterns: list[tuple[Regular, Schema]] = []
-    below = source.place("patternProperties")
-    for text, value in as_mapping(source.value.get("patternProperties", {}), below).items():
-        at = f"{below}/{escape(text)}"
-        patterns.append((source.pattern(text, at), source.child(value, at)))
+    if "patternProperties" in keywords:
+        below = source.place("patternProperties")
+        for text, value in as_mapping(keywords["patternProperties"], below).items():
+            at = f"{below}/{escape(text)}"
+            patterns.append((source.pattern(text, at), source.child(value, at)))
     additional = source.optional("additionalProperties")
-    covers_all = "additionalProperties" in source.value
+    covers_all = "additionalProperties" in keywords
     closes = _closes(source)
     if closes:
         entry = ReportEntry(source.pointer, "additionalProperties", CLOSED_BY_DEFAULT)

@@ -48,7 +48,9 @@ class SchemaKeys:
         outside of it: a reference, an anchor, a vocabulary. `closed`: see `ParseOptions`."""
         if dialect.keywords is not KEYWORDS[dialect.draft]:
             return None
-        kind = _DRAFTS[dialect.draft] + (b"closed:" if closed else b"")
+        kind = _DRAFTS[dialect.draft]
+        if closed:
+            kind += b"closed:"
         if schema is self.document:
             return kind + self.text
         if len(self.text) > _LARGE:

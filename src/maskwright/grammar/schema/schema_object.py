@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from maskwright.errors import Construct, LimitError, RegexError, SchemaError, UnsupportedSchemaError
 from maskwright.grammar.pattern.translate import search
@@ -44,13 +43,9 @@ class ParseOptions:
     limits: Limits = DEFAULT_LIMITS
 
 
-class Visit(NamedTuple):
-    """What decides the meaning of a schema object: the identity of the JSON object, its dynamic
-    scope, and `closed` of `ParseOptions`."""
-
-    identity: int
-    scope: object
-    closed: bool
+Visit = tuple[int, object, bool]
+"""What decides the meaning of a schema object: the identity of the JSON object, its dynamic
+scope, and `closed` of `ParseOptions`."""
 
 
 @dataclass(slots=True)
@@ -99,7 +94,7 @@ class DocumentParser:
             return Schema(pointer, never=not value)
         if not isinstance(value, dict):
             no_schema(value, pointer)
-        key = Visit(id(value), resolver and self.references.scope(resolver), closed)
+        key = (id(value), resolver and self.references.scope(resolver), closed)
         known = self.schemas.get(key)
         if known is not None:
             return known
@@ -109,7 +104,7 @@ class DocumentParser:
             dialect = dialect_of(value, self.options.documents, dialect, pointer)
         if self.keys is not None:
             schema.key = self.keys.key(value, dialect, closed=closed)
-        if not entered:
+        if resolver is not None and not entered:
             resolver = self.references.enter(resolver, value, dialect.draft)
         read = SchemaObject(self, value, pointer, dialect, resolver, closed)
         self.waiting.append((schema, read))

@@ -75,8 +75,8 @@ class SolvedParts:
         self._add(parse_schema({"$ref": f"{_DOCUMENT}#{pointer}"}, options))
 
     def _add(self, parsed: ParsedSchema) -> None:
-        for visit, schema in parsed.schemas.items():
-            self._schemas.setdefault(visit.identity, []).append(schema)
+        for (identity, _, _), schema in parsed.schemas.items():
+            self._schemas.setdefault(identity, []).append(schema)
 
 
 def _without_union(schema: Schema, option: Schema) -> tuple[Assertion, ...]:
