@@ -226,8 +226,9 @@ def figures(answers: list[Answered], fresh: list[Answered] | None = None) -> dic
 
 
 def slower(now: Answered, then: Answered) -> bool:
-    """Whether a request took more than half as long again as another, for its length."""
-    expected = then.token_ms * max(1, now.tokens)
+    """Whether a request took more than half as long again as another, for its length. A refusal
+    has no length: what it may take is what the whole answer took."""
+    expected = then.token_ms * now.tokens if now.tokens else then.ms
     return now.ms > 1.5 * expected and now.ms > expected + SLACK_MS
 
 

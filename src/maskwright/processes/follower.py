@@ -274,8 +274,11 @@ class Follower:
     def mask(self, budget: int) -> Row:
         """The mask (int32 `[words]`) of a text that may go on for `budget` tokens, which must have
         been learned. It is shared, and can't be written to."""
-        row = self._mask(budget)
-        assert row is not None, "a mask that has not been learned"
+        here = self._path[-1]
+        row = here.row if budget >= here.sufficient_budget else None  # what most masks are
+        if row is None:
+            row = self._mask(budget)
+            assert row is not None, "a mask that has not been learned"
         return row
 
     def accept(self, token: int) -> bool:
@@ -355,7 +358,7 @@ class Follower:
         """Have the grammar process find out where tokens lead from here, while the model computes;
         once for each position."""
         here = self._path[-1]
-        if self.expands and not here.noted:
+        if here.expands and not here.noted:
             here.noted = True
             self.grammar.processes.look_ahead(self, self._steps.copy())
 

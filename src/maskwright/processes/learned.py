@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import Any, Final, TypeVar
 from weakref import WeakValueDictionary
 
@@ -77,8 +78,8 @@ class LearnedPosition:
         following = self.moves.get(token)
         if following is None and self._targets:
             tokens, groups = self._ahead
-            at = int(tokens.searchsorted(token))
-            if at < len(tokens) and tokens[at] == token:
+            at = _place(tokens, token)
+            if at >= 0:
                 following = self.moves[token] = self._targets[groups[at]]
         return following
 
@@ -90,7 +91,7 @@ class LearnedPosition:
         tokens, groups = self._ahead  # before the targets, of which there may be more by then
         targets = self._targets
         moved = self.moves.copy()
-        apart = [token for token in moved if not _contains(tokens, token)]
+        apart = [token for token in moved if _place(tokens, token) < 0]
         numbers = range(len(targets), len(targets) + len(apart))
         return (
             np.concatenate((tokens, np.array(apart, np.int32))),
@@ -144,7 +145,8 @@ class LearnedPosition:
         return None
 
 
-def _contains(tokens: npt.NDArray[np.int32], token: int) -> bool:
-    """Whether a token is among `tokens`, ascending."""
-    at = int(tokens.searchsorted(token))
-    return at < len(tokens) and int(tokens[at]) == token
+def _place(tokens: npt.NDArray[np.int32], token: int) -> int:
+    """Where a token stands among `tokens`, ascending; -1 if it isn't among them."""
+    # `searchsorted` would let other threads run meanwhile, and copy all to the type of an `int`.
+    at = bisect_left(tokens.data, token)
+    return at if at < len(tokens) and tokens[at] == token else -1
