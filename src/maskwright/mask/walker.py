@@ -15,7 +15,7 @@ from maskwright.automaton.machine.exits import Configuration
 from maskwright.automaton.rules.text_contexts import TextContexts
 from maskwright.limits import spend
 from maskwright.mask.names.positions import NamePositions
-from maskwright.mask.position import Position, unpacked
+from maskwright.mask.position import UNKNOWN, Position, unpacked
 from maskwright.mask.ready_rows.runs import CharacterRun
 from maskwright.mask.recognizer import Recognizer
 from maskwright.mask.shared.leaf_bounds import ENDLESS
@@ -81,18 +81,26 @@ class Walker:
         del read_prefix
         with self.recognizer:
             if position.record == 0:
-                here = position.configuration
-                plain = self.recognizer.position(here)
-                self._set_row(position, plain.row if plain.record else self._walk(here))
+                plain = self.recognizer.position(position.configuration)
+                if plain.record == 0:
+                    self._set_row(plain, self._walk(plain.configuration))
+                if position is not plain:
+                    self._set_row(position, plain.row)
 
     def measure(self, position: Position, read_prefix: Callable[[], bytes | bytearray]) -> None:
         """Compute the mask row of a position, and the budget that certainly suffices there."""
         del read_prefix
         with self.recognizer:
             here = position.configuration
-            most, must_walk = self._precomputed_bound(here)
-            self._set_row(position, self._walk(here, whole=must_walk, limit=ENDLESS))
-            position.sufficient_budget = 1 + max(int(self.tables.scratch.state[MOST_NEEDED]), most)
+            plain = self.recognizer.position(here)
+            if plain.sufficient_budget == UNKNOWN:
+                most, must_walk = self._precomputed_bound(here)
+                self._set_row(plain, self._walk(here, whole=must_walk, limit=ENDLESS))
+                most = max(int(self.tables.scratch.state[MOST_NEEDED]), most)
+                plain.sufficient_budget = 1 + most
+            if position is not plain:
+                self._set_row(position, plain.row)
+                position.sufficient_budget = plain.sufficient_budget
 
     def _set_row(self, position: Position, row: int) -> None:
         if position.excluded:

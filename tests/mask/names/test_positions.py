@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from maskwright import Grammar, Matcher, Vocabulary, compile_json_schema, compile_tools
+from maskwright.automaton.machine.exits import Configuration
 from maskwright.errors import BudgetError
 from maskwright.mask.shared.generations import tables_of
+from maskwright.mask.walker import Walker
 from tests.matching import after as after_text
 from tests.matching import allowed
 
@@ -231,3 +233,25 @@ def test_a_name_that_another_begins_with_depends_on_the_text() -> None:
     assert TOKENS.index(b'"') not in allowed(matcher)
     assert matcher.accept(TOKENS.index(b"a"))
     assert matcher.position.begins_no_name
+
+
+@pytest.mark.parametrize("budget", [None, 1_000])
+def test_names_that_differ_in_what_they_exclude_share_a_walk(
+    monkeypatch: pytest.MonkeyPatch, budget: int | None
+) -> None:
+    grammar, remembering = _grammars({"additionalProperties": ONE}, whitespace="compact")
+    texts = (b'{"ab":1,"a', b'{"aa":1,"a', b'{"x":1,"a', b'{"ab":1,"aa":1,"a')
+    matchers = [after(grammar, text) for text in texts]
+    assert len({matcher.position for matcher in matchers}) == 4
+    assert len({matcher.position.configuration for matcher in matchers}) == 1
+    walks: list[Configuration] = []
+    walk = Walker._walk
+
+    def counted(walker: Walker, here: Configuration, *args: Any, **options: Any) -> int:
+        walks.append(here)
+        return walk(walker, here, *args, **options)
+
+    monkeypatch.setattr(Walker, "_walk", counted)
+    masks = [allowed(matcher, budget) for matcher in matchers]
+    assert walks == [matchers[0].position.configuration]
+    assert masks == [allowed(after(remembering, text), budget) for text in texts]
