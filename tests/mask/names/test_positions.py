@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from maskwright import Grammar, Matcher, Vocabulary, compile_json_schema, compile_tools
-from maskwright.automaton.machine.exits import Configuration
 from maskwright.errors import BudgetError
+from maskwright.mask import walker
 from maskwright.mask.shared.generations import tables_of
-from maskwright.mask.walker import Walker
 from tests.matching import after as after_text
 from tests.matching import allowed
 
@@ -244,14 +243,16 @@ def test_names_that_differ_in_what_they_exclude_share_a_walk(
     matchers = [after(grammar, text) for text in texts]
     assert len({matcher.position for matcher in matchers}) == 4
     assert len({matcher.position.configuration for matcher in matchers}) == 1
-    walks: list[Configuration] = []
-    walk = Walker._walk
+    walks: list[tuple[int, int]] = []
+    find_row = walker.find_row
 
-    def counted(walker: Walker, here: Configuration, *args: Any, **options: Any) -> int:
-        walks.append(here)
-        return walk(walker, here, *args, **options)
+    def counted(address: int, leaf: int, node: int, *rest: Any) -> int:
+        *_, resumed, _ = rest
+        if not resumed:
+            walks.append((leaf, node))
+        return find_row(address, leaf, node, *rest)
 
-    monkeypatch.setattr(Walker, "_walk", counted)
+    monkeypatch.setattr(walker, "find_row", counted)
     masks = [allowed(matcher, budget) for matcher in matchers]
     assert walks == [matchers[0].position.configuration]
     assert masks == [allowed(after(remembering, text), budget) for text in texts]
