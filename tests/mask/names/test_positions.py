@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from maskwright import Grammar, Matcher, Vocabulary, compile_json_schema, compile_tools
+from maskwright.automaton.json.plain_names import PlainReader
 from maskwright.errors import BudgetError
 from maskwright.mask import walker
 from maskwright.mask.shared.generations import tables_of
@@ -256,3 +257,25 @@ def test_names_that_differ_in_what_they_exclude_share_a_walk(
     masks = [allowed(matcher, budget) for matcher in matchers]
     assert walks == [matchers[0].position.configuration]
     assert masks == [allowed(after(remembering, text), budget) for text in texts]
+
+
+def test_names_that_are_left_to_the_text_share_the_way_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What follows is found out once for all of them, and not for those that are remembered."""
+    asked: list[str | None] = []
+    threads = PlainReader.threads
+
+    def noted(reader: PlainReader, label: Any, text: str | None) -> Any:
+        asked.append(text)
+        return threads(reader, label, text)
+
+    monkeypatch.setattr(PlainReader, "threads", noted)
+    grammar, _ = _grammars({"properties": {"ab": {}}, "additionalProperties": ONE})
+    matcher = after(grammar, b'{"x":1,"yy":1,"zzz":1,')
+    named = [text for text in asked if text is not None]
+    assert TOKENS.index(b'"a"') in allowed(matcher)
+    assert matcher.accept_bytes(b'"a":1,') == 6
+    assert TOKENS.index(b'"a"') not in allowed(matcher)
+    assert matcher.accept_bytes(b'"bb":1,"a') == 9
+    assert TOKENS.index(b'"') not in allowed(matcher)
+    assert len(named) < 3
+    assert "a" in asked

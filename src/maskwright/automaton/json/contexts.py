@@ -124,6 +124,9 @@ class JsonContexts:
         self._alone: dict[tuple[Conjunction, int], int] = {}
         self._continues: dict[int, bool] = {}
         self._nameless: dict[int, int] = {}
+        self._after_unremembered: dict[tuple[int, Hashable], tuple[Exit, ObjectProgress]] = {}
+        """By context and label: the exit after a name that is left to the text, and the progress of
+        the object after it. Every such name leads there."""
         self._next_leaves: dict[tuple[bool, bool, str, int], int] = {}
         self._distinguished = DistinguishedValues(solver)
         self._names: dict[int, tuple[NameReader | PlainReader, int]] = {}
@@ -295,11 +298,26 @@ class JsonContexts:
             at = reader.index(label)
             if at is not None:
                 return self._after_listed(level, reader, at)
-        name = None if text is None else str(json.loads(text))
+        if text is None:
+            dynamic = DYNAMIC if reader.is_other(label) else 0
+            return self._after_threads(level, reader.threads(label, None), dynamic)
+        name = str(json.loads(text))
+        known = self._after_unremembered.get((context, label))
+        if known is not None and self._remembered.is_left_to_text(known[1], name):
+            return known[0]
         threads = reader.threads(label, name)
+        exit = self._after_threads(level, threads)
+        if isinstance(reader, PlainReader) and threads:
+            progress = threads[0].progress
+            assert isinstance(progress, ObjectProgress)
+            if self._remembered.is_left_to_text(progress, name):
+                self._after_unremembered[context, label] = exit, progress
+        return exit
+
+    def _after_threads(self, level: Level, threads: tuple[Thread, ...], dynamic: int = 0) -> Exit:
+        """A name has been read that leaves these threads, which wait for its value."""
         if not threads:
             return Exit(BLOCKED)
-        dynamic = DYNAMIC if text is None and reader.is_other(label) else 0
         if all(thread.is_free for thread in threads):
             return self._value_above(level, threads, self._colon, dynamic)
         following = self._context(Level(LevelPhase.VALUE, "{", threads, level.depth))

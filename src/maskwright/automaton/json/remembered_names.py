@@ -36,10 +36,17 @@ class RememberedNames:
     def reduced(self, after: ObjectProgress) -> ObjectProgress:
         """The progress after a name that the object does not list, with the names that need not be
         remembered left to the text."""
-        if self._within_tokens is None or after.may_need_others:
+        if self._keeps_all(after):
             return after
         kept = frozenset(name for name in after.others if self._is_kept(after, name))
         return after._replace(others=kept, has_unremembered=True)
+
+    def is_left_to_text(self, after: ObjectProgress, name: str) -> bool:
+        """Whether this name is not remembered in the progress after it."""
+        return not self._keeps_all(after) and not self._is_kept(after, name)
+
+    def _keeps_all(self, after: ObjectProgress) -> bool:
+        return self._within_tokens is None or after.may_need_others
 
     def _is_kept(self, after: ObjectProgress, name: str) -> bool:
         if self._within_tokens is None or name in self._within_tokens:
