@@ -318,3 +318,33 @@ def test_a_key_is_asked_for_where_one_is_needed(browser: Browser, served: Served
         browser.driver.refresh()
         browser.until(lambda: "doesn't match" in browser.text("#verdict"))
         browser.driver.get("about:blank")  # the page may still be asking the server, which ends now
+
+
+TWO_REQUESTS = """
+    const fetched = window.fetch;
+    window.answered = 0;
+    window.fetch = (path, options) => {
+      if (!path.startsWith("/test/")) return fetched(path, options);
+      if (options.headers.authorization) return Promise.resolve(new Response("{}"));
+      const refused = () => new Response("{}", { status: 401 });
+      if (path === "/test/early") return Promise.resolve(refused());
+      return new Promise((resolve) => { window.refuseLate = () => resolve(refused()); });
+    };
+    import("/pages/playground/api.js").then(({ send }) => {
+      for (const path of ["/test/early", "/test/late"]) {
+        send(path).then(() => { window.answered += 1; });
+      }
+    });
+"""
+"""Two requests without a key, of which one is refused when it is told to."""
+
+
+def test_a_key_is_asked_for_once_if_requests_are_refused_late(page: Browser) -> None:
+    page.run(TWO_REQUESTS)
+    page.until(lambda: page.find("#key").is_displayed())
+    page.find("#key-field").send_keys("mw-" + "k" * 24, Keys.ENTER)
+    page.until(lambda: page.run("return window.answered") == 1)
+    page.run("window.refuseLate()")
+    page.until(lambda: page.run("return window.answered") == 2)
+    assert not page.find("#key").is_displayed()
+    page.run("sessionStorage.clear()")

@@ -85,8 +85,8 @@ def test_killed_processes_cost_no_answer(loaded: LoadedModel, processes: Grammar
     rng, ended = random.Random(0), threading.Event()
 
     def kill() -> None:
-        for _ in range(8):
-            if ended.wait(rng.uniform(0.01, 0.5)):
+        for number in range(8):  # the first time at once: the answers may be there soon
+            if number and ended.wait(rng.uniform(0.01, 0.5)):
                 return
             for pid in processes.pids:
                 with suppress(ProcessLookupError):  # it has been replaced meanwhile
@@ -100,7 +100,7 @@ def test_killed_processes_cost_no_answer(loaded: LoadedModel, processes: Grammar
         ended.set()
         killer.join()
     assert [each.token_ids for each in found] == [each.token_ids for each in expected]
-    assert processes.stats.restarts > restarts
+    wait_until(lambda: processes.stats.restarts > restarts)
 
 
 def test_questions_are_in_traces_and_in_the_engine_counts(

@@ -17,7 +17,7 @@ export class RequestError extends Error {
 
 /** Sends a request and returns the response. Asks for a key, once, where one is needed. */
 export async function send(path, body = undefined, signal = undefined) {
-  for (let asked = false; ; asked = true) {
+  for (let asked = false; ; ) {
     const key = sessionStorage.getItem(KEY);
     const headers = key ? { authorization: `Bearer ${key}` } : {};
     if (body !== undefined) headers["content-type"] = "application/json";
@@ -30,7 +30,10 @@ export async function send(path, body = undefined, signal = undefined) {
     if (response.ok) return response;
     const told = await response.json().catch(() => ({}));
     const error = new RequestError(response.status, told.error ?? {});
-    if (response.status !== 401 || asked || !(await askForKey(error.message))) throw error;
+    if (response.status !== 401) throw error;
+    if (sessionStorage.getItem(KEY) !== key) continue; // it was given while this request was away
+    if (asked || !(await askForKey(error.message))) throw error;
+    asked = true;
   }
 }
 
