@@ -117,3 +117,12 @@ def test_no_token_is_no_node(tokens: list[bytes]) -> None:
 def test_every_byte_may_stand_in_a_token() -> None:
     tokens = [bytes([byte, 255 - byte]) for byte in range(256)]
     assert read(Trie.build(tokens)) == expected(tokens)
+
+
+@given(TOKENS)
+def test_what_longer_tokens_begin_with(tokens: list[bytes]) -> None:
+    trie = SiblingTrie.of(Trie.build(tokens))
+    texts = {token[:length] for token in tokens for length in range(len(token) + 1)}
+    for text in texts | {text + b"a" for text in texts}:
+        begun = any(token.startswith(text) and token != text for token in tokens)
+        assert trie.continues(text) is begun

@@ -15,7 +15,6 @@ from maskwright.mask.budget.masks import BudgetMasks
 from maskwright.mask.budget.spellable import SpellableWalker
 from maskwright.mask.budget.token_costs import TokenCosts
 from maskwright.mask.matcher.counting import CountingMatcher
-from maskwright.mask.matcher.forced import forced_bytes
 from maskwright.mask.matcher.matcher import Matcher
 from maskwright.mask.matcher.token_counts import TokenCounts
 from maskwright.mask.recognizer import Beginning, Recognizer
@@ -107,22 +106,10 @@ class Grammar:
     def find_first_mask(self) -> None:
         """Find the mask with which every text begins, after what must come first, and keep it.
         Raises the `LimitError` that would end every text there."""
-        recognizer, walker, budgets, _ = self._machinery
+        _, walker, budgets, _ = self._machinery
         matcher = Matcher(walker, budgets)
-        if recognizer.tables.has_every_byte:  # otherwise no token might begin after the bytes
-            matcher.accept_bytes(self._first_bytes())
-        if not matcher.complete:
+        if all(map(matcher.accept, matcher.forced_tokens())) and not matcher.complete:
             _ = matcher.row
-
-    def _first_bytes(self) -> bytes:
-        """The bytes with which every text begins. Their tokens would take tables of the whole
-        vocabulary, which need a tenth of a second."""
-        start = self.recognizer.start
-        try:
-            return forced_bytes(self.recognizer, start, b"")
-        except LimitError as error:
-            self.recognizer.name_construct(error, start, b"")
-            raise
 
     @property
     def min_tokens(self) -> int:

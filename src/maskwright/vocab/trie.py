@@ -80,6 +80,17 @@ class SiblingTrie(NamedTuple):
         byte, first, children, token = _lay_out_siblings(trie)
         return cls(byte, first, children, token, trie.twin, int((trie.depth == 1).sum()))
 
+    def continues(self, text: bytes) -> bool:
+        """Whether some token begins with `text` and is longer."""
+        first, count = 0, self.roots
+        for byte in text:
+            found = np.flatnonzero(self.byte[first : first + count] == byte)
+            if not len(found):
+                return False
+            node = first + int(found[0])
+            first, count = int(self.first[node]), int(self.children[node])
+        return count > 0
+
 
 def _as_array(data: bytes) -> npt.NDArray[np.uint8]:
     return np.frombuffer(data, np.uint8) if data else np.zeros(0, np.uint8)

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from maskwright import Vocabulary, compile_json_schema, compile_structural_tag, compile_tools
+from maskwright import compile_json_schema, compile_structural_tag, compile_tools
 from maskwright.errors import LimitError
-from tests.matching import BYTES, EVERY_BYTE, matches
+from tests.matching import EVERY_BYTE, matches
 
 
 def _one_of(count: int) -> dict[str, Any]:
@@ -143,16 +143,6 @@ def test_the_first_mask_of_an_intricate_schema_is_kept() -> None:
     for schema, known in ((RANGES["oneOf"][:3], True), (RANGES["oneOf"][:2], False)):
         document = {"oneOf": schema, "title": "whether its first mask is kept"}
         assert compile_json_schema(document, EVERY_BYTE).matcher().known is known
-
-
-def test_finding_the_first_mask_makes_no_tables_of_all_tokens() -> None:
-    """The beginnings of 131,072 tokens took a tenth of a second, once."""
-    vocabulary = Vocabulary((*BYTES, b"", b"in no other vocabulary"), eos=256)
-    grammar = compile_json_schema(_closed({"a": {"oneOf": RANGES["oneOf"][:3]}}, ["a"]), vocabulary)
-    matcher = grammar.matcher()
-    assert matcher.accept_bytes(b"{")
-    assert matcher.known
-    assert "prefixes" not in vars(grammar.recognizer.tables.parts)
 
 
 def test_tags_and_tools_are_refused_at_once_too() -> None:

@@ -43,13 +43,15 @@ def forced_tokens(recognizer: Recognizer, here: Configuration, prefix: bytes) ->
         if token_id is not None:
             settled.append(token_id)
             continue
-        at = 0
+        at, is_last = 0, number == len(parts)
+        if is_last and vocabulary.siblings.continues(text):  # found out before dividing all of it
+            break
         try:
             tokens = vocabulary.encode(text)
         except UnspellableError:  # the following text begins within a token
             break
         for token in tokens:
-            if number == len(parts) and text[at:] in recognizer.tables.prefixes:
+            if is_last and vocabulary.siblings.continues(text[at:]):
                 break
             settled.append(token)
             at += len(vocabulary.tokens[token])

@@ -124,11 +124,6 @@ class VocabularyParts:
         return names_within(spellings[token] for token in self.tokens_with_quotes.tolist())
 
     @cached_property
-    def prefixes(self) -> frozenset[bytes]:
-        """All non-empty proper prefixes of tokens."""
-        return frozenset(t[:n] for t in self.vocabulary.tokens for n in range(1, len(t)))
-
-    @cached_property
     def has_every_byte(self) -> bool:
         """Whether every byte that occurs in UTF-8 is a token. Then every text can be spelled, and n
         bytes never need more than n tokens."""
@@ -172,11 +167,6 @@ class VocabularyTables:
         """As with `SharedMachine`: no garbage collection is needed to free the leaves."""
         if "leaves" in vars(self):
             self.leaves.release()
-
-    @property
-    def prefixes(self) -> frozenset[bytes]:
-        """All proper, non-empty beginnings of tokens."""
-        return self.parts.prefixes
 
     @property
     def has_every_byte(self) -> bool:
