@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from decimal import Decimal
 from typing import Any
 
 import httpx
@@ -63,7 +64,8 @@ def test_different_schemas_at_once_are_all_obeyed(
 
     answers = dict(zip(SHAPES, asyncio.run(ask_all()), strict=True))
     for name, (text, reason) in answers.items():
-        jsonschema.validate(json.loads(text), SHAPES[name], cls=jsonschema.Draft202012Validator)
+        value = json.loads(text, parse_float=Decimal)  # floats round 1e-330 to an excluded 0
+        jsonschema.validate(value, SHAPES[name], cls=jsonschema.Draft202012Validator)
         assert reason == "stop", name
     stats = served.engine.stats()
     assert (stats.running, stats.waiting, stats.blocks_used) == (0, 0, 0)
