@@ -106,9 +106,9 @@ def expanded(follower: Follower, seconds: float = 10) -> bool:
     """Whether a process expands the position of a follower within some seconds."""
     follower.look_ahead()
     deadline = time.monotonic() + seconds
-    while follower.expands and time.monotonic() < deadline:
+    while follower.position.expands and time.monotonic() < deadline:
         time.sleep(0.002)
-    return not follower.expands
+    return not follower.position.expands
 
 
 def test_a_text_that_is_waited_for_needs_one_question(

@@ -349,11 +349,6 @@ class Follower:
         text = [*self._steps, *tokens]
         self.grammar.processes.ask(self, text, len(tokens), left, canonical=canonical, then=then)
 
-    @property
-    def expands(self) -> bool:
-        """Whether a process has still to tell where tokens lead from here."""
-        return self._path[-1].expands
-
     def look_ahead(self) -> None:
         """Have the grammar process find out where tokens lead from here, while the model computes;
         once for each position."""
