@@ -4,17 +4,19 @@
 
 Each shape of `tests/hostile/table/` is sent to a server of the demo model in processes of its own,
 while a client streams a long array of strings again and again. A row says what the shape's client
-got and after how many seconds, the longest and the 99th percentile of the times in which the
-stream brought no text meanwhile ("gaps", in milliseconds), how late the machine meanwhile let a
-process work that needs little (`machine_ms`, the worst case: on a machine that does other
-work, gaps are some times as long), and the resident memory of all processes of the server after it
-(pages that several share counted once). The last rows hold the gaps of the stream alone, those of
-all shapes together, and the memory before the first shape and some seconds after the last.
+got and after how many seconds, the longest and the 99th percentile of the times in which its client
+read no text meanwhile ("gaps", in milliseconds), the longest of them without what the client itself
+waited for a processor (`unserved_ms`: then the text was there, and only the machine was busy), how
+late the machine meanwhile let a process work that needs little (`machine_ms`, the worst case: on a
+machine that does other work, gaps are some times as long), and the resident memory of all processes
+of the server after it (pages that several share counted once). The last rows hold the gaps of the
+stream alone, those of all shapes together, and the memory before the first shape and some seconds
+after the last.
 
 A stall that a shape causes comes again, one of the machine rarely does. So shapes beside which the
-stream was silent for more than 100 ms are sent again to a fresh server, and what was so again once
-more, `--again N` times at the most: `again_ms` is the longest gap of the best such trial, and the
-shapes beside which it was that long every time are listed at the end.
+stream had nothing to read for more than 100 ms are sent again to a fresh server, and what was so
+again once more, `--again N` times at the most: `again_ms` is that time in the best such trial, and
+the shapes beside which it was that long every time are listed at the end.
 
 `--shapes N --seed S` takes a sample, `--match TEXT` the shapes whose name contains a text, and
 `--random N` adds shapes that are made at random, from number S on. What is wrong (an outcome that
@@ -43,12 +45,12 @@ from tests.hostile.random_shapes import random_shape
 from tests.hostile.shape import HostileShape
 from tests.hostile.table.whole import SHAPES, sample
 from tests.hostile.trial import Trial, attempt
-from tests.hostile.watch import LONG, Watch, longest_ms, p99_ms
+from tests.hostile.watch import LONG, Gap, Watch, longest_ms, p99_ms, unserved_ms
 
 ALONE_ANSWERS: Final = 4
 """Answers of the watched stream before its gaps alone are measured: its masks are known then."""
 LATE_MS: Final = 100.0
-"""A gap of the watched stream that is longer than this is looked into, in milliseconds."""
+"""A watched stream that had nothing to read for longer is looked into, in milliseconds."""
 
 
 def main() -> None:
@@ -68,6 +70,7 @@ def main() -> None:
             answer=trial.reply.outcome,
             s=round(trial.seconds, 2),
             gap_ms=trial.longest_ms,
+            unserved_ms=trial.unserved_ms,
             p99_ms=trial.p99_ms,
             machine_ms=trial.machine_ms,
             MB=round(trial.megabytes),
@@ -77,14 +80,16 @@ def main() -> None:
     report.add(
         "stream alone",
         gap_ms=longest_ms(alone),
+        unserved_ms=unserved_ms(alone),
         p99_ms=p99_ms(alone),
-        machine_ms=longest_ms(late),
+        machine_ms=1e3 * max(late, default=0.0),
         MB=round(first / 1e6),
     )
     report.add(
         f"all, and {options.settle:g} s later",
         s=round(max((trial.seconds for trial in trials), default=0.0), 2),
         gap_ms=longest_ms(beside),
+        unserved_ms=unserved_ms(beside),
         p99_ms=p99_ms(beside),
         machine_ms=max((trial.machine_ms for trial in trials), default=0.0),
         MB=round(last / 1e6),
@@ -108,10 +113,10 @@ def beside_a_stream(
 
 
 def tried_again(options: argparse.Namespace, trials: list[Trial]) -> dict[str, list[float]]:
-    """The longest gaps, in milliseconds, of further trials of the shapes beside which the stream
-    was late, by name."""
+    """For how many milliseconds the stream had nothing to read in further trials of the shapes
+    beside which it was late, by name."""
     gaps: dict[str, list[float]] = {}
-    late = [trial.shape for trial in trials if trial.longest_ms > LATE_MS]
+    late = [trial.shape for trial in trials if trial.unserved_ms > LATE_MS]
     for _ in range(options.again):
         if not late:
             break
@@ -119,8 +124,8 @@ def tried_again(options: argparse.Namespace, trials: list[Trial]) -> dict[str, l
             watch.wait_for_answers(ALONE_ANSWERS)
             further = [*tried(server, watch, pulse, late, options.patience)]
         for trial in further:
-            gaps.setdefault(trial.shape.name, []).append(trial.longest_ms)
-        late = [trial.shape for trial in further if trial.longest_ms > LATE_MS]
+            gaps.setdefault(trial.shape.name, []).append(trial.unserved_ms)
+        late = [trial.shape for trial in further if trial.unserved_ms > LATE_MS]
     return gaps
 
 
@@ -155,7 +160,7 @@ def chosen(options: argparse.Namespace) -> list[HostileShape]:
 
 def watched_alone(
     watch: Watch, pulse: Pulse, seconds: float
-) -> tuple[Sequence[float], Sequence[float]]:
+) -> tuple[Sequence[Gap], Sequence[float]]:
     """Gaps of the stream with nothing beside it, once its masks are known, and how late the pulse
     was meanwhile."""
     watch.wait_for_answers(ALONE_ANSWERS)
@@ -177,7 +182,8 @@ def tried(
         trial = attempt(server, watch, pulse, shape, patience)
         print(
             f"{shape.subject}: {shape.name}: {trial.reply.outcome} {trial.seconds:.2f} s, "
-            f"gap {trial.longest_ms:.0f} ms (machine {trial.machine_ms:.0f}), "
+            f"gap {trial.longest_ms:.0f} ms (unserved {trial.unserved_ms:.0f}, "
+            f"machine {trial.machine_ms:.0f}), "
             f"{trial.megabytes:.0f} MB" + (f" -- {trial.fault}" if trial.fault else ""),
             file=sys.stderr,
             flush=True,
@@ -205,12 +211,15 @@ def tell(trials: list[Trial], again: dict[str, list[float]], faults: list[str]) 
     )
     print(paragraph(f"{len(trials)} shapes: {counted}; answers: {checked or 'none'}", width))
     late = {
-        trial.shape.name: [trial.longest_ms, *again.get(trial.shape.name, [])]
+        trial.shape.name: [trial.unserved_ms, *again.get(trial.shape.name, [])]
         for trial in trials
-        if trial.longest_ms > LATE_MS
+        if trial.unserved_ms > LATE_MS
     }
     always = {name: gaps for name, gaps in late.items() if min(gaps) > LATE_MS}
-    print(f"{len(late)} shapes with a gap over {LATE_MS:g} ms, {len(always)} in every trial")
+    print(
+        f"{len(late)} shapes with nothing to read for over {LATE_MS:g} ms, "
+        f"{len(always)} in every trial"
+    )
     for name, gaps in always.items():
         print(paragraph(f"- {name}: {', '.join(f'{gap:.0f}' for gap in gaps)} ms", width))
     print(f"{len(faults)} faults")

@@ -12,6 +12,7 @@ from tests.bounds import PATIENCE
 from tests.hostile.scripted import Piece, scripted
 from tests.hostile.shape import ALWAYS, LIMIT, READY, Subject
 from tests.hostile.trial import LOST, SILENT, Reply, Trial, ask, names_a_limit
+from tests.hostile.watch import Gap
 
 SHAPE = Subject("made up").schema("integer", {"type": "integer"})
 STEPS = "the grammar takes more than 900,000 steps (limit 'work')"
@@ -78,7 +79,7 @@ def test_a_server_that_is_gone_is_told() -> None:
 
 
 def trial(reply: Reply, verdict: str = "valid") -> Trial:
-    return Trial(SHAPE, reply, verdict, 0.1, [0.01, 0.03], [0.002], 10**6)
+    return Trial(SHAPE, reply, verdict, 0.1, [Gap(0, 0.01), Gap(1, 0.03, 0.0075)], [0.002], 10**6)
 
 
 def test_a_busy_machine_slows_down() -> None:
@@ -112,7 +113,8 @@ def test_a_limit_is_no_answer_where_an_answer_must_come() -> None:
 
 
 def test_gaps_are_in_milliseconds() -> None:
-    assert (trial(Reply(READY)).longest_ms, trial(Reply(READY)).megabytes) == (30, 1)
+    found = trial(Reply(READY))
+    assert (found.longest_ms, found.unserved_ms, found.megabytes) == (30, 22.5, 1)
 
 
 @pytest.mark.parametrize(

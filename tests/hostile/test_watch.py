@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import uuid
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from tests.bounds import wait_until
 from tests.hostile.process import command_line, proportional_bytes, started_with
 from tests.hostile.process import parent as parent_of
 from tests.hostile.scripted import scripted
-from tests.hostile.watch import Gap, Watch, longest_ms, p99_ms
+from tests.hostile.watch import Gap, Waits, Watch, longest_ms, p99_ms, unserved_ms
 
 
 def chunk(text: str, finish: str | None = None) -> bytes:
@@ -34,8 +35,8 @@ def test_a_silence_is_a_gap_of_its_time() -> None:
     assert set(watch.texts) == {'["a"]'}
     gaps = watch.during(begin, end)
     assert 0.3 <= longest_ms(gaps) / 1e3 < 0.3 + 5
-    assert sum(gap >= 0.3 for gap in gaps) == 2
-    assert min(gaps) < 0.3
+    assert sum(gap.seconds >= 0.3 for gap in gaps) == 2
+    assert min(gap.seconds for gap in gaps) < 0.3
 
 
 @pytest.mark.parametrize(
@@ -56,14 +57,39 @@ def test_a_broken_stream_is_a_fault(status: int, pieces: list[Any], told: str) -
 def test_during_takes_what_overlaps() -> None:
     watch = Watch("http://127.0.0.1:1")
     watch.gaps += [Gap(0.0, 1.0), Gap(1.0, 0.5), Gap(1.5, 2.0), Gap(3.5, 1.0)]
-    assert watch.during(1.2, 3.0) == [0.5, 2.0]
-    assert watch.during(0.0, 9.0) == [1.0, 0.5, 2.0, 1.0]
+    assert watch.during(1.2, 3.0) == watch.gaps[1:3]
+    assert watch.during(0.0, 9.0) == watch.gaps
 
 
 def test_figures_of_gaps() -> None:
-    gaps = [0.001] * 99 + [0.5]
-    assert (longest_ms(gaps), p99_ms(gaps)) == (500, 1)
-    assert (longest_ms([]), p99_ms([])) == (0, 0)
+    gaps = [Gap(0.0, 0.001)] * 99 + [Gap(0.0, 0.5, 0.375), Gap(0.0, 0.25)]
+    assert (longest_ms(gaps), unserved_ms(gaps)) == (500, 250)
+    assert p99_ms(gaps[:-1]) == 1
+    assert (longest_ms([]), unserved_ms([]), p99_ms([])) == (0, 0, 0)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells how long a thread has waited")
+def test_waits_are_those_of_a_thread_that_could_run() -> None:
+    """Another thread's work on the same processor is waited for, a sleep is not a wait."""
+    with closing(Waits()) as waits:
+        begin = waits.seconds()
+        time.sleep(0.2)
+        slept = waits.seconds() - begin
+        processors = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, {min(processors)})
+        try:
+            work = "import time\nend = time.monotonic() + 1.5\nwhile time.monotonic() < end: pass"
+            with subprocess.Popen([sys.executable, "-c", work]) as other:
+                begin, wall, own = waits.seconds(), time.monotonic(), time.thread_time()
+                while other.poll() is None:
+                    pass
+                waited = waits.seconds() - begin
+                lost = time.monotonic() - wall - (time.thread_time() - own)
+        finally:
+            os.sched_setaffinity(0, processors)
+    assert slept < 0.1
+    assert waited == pytest.approx(lost, rel=0.2, abs=0.05)
+    assert waited > 0.3
 
 
 def test_every_process_that_started_with_a_mark_is_found() -> None:

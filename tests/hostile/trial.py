@@ -16,7 +16,7 @@ from tests.hostile.answers import UNCHECKED, VALID, verdict
 from tests.hostile.process import ServerProcess
 from tests.hostile.pulse import WORK, Pulse
 from tests.hostile.shape import LIMIT, READY, HostileShape
-from tests.hostile.watch import Watch, longest_ms, p99_ms
+from tests.hostile.watch import Gap, Watch, longest_ms, p99_ms, unserved_ms
 
 SILENT: Final = "no answer"
 LOST: Final = "connection lost"
@@ -37,14 +37,14 @@ class Reply:
 @dataclass(frozen=True)
 class Trial:
     """One shape and what came of it. Gaps are those of the watched stream while the shape was
-    worked on, and `late` is how late the pulse was then, all in seconds; `resident_bytes` is
-    measured after the answer."""
+    worked on, and `late` is how late the pulse was then, in seconds; `resident_bytes` is measured
+    after the answer."""
 
     shape: HostileShape
     reply: Reply
     verdict: str
     seconds: float
-    gaps: list[float]
+    gaps: list[Gap]
     late: Sequence[float]
     resident_bytes: int
 
@@ -67,13 +67,18 @@ class Trial:
         return longest_ms(self.gaps)
 
     @property
+    def unserved_ms(self) -> float:
+        """The longest time in which the watched stream had nothing to read."""
+        return unserved_ms(self.gaps)
+
+    @property
     def p99_ms(self) -> float:
         return p99_ms(self.gaps)
 
     @property
     def machine_ms(self) -> float:
         """How late the machine let a process work that needs little, at the most."""
-        return longest_ms(self.late)
+        return 1e3 * max(self.late, default=0.0)
 
     @property
     def slowdown(self) -> float:

@@ -7,8 +7,9 @@ import json
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from benchmarks.report import percentile
 from tests.live_server import address
@@ -31,11 +32,43 @@ def towns(counts: tuple[int, int]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Gap:
-    """A time in which the stream brought no text: when it began, and how long it lasted, in
-    seconds. The wait for the first text of an answer is a gap too."""
+    """A time in which the client read no text: when it began, how long it lasted, and for how much
+    of that the client waited for a processor, all in seconds. The wait for the first text of an
+    answer is a gap too."""
 
     begin: float
     seconds: float
+    waited: float = 0.0
+
+    @property
+    def unserved(self) -> float:
+        """The seconds in which there was nothing for the client to read: a client that waits for a
+        processor has something to do, which is to read."""
+        return max(0.0, self.seconds - self.waited)
+
+
+class Waits:
+    """How long the thread that began this has waited for a processor although it had work. Only
+    Linux tells that; elsewhere it is 0."""
+
+    def __init__(self) -> None:
+        try:
+            self._file: IO[bytes] | None = open(  # noqa: SIM115
+                f"/proc/self/task/{threading.get_native_id()}/schedstat", "rb", buffering=0
+            )
+        except OSError:
+            self._file = None
+
+    def seconds(self) -> float:
+        """The sum so far. Of the three numbers in the file, the second is this in nanoseconds."""
+        if self._file is None:
+            return 0.0
+        self._file.seek(0)
+        return int(self._file.read().split()[1]) / 1e9
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
 
 
 @dataclass
@@ -84,11 +117,9 @@ class Watch:
             "response_format": {"type": "json_schema", "json_schema": shape},
         }
 
-    def during(self, begin: float, end: float) -> list[float]:
-        """The lengths of the gaps that overlap a time, each in seconds."""
-        return [
-            gap.seconds for gap in self.gaps if gap.begin < end and gap.begin + gap.seconds > begin
-        ]
+    def during(self, begin: float, end: float) -> list[Gap]:
+        """The gaps that overlap a time."""
+        return [gap for gap in self.gaps if gap.begin < end and gap.begin + gap.seconds > begin]
 
     def wait_past(self, moment: float, patience: float = PATIENCE) -> None:
         """Return once text has come after `moment`, so that no gap of it is still open."""
@@ -104,21 +135,22 @@ class Watch:
             time.sleep(0.01)
 
     def _run(self) -> None:
-        number = 0
-        while not self._stopping.is_set():
-            try:
-                self._stream(number)
-            except (OSError, http.client.HTTPException, ValueError) as error:
-                self.faults.append(f"{type(error).__name__}: {error}")
-                time.sleep(0.2)
-            number += 1
+        with closing(Waits()) as self._waits:
+            number = 0
+            while not self._stopping.is_set():
+                try:
+                    self._stream(number)
+                except (OSError, http.client.HTTPException, ValueError) as error:
+                    self.faults.append(f"{type(error).__name__}: {error}")
+                    time.sleep(0.2)
+                number += 1
 
     def _stream(self, seed: int) -> None:
         host, port = address(self.url)
         connection = http.client.HTTPConnection(host, port, timeout=PATIENCE)
         headers = {"Content-Type": "application/json"}
         try:
-            self._last = time.monotonic()
+            self._last, self._waited = time.monotonic(), self._waits.seconds()
             connection.request("POST", "/v1/chat/completions", json.dumps(self.body(seed)), headers)
             response = connection.getresponse()
             if response.status != 200:
@@ -139,19 +171,26 @@ class Watch:
             choice = event["choices"][0]
             finish = choice.get("finish_reason") or finish
             if piece := choice["delta"].get("content"):
-                self.gaps.append(Gap(self._last, now - self._last))
-                self._last = now
+                waited = self._waits.seconds()
+                self.gaps.append(Gap(self._last, now - self._last, waited - self._waited))
+                self._last, self._waited = now, waited
                 text += piece
         if finish is None:
             raise ValueError("the stream ended without a finish reason")
         self.texts.append(text)
 
 
-def longest_ms(gaps: Sequence[float]) -> float:
-    """The longest of some gaps in seconds, in milliseconds; 0 if there is none."""
-    return 1e3 * max(gaps, default=0.0)
+def longest_ms(gaps: Sequence[Gap]) -> float:
+    """The longest of some gaps, in milliseconds; 0 if there is none."""
+    return 1e3 * max((gap.seconds for gap in gaps), default=0.0)
 
 
-def p99_ms(gaps: Sequence[float]) -> float:
-    """What 99 % of some gaps in seconds don't exceed, in milliseconds; 0 if there is none."""
-    return 1e3 * percentile(sorted(gaps), 99) if gaps else 0.0
+def unserved_ms(gaps: Sequence[Gap]) -> float:
+    """The longest of some gaps without what the client waited for a processor in them, in
+    milliseconds; 0 if there is none."""
+    return 1e3 * max((gap.unserved for gap in gaps), default=0.0)
+
+
+def p99_ms(gaps: Sequence[Gap]) -> float:
+    """What 99 % of some gaps don't exceed, in milliseconds; 0 if there is none."""
+    return 1e3 * percentile(sorted(gap.seconds for gap in gaps), 99) if gaps else 0.0
