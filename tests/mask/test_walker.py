@@ -11,7 +11,6 @@ from maskwright import Grammar, compile_json_schema, compile_regex
 from maskwright.automaton.machine.exits import Configuration
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.rules.tree import Choice, Concat, Ref, Rules, Terminal
-from maskwright.mask import walker
 from maskwright.mask.compile.rules import compile_rules
 from maskwright.mask.position import UNKNOWN
 from maskwright.mask.ready_rows.runs import widest_run
@@ -252,15 +251,29 @@ def test_a_text_that_was_read_is_looked_up(monkeypatch: pytest.MonkeyPatch) -> N
     assert not matchers[2].fork().accept(ord('"'))
 
 
-def test_texts_that_are_kept_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(walker, "_TEXT_BYTES", 100)
-    monkeypatch.setattr(walker, "_LONGEST_TEXT", 40)
-    grammar = grammar_of({"additionalProperties": {"const": 1}})
-    for count in range(1, 12):
-        text = b"{" + b",".join(b'"%d":1' % number for number in range(count)) + b"}"
-        matcher = grammar.matcher()
-        assert all(matcher.accept(byte) for byte in text)
-        assert matcher.accepting
-    kept = vars(grammar.walker)["_texts"]
-    assert 40 < sum(map(len, kept)) <= 100
-    assert all(len(each) <= 40 for each in kept)
+def test_a_text_that_another_grammar_of_the_machine_has_read_is_looked_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    schema = {"additionalProperties": {"const": 1}}
+    text = b'{"ab":1,"ba":1,"a"'
+    first, again = grammar_of(schema), grammar_of(schema)
+    assert first.recognizer.shared is again.recognizer.shared
+    for _ in range(2):
+        assert all(map(first.matcher().accept, text))
+    matcher = again.matcher()
+    monkeypatch.setattr(Recognizer, "take_token", None)
+    assert all(map(matcher.accept, text))
+
+
+def test_equal_texts_of_different_grammars_are_told_apart() -> None:
+    """They share a machine, and the texts before the names are equal."""
+    numbers = grammar_of({"additionalProperties": {"const": 1}})
+    other = grammar_of({"additionalProperties": {"const": 1}, "maxProperties": 2})
+    assert numbers.recognizer.shared is other.recognizer.shared
+    text = b'{"ab":1,"ba":1'
+    for _ in range(3):
+        for grammar, may_go_on in ((numbers, True), (other, False)):
+            matcher = grammar.matcher()
+            assert all(map(matcher.accept, text))
+            assert (ord(",") in allowed(matcher)) is may_go_on
+            assert ord("}") in allowed(matcher)

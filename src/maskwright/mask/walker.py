@@ -33,11 +33,6 @@ from maskwright.mask.walk.walk import (
 
 _NODES_A_STEP: Final = 256
 """Nodes of the trie whose visit takes some 15 microseconds."""
-_TEXT_BYTES: Final = 1 << 20
-"""Bytes of the texts whose positions are kept."""
-_LONGEST_TEXT: Final = 4_096
-"""Bytes of the longest of them: to look a longer one up takes as long as to work its position
-out."""
 _SPACE: Final = np.frombuffer(b" ", np.uint8)
 
 
@@ -67,10 +62,7 @@ class Walker:
         self._limits = recognizer.shared.limits
         self._is_one_language = isinstance(recognizer.machine.contexts, TextContexts)
         self.names: Final = NamePositions(recognizer)
-        self._texts: dict[bytes, Position] = {}
-        """The positions after texts on which they depend, of those found lately, the oldest first.
-        Drafts that are rolled back, and the next answers, have many of these texts again."""
-        self._text_bytes = 0
+        self._text_positions = recognizer.shared.text_positions
 
     def find(self, position: Position, read_prefix: Callable[[], bytes | bytearray]) -> None:
         """Compute the mask row of a position, if it isn't known.
@@ -129,21 +121,15 @@ class Walker:
         by_text = position.by_text
         if by_text is None or token not in by_text:
             return self._found_after(position, token, read_prefix)
-        text = bytes(read_prefix()) + self.recognizer.vocabulary.spellings[token]
-        known = self._texts.get(text)
-        if known is None:
-            known = self._found_after(position, token, read_prefix)
-            if known is not None and len(text) <= _LONGEST_TEXT:
-                self._keep(text, known)
+        recognizer, positions = self.recognizer, self._text_positions
+        text = bytes(read_prefix()) + recognizer.vocabulary.spellings[token]
+        with self.tables.lock:
+            known = positions.after(recognizer.start, text)
+            if known is None:
+                known = self._found_after(position, token, read_prefix)
+                if known is not None:
+                    positions.keep(recognizer.start, text, known)
         return known
-
-    def _keep(self, text: bytes, position: Position) -> None:
-        self._texts[text] = position
-        self._text_bytes += len(text)
-        while self._text_bytes > _TEXT_BYTES:
-            oldest = next(iter(self._texts))
-            del self._texts[oldest]
-            self._text_bytes -= len(oldest)
 
     def _found_after(
         self, position: Position, token: int, read_prefix: Callable[[], bytes | bytearray]

@@ -108,6 +108,13 @@ def _members(shape: ObjectShape, solver: Solver) -> Iterator[Conjunction]:
     start = ObjectProgress(shape)
     if start.is_full:
         return
+    if not shape.some:  # then the name alone decides what the value is
+        spend(len(shape.values))
+        yield from shape.values
+        for each in solver.values.names.of(shape.languages):
+            spend()
+            yield shape.others(each.mask)
+        return
     for at in range(len(shape.names)):
         yield from (option.value for option in start.take(at, solver.values.order))
     for each in solver.values.names.of(shape.languages):

@@ -105,7 +105,9 @@ def _assertions(source: SchemaObject) -> list[Assertion]:
     try:
         for keyword, setting in source.value.items():
             note, is_suspect = "", False
-            known = keyword in keywords or _goes_with_array(keyword, source)
+            known = keyword in keywords or (
+                keyword == "additionalItems" and _goes_with_array(source)
+            )
             if known and not (hidden and keyword != "$ref"):
                 place = f"{pointer}/{keyword}"
                 asserted = READERS[keyword](source, setting, place)
@@ -126,16 +128,12 @@ def _assertions(source: SchemaObject) -> list[Assertion]:
     return assertions
 
 
-def _goes_with_array(keyword: str, source: SchemaObject) -> bool:
-    """Whether `keyword` is an `additionalItems` together with an array in `items`.
+def _goes_with_array(source: SchemaObject) -> bool:
+    """Whether an `additionalItems` stands together with an array in `items`.
 
     Draft 2020-12 has neither any more. Such an array is read as in older drafts (see
-    `container_keywords`), and so this keyword is too."""
-    return (
-        keyword == "additionalItems"
-        and source.has("items")
-        and isinstance(source.value["items"], list)
-    )
+    `container_keywords`), and so that keyword is too."""
+    return source.has("items") and isinstance(source.value["items"], list)
 
 
 def _note_on_unknown(name: str, draft: Draft) -> tuple[str, bool]:

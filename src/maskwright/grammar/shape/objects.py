@@ -136,6 +136,9 @@ def _value(members: _MemberAssertions, name: str) -> Conjunction:
         return NEVER
     schemas: list[Schema] = []
     for each in members.properties:
+        if not each.patterns:  # the most common case
+            schemas.append(each.named.get(name, each.additional))
+            continue
         matching = [schema for language, schema in each.patterns if contains(language, name)]
         if name in each.named:
             matching.append(each.named[name])

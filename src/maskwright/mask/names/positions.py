@@ -10,8 +10,7 @@ of which no other name has the beginning: whatever it goes on with, it stays a n
 from __future__ import annotations
 
 import json
-from itertools import count, islice
-from typing import Final
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
@@ -24,8 +23,6 @@ from maskwright.mask.position import Position
 from maskwright.mask.recognizer import Recognizer
 from maskwright.mask.walk.name_endings import QUOTE, NameEndings, read_endings
 
-_MOST_POSITIONS: Final = 10_000
-
 
 class NamePositions:
     """The positions of one recognizer. Not thread-safe: the lock of its tables guards it."""
@@ -34,9 +31,7 @@ class NamePositions:
         self._recognizer = recognizer
         self._endings = recognizer.shared.name_endings
         self._distinct_endings = recognizer.shared.distinct_endings
-        self._variants = count(1)
-        self._positions: dict[tuple[Configuration, frozenset[bytes] | None], Position] = {}
-        """By configuration, and what is excluded; None where the name is certainly a new one."""
+        self._variant = recognizer.shared.text_positions.variant
 
     def apply(self, here: Configuration) -> bool:
         """Whether the position of a configuration depends on the text."""
@@ -62,17 +57,6 @@ class NamePositions:
         if position.begins_no_name and QUOTE not in spelling:
             return self._variant(here, None)
         return None
-
-    def _variant(self, here: Configuration, excluded: frozenset[bytes] | None) -> Position:
-        key = (here, excluded)
-        known = self._positions.get(key)
-        if known is None:
-            if len(self._positions) >= _MOST_POSITIONS:
-                self._positions.clear()
-            known = self._positions[key] = Position(here, excluded or frozenset())
-            known.begins_no_name = excluded is None
-            known.variant = next(self._variants)
-        return known
 
     def tokens(self, position: Position) -> npt.NDArray[np.int32]:
         """The tokens that a position excludes."""

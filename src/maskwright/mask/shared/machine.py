@@ -17,6 +17,7 @@ from maskwright.limits import Limits
 from maskwright.mask.position import Position
 from maskwright.mask.shared.budget_cache import BudgetCache
 from maskwright.mask.shared.leaf_bounds import NodeBounds
+from maskwright.mask.shared.text_positions import TextPositions
 from maskwright.mask.walk.arrays import Directory
 from maskwright.mask.walk.name_endings import NameEndings
 
@@ -42,6 +43,7 @@ class SharedMachine:
 
     def __init__(self, leaves: LeafTable, contexts: FinishingContexts, limits: Limits) -> None:
         self.positions: Final[dict[Configuration, Position]] = {}
+        self.text_positions: Final = TextPositions()
         self.contexts: Final = contexts
         self.limits: Final = limits
         self.machine: Final = Machine(leaves, contexts, limits)
@@ -60,6 +62,7 @@ class SharedMachine:
         a garbage collection."""
         for position in self.positions.values():
             position.moves.clear()
+        self.text_positions.release()
         self.contexts.release()
 
     @property
@@ -67,4 +70,5 @@ class SharedMachine:
         """Estimated bytes of all parts: arrays, masks and completions within budgets, and positions
         and exits as Python objects."""
         arrays = self.machine.nbytes + self.budget_cache.mask_bytes + self.budget_cache.onward_bytes
-        return arrays + POSITION_BYTES * len(self.positions) + EXIT_BYTES * self.machine.exits
+        positions = POSITION_BYTES * len(self.positions) + self.text_positions.nbytes
+        return arrays + positions + EXIT_BYTES * self.machine.exits
