@@ -22,6 +22,9 @@ from maskwright.processes.tasks import (
     PendingJob,
 )
 
+MOST_UNANSWERED: Final = 64
+"""Jobs without an answer that are sent while nothing comes from a process."""
+
 _PAGE: Final = os.sysconf("SC_PAGE_SIZE")
 _WHOLE_PROCESS: Final = 2
 """In the number of a clock: the processor time of all threads of a process (Linux's
@@ -46,6 +49,8 @@ class Connected:
         """Tasks that have not been sent."""
         self.sent: deque[PendingJob] = deque()
         """Tasks that have been sent, in the order in which their answers come."""
+        self.unanswered = 0
+        """Jobs without an answer that have been sent since something has come from the process."""
         self.began = (0.0, 0.0)
         """When the first of `sent` was begun, in seconds of a clock and of the process's own."""
         self.used = 0.0
@@ -64,8 +69,9 @@ class Connected:
 
     def pump(self, now: float) -> None:
         """Send what is queued, in one message, if everything sent before has been answered. Of what
-        may take long, one job is sent, after everything else. Raises `OSError` if the process has
-        ended."""
+        may take long, one job is sent, after everything else. Of jobs without an answer, no more
+        are sent than fit into the connection while nothing comes from the process, since whoever
+        sends would wait; the others are dropped. Raises `OSError` if the process has ended."""
         if self.sent or not self.queue:
             return
         jobs: list[Job] = []
@@ -73,10 +79,17 @@ class Connected:
         if forget is not None:
             jobs.append(forget)
         for task in self._next_tasks():
+            if task.has_answer:
+                self.sent.append(task)
+            elif self.unanswered == MOST_UNANSWERED:
+                continue
             jobs.append(task.job(self.holds))
-            self.sent.append(task)
-        self.begin(now)
-        self.connection.send(jobs)
+            if not task.has_answer:
+                self.unanswered += 1
+                task.answered(self.holds)
+        if jobs:
+            self.begin(now)
+            self.connection.send(jobs)
 
     def _next_tasks(self) -> list[PendingJob]:
         """Take from the queue all questions that can be answered at once, and the first of what

@@ -91,7 +91,8 @@ class TextQuestion(NamedTuple):
 
 class LookAhead(NamedTuple):
     """The text of a request stands at a position that has not been expanded: `tokens` follow the
-    first `known` ones, which the process has read already."""
+    first `known` ones, which the process has read already. It has no answer: expansions come when
+    there is nothing else to do."""
 
     grammar: int
     request: int
@@ -229,10 +230,4 @@ class Heavy(NamedTuple):
     """The job was abandoned because it took longer than the shared process gives to any."""
 
 
-class Noted(NamedTuple):
-    """The process looks ahead of a text when it has nothing else to do."""
-
-
-Answer: TypeAlias = (
-    Expansion | Compiled | Findings | int | Lesson | Noted | list[Event] | Heavy | Exception
-)
+Answer: TypeAlias = Expansion | Compiled | Findings | int | Lesson | list[Event] | Heavy | Exception

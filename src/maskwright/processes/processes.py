@@ -344,6 +344,7 @@ class GrammarProcesses:
         try:
             while process.connection.poll():
                 answer: Answer = process.connection.recv()
+                process.unanswered = 0
                 if isinstance(answer, Expansion):
                     process.holds.take_expansion(answer, self._grammars.get(answer.grammar))
                     continue

@@ -35,6 +35,9 @@ class PendingJob(ABC):
     """A job of a grammar. It can be sent again, to another process, as often as its process ends
     before it answers."""
 
+    has_answer = True
+    """Whether an answer comes."""
+
     def __init__(self, grammar: FollowedGrammar) -> None:
         self.grammar = grammar
         self.deaths = 0
@@ -63,7 +66,8 @@ class PendingJob(ABC):
         return None
 
     def answered(self, process: Holdings) -> None:
-        """Have a process that has answered forget what has ended meanwhile."""
+        """Have a process forget what has ended meanwhile: when it has answered, or when the job has
+        been sent if it has no answer."""
         del process
 
     @abstractmethod
@@ -263,7 +267,10 @@ class _TextTask(PendingJob):
 
 
 class LookAheadTask(_TextTask):
-    """Tell that the text of a follower stands at a position that has not been expanded."""
+    """Tell that the text of a follower stands at a position that has not been expanded. The next
+    question has not to wait for an answer: what is found out comes as an `Expansion`."""
+
+    has_answer = False
 
     def __init__(self, follower: Follower, text: list[int]) -> None:
         super().__init__(follower, text, 0)
@@ -273,7 +280,7 @@ class LookAheadTask(_TextTask):
         return LookAhead(self.grammar.number, self._follower.number, known, self._text[known:])
 
     def take(self, process: Holdings, answer: Answer) -> None:
-        """Nothing is to be done: what is found out comes later."""
+        raise AssertionError("it has no answer")
 
     def fail(self, error: Exception) -> None:
         """A text that gets there meets the error itself."""

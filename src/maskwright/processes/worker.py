@@ -30,7 +30,6 @@ from maskwright.processes.messages import (
     Job,
     LeastTokens,
     LookAhead,
-    Noted,
     ReadEvents,
     TextQuestion,
 )
@@ -59,7 +58,7 @@ REST_COLLECTIONS: Final = 10
 """Collections of younger objects before a full one is worth while."""
 
 
-AnsweredJob: TypeAlias = Compile | Inquire | LeastTokens | TextQuestion | LookAhead | ReadEvents
+AnsweredJob: TypeAlias = Compile | Inquire | LeastTokens | TextQuestion | ReadEvents
 
 
 class Terms(NamedTuple):
@@ -123,8 +122,10 @@ class Worker:
             for job in jobs:
                 if isinstance(job, Forget):
                     self._forget(job)
+                elif isinstance(job, LookAhead):
+                    self._work_on(job)  # an error comes again if a text gets there
                 else:
-                    self._connection.send(self._answer(job))
+                    self._connection.send(self._work_on(job))
             self._expand_ahead()
 
     def _rest(self) -> None:
@@ -153,7 +154,8 @@ class Worker:
             return None
         return None if expansion is None else expansion._replace(grammar=kept.number)
 
-    def _answer(self, job: AnsweredJob) -> Answer:
+    def _work_on(self, job: AnsweredJob | LookAhead) -> Answer | None:
+        """The answer to a job, within what it may take; None if it has none."""
         if job.grammar in self._heavy:
             return Heavy()
         try:
@@ -171,7 +173,7 @@ class Worker:
         except Exception as error:  # any error of a grammar is its own request's alone
             return error
 
-    def _serve(self, job: AnsweredJob) -> Answer:
+    def _serve(self, job: AnsweredJob | LookAhead) -> Answer | None:
         match job:
             case Compile(number, sent):
                 if number not in self._grammars:
@@ -198,7 +200,7 @@ class Worker:
                 reading.go_to(job.known, job.tokens)
                 self._readings[job.request] = reading
                 self._look_ahead(job.grammar, reading)
-                return Noted()
+                return None
             case ReadEvents():
                 return self._events(job)
 

@@ -283,7 +283,8 @@ class Core:
         computed = time.perf_counter()
         moving = self.tiers is not None and self.tiers.waits
         copying = bool(scheduler.tables.transfers)
-        self._settle(STRAGGLER if logits is None and not moving and not copying else 0.0)
+        nothing_to_do = logits is None and not (moving or copying or self._can_sample_held)
+        self._settle(STRAGGLER if nothing_to_do else 0.0)
         if logits is None and copying:
             scheduler.tables.transfers.wait()
         self._sample(list(self._ready_rows(plan, logits)), logits)
@@ -501,6 +502,14 @@ class Core:
                 self._held[number] = Held(held.rows.clone(), 0, held.draft)
             else:
                 yield active, held
+
+    @property
+    def _can_sample_held(self) -> bool:
+        """Whether the mask of a row has come that was kept because it lacked that."""
+        return any(
+            active.masks is not None and active.sequence.phase is Phase.RUNNING
+            for active in map(self._active.__getitem__, self._held)
+        )
 
     def _score_prompts(self, plan: StepPlan, logits: Tensor) -> None:
         """Score the tokens of prompts whose log-probabilities are wanted. A prompt is computed in

@@ -69,6 +69,8 @@ class PostStepWork:
     def __init__(self, *, overlap: bool) -> None:
         self.busy = 0.0
         """Seconds spent on this work so far."""
+        self.waited = 0.0
+        """Seconds for which `collect` has waited so far."""
         self.seen = Observations()
         """The engine's histograms, in which this notes the times of questions."""
         self._done: queue.SimpleQueue[tuple[Active, StepResult] | _Answered | None]
@@ -122,7 +124,7 @@ class PostStepWork:
         while True:
             left = end - time.perf_counter()
             try:
-                done = self._done.get(timeout=left) if left > 0 else self._done.get_nowait()
+                done = self._get(left) if left > 0 else self._done.get_nowait()
             except queue.Empty:
                 return
             if isinstance(done, _Answered):
@@ -131,6 +133,14 @@ class PostStepWork:
             end = 0.0
             if done is not None:
                 yield done
+
+    def _get(self, seconds: float) -> tuple[Active, StepResult] | _Answered | None:
+        """The next result, waited for up to so many seconds."""
+        begin = time.perf_counter()
+        try:
+            return self._done.get(timeout=seconds)
+        finally:
+            self.waited += time.perf_counter() - begin
 
     def wake(self) -> None:
         """End the wait of `collect`, from any thread."""
