@@ -1,7 +1,6 @@
 """Readers that are slow, requests that run out of time, grammars that come late."""
 
 import asyncio
-import threading
 import time
 from concurrent.futures import Future
 from dataclasses import replace
@@ -11,10 +10,10 @@ import pytest
 from maskwright.engine import Engine, EngineConfig, FinishReason
 from maskwright.errors import BudgetError, GenerationError, InputError, LimitError
 from maskwright.models import LoadedModel
-from tests.bounds import PATIENCE, wait_until
+from tests.bounds import wait_until
 from tests.engine.step.held import held_steps
 from tests.engine.step.test_loop import request
-from tests.engine.tiny import LiteralGrammar
+from tests.engine.tiny import LiteralGrammar, SlowGrammar
 
 CONFIG = EngineConfig(
     blocks=64, max_running=4, max_batch_tokens=32, reader_tokens=8, reader_seconds=1e6
@@ -167,25 +166,6 @@ def test_a_request_ends_while_its_grammar_compiles(loaded: LoadedModel, way: str
 
 
 # Overlap ------------------------------------------------------------------------------------------
-
-
-class SlowGrammar(LiteralGrammar):
-    """Each mask waits until it is let go."""
-
-    def __init__(self, *args) -> None:
-        super().__init__(*args)
-        self.go = threading.Event()
-
-    def matcher(self):
-        matcher = super().matcher()
-        fill, go = matcher.fill_mask, self.go
-
-        def fill_mask(out, budget=None):
-            assert go.wait(PATIENCE)
-            fill(out, budget)
-
-        matcher.fill_mask = fill_mask
-        return matcher
 
 
 def test_a_mask_that_is_late_holds_its_own_request(loaded: LoadedModel) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
 from maskwright.vocab import Vocabulary
+from tests.bounds import PATIENCE
 
 CHAT_TEMPLATE = (
     "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% endfor %}"
@@ -171,3 +173,22 @@ class LiteralMatcher:
         """All that is left of a single text, a byte a token."""
         rest = b"" if self.grammar.more else self._rest(self.done)
         return [self.grammar.vocabulary.tokens.index(bytes([byte])) for byte in rest or b""]
+
+
+class SlowGrammar(LiteralGrammar):
+    """Each mask waits until it is let go."""
+
+    def __init__(self, *args) -> None:
+        super().__init__(*args)
+        self.go = threading.Event()
+
+    def matcher(self):
+        matcher = super().matcher()
+        fill, go = matcher.fill_mask, self.go
+
+        def fill_mask(out, budget=None):
+            assert go.wait(PATIENCE)
+            fill(out, budget)
+
+        matcher.fill_mask = fill_mask
+        return matcher

@@ -9,6 +9,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
 
@@ -153,14 +154,22 @@ def test_steps_do_not_wait_for_answers(
 
     monkeypatch.setattr(processes, "ask", later)
     try:
-        with Engine(loaded, SMALL) as engine:
-            free = engine.submit(Request([66] * 5, SamplingParams(seed=1), 200, eos=()))
+        with Engine(loaded, SMALL) as engine, ThreadPoolExecutor() as pool:
+            ended = threading.Event()
+
+            def run_free() -> None:
+                while not ended.is_set():
+                    engine.submit(Request([66] * 5, SamplingParams(seed=1), 60, eos=())).result()
+
+            free = [pool.submit(run_free) for _ in range(2)]  # one runs while the other begins anew
             for build in BUILDS.values():
                 grammar = processes.compile(build).result(60)
                 request = Request([66] * 5, SamplingParams(seed=1), 60, grammar=grammar)
                 engine.submit(request).result()
-            free.cancel()
             waited = engine.stats().seconds["wait"]
+            ended.set()
+            for each in free:
+                each.result()
     finally:
         processes.close()
     assert len(late) > 10

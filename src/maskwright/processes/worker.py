@@ -48,6 +48,10 @@ EXPANSION_SECONDS: Final = 0.02
 place that is being described."""
 
 
+LINGER_SECONDS: Final = 0.0003
+"""How long the next question is waited for before anything is expanded: it often comes as soon as
+an answer has let a token be drawn, and would have to wait for the first place to be described."""
+
 THRESHOLDS: Final = (2_000, 10, 250)
 """Arguments of `gc.set_threshold`: a process that never rests makes a full collection after five
 million new objects. By default one came after 70,000, in the middle of every tenth job, and took
@@ -135,6 +139,8 @@ class Worker:
 
     def _expand_ahead(self) -> None:
         """Expand grammars that questions were asked about, until there is something to do."""
+        if not self._busy or self._connection.poll(LINGER_SECONDS):
+            return
         while self._busy and not self._connection.poll():
             kept = self._grammars.get(self._busy[0])
             expansion = None if kept is None else self._expansion(kept)

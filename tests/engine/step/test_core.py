@@ -17,7 +17,7 @@ from maskwright.engine.kv.blocks import TRASH, BlockPool
 from maskwright.engine.schedule.plan import StepPlan
 from maskwright.engine.schedule.scheduler import Scheduler
 from maskwright.engine.step.copy_stream import CopyStream
-from maskwright.engine.step.core import Core
+from maskwright.engine.step.core import STRAGGLER, Core
 from maskwright.engine.step.post_step import PostStepWork
 from maskwright.engine.step.runner import Runner
 from maskwright.errors import GenerationError
@@ -25,8 +25,9 @@ from maskwright.kernels.kv_bytes import KvDtype
 from maskwright.kernels.kv_pool import KvPool
 from maskwright.models import LoadedModel
 from maskwright.sampling import SamplingParams
+from tests.bounds import wait_until
 from tests.engine.step.late_copies import LateCopies
-from tests.engine.tiny import LiteralGrammar, LiteralMatcher
+from tests.engine.tiny import LiteralGrammar, LiteralMatcher, SlowGrammar
 
 
 def poison(memory: KvPool, blocks: list[int]) -> None:
@@ -470,3 +471,25 @@ def test_a_failing_grammar_ends_its_request_alone(
     assert harness.completion(1) == alone(loaded, good)
     assert harness.completion(3) == alone(loaded, replace(good, prompt=[67] * 9))
     assert harness.pool.used == 0
+
+
+def test_a_kept_row_whose_mask_has_come_is_not_waited_for(loaded: LoadedModel) -> None:
+    """The mask comes between two steps, and the next one has nothing to compute."""
+    grammar = SlowGrammar(loaded.vocab, b"xyz")
+    harness = Harness(loaded, replace(PLAIN, canonical=False, overlap=True))
+    try:
+        harness.add(Request([70], SamplingParams(seed=1), 9, grammar=grammar), 1)
+        wait_until(lambda: harness.step() or harness.core.counts.held > 0)
+        before = harness.post_step_work.waited
+        harness.step()
+        assert harness.post_step_work.waited - before > 0.9 * STRAGGLER, "nothing to do but to wait"
+        grammar.go.set()
+        wait_until(lambda: harness.post_step_work.has_results)
+        before = harness.post_step_work.waited
+        harness.step()
+        assert harness.core.counts.sampled == 1
+        assert harness.post_step_work.waited - before < 0.5 * STRAGGLER
+        harness.run()
+        assert harness.completion(1).text == "xyz"
+    finally:
+        grammar.go.set()

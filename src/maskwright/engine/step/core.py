@@ -53,9 +53,10 @@ LEAST_TIMEOUT = 1e-3
 
 @dataclass(slots=True)
 class StepSeconds:
-    """Seconds that all steps so far have spent in each part: `wait` for post-step work, `draft` in
-    the draft model, `plan` in the scheduler, deadlines included, `forward` in the model, `sample`
-    in sampling. Without overlap, post-step work is part of `sample`."""
+    """Seconds that all steps so far have spent in each part: `wait` for post-step work, where the
+    engine does nothing else, `draft` in the draft model, `plan` in the scheduler, deadlines
+    included, `forward` in the model, `sample` in sampling. Without overlap, post-step work is part
+    of `sample`."""
 
     wait: float = 0.0
     draft: float = 0.0
@@ -253,13 +254,13 @@ class Core:
         """Run one step: plan, forward, sample. Results of post-step work are collected on the way:
         a request that has advanced before the plan takes part in it, and a row whose mask is there
         after the forward is sampled."""
-        waited = self._await_advances()
+        begun = self._await_advances()
         if self.device_steps is not None and self._decode_ahead(self.device_steps):
             self.move_blocks()
             return
         if self._draft_model is not None:
             self._guess(self._draft_model)
-        drafted = time.perf_counter()
+        drafted = self._worked()
         self.move_blocks()
         scheduler, step_times = self.scheduler, self._step_times
         budget = (
@@ -268,19 +269,19 @@ class Core:
             else step_times.budget(scheduler.decoding, scheduler.prefilled)
         )
         plan = scheduler.plan(budget)
-        planned = time.perf_counter()
+        planned = self._worked()
         if plan.admitted:
             self._note_admitted(plan)
         if plan.preempted:
             self._note_preempted(plan)
         self._runner.arrange(plan)
         if step_times is not None and plan.swapped:
-            step_times.observe_copies(plan.swapped, time.perf_counter() - planned)
+            step_times.observe_copies(plan.swapped, self._worked() - planned)
         logits = self._runner.forward(plan) if plan.chunks else None
         if logits is not None:
             self._score_prompts(plan, logits)
         self.scheduler.commit(plan)
-        computed = time.perf_counter()
+        computed = self._worked()
         moving = self.tiers is not None and self.tiers.waits
         copying = bool(scheduler.tables.transfers)
         nothing_to_do = logits is None and not (moving or copying or self._can_sample_held)
@@ -289,7 +290,7 @@ class Core:
             scheduler.tables.transfers.wait()
         self._sample(list(self._ready_rows(plan, logits)), logits)
         self._settle()
-        sampled = time.perf_counter()
+        sampled = self._worked()
         fresh, position = plan.of_prompts
         if step_times is not None:
             step_times.observe(plan.tokens - fresh, fresh, sampled - drafted, position)
@@ -305,7 +306,7 @@ class Core:
             if plan.decodes:
                 self.seen.decodes.note(plan.decodes)
             self.seen.step.note(sampled - drafted)
-        self.seconds.draft += drafted - waited
+        self.seconds.draft += drafted - begun
         self.seconds.plan += planned - drafted
         self.seconds.forward += computed - planned
         self.seconds.sample += sampled - computed
@@ -323,7 +324,7 @@ class Core:
     def _decode_ahead(self, device_steps: DeviceSteps) -> bool:
         """Run several steps in a row on the device, where every running request allows that and
         nobody waits to be admitted. False, with nothing computed, where some don't."""
-        scheduler, begin = self.scheduler, time.perf_counter()
+        scheduler, begin = self.scheduler, self._worked()
         if scheduler.waiting or self._held or not all(map(advances_by_one, scheduler.running)):
             return False
         self._await(lambda: any(active.masks is None for active in self._decoding()))
@@ -333,13 +334,13 @@ class Core:
         ahead = device_steps.plan(actives, scheduler)
         if ahead is None:
             return False
-        planned = time.perf_counter()
+        planned = self._worked()
         self._runner.arrange(ahead.plan)
         drawn = self._runner.decode_ahead(ahead.plan, ahead.rows, ahead.steps)
         if drawn is None:
             return False
         scheduler.commit(ahead.plan)
-        computed = time.perf_counter()
+        computed = self._worked()
         now = self._clock()
         with WakeUps.held():
             for active, row in zip(actives, drawn, strict=True):
@@ -348,7 +349,7 @@ class Core:
         self._note_ahead(drawn, ahead.steps, computed - planned)
         self.seconds.plan += planned - begin
         self.seconds.forward += computed - planned
-        self.seconds.sample += time.perf_counter() - computed
+        self.seconds.sample += self._worked() - computed
         return True
 
     def _take_drawn(self, active: Active, drawn: DrawnAhead, now: float) -> None:
@@ -387,15 +388,20 @@ class Core:
 
     def _await_advances(self) -> float:
         """End what is out of time, and wait briefly for requests that are about to advance; returns
-        when that was done."""
-        begin = time.perf_counter()
+        when that was done, by `_worked`."""
+        begin = self._worked()
         self.expire()
-        expired = time.perf_counter()
+        expired = self._worked()
         self._await(self._expects_advance)
-        waited = time.perf_counter()
+        settled = self._worked()
         self.seconds.plan += expired - begin
-        self.seconds.wait += waited - expired
-        return waited
+        self.seconds.sample += settled - expired
+        self.seconds.wait = self._post_step_work.waited
+        return settled
+
+    def _worked(self) -> float:
+        """Seconds of a clock that stands still while the engine waits for post-step work."""
+        return time.perf_counter() - self._post_step_work.waited
 
     def _await(self, missing: Callable[[], bool]) -> None:
         """Collect results of post-step work, and wait up to `GRACE` for each next one while
