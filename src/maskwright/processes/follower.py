@@ -371,8 +371,8 @@ class Follower:
         if not self._path:
             start = grammar.start = grammar.start or grammar.position(process, lesson.here)
             self._path.append(start)
-        here = self._path[-1]
-        self._describe(here, at, lesson.here, rows)
+        here, last = self._path[-1], lesson.here
+        self._describe(here, at, last, rows)
         for step in lesson.steps:
             following = here.after(step.token)
             if following is None:
@@ -381,8 +381,9 @@ class Follower:
                     here.moves[step.token] = following
                 else:
                     self._own_moves[at] = step.token, following
-            here, at = following, at + 1
-            self._describe(here, at, step.reached, rows)
+            here, at, last = following, at + 1, step.reached
+            self._describe(here, at, last, rows)
+        here.noted |= last.row is not None  # the process goes on from where it has told a mask
 
     def _describe(
         self, here: LearnedPosition, at: int, description: Description, rows: dict[int, Row]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from maskwright.grammar.regular.derivative import contains
 from maskwright.grammar.regular.terms import ANYTHING, Regular, complement, is_text
@@ -146,13 +147,20 @@ def _value(members: _MemberAssertions, name: str) -> Conjunction:
     return conjunction_of(schemas)
 
 
+@lru_cache(maxsize=8192)
+def has_name(language: Regular, name: str) -> bool:
+    """Whether a name is in a language. Unions of many conditions about members ask this again and
+    again."""
+    return contains(language, name)
+
+
 def _requirement(
     some: SomeMember, names: tuple[str, ...], places: Mapping[Regular, int]
 ) -> MemberRequirement:
     """A `SomeMember` by the indexes of the shape's names and languages."""
     by_name: dict[int, tuple[Schema, ...]] = {}
     for at, name in enumerate(names):
-        schemas = [schema for language, schema in some.patterns if contains(language, name)]
+        schemas = [schema for language, schema in some.patterns if has_name(language, name)]
         if name in some.named:
             schemas.append(some.named[name])
         if schemas:

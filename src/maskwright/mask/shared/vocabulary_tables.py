@@ -21,6 +21,7 @@ from maskwright.grammar.regular.derivative import made
 from maskwright.grammar.regular.terms import EMPTY, Parallel, Regular, State, Words, alive
 from maskwright.grammar.regular.word_lists import has_minimal_escapes
 from maskwright.grammar.schema.tree import Schema
+from maskwright.grammar.shape.objects import has_name
 from maskwright.grammar.shape.scalars import lone_scalars
 from maskwright.limits import Limits
 from maskwright.mask.ready_rows.runs import FEWEST, CharacterRun, following
@@ -281,6 +282,6 @@ class VocabularyTables:
 
 def forget_languages() -> None:
     """Drop the cached languages of patterns and numbers, which keep all of their derivatives in
-    memory. Languages in use by grammars are not affected."""
-    for known in (search, full_match, number, lone_scalars):
+    memory, and what refers to them. Languages in use by grammars are not affected."""
+    for known in (search, full_match, number, lone_scalars, has_name):
         known.cache_clear()
