@@ -23,7 +23,8 @@ To add a keyword:
    and an assertion that closes objects into `grammar/shape/closed.py`.
 5. Show it to people: `workbench/diagram/schema_tracks.py` draws it,
    `workbench/sample/coverage.py` lists its alternatives, `workbench/schema/lint.py` looks into
-   subschemas, `workbench/reasons.py` knows keywords that mean nothing alone, and
+   subschemas, `workbench/reasons.py` knows keywords that mean nothing alone,
+   `workbench/difference/shape_pairs.py` compares its field of two shapes, and
    `workbench/conversion/schema_rules.py` writes it as rules or refuses it. `instances/check.py`
    judges by the package `jsonschema`, which must know the keyword.
 

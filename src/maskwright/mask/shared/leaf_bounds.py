@@ -35,6 +35,7 @@ from maskwright.automaton.leaf.keys import (
     Within,
 )
 from maskwright.automaton.leaf.table import LeafTable
+from maskwright.automaton.leaf.utf8 import nearest_ends
 from maskwright.automaton.machine.machine import Machine
 from maskwright.automaton.value.witness_text import spelled
 from maskwright.errors import TooLongError
@@ -72,11 +73,13 @@ class LeafBounds:
         return known
 
     def _of(self, leaves: LeafTable, leaf: int, limits: Limits) -> int:
-        match leaves.keys[leaf]:
+        match key := leaves.keys[leaf]:
             case Text(inside=inside, term=term):
-                return _name(term, limits) if _is_name(term) else _rest(term, inside, limits)
+                return _text(term, inside, limits)
             case Partial() | Escape() | Hex() | LowHex() | LowSurrogate():
-                return 1 + self.compute(leaves, min(leaves.next_states(leaf).values()), limits)
+                target, missing = next(nearest_ends(key))
+                inside = not isinstance(key, Partial) or key.inside
+                return len(missing) + _text(target, inside, limits)
             case Continuation(left=left, target=target):
                 return left + self.compute(leaves, target, limits)
             case Within(sets=sets, left=left):
@@ -139,8 +142,9 @@ class NodeBounds:
         return known
 
 
-def _is_name(term: Regular) -> bool:
-    return isinstance(term, Tagged) and term.named
+def _text(term: Regular, inside: bool, limits: Limits) -> int:
+    is_name = isinstance(term, Tagged) and term.named
+    return _name(term, limits) if is_name else _rest(term, inside, limits)
 
 
 def _name(term: Regular, limits: Limits) -> int:
