@@ -62,7 +62,7 @@ class TextPositions:
         if len(text) > LONGEST_TEXT:
             return
         self._after[start, _digest(text)] = position
-        while len(self._after) > MOST_TEXTS:
+        if len(self._after) > MOST_TEXTS:
             del self._after[next(iter(self._after))]
 
     def release(self) -> None:
