@@ -105,7 +105,7 @@ REASONS = {
         mask/walk/name_endings.py: characters_before_quote
         mask/walk/row_table.py: RowTable.number RowTable.without
         automaton/value/names_read.py: NamesMemory._forget
-        mask/walker.py: Walker._keep Walker._widest_run
+        mask/walker.py: Walker._widest_run
     """,
     ROUND: """
         grammar/regular/character_dfa.py: CharacterDfa.explore
