@@ -157,16 +157,20 @@ def test_steps_do_not_wait_for_answers(
         with Engine(loaded, SMALL) as engine, ThreadPoolExecutor() as pool:
             ended = threading.Event()
 
-            def run_free() -> None:
+            def run_free(tokens: int) -> None:
                 while not ended.is_set():
-                    engine.submit(Request([66] * 5, SamplingParams(seed=1), 60, eos=())).result()
+                    free = Request([66] * 5, SamplingParams(seed=1), tokens, eos=())
+                    engine.submit(free).result()
 
-            free = [pool.submit(run_free) for _ in range(2)]  # one runs while the other begins anew
+            # Their lengths differ, so that one of them always runs: a step waits if none does.
+            free = [pool.submit(run_free, tokens) for tokens in (23, 37, 53)]
+            wait_until(lambda: engine.stats().sampled_tokens > 50)
+            before = engine.stats().seconds["wait"]
             for build in BUILDS.values():
                 grammar = processes.compile(build).result(60)
                 request = Request([66] * 5, SamplingParams(seed=1), 60, grammar=grammar)
                 engine.submit(request).result()
-            waited = engine.stats().seconds["wait"]
+            waited = engine.stats().seconds["wait"] - before
             ended.set()
             for each in free:
                 each.result()
