@@ -6,11 +6,9 @@ from typing import Any
 
 import pytest
 
-from maskwright import Grammar, Limits, Matcher, compile_json_schema, compile_regex
-from maskwright.automaton.machine.exits import Configuration
+from maskwright import Grammar, Limits, compile_json_schema, compile_regex
 from maskwright.errors import LimitError
 from maskwright.mask.shared import budget_cache
-from maskwright.mask.walker import TokenGroups, Walker
 from tests.matching import EVERY_BYTE, allowed, vocabulary
 
 WORDS = {"type": "array", "items": {"type": "string", "maxLength": 9}, "minItems": 1}
@@ -167,45 +165,3 @@ def test_what_is_too_long_and_must_come_is_a_limit() -> None:
     with pytest.raises(LimitError, match="20,000 items, in the schema at /properties/a"):
         allowed(grammar.matcher(), budget=50)
     assert allowed(grammar.matcher()) >= {ord("{")}
-
-
-def test_a_text_that_stays_within_a_string_seldom_has_its_masks_searched_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """What must come after the string is too long for the masks of all budgets to be kept."""
-    names = [f"a_name_that_must_come_{number}" for number in range(100)]
-    schema = {
-        "type": "object",
-        "properties": {"text": {"type": "string"}} | {name: {"const": 0} for name in names},
-        "required": ["text", *names],
-        "additionalProperties": False,
-    }
-    begun = b'{"text":"'
-
-    def matcher() -> Matcher:
-        limits = Limits(work=next(_works))
-        return compile_json_schema(
-            schema, EVERY_BYTE, whitespace="compact", limits=limits
-        ).matcher()
-
-    text, asked = matcher(), 0
-    assert text.accept_bytes(begun) == len(begun)
-    listed = Walker.tokens_needing_more_than
-
-    def counting(walker: Walker, here: Configuration, budget: int) -> TokenGroups:
-        nonlocal asked
-        asked += 1
-        return listed(walker, here, budget)
-
-    least = text.min_tokens
-    with monkeypatch.context() as patch:
-        patch.setattr(Walker, "tokens_needing_more_than", counting)
-        for left in range(least + 100, least - 1, -1):
-            mask = allowed(text, budget=left)
-            fresh = matcher()
-            with patch.context() as uncounted:
-                uncounted.setattr(Walker, "tokens_needing_more_than", listed)
-                fresh.accept_bytes(begun)
-                assert mask == allowed(fresh, budget=left), left
-            assert (ord("a") in mask) is (left > least)
-    assert 0 < asked < 25

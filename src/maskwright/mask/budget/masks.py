@@ -21,9 +21,6 @@ from maskwright.mask.walker import TokenGroups, Walker
 MOST_TARGETS: Final = 2_048
 """Successors of a position for which its masks under every budget are computed at once."""
 
-FEWER: Final = 16
-"""By how much less a budget is tried too where one suffices after every token."""
-
 
 class BudgetMasks:
     """The masks of one grammar's positions under a budget, computed when asked for."""
@@ -194,21 +191,10 @@ class BudgetMasks:
         fits = self._which_fit(here, groups, budget, prefix)
         if fits.all():
             if not costs.places.depends_on_text(here) and all(map(costs.is_fixed, groups.targets)):
-                enough = self._enough(here, budget, prefix)
-                position.sufficient_budget = min(position.sufficient_budget, enough)
+                position.sufficient_budget = min(position.sufficient_budget, budget)
             return
         refused = groups.tokens[~fits]
         np.bitwise_and.at(out, refused >> 5, ~(np.int32(1) << (refused & 31)))
-
-    def _enough(self, here: Configuration, budget: int, prefix: bytes) -> int:
-        """A budget after every token, which is `budget` or somewhat less: a text that stays at a
-        position, as within a string, would have all of its tokens checked again each time."""
-        less = budget - FEWER
-        if less < 1:
-            return budget
-        groups = self._walker.tokens_needing_more_than(here, less - 1)
-        fits = self._which_fit(here, groups, less, prefix)
-        return less if fits.all() and all(map(self.costs.is_fixed, groups.targets)) else budget
 
     def _which_fit(
         self, here: Configuration, groups: TokenGroups, budget: int, prefix: bytes
