@@ -268,7 +268,7 @@ class _TextTask(PendingJob):
 
 class LookAheadTask(_TextTask):
     """Tell that the text of a follower stands at a position that has not been expanded. The next
-    question has not to wait for an answer: what is found out comes as an `Expansion`."""
+    question need not wait for an answer: what is found out comes as an `Expansion`."""
 
     has_answer = False
 
