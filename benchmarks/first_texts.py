@@ -2,7 +2,7 @@
 
     python benchmarks/first_texts.py [--cases 100] [--clients 1,16] [--tokens 1000] [--save]
 
-The demo model answers one request for each schema of MaskBench that compiles, as many at a time as
+The demo model answers one request for each of these schemas of MaskBench, as many at a time as
 there are clients. With "here" the engine computes masks itself, with "processes" it asks a grammar
 process, as the server does. Compiling comes first and isn't counted.
 
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -55,9 +55,8 @@ def main() -> None:
                 if place == "processes":
                     processes = GrammarProcesses(loaded.vocab)
                     closing.callback(processes.close)
-                grammars = list(compiled(loaded, processes, schemas))
-                figures = measure(loaded, grammars, clients, options.tokens)
-            report.add(f"{len(grammars)} schemas, {clients} at a time", where=place, **figures)
+                figures = measure(loaded, processes, schemas, clients, options.tokens)
+            report.add(f"{len(schemas)} schemas, {clients} at a time", where=place, **figures)
     report.finish(save=options.save)
 
 
@@ -68,38 +67,39 @@ def every_nth(path: Path, cases: int) -> list[Any]:
     return [read_case(line).schema for line in lines[::stride][:cases]]
 
 
-def compiled(
-    loaded: LoadedModel, processes: GrammarProcesses | None, schemas: Sequence[Any]
-) -> Iterator[AnyGrammar]:
-    """The grammars of the schemas that compile."""
-    for schema in schemas:
-        try:
-            if processes is None:
-                yield compile_json_schema(schema, loaded.vocab)
-            else:
-                yield processes.compile(Build(compile_json_schema, (schema,), {})).result()
-        except MaskwrightError:
-            continue
+def compiled(loaded: LoadedModel, processes: GrammarProcesses | None, schema: Any) -> AnyGrammar:
+    """The grammar of a schema."""
+    if processes is None:
+        return compile_json_schema(schema, loaded.vocab)
+    return processes.compile(Build(compile_json_schema, (schema,), {})).result()
 
 
 def measure(
-    loaded: LoadedModel, grammars: Sequence[AnyGrammar], clients: int, tokens: int
+    loaded: LoadedModel,
+    processes: GrammarProcesses | None,
+    schemas: Sequence[Any],
+    clients: int,
+    tokens: int,
 ) -> dict[str, float]:
-    """Answer one request for each grammar. Those that can't end within `tokens` are refused."""
+    """Answer one request for each schema. Schemas that don't compile, and those whose texts can't
+    end within `tokens`, are refused."""
     with Engine(loaded, EngineConfig(max_running=clients)) as engine:
         prompt = loaded.render_chat([{"role": "user", "content": "An example, please."}])
 
         def ask(number: int, grammar: AnyGrammar | None) -> bool:
             request = Request(prompt, SamplingParams(seed=number), tokens, grammar=grammar)
+            return engine.submit(request).result().completion_tokens > 0
+
+        def answer(number: int, schema: Any) -> bool:
             try:
-                return engine.submit(request).result().completion_tokens > 0
+                return ask(number, compiled(loaded, processes, schema))
             except MaskwrightError:
                 return False
 
         ask(0, None)  # the first forward prepares the model
         before = engine.stats()
         with ThreadPoolExecutor(clients) as pool:
-            refused = list(pool.map(ask, range(len(grammars)), grammars)).count(False)
+            refused = list(pool.map(answer, range(len(schemas)), schemas)).count(False)
         after = engine.stats()
     steps = after.steps - before.steps
     masks = after.mask_rows - before.mask_rows
