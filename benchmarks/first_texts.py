@@ -4,7 +4,8 @@
 
 The demo model answers one request for each of these schemas of MaskBench, as many at a time as
 there are clients. With "here" the engine computes masks itself, with "processes" it asks a grammar
-process, as the server does. Compiling comes first and isn't counted.
+process, as the server does. As there, a first answer to another schema comes before, and a schema
+is compiled when its answer is asked for, which no step waits for.
 
 `wait us` is the time in which the engine does nothing but wait for what comes next in a text,
 divided by steps; `mask us` is the time that masks took where they were computed, divided by masks,
@@ -29,6 +30,7 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.maskbench import read_case, read_lines
 from benchmarks.report import Report, need
 from maskwright.cli.process.environment import prepare_environment
+from maskwright.cli.serving.warm_up import warm_up
 from maskwright.engine import Engine, EngineConfig, Request
 from maskwright.errors import MaskwrightError
 from maskwright.mask import Grammar, compile_json_schema
@@ -86,17 +88,15 @@ def measure(
     with Engine(loaded, EngineConfig(max_running=clients)) as engine:
         prompt = loaded.render_chat([{"role": "user", "content": "An example, please."}])
 
-        def ask(number: int, grammar: AnyGrammar | None) -> bool:
-            request = Request(prompt, SamplingParams(seed=number), tokens, grammar=grammar)
-            return engine.submit(request).result().completion_tokens > 0
-
         def answer(number: int, schema: Any) -> bool:
             try:
-                return ask(number, compiled(loaded, processes, schema))
+                grammar = compiled(loaded, processes, schema)
+                request = Request(prompt, SamplingParams(seed=number), tokens, grammar=grammar)
+                return engine.submit(request).result().completion_tokens > 0
             except MaskwrightError:
                 return False
 
-        ask(0, None)  # the first forward prepares the model
+        warm_up(engine, processes)
         before = engine.stats()
         with ThreadPoolExecutor(clients) as pool:
             refused = list(pool.map(answer, range(len(schemas)), schemas)).count(False)
