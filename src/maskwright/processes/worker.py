@@ -109,7 +109,8 @@ class Worker:
         self._terms = terms
         self._grammars: dict[int, _KnownGrammar] = {}
         self._heavy: set[int] = set()
-        self._readings: dict[int, Reading] = {}
+        self._readings: dict[int, Reading | Exception] = {}
+        """Texts by the number of their request; the error of one at which looking ahead failed."""
         self._readers: dict[int, Matcher] = {}
         self._rows = SentRows()
         self._busy: deque[int] = deque()
@@ -126,10 +127,12 @@ class Worker:
             for job in jobs:
                 if isinstance(job, Forget):
                     self._forget(job)
-                elif isinstance(job, LookAhead):
-                    self._work_on(job)  # an error comes again if a text gets there
-                else:
-                    self._connection.send(self._work_on(job))
+                    continue
+                answer = self._work_on(job)
+                if not isinstance(job, LookAhead):
+                    self._connection.send(answer)
+                elif isinstance(answer, Exception):
+                    self._readings[job.request] = answer
             self._expand_ahead()
 
     def _rest(self) -> None:
@@ -216,9 +219,9 @@ class Worker:
         reading = self._readings.pop(job.request, None)
         if job.known == 0:
             return Reading(kept.grammar, kept.number_of, self._rows)
-        if reading is None:
-            raise GenerationError("a text that has failed can't go on")
-        return reading
+        if isinstance(reading, Reading):
+            return reading
+        raise reading or GenerationError("a text that has failed can't go on")
 
     def _look_ahead(self, grammar: int, reading: Reading) -> None:
         """Look ahead of a text when there is nothing else to do."""
