@@ -7,11 +7,14 @@ from string import digits
 from typing import Final
 
 from maskwright.grammar.pattern.translate import full_match
+from maskwright.grammar.regular import charset
 from maskwright.grammar.regular.terms import Regular, alt, concat, state, words
 
 _DAY: Final = 24 * 60
 _LAST_MINUTE: Final = _DAY - 1
 _MIDNIGHT: Final = "00:00:00Z"
+_HELD: Final = charset.of(digits + ":.+-Zz")
+"""The characters of times of day."""
 
 
 @cache
@@ -49,7 +52,15 @@ def _clock(read: str) -> Regular:
     moves = partial(_clock_moves, read)
     ending = _MIDNIGHT[len(read) :]
     to_end = len(_MIDNIGHT)  # more than an offset takes
-    return state(("clock", read), False, moves, plain=True, shortest=lambda: ending, to_end=to_end)
+    return state(
+        ("clock", read),
+        False,
+        moves,
+        plain=True,
+        shortest=lambda: ending,
+        to_end=to_end,
+        held=_HELD,
+    )
 
 
 def _clock_moves(read: str) -> list[tuple[int, int, Regular]]:

@@ -6,7 +6,7 @@ that contains it. Automata are found lazily, by derivatives: a term is a state, 
 by a character is the next one.
 
 - `beginnings`: Simpler languages whose strings begin alike, and bounds on the way to an end.
-- `byte_alphabet`: The bytes with which the characters of a language begin, as a set of bits.
+- `byte_alphabet`: The bytes with which the characters of a language begin, and which it needs.
 - `character_classes`: Transitions by classes of characters that lead to one target.
 - `character_dfa`: The DFA of a term, written out.
 - `charset`: Sets of code points as sorted, disjoint, inclusive ranges that do not touch.

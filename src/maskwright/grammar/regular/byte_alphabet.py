@@ -19,10 +19,13 @@ from maskwright.grammar.regular.terms import (
     LengthBounded,
     Regular,
     Repeat,
+    State,
     Words,
 )
+from maskwright.limits import CHEAP, spend
 
 EVERY: Final = (1 << 256) - 1
+_NONE: Final[frozenset[int]] = frozenset()
 MOST_WORDS: Final = 1_000
 """Words that are looked through."""
 
@@ -61,8 +64,43 @@ def _alphabet(term: Regular) -> int:
         case Words(table=table, low=low, high=high) if high - low <= MOST_WORDS:
             letters = set("".join(table.strings[low:high]))
             return bytes_of(tuple((ord(letter), ord(letter)) for letter in letters))
+        case State(held=held) if held is not None:
+            return bytes_of(held)
         case _:
             return 0 if term is EPSILON else EVERY
+
+
+def needed(term: Regular) -> frozenset[int]:
+    """Sets of bytes of each of which every text of `term` holds one, by its look."""
+    spend(CHEAP)
+    match term:
+        case Chars(ranges=ranges):
+            return frozenset((bytes_of(ranges),))
+        case Repeat(body=body, least=least):
+            return needed(body) if least else _NONE
+        case CountingSet(body=body, counts=counts, tail=tail):
+            return needed(tail) if counts & 1 else needed(body) | needed(tail)
+        case Concat():
+            found = _NONE
+            while isinstance(term, Concat):
+                found |= needed(term.head)
+                term = term.tail
+            return found | needed(term)
+        case Alt(options=options):
+            return needed(options[0]).intersection(*map(needed, options[1:]))
+        case Intersection(parts=parts):
+            return _NONE.union(*map(needed, parts))
+        case LengthBounded(core=core):
+            return needed(core)
+        case _:
+            return _NONE
+
+
+def lacks_what_it_needs(term: Intersection) -> bool:
+    """Whether an intersection is empty because one part needs a character that another never has;
+    False says nothing."""
+    held = alphabet(term)
+    return any(not each & held for each in needed(term))
 
 
 @lru_cache(4096)

@@ -13,6 +13,7 @@ from typing import Final
 
 from maskwright.grammar.regular import character_classes
 from maskwright.grammar.regular.beginnings import farthest, least_length, least_weight
+from maskwright.grammar.regular.byte_alphabet import lacks_what_it_needs
 from maskwright.grammar.regular.character_classes import NOWHERE, Arc, Split, overlaid, parted
 from maskwright.grammar.regular.character_dfa import NEVER, CharacterDfa, known_place
 from maskwright.grammar.regular.composed import check_searched, composed
@@ -59,6 +60,8 @@ _SHORT: Final = 64
 """Characters up to which a string of a part is tried."""
 NEARBY: Final = 16
 """Terms looked at on one way to a text, before all ways are searched."""
+LONG_SEARCH: Final = 64
+"""States looked at in search of a text, before the characters of an intersection's parts are."""
 
 
 def arcs(term: Regular) -> tuple[Arc, ...]:
@@ -347,7 +350,7 @@ def _decide(term: Regular, limit: int) -> None:
     Depth first: most languages have a string wherever one looks, and not all of them a short one.
     But the states of an intersection come in two orders by turns, since either may lead astray for
     long: fewest conditions first, and every fourth time the one from which an end is nearest by the
-    look of it.
+    look of it. Where that takes long, the characters of the parts may show that there is no end.
     """
     came_from: dict[Regular, Regular | None] = {term: None}
     looked_at: set[Regular] = set()
@@ -361,6 +364,9 @@ def _decide(term: Regular, limit: int) -> None:
         state = heappop(queue)[-1]
         looked_at.add(state)
         spend()
+        is_late = len(looked_at) == LONG_SEARCH
+        if is_late and isinstance(term, Intersection) and lacks_what_it_needs(term):
+            break
         for target in (state, *all_transitions(state).targets):
             if target.nullable or target.live:
                 _note_live(target, state, came_from)

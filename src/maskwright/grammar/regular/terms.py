@@ -291,10 +291,11 @@ class State(Regular):
     target may be empty. `shortest()` gives a shortest string where searching for one would take
     long. `to_end` is an upper bound on the bytes, as JSON spells them, that a string of this state,
     or of any after it, still needs, and `weight` what a string of it weighs at least (see `Scale`).
-    `equal` is the language as a term of other kinds, for whoever reads terms.
+    `equal` is the language as a term of other kinds, for whoever reads terms. `held` are characters
+    among which are all of its strings, where finding them would take long.
     """
 
-    __slots__ = ("equal", "moves", "shortest", "to_end", "weight")
+    __slots__ = ("equal", "held", "moves", "shortest", "to_end", "weight")
 
     def __init__(
         self,
@@ -305,6 +306,7 @@ class State(Regular):
         to_end: int | None,
         weight: int,
         equal: Regular | None,
+        held: Ranges | None,
     ) -> None:
         super().__init__(nullable, plain)
         self.moves = moves
@@ -312,6 +314,7 @@ class State(Regular):
         self.to_end = to_end
         self.weight = weight
         self.equal = equal
+        self.held = held
 
 
 class Tagged(Regular):
@@ -815,11 +818,14 @@ def state(
     to_end: int | None = None,
     weight: int = 0,
     equal: Regular | None = None,
+    held: Ranges | None = None,
 ) -> Regular:
     """The state known by `key`; see `State`."""
     full = (State, *key)
     known = _terms.get(full)
-    return known or _keep(full, State(nullable, moves, plain, shortest, to_end, weight, equal))
+    return known or _keep(
+        full, State(nullable, moves, plain, shortest, to_end, weight, equal, held)
+    )
 
 
 def length(least: int, most: int | None) -> Regular:
