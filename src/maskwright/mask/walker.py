@@ -71,13 +71,27 @@ class Walker:
         spelled (`budget.spellable` has the others).
         """
         del read_prefix
-        with self.recognizer:
+        with self.tables.lock:
             if position.record == 0:
-                plain = self.recognizer.position(position.configuration)
+                plain = position
+                if position.variant:
+                    plain = self.recognizer.position(position.configuration)
                 if plain.record == 0:
-                    self._set_row(plain, self._walk(plain.configuration))
+                    self._set_row(plain, self._find_row(plain.configuration))
                 if position is not plain:
                     self._set_row(position, plain.row)
+
+    def _find_row(self, here: Configuration) -> int:
+        """The number of the mask row. Where the machine lacks nothing for it, nothing has to be
+        counted, so that there is no question."""
+        recognizer, number = self.recognizer, 0
+        precomputed = self.tables.known_precomputed(here.leaf)
+        if precomputed is not None:
+            number = find_row(recognizer.address(), *here, *precomputed, UNMEASURED, False, 0)
+            if number >= 0:
+                return number
+        with recognizer:
+            return self._walk(here, stopped=number)
 
     def measure(self, position: Position, read_prefix: Callable[[], bytes | bytearray]) -> None:
         """Compute the mask row of a position, and the budget that certainly suffices there."""
@@ -229,26 +243,27 @@ class Walker:
         *,
         whole: bool = False,
         limit: int = UNMEASURED,
+        stopped: int = 0,
     ) -> int:
         """The number of the mask row, computed anew; see `mask.walk.walk.find_row`.
 
-        `whole`: walk every token, those of the precomputed mask too.
+        `whole`: walk every token, those of the precomputed mask too. `stopped`: with what the same
+        walk has stopped before, if it has.
         """
         recognizer = self.recognizer
         precomputed = NOTHING if whole else self.precomputed(here)
         output = 0 if listed is None else int(listed.ctypes.data)
         address = recognizer.address if limit == UNMEASURED else recognizer.address_with_bounds
-        resumed = False
+        number = stopped
         while True:
-            number = find_row(address(), *here, *precomputed, limit, resumed, output)
+            if number == TABLE_FULL:
+                self.tables.rows.grow()
+            elif number < 0:
+                self._supply()
+            number = find_row(address(), *here, *precomputed, limit, number < 0, output)
             if number >= 0:
                 spend(1 + int(self.tables.scratch.state[VISITED]) // _NODES_A_STEP)
                 return number
-            if number == TABLE_FULL:
-                self.tables.rows.grow()
-            else:
-                self._supply()
-            resumed = True
 
     def _supply(self) -> None:
         """Supply what a walk has stopped for: a bound, or what the machine lacks."""

@@ -360,7 +360,7 @@ class JsonContexts:
         frame = self._context(Level(LevelPhase.NEXT, level.bracket, tuple(places), level.depth))
         if leaf is None:
             leaf = self._value_reader(above)[1]
-        return Exit(PUSH | dynamic, above, leaf, frame=frame, then=self._then(frame))
+        return Exit(PUSH | dynamic, above, leaf, frame=frame)
 
     def _representative(self, value: Conjunction) -> Conjunction:
         """The first conjunction met that is written equally; of conjunctions that allow scalars
@@ -383,18 +383,6 @@ class JsonContexts:
         if key is not None:
             self._table.same[key] = known
         return known
-
-    def _then(self, context: int) -> tuple[Further, ...]:
-        """The exits after a value, made in advance where a single thread makes that cheap."""
-        level = self.levels[context]
-        if len(level.threads) != 1:
-            return ()
-        labels: list[Hashable] = [_THE_ONLY]
-        if self._may_continue(context):
-            labels.append(StructuralLabel.COMMA)
-        if _may_close(level.threads[0]):
-            labels.append(StructuralLabel.CLOSE)
-        return tuple((context, label, None) for label in labels)
 
     # Members of plain objects: `_after_name`, and the exits that follow, made together since a
     # first mask needs them all

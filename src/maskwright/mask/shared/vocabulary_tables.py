@@ -224,6 +224,12 @@ class VocabularyTables:
             self._precomputed[leaf] = self._find_precomputed(leaf)
         return self._precomputed[leaf]
 
+    def known_precomputed(self, leaf: int) -> PrecomputedMask | None:
+        """Return the precomputed part of the mask at `leaf`; None if it has to be worked out."""
+        if leaf not in self._precomputed:
+            return None
+        return self._precomputed[leaf] or (None if self.is_text(leaf) else NOTHING)
+
     def _find_precomputed(self, leaf: int) -> PrecomputedMask | None:
         leaves, keys = self.leaves, self.leaves.keys
         if leaves.arrays.gate_high[leaf]:
