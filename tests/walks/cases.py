@@ -28,6 +28,9 @@ PERSON: dict[str, Any] = {
 """Open to names that it doesn't list, as client libraries write it."""
 MAP: dict[str, Any] = {"type": "object", "additionalProperties": {"type": "string"}}
 
+MANY = [f"member number {number:02}" for number in range(12)]
+"""Names of objects that take more bytes together than `MOST_FOLLOWED`."""
+
 SCHEMAS: dict[str, Any] = {
     "names that aren't listed": PERSON,
     "map of strings": MAP,
@@ -93,6 +96,11 @@ SCHEMAS: dict[str, Any] = {
         "minItems": 3,
     },
     "repeated": {"type": "array", "items": {"type": "integer"}, "not": {"uniqueItems": True}},
+    "more than is followed at once": {
+        "type": "object",
+        "properties": dict.fromkeys(MANY, PERSON),
+        "required": MANY,
+    },
     "anything": True,
 }
 LARK = {

@@ -8,6 +8,9 @@ import pytest
 
 from maskwright import Grammar, Limits, compile_json_schema, compile_regex
 from maskwright.errors import LimitError
+from maskwright.mask.budget.masks import BudgetMasks
+from maskwright.mask.budget.token_costs import MOST_FOLLOWED
+from maskwright.mask.position import Position
 from maskwright.mask.shared import budget_cache
 from tests.matching import EVERY_BYTE, allowed, vocabulary
 
@@ -165,3 +168,26 @@ def test_what_is_too_long_and_must_come_is_a_limit() -> None:
     with pytest.raises(LimitError, match="20,000 items, in the schema at /properties/a"):
         allowed(grammar.matcher(), budget=50)
     assert allowed(grammar.matcher()) >= {ord("{")}
+
+
+def test_a_string_in_a_long_text_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Although more bytes have to follow it than are followed at once."""
+    names = [f"a long name of a member, {number}" for number in range(20)]
+    schema = {"properties": dict.fromkeys(["text", *names], WORD), "required": names}
+    grammar = compile_json_schema({"type": "object", **schema}, EVERY_BYTE)
+    assert grammar.min_tokens > MOST_FOLLOWED
+    searches: list[int] = []
+    search = BudgetMasks._refuse_too_long
+
+    def counted(masks: BudgetMasks, position: Position, budget: int, *rest: Any) -> None:
+        searches.append(budget)
+        search(masks, position, budget, *rest)
+
+    monkeypatch.setattr(BudgetMasks, "_refuse_too_long", counted)
+    matcher = grammar.matcher()
+    matcher.accept_bytes(b'{"text": "')
+    for left in range(grammar.min_tokens + 300, matcher.min_tokens + 1, -1):
+        assert allowed(matcher, budget=left) >= {ord("x"), ord('"')}
+        assert matcher.accept(ord("x"))
+    assert allowed(matcher, budget=matcher.min_tokens) == {ord('"')}
+    assert searches == []

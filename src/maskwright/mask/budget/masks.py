@@ -143,7 +143,7 @@ class BudgetMasks:
 
     def _compute_masks(self, position: Position, prefix: bytes) -> MasksByBudget | None:
         """The masks of a position under every budget; None where the text makes a difference to
-        them, there are too many successors, or their completions are long."""
+        them, or there are too many successors."""
         costs, here = self.costs, position.configuration
         if costs.places.depends_on_text(here) or not self._tables.has_every_byte:
             return None
@@ -166,8 +166,7 @@ class BudgetMasks:
         self, here: Configuration, target: Configuration, token: int, prefix: bytes
     ) -> int | None:
         """The tokens that are needed where a token leads from `here`; None where that may depend on
-        the text, or the completion is long. Raises `TooLongError` where it is too long to be
-        written out."""
+        the text. Raises `TooLongError` where the completion is too long to be written out."""
         costs, spelling = self.costs, self._tables.vocabulary.spellings[token]
         text = prefix + spelling
         if not costs.places.shares_costs(here, target):
@@ -177,10 +176,8 @@ class BudgetMasks:
                 # It ends a name that the walk passed without the text, which may come again.
                 bound = self._walker.bound(target)
                 return None if bound >= ENDLESS else bound
-        if costs.is_long(target, text):
-            return None
-        needed = costs.counted(target, text)
-        return needed if costs.is_fixed(target) else None
+        costs.shortest(target, text)  # from then on it is known whether the text decides on it
+        return costs.counted(target, text) if costs.is_fixed(target) else None
 
     def _refuse_too_long(
         self, position: Position, budget: int, out: npt.NDArray[np.int32], prefix: bytes

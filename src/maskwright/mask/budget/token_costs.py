@@ -128,11 +128,6 @@ class TokenCosts:
             raise AssertionError("a reachable configuration can always be completed")
         return text
 
-    def is_long(self, here: Configuration, prefix: bytes) -> bool:
-        """Whether the completion from `here` is so long that its tokens may have been counted
-        without remembering the way."""
-        return len(self.shortest(here, prefix)) > MOST_FOLLOWED
-
     def is_fixed(self, here: Configuration) -> bool:
         """Whether the shortest completion from `here` is known, and is one whatever the text."""
         return self._completion.is_known(self.places.plain(here))
