@@ -56,11 +56,13 @@ class BudgetMasks:
         if budget >= position.sufficient_budget:
             out[:] = self._tables.rows[position.row]
             return
+        by_budget = self._cache.masks.get(position)
+        if by_budget is not None and by_budget.fill(budget, out):
+            return  # nothing has to be counted
         with self._recognizer:
             by_budget = self._masks_by_budget(position, prefix)
             if by_budget is not None:
-                out[:] = by_budget.mask(budget)
-                if out.any():
+                if by_budget.fill(budget, out):
                     return
                 # Remembered masks count some tokens by a bound that other texts may stay below.
             out[:] = self._tables.rows[position.row]

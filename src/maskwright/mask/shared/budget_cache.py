@@ -74,6 +74,11 @@ class MasksByBudget(NamedTuple):
         """The mask of a text that may go on for `budget` tokens, the next one included."""
         return self.rows[bisect_right(self.needs, budget - 1)]
 
+    def fill(self, budget: int, out: npt.NDArray[np.int32]) -> bool:
+        """Write the mask under a budget to `out` (int32 [words]); False if it has no token."""
+        out[:] = self.mask(budget)
+        return bool(out.any())
+
     def scope(self, budget: int) -> tuple[int, int]:
         """The lowest and the highest budget that has the mask of `budget`."""
         step = bisect_right(self.needs, budget - 1)
