@@ -61,9 +61,8 @@ class BudgetMasks:
             return  # nothing has to be counted
         with self._recognizer:
             by_budget = self._masks_by_budget(position, prefix)
-            if by_budget is not None:
-                if by_budget.fill(budget, out):
-                    return
+            if by_budget is not None and by_budget.fill(budget, out):
+                return
                 # Remembered masks count some tokens by a bound that other texts may stay below.
             out[:] = self._tables.rows[position.row]
             self._refuse_too_long(position, budget, out, prefix)
