@@ -200,7 +200,8 @@ class Scheduler:
         for chunk in plan.chunks:
             sequence = chunk.sequence
             if sequence.phase is Phase.RUNNING:
-                sequence.blocks_peak = max(sequence.blocks_peak, len(self.tables.held(sequence)))
+                held = len(sequence.table) - sequence.outside_window
+                sequence.blocks_peak = max(sequence.blocks_peak, held)
                 sequence.computed = chunk.start + chunk.count - chunk.drafted
                 self.tables.settle(sequence)
 
@@ -210,7 +211,8 @@ class Scheduler:
         sequence.tokens += tokens
         sequence.computed += len(tokens) - 1
         self.waiting.charge(sequence, output=len(tokens))
-        self.tables.settle(sequence)
+        if len(tokens) > 1:
+            self.tables.settle(sequence)
 
     def extend(self, sequence: Sequence, tokens: SequenceOf[int]) -> None:
         """Append `tokens` that the grammar forces; they have to be computed."""

@@ -197,6 +197,8 @@ class Tables:
 
     def _leave_window(self, sequence: Sequence) -> None:
         """Release the blocks of `sequence` that have left its attention window."""
+        if self.attention_window.positions is None:
+            return
         outside = self.attention_window.blocks_outside(sequence.computed)
         while outside < len(sequence.table) and not sequence.table[outside]:
             outside += 1  # left the window before the last token had to be computed again

@@ -291,20 +291,20 @@ class Core:
         self._sample(list(self._ready_rows(plan, logits)), logits)
         self._settle()
         sampled = self._worked()
-        fresh, position = plan.of_prompts
+        (fresh, position), tokens = plan.of_prompts, plan.tokens
         if step_times is not None:
-            step_times.observe(plan.tokens - fresh, fresh, sampled - drafted, position)
-        if self._draft_model is not None and plan.tokens and not fresh:
-            self._draft_model.length_model.observe_step(plan.tokens, sampled - drafted)
+            step_times.observe(tokens - fresh, fresh, sampled - drafted, position)
+        if self._draft_model is not None and tokens and not fresh:
+            self._draft_model.length_model.observe_step(tokens, sampled - drafted)
         self.counts.steps += 1
         if self.horizon is not None:
             self.horizon.note(self._clock())
         if plan.chunks:
-            self.counts.computed += plan.tokens
-            self.seen.tokens.note(plan.tokens)
+            self.counts.computed += tokens
+            self.seen.tokens.note(tokens)
             self.seen.sequences.note(len(plan.chunks))
-            if plan.decodes:
-                self.seen.decodes.note(plan.decodes)
+            if decodes := plan.decodes:
+                self.seen.decodes.note(decodes)
             self.seen.step.note(sampled - drafted)
         self.seconds.draft += drafted - begun
         self.seconds.plan += planned - drafted
