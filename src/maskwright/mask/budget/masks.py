@@ -63,7 +63,7 @@ class BudgetMasks:
             by_budget = self._masks_by_budget(position, prefix)
             if by_budget is not None and by_budget.fill(budget, out):
                 return
-                # Remembered masks count some tokens by a bound that other texts may stay below.
+            # Remembered masks count some tokens by a bound that other texts may stay below.
             out[:] = self._tables.rows[position.row]
             self._refuse_too_long(position, budget, out, prefix)
             if not out.any():
