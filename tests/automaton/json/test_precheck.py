@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from maskwright import compile_json_schema, compile_structural_tag, compile_tools
+from maskwright import Grammar, compile_json_schema, compile_structural_tag, compile_tools
 from maskwright.errors import LimitError
+from maskwright.grammar.schema.parse import ParsedSchema
 from tests.matching import EVERY_BYTE, matches
 
 
@@ -120,10 +121,11 @@ def _closed(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
 def test_what_every_text_meets_is_refused_at_once(schema: Any, limit: str, pointer: str) -> None:
     """Without a long `oneOf`: such a document was compiled, and no text of it got further than its
     first masks."""
-    with pytest.raises(LimitError) as raised:
-        compile_json_schema(schema, EVERY_BYTE)
-    assert raised.value.limit == limit
-    assert pointer in (raised.value.pointer or "")
+    for _ in range(2):  # the second time its beginning is known
+        with pytest.raises(LimitError) as raised:
+            compile_json_schema(schema, EVERY_BYTE)
+        assert raised.value.limit == limit
+        assert pointer in (raised.value.pointer or "")
 
 
 @pytest.mark.parametrize(
@@ -143,6 +145,15 @@ def test_the_first_mask_of_an_intricate_schema_is_kept() -> None:
     for schema, known in ((RANGES["oneOf"][:3], True), (RANGES["oneOf"][:2], False)):
         document = {"oneOf": schema, "title": "whether its first mask is kept"}
         assert compile_json_schema(document, EVERY_BYTE).matcher().known is known
+
+
+def test_a_known_schema_is_not_checked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    document = {"oneOf": RANGES["oneOf"][:3], "title": "whether it is checked again"}
+    first = compile_json_schema(document, EVERY_BYTE)
+    monkeypatch.delattr(Grammar, "find_first_mask")
+    monkeypatch.delattr(ParsedSchema, "branches")
+    again = compile_json_schema(document, EVERY_BYTE)
+    assert again.recognizer.start == first.recognizer.start
 
 
 def test_tags_and_tools_are_refused_at_once_too() -> None:

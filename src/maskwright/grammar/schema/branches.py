@@ -15,6 +15,8 @@ from maskwright.limits import CHEAP, spend
 
 OF_CONTAINS: Final = 4.0
 """Branches that one `contains` counts as: of these an array may only have few."""
+_BRANCHING: Final = (AllOf, AnyOf, OneOf, If, Contains)
+"""The assertions that can multiply the branches of a value."""
 
 
 def most_branches(schemas: Iterable[Schema]) -> float:
@@ -28,7 +30,11 @@ def _branches(schema: Schema, known: dict[Schema, float]) -> float:
     if found is None:
         spend(CHEAP)
         known[schema] = 1.0  # for a schema that refers to itself
-        found = known[schema] = prod(_of_assertion(each, known) for each in schema.assertions)
+        found = 1.0
+        for assertion in schema.assertions:
+            if isinstance(assertion, _BRANCHING):
+                found *= _of_assertion(assertion, known)
+        known[schema] = found
     return found
 
 

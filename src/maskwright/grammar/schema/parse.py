@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Final
 
 from maskwright.errors import Construct, LimitError
@@ -31,7 +31,7 @@ from maskwright.grammar.schema.schema_object import (
 )
 from maskwright.grammar.schema.tree import Assertion, Json, Report, ReportEntry, Schema
 from maskwright.grammar.schema.vocabularies import SchemaDialect, dialect_of
-from maskwright.limits import CHEAP, spend
+from maskwright.limits import CHEAP, Limits, spend
 
 __all__ = ["ParseOptions", "ParsedSchema", "Visit", "parse_schema"]
 
@@ -48,21 +48,32 @@ _SIMILAR: Final = 0.85
 """The ratio of `difflib` from which on a name is taken for a misspelt keyword."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ParsedSchema:
     """A document's tree, and the report of what was done with each keyword."""
 
     root: Schema
     report: Report
-    branches: float
-    """An upper bound on the branches of a value once its unions are multiplied out; 1 where the
-    document has too few unions for that to matter."""
     widest: int
     """The number of options of the longest `oneOf`."""
-    intricate: bool
-    """Whether there are keywords of which few may exceed a limit."""
     schemas: Mapping[Visit, Schema]
     """Every schema that the root leads to, by where it was read."""
+    _many_choices: bool
+    """Whether there are enough unions for their number to matter once they are multiplied out."""
+    _intricate: bool
+    """Whether a keyword is there of which few may exceed a limit."""
+    _limits: Limits
+
+    @cached_property
+    def branches(self) -> float:
+        """An upper bound on the branches of a value once its unions are multiplied out; 1 where the
+        document has too few unions for that to matter. Found when it is asked for."""
+        return most_branches(self.schemas.values()) if self._many_choices else 1.0
+
+    @property
+    def intricate(self) -> bool:
+        """Whether there are keywords of which few may exceed a limit."""
+        return self._intricate or self.branches > self._limits.alternatives
 
 
 def parse_schema(source: Json, options: ParseOptions) -> ParsedSchema:
@@ -87,12 +98,11 @@ def parse_schema(source: Json, options: ParseOptions) -> ParsedSchema:
         for schema, schema_object in level:
             schema.assertions = tuple(_assertions(schema_object))
     report = Report(tuple(parser.enforced), tuple(parser.annotations))
-    branches = 1.0
-    if parser.choices > options.limits.alternatives:
-        branches = most_branches(parser.schemas.values())
-    negated = parser.negates and parser.options_read > MANY_NEGATED
-    intricate = parser.intricate or negated or branches > options.limits.alternatives
-    return ParsedSchema(root, report, branches, parser.widest, intricate, parser.schemas)
+    many_choices = parser.choices > options.limits.alternatives
+    intricate = parser.intricate or (parser.negates and parser.options_read > MANY_NEGATED)
+    return ParsedSchema(
+        root, report, parser.widest, parser.schemas, many_choices, intricate, options.limits
+    )
 
 
 def _assertions(source: SchemaObject) -> list[Assertion]:

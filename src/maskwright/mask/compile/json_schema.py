@@ -135,8 +135,11 @@ def _compile(
             precheck_beginning(root, solver, options.limits)
         beginning = source.begin(solver)
     grammar = Grammar(beginning, parsed.report, source.begin_again)
-    if parsed.intricate:
-        grammar.find_first_mask()
+    checked = beginning.shared.checked
+    if beginning.start not in checked:
+        if parsed.intricate:
+            grammar.find_first_mask()
+        checked.add(beginning.start)
     return grammar
 
 

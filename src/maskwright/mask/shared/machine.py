@@ -55,6 +55,9 @@ class SharedMachine:
         """At configurations within names: see `mask.names.positions`."""
         self.distinct_endings: Final[dict[bytes, NameEndings]] = {}
         """Each of those once, by the lengths that `read_endings` gives."""
+        self.checked: Final[set[tuple[int, int]]] = set()
+        """Where texts begin of schemas for which nothing is left to be found out at compile
+        time."""
 
     def __del__(self) -> None:
         """Break the cycles of references between positions, and between contexts and what they are
