@@ -51,8 +51,8 @@ class Exit(NamedTuple):
         return self.kind & ~DYNAMIC == POP
 
 
-Further = tuple[int, Hashable, Exit | None]
-"""A context, a label, and the exit with it; None if it has still to be asked for."""
+Further = tuple[int, Hashable, Exit]
+"""A context, a label, and the exit with it."""
 
 
 class Replacement(NamedTuple):

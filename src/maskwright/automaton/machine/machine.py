@@ -159,7 +159,7 @@ class Machine:
         for context, label, each in found.then:
             key = (context << 32) | self.leaves.label_id(label)
             if key not in self._known:
-                self._enter_exit(key, each or self.contexts.exit(context, label))
+                self._enter_exit(key, each)
 
     def _enter_exit(self, key: int, found: Exit) -> None:
         kind, following, leaf, result, frame, _ = found
