@@ -31,6 +31,7 @@ from maskwright.grammar.regular.terms import (
     concat,
     counting_set,
     repeat,
+    tagged,
     weighed,
     words,
 )
@@ -137,7 +138,22 @@ def test_states_tell_how_far_an_end_is() -> None:
     way = way_to_end(full_match("[0-9]{2,}"))
     assert way is not None
     assert way == (2, 2)
-    assert way_to_end(repeat(words(["ab", "c"]), 2)) == (24, 24)
+    assert way_to_end(repeat(words(["ab", "c"]), 2)) == (4, 4)
+
+
+@pytest.mark.parametrize(
+    ("listed", "size"), [(["ab", "c"], 2), (["aé"], 8), (['a"'], 12), (["é\n"], 12)]
+)
+def test_a_word_is_as_far_from_its_end_as_it_is_long(listed: list[str], size: int) -> None:
+    assert way_to_end(words(listed)) == (size, size)
+
+
+def test_a_language_of_several_is_as_far_from_an_end_as_the_farthest() -> None:
+    """Its automaton, which reads all at once, need not be made."""
+    listed, pattern = words([f"name{at}" for at in range(5_000)]), full_match("x_[a-z]{3,}")
+    term = tagged((listed, EMPTY, pattern), named=True)
+    assert way_to_end(term) == (8, 8)
+    assert derivative(term, "x_").automaton is None
 
 
 SCALE = Scale(most=9, beyond=4, between=of("."))

@@ -11,7 +11,9 @@ from typing import Final, NamedTuple
 
 from maskwright.grammar.regular.charset import most_readable
 from maskwright.grammar.regular.terms import (
+    EMPTY,
     EPSILON,
+    LONGEST_ESCAPE,
     Alt,
     Chars,
     Concat,
@@ -23,6 +25,7 @@ from maskwright.grammar.regular.terms import (
     Repeat,
     Scale,
     State,
+    Tagged,
     Weighed,
     Words,
     alt,
@@ -35,9 +38,6 @@ from maskwright.limits import CHEAP, spend
 
 _OUT_OF_REACH: Final = state(("out of reach",), nullable=False, moves=list, plain=True)
 """What stands for all that no text of the length in question reaches."""
-
-_ESCAPE: Final = 6
-"""Bytes of `\\u0000`."""
 
 
 def beginning_alike(term: Regular, most: int) -> Regular:
@@ -211,7 +211,8 @@ def _way_to_end(term: Regular) -> WayToEnd | None:
             size = _spelled(most_readable(ranges))
             return WayToEnd(size, size)
         case Words(table=table, low=low, high=high, depth=depth):
-            size = _ESCAPE * (max(len(table.strings[at]) for at in range(low, high)) - depth)
+            longest = max(len(table.strings[at]) for at in range(low, high))
+            size = table.widest * (longest - depth)
             return WayToEnd(size, size)
         case Concat():
             parts: list[Regular] = []
@@ -231,8 +232,8 @@ def _way_to_end(term: Regular) -> WayToEnd | None:
             rounds = (counts & -counts).bit_length() - 1, counts.bit_length() - 1
             shortest, longest = (n * each.shortest + rest.shortest for n in rounds)
             return WayToEnd(shortest, max(longest, rest.farthest))
-        case Alt(options=options):
-            ways = [way_to_end(option) for option in options]
+        case Alt(options=options) | Tagged(parts=options):
+            ways = [way_to_end(option) for option in options if option is not EMPTY]
             known = [way for way in ways if way is not None]
             if len(known) < len(ways):
                 return None
@@ -256,4 +257,4 @@ def _one_after_the_other(parts: list[Regular]) -> WayToEnd | None:
 
 def _spelled(point: int) -> int:
     """Bytes of a character as JSON spells it."""
-    return _ESCAPE if point < 0x20 or point in (0x22, 0x5C) else len(chr(point).encode())
+    return LONGEST_ESCAPE if point < 0x20 or point in (0x22, 0x5C) else len(chr(point).encode())

@@ -91,6 +91,10 @@ class Chars(Regular):
 
 MOST_AT_ONCE: Final = 16_384
 """Characters of a list of words whose automaton is made at once."""
+LONGEST_ESCAPE: Final = 6
+"""Bytes of `\\u0000`."""
+LONGEST_IN_UTF8: Final = 4
+"""Bytes of a character that needs no escape."""
 
 
 class WordList:
@@ -100,17 +104,28 @@ class WordList:
     `whole`: most of the characters are likely to be read, so the automaton is made at once.
     """
 
-    __slots__ = ("__weakref__", "ascii", "bare", "strings", "whole")
+    __slots__ = ("__weakref__", "_widest", "ascii", "bare", "strings", "whole")
 
     def __init__(self, strings: tuple[str, ...], bare: bool) -> None:
         self.strings = strings
         self.bare = bare
         self.ascii = all(string.isascii() for string in strings)
+        self._widest = 0
         self.whole = (
             self.ascii
             and sum(map(len, strings)) <= MOST_AT_ONCE
             and not (bare and any(map(_needs_escapes, strings)))
         )
+
+    @property
+    def widest(self) -> int:
+        """Bytes that a character takes at most, as JSON spells it."""
+        if not self._widest:
+            if any(map(_needs_escapes, self.strings)):
+                self._widest = LONGEST_ESCAPE
+            else:
+                self._widest = 1 if self.ascii else LONGEST_IN_UTF8
+        return self._widest
 
 
 def _needs_escapes(string: str) -> bool:

@@ -199,10 +199,11 @@ class StringRows:
         known = farthest(term)
         if known is not None:
             return known
-        if isinstance(term, Alt):
-            options = [self.farthest(option) for option in term.options]
-            found = [each for each in options if each is not None]
-            return max(found) if len(found) == len(options) else None
+        if isinstance(term, Alt | Tagged):
+            options = term.options if isinstance(term, Alt) else term.parts
+            bounds = [self.farthest(option) for option in options if option is not EMPTY]
+            found = [each for each in bounds if each is not None]
+            return max(found) if len(found) == len(bounds) else None
         core, least, _ = split_length_bounds(term)
         automaton, _ = place(core)
         if not automaton.can_measure(least):
