@@ -114,6 +114,39 @@ def test_every_token_within_a_budget_leaves_enough_for_the_rest(name: str, budge
         assert matcher.terminated or matcher.accepting
 
 
+@pytest.mark.parametrize("name", ["open", "map", "patterns", "short names", "nested"])
+def test_tokens_after_which_the_completion_repeats_a_name_are_found(name: str) -> None:
+    """Without looking at each token, as here, where no name begins like the present one."""
+    grammar, _ = _grammars(SCHEMAS[name], property_order="any", whitespace="compact")
+    costs, spellings = grammar.budgets.costs, grammar.vocabulary.spellings
+    repeating = alone = 0
+    for seed in range(6):
+        random, matcher, text = Random(seed), grammar.matcher(), b""
+        for _ in range(40):
+            here = matcher.position.configuration
+            groups = grammar.walker.tokens_needing_more_than(here, -1)
+            for number, target in enumerate(groups.targets):
+                tokens = groups.tokens[groups.group == number]
+                expected = [
+                    at
+                    for at, token in enumerate(tokens.tolist())
+                    if costs.places.repeats_name(target, text + spellings[token])
+                ]
+                assert costs.repeating(here, text, target, tokens) == expected, (text, expected)
+                repeating += len(expected)
+                within = grammar.walker.names.stays_within(here, target)
+                alone += within and not grammar.walker.names.may_repeat(text)
+            mask = sorted(_mask(matcher, None))
+            liked = [token for token in mask if TOKENS[token] in FAVOURITES]
+            token = random.choice(liked if liked and random.random() < 0.8 else mask)
+            assert matcher.accept(token)
+            text += spellings[token]
+            if matcher.terminated:
+                break
+    assert repeating
+    assert alone
+
+
 REPEATS: list[tuple[bytes, bytes, bool]] = [
     (b'{"a":1,"', b'a"', False),
     (b'{"a":1,"', b"ab", True),

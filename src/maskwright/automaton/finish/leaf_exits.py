@@ -173,16 +173,18 @@ class LeafExits:
     def _only_exit(self, leaf: int) -> LeafExit:
         """The way out of a string of which all ways out have one label.
 
-        A character that was begun is ended by the first bytes that do so: only those of surrogates
-        are longer, and they come last.
+        As in `_nearest_after_character`, no states between hexadecimal digits are built.
         """
         leaves, text = self._machine.leaves, b""
-        while not isinstance(leaves.keys[leaf], Text):
-            byte, leaf = next(_first_bytes(leaves.next_states(leaf)))
-            text += bytes([byte])
         key = leaves.keys[leaf]
-        assert isinstance(key, Text)
-        return LeafExit(label_of(key.term), text + b'"', False)
+        while isinstance(key, Continuation | Limited | Escape):
+            byte, following = next(_first_bytes(leaves.next_states(leaf)))
+            text, leaf, key = text + bytes([byte]), following, leaves.keys[following]
+        if isinstance(key, Text):
+            return LeafExit(label_of(key.term), text + b'"', False)
+        assert isinstance(key, Partial | Hex | LowSurrogate | LowHex)
+        target, missing = next(nearest_ends(key))
+        return LeafExit(label_of(target), text + missing + b'"', False)
 
     def _states(self, leaf: int, context: int) -> Iterator[tuple[int, bytes, int]]:
         """The states that can be reached within a leaf, breadth first, with the bytes that lead to

@@ -25,7 +25,7 @@ from maskwright.automaton.leaf.keys import (
     Text,
 )
 from maskwright.automaton.leaf.rows import DEAD, Row
-from maskwright.grammar.regular.character_classes import Split, characters_before
+from maskwright.grammar.regular.character_classes import LAST_ASCII, Split, characters_before
 from maskwright.grammar.regular.charset import LAST
 from maskwright.grammar.regular.derivative import split
 from maskwright.grammar.regular.terms import EMPTY, Chars, Regular
@@ -42,9 +42,9 @@ SHORT_ESCAPES: Final = {0x22: 0x22, 0x5C: 0x5C, 0x2F: 0x2F} | {
     ord(c): p for c, p in zip("bfnrt", (8, 12, 10, 13, 9), strict=True)
 }
 """Byte after a backslash → code point."""
-_HEX: Final = [(digit, ord(f"{digit:x}")) for digit in range(16)] + [
-    (digit, ord(f"{digit:X}")) for digit in range(10, 16)
-]
+_WRITTEN: Final = [frozenset(f"{digit:x}{digit:X}".encode()) for digit in range(16)]
+"""The bytes that are each hexadecimal digit."""
+_DIGITS: Final = sorted(byte for some in _WRITTEN for byte in some)
 
 
 class SpelledCharacters:
@@ -73,7 +73,7 @@ class SpelledCharacters:
                 return {ord("u"): self._state(LowHex(term, high, 0, 4))}
             case Continuation(digits=digits, left=left, target=target):
                 follow = self._state(Continuation(digits, left - 1, target)) if left > 1 else target
-                members = [b for _, b in _HEX] if digits else range(0x80, 0xC0)
+                members = _DIGITS if digits else range(0x80, 0xC0)
                 return dict.fromkeys(members, follow)
 
     def tail(self, target: int) -> Int32:
@@ -148,11 +148,14 @@ class SpelledCharacters:
     def _hex_row(self, key: Hex | LowHex) -> Row:
         row: Row = {}
         step = 1 << (4 * (key.left - 1))
-        for digit, byte in _HEX:
+        last = LAST if escapable(key.term).beyond else LAST_ASCII
+        for digit in range(16):
             base = key.base + digit * step
+            if base > last:
+                break
             target = self._hex(key._replace(base=base, left=key.left - 1))
             if target != DEAD:
-                row[byte] = target
+                row |= dict.fromkeys(_WRITTEN[digit], target)
         return row
 
 

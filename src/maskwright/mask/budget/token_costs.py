@@ -15,6 +15,9 @@ from itertools import count, pairwise
 from math import inf
 from typing import Final
 
+import numpy as np
+import numpy.typing as npt
+
 from maskwright.automaton.machine.exits import Configuration
 from maskwright.automaton.value.level import Level
 from maskwright.errors import TooLongError, UnspellableError
@@ -141,29 +144,41 @@ class TokenCosts:
         here: Configuration,
         prefix: bytes,
         target: Configuration,
-        tokens: Sequence[int],
+        tokens: npt.NDArray[np.int32],
     ) -> list[int]:
-        """The places in `tokens`, which lead from `here` to `target`, of those after which the
-        usual completion may repeat a name."""
+        """The places in `tokens` (int32 [n]), which lead from `here` to `target`, of those after
+        which the usual completion may repeat a name."""
         if not self.places.may_repeat_names(target):
             return []
         spellings, plain = self._spellings, self.places.plain(target)
+        names = self.walker.names
         places: Sequence[int] = range(len(tokens))
         with self._recognizer:
             first = prefix + spellings[tokens[0]]
             if not self._completion.depends_on_names(plain, first):
                 return []
-            if self.walker.names.stays_within(here, target):
-                ending = self._completion.name_rest(plain, first)
-                wanted = self.walker.names.spellings_before(here, prefix, ending)
-                if wanted is not None:
-                    read = (spellings[token] for token in tokens)
-                    places = [
-                        at for at, data in enumerate(read) if data in wanted or _ODD.search(data)
-                    ]
+            if names.stays_within(here, target):
+                if not names.may_repeat(prefix):
+                    places = self._with_quotes(tokens)  # that begin another name
+                else:
+                    ending = self._completion.name_rest(plain, first)
+                    wanted = names.spellings_before(here, prefix, ending)
+                    if wanted is not None:
+                        read = (spellings[token] for token in tokens.tolist())
+                        places = [
+                            at
+                            for at, data in enumerate(read)
+                            if data in wanted or _ODD.search(data)
+                        ]
         return [
             at for at in places if self.places.repeats_name(target, prefix + spellings[tokens[at]])
         ]
+
+    def _with_quotes(self, tokens: npt.NDArray[np.int32]) -> list[int]:
+        """The places in `tokens` of those that hold a quotation mark."""
+        having = self._tables.parts.tokens_with_quotes
+        at = np.searchsorted(having, tokens)
+        return np.flatnonzero(np.append(having, NO_TOKEN)[at] == tokens).tolist()
 
     def successors(self, here: Configuration, prefix: bytes) -> Iterator[tuple[Configuration, int]]:
         """The configurations that one token leads to after the text `prefix`, each with a token."""

@@ -47,7 +47,7 @@ def verdicts(
     stops = np.searchsorted(group[order], np.arange(len(targets)), side="right").tolist()
     for start, stop, target in zip([0, *stops], stops, targets, strict=False):
         members = order[start:stop]
-        apart = costs.repeating(here, prefix, target, tokens[members].tolist())
+        apart = costs.repeating(here, prefix, target, tokens[members])
         for at in members[apart].tolist():
             data = spellings[int(tokens[at])]
             reached = advance(here, data, prefix)

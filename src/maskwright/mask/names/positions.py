@@ -70,6 +70,12 @@ class NamePositions:
         is_begun = self.apply(here) and not isinstance(keys[here.leaf], ChoiceState)
         return is_begun and here.node == target.node
 
+    def may_repeat(self, text: bytes) -> bool:
+        """Whether a name that the object has begins like the one that `text` ends within."""
+        start = string_start(text, len(text))
+        names = self._recognizer.machine.names_before(text, start)
+        return next(names.rests(decoded(text[start:])[0]), None) is not None
+
     def spellings_before(
         self, here: Configuration, text: bytes, ending: bytes
     ) -> frozenset[bytes] | None:
