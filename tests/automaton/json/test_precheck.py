@@ -13,9 +13,10 @@ from tests.matching import EVERY_BYTE, matches
 
 
 def _one_of(count: int) -> dict[str, Any]:
-    """Objects that differ in one open property each, so that a name may belong to all of them."""
+    """Objects that differ in two properties each, so that a name may belong to all of them."""
+    number = {"type": "integer"}
     options = [
-        {"properties": {"a": {"pattern": f"{at}.*{at}"}, f"b{at}": {}}, "required": ["a"]}
+        {"properties": {"a": {"pattern": f"{at}.*{at}"}, f"b{at}": number}, "required": ["a"]}
         for at in range(count)
     ]
     return {"type": "object", "oneOf": options}

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from maskwright import compile_json_schema
 from maskwright.errors import LimitError
-from maskwright.grammar.schema.tree import AllOf, AnyOf, If, Json, Not, OneOf
+from maskwright.grammar.schema.tree import AllOf, AnyOf, If, Json, Not, OneOf, SomeMember
 from maskwright.grammar.shape.one_of import ExclusiveUnions
 from maskwright.grammar.shape.unevaluated import ResolvedAssertions
 from maskwright.grammar.shape.unions import Branches
 from maskwright.limits import Limits, Work
+from tests.bounds import counted_calls
 from tests.grammar.shape.semantics import VALUES, kind, satisfies, schema
-from tests.matching import EVERY_BYTE, matches
+from tests.matching import EVERY_BYTE, allowed, matches
 
 PAIRS = [("a", "b"), ("a", "c"), ("b", "c"), ("ab", "a"), ("c", "ab"), ("b", "ab")]
 REQUIRED: Json = {
@@ -30,6 +32,32 @@ DOUBLED: Json = {
     },
     "$ref": "#/$defs/0",
 }
+
+
+def by_kind(values: list[Json], **keywords: Json) -> dict[str, Any]:
+    """Objects with a condition for each value of `a`."""
+    return {
+        **keywords,
+        "type": "object",
+        "allOf": [
+            {
+                "if": {"properties": {"a": {"const": value}}, "required": ["a"]},
+                "then": {"properties": {"b": {"const": at}}},
+            }
+            for at, value in enumerate(values)
+        ],
+    }
+
+
+KINDS = ["a", 1, 2]
+DECIDED: list[Json] = [
+    by_kind(KINDS, required=["a"]),
+    by_kind([*KINDS, *range(3, 30)], required=["a"]),
+    by_kind(KINDS, required=["a"], properties={"a": {"enum": [1, "a", None]}}),
+    {"required": ["a", "b"], "not": {"properties": {"a": {"const": 1}}}},
+    {"required": ["a"], "oneOf": [{"properties": {"a": {"const": n}}} for n in range(2)]},
+]
+"""Objects whose conditions are all about a required member."""
 
 COUNTS: list[tuple[Json, str, int]] = [
     ({}, "number", 1),
@@ -64,6 +92,23 @@ COUNTS: list[tuple[Json, str, int]] = [
     (REQUIRED, "object", 1),  # as assertions: multiplied out these are 192
     (REQUIRED, "number", 1),
     ({**REQUIRED, "required": ["a", "b", "c", "ab"]}, "object", 1),
+    (DECIDED[0], "object", 4),
+    (DECIDED[1], "object", 31),
+    (DECIDED[2], "object", 3),
+    (DECIDED[3], "object", 1),
+    (DECIDED[4], "object", 2),
+    (by_kind(KINDS), "object", 4),
+    ({"not": {"properties": {"a": {"const": 1}, "b": {"const": 2}}}}, "object", 1),
+    ({"required": ["a"], "not": {"patternProperties": {"^a": {"const": 1}}}}, "object", 1),
+    (
+        {
+            "properties": {"a": {"const": 2}},
+            "required": ["a"],
+            "not": {"properties": {"a": {"const": 1}, "b": {"const": 2}}},
+        },
+        "object",
+        1,
+    ),
     ({"$ref": "#"}, "object", 0),
     ({"anyOf": [{"$ref": "#"}, {"type": "null"}]}, "null", 1),
 ]
@@ -94,6 +139,36 @@ def test_a_value_satisfies_some_branch_if_it_satisfies_the_schema(document: Json
             if kind(value) == of:
                 held = any(all(satisfies_one(each, value) for each in branch) for branch in left)
                 assert held is satisfies(root, value), value
+
+
+@pytest.mark.parametrize("document", DECIDED, ids=str)
+def test_conditions_on_a_required_member_are_no_requirements_of_some_member(
+    document: Json,
+) -> None:
+    left = branches().branches(frozenset([schema(document)]), "object")
+    assert not any(isinstance(each, SomeMember) for branch in left for each in branch)
+
+
+@pytest.mark.parametrize("order", ["schema", "any"])
+def test_thirty_conditions_on_a_required_member_take_little_work(order: Any) -> None:
+    """Read as requirements of some member, they would be 2**30 ways to read it."""
+    document = by_kind([f"kind {at}" for at in range(30)], required=["a"])
+    with counted_calls() as calls:
+        grammar = compile_json_schema(document, EVERY_BYTE, property_order=order)
+        matcher = grammar.matcher()
+        assert matcher.accept_bytes(b'{"a":"kind 1')
+        assert matcher.ends_within(3)
+        assert allowed(matcher, budget=60)
+    assert calls.count < 1_000_000
+    for kind_read, b, right in (
+        ("kind 1", 1, True),
+        ("kind 1", 12, False),
+        ("kind 12", 12, True),
+        ("kind", 7, True),
+        (7, None, True),
+    ):
+        assert matches(grammar, f'{{"a": {json.dumps(kind_read)}, "b": {json.dumps(b)}}}') is right
+    assert not matches(grammar, '{"b": 1}')
 
 
 def satisfies_one(assertion: object, value: Json) -> bool:

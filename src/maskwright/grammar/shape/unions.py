@@ -98,7 +98,7 @@ class Branches:
             if prod(len(union.options) for union, _ in branch.unions) > _MANY:
                 self._require(branch, kind)
             if not branch.unions:
-                done.append(branch.assertions)
+                done.append(_simplified(branch))
                 continue
             chosen = min(branch.unions, key=lambda entry: len(entry[0].options))
             branch.unions.remove(chosen)
@@ -205,6 +205,37 @@ class Branches:
                 branch.alive = not (branch.required & branch.absent)
             case _:
                 branch.assertions.append(assertion)
+
+
+def _simplified(branch: _Branch) -> list[Assertion]:
+    """The assertions of a branch, those about some member in terms of the required ones as far as
+    possible. The conditions of other branches are of that kind, such as "unless `kind` is "a"":
+    each of them doubles the ways to read that member.
+
+    A required member can't be missing, so what it needs not meet where it is missing it has to
+    meet; and what it surely meets need not be said."""
+    assertions: list[Assertion] = []
+    members: list[Mapping[str, Schema]] = []
+    for assertion in branch.assertions:
+        match assertion:
+            case SomeMember(named=named, patterns=(), absent=absent) if len(
+                named
+            ) == 1 and branch.required.issuperset((*named, *absent)):
+                assertion = Properties(named, (), _ANYTHING)
+            case _:
+                pass
+        if isinstance(assertion, Properties):
+            members.append(assertion.named)
+        assertions.append(assertion)
+
+    def is_met(assertion: Assertion) -> bool:
+        return isinstance(assertion, SomeMember) and any(
+            are_disjoint([named[name] for named in members if name in named], negated(schema))
+            for name, schema in assertion.named.items()
+            if name in branch.required
+        )
+
+    return [each for each in assertions if not is_met(each)]
 
 
 def _without_copies(union: AnyOf) -> AnyOf:
