@@ -30,6 +30,20 @@ APART: list[tuple[Json, Json, bool]] = [
     ({"type": "array"}, {"enum": [1, [2]]}, False),
     ({"type": "object"}, {"enum": [1, [2]]}, True),
     ({"enum": ["a"]}, False, True),
+    ({"type": "string", "pattern": "^A$"}, {"pattern": "^B$"}, True),
+    ({"pattern": "^A$"}, {"pattern": "^B$"}, False),  # both allow numbers
+    ({"type": "string", "pattern": "^(A|B)$"}, {"pattern": "^[BC]$"}, False),
+    ({"type": "string", "pattern": "^(A|B)$"}, {"enum": ["C", "A "]}, True),
+    ({"type": "string", "pattern": "^(A|B)$"}, {"not": {"enum": ["B", "A"]}}, True),
+    ({"type": "string", "pattern": "^A+$"}, {"const": "B"}, False),  # too many to be listed
+    ({"type": ["string", "null"], "pattern": "^A$"}, {"const": None}, False),
+    ({"type": ["string", "array"], "pattern": "^A$"}, {"pattern": "^B$"}, False),
+    (
+        {"type": "string", "pattern": "^A$"},
+        {"anyOf": [{"type": "string", "pattern": "^B$"}, {"enum": [1, "C"]}]},
+        True,
+    ),
+    ({"type": "string", "maxLength": 0}, {"pattern": "^B$"}, True),
     ({}, {}, False),
 ]
 

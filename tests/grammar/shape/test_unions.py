@@ -34,7 +34,7 @@ DOUBLED: Json = {
 }
 
 
-def by_kind(values: list[Json], **keywords: Json) -> dict[str, Any]:
+def by_kind(values: list[Any], **keywords: Any) -> dict[str, Any]:
     """Objects with a condition for each value of `a`."""
     return {
         **keywords,

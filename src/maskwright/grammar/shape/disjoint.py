@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary
 
+from maskwright.grammar.regular.enumerate import few
 from maskwright.grammar.regular.terms import is_text
 from maskwright.grammar.schema.tree import (
     TYPES,
@@ -27,6 +28,7 @@ from maskwright.grammar.schema.tree import (
     Properties,
     Required,
     Schema,
+    StringIn,
     TypeIs,
     UniqueItems,
     Values,
@@ -45,28 +47,48 @@ class Outline(NamedTuple):
     """The scalars that an instance can be; None where they are not enumerated."""
     excluded: frozenset[Scalar] = frozenset()
     """Scalars that no instance is."""
+    strings: frozenset[str] | None = None
+    """The strings that an instance can be; None where they are not enumerated."""
 
     def joint(self, other: Outline) -> Outline:
         """The outline of the schema in which both hold."""
-        scalars = self.scalars
+        scalars, strings = self.scalars, self.strings
         if other.scalars is not None:
             scalars = other.scalars if scalars is None else scalars & other.scalars
-        return Outline(self.types & other.types, scalars, self.excluded | other.excluded)
+        if other.strings is not None:
+            strings = other.strings if strings is None else strings & other.strings
+        types, excluded = self.types & other.types, self.excluded | other.excluded
+        return Outline(types, scalars, excluded, strings)
 
     @property
     def is_empty(self) -> bool:
         """Whether no value at all fits the outline."""
-        if self.types & _CONTAINERS:
-            return False
-        if self.scalars is None:
-            return not self.types
-        return not any(s[0] in self.types and s not in self.excluded for s in self.scalars)
+        return not self.types & _CONTAINERS and self.listed == frozenset()
+
+    @property
+    def listed(self) -> frozenset[Scalar] | None:
+        """The scalars that fit the outline; None where they are not enumerated."""
+        types, scalars, strings = self.types - _CONTAINERS, self.scalars, self.strings
+        if not types:
+            return frozenset()
+        if scalars is None:
+            if strings is None or types != _STRING:
+                return None
+            scalars = frozenset(("string", each) for each in strings)
+        return frozenset(
+            (kind, value)
+            for kind, value in scalars - self.excluded
+            if kind in types and (kind != "string" or strings is None or value in strings)
+        )
 
 
 _CONTAINERS: Final = frozenset(("array", "object"))
+_STRING: Final = frozenset(("string",))
 _LITERALS: Final[frozenset[Scalar]] = frozenset(
     (("null", None), ("boolean", True), ("boolean", False))
 )
+_MOST_STRINGS: Final = 16
+"""Up to how many strings of a pattern are enumerated."""
 _MOST_REFERENCES: Final = 16
 """How many references that lead to nothing but references are followed."""
 _EVERYTHING: Final = Outline(TYPES - {"integer"})
@@ -171,14 +193,17 @@ def _outline_of(assertion: Assertion) -> Outline:
     match assertion:
         case TypeIs(types=types):
             names = _without_integer(types)
-            few = names - _CONTAINERS <= {"null", "boolean"}
-            return Outline(names, _LITERALS if few else None)
+            are_literals = names - _CONTAINERS <= {"null", "boolean"}
+            return Outline(names, _LITERALS if are_literals else None)
         case Values(values=values):
             scalars = _scalars(values)
             containers = {_type_name(v) for v in values} & _CONTAINERS
             return Outline(frozenset(kind for kind, _ in scalars) | containers, scalars)
         case NotValues(values=values):
             return Outline(_EVERYTHING.types, None, _scalars(values))
+        case StringIn(language=language):
+            strings = few(language, _MOST_STRINGS)
+            return _EVERYTHING._replace(strings=None if strings is None else frozenset(strings))
         case AllOf(parts=parts):
             joint = _EVERYTHING
             for part in parts:
@@ -196,14 +221,9 @@ def _outline_of(assertion: Assertion) -> Outline:
 
 def _union(options: list[Outline]) -> Outline:
     types = frozenset[str]().union(*(option.types for option in options))
-    if any(option.scalars is None and option.types - _CONTAINERS for option in options):
-        return Outline(types)
-    scalars = (
-        {s for s in option.scalars if s[0] in option.types and s not in option.excluded}
-        for option in options
-        if option.scalars is not None
-    )
-    return Outline(types, frozenset[Scalar]().union(*scalars))
+    listed = [option.listed for option in options]
+    known = [scalars for scalars in listed if scalars is not None]
+    return Outline(types, frozenset[Scalar]().union(*known) if len(known) == len(listed) else None)
 
 
 def _scalars(values: Iterable[Json]) -> frozenset[Scalar]:
