@@ -8,7 +8,7 @@ no has not decided.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -63,23 +63,26 @@ class Outline(NamedTuple):
     @property
     def is_empty(self) -> bool:
         """Whether no value at all fits the outline."""
-        return not self.types & _CONTAINERS and self.listed == frozenset()
+        if self.types & _CONTAINERS:
+            return False
+        listed = self.listed()
+        return listed is not None and next(listed, None) is None
 
-    @property
-    def listed(self) -> frozenset[Scalar] | None:
+    def listed(self) -> Iterator[Scalar] | None:
         """The scalars that fit the outline; None where they are not enumerated."""
-        types, scalars, strings = self.types - _CONTAINERS, self.scalars, self.strings
+        types, scalars = self.types - _CONTAINERS, self.scalars
         if not types:
-            return frozenset()
+            return iter(())
         if scalars is None:
-            if strings is None or types != _STRING:
+            if self.strings is None or types != _STRING:
                 return None
-            scalars = frozenset(("string", each) for each in strings)
-        return frozenset(
-            (kind, value)
-            for kind, value in scalars - self.excluded
-            if kind in types and (kind != "string" or strings is None or value in strings)
-        )
+            scalars = frozenset(("string", each) for each in self.strings)
+        return filter(self._fits, scalars)
+
+    def _fits(self, scalar: Scalar) -> bool:
+        kind, value = scalar
+        is_listed = self.strings is None or kind != "string" or value in self.strings
+        return is_listed and kind in self.types and scalar not in self.excluded
 
 
 _CONTAINERS: Final = frozenset(("array", "object"))
@@ -221,7 +224,7 @@ def _outline_of(assertion: Assertion) -> Outline:
 
 def _union(options: list[Outline]) -> Outline:
     types = frozenset[str]().union(*(option.types for option in options))
-    listed = [option.listed for option in options]
+    listed = [option.listed() for option in options]
     known = [scalars for scalars in listed if scalars is not None]
     return Outline(types, frozenset[Scalar]().union(*known) if len(known) == len(listed) else None)
 

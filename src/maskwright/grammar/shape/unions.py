@@ -208,22 +208,18 @@ class Branches:
 
 
 def _simplified(branch: _Branch) -> list[Assertion]:
-    """The assertions of a branch, those about some member in terms of the required ones as far as
-    possible. The conditions of other branches are of that kind, such as "unless `kind` is "a"":
-    each of them doubles the ways to read that member.
+    """The assertions of a branch, with fewer about some member: each of them doubles the ways to
+    read every member that may meet it.
 
-    A required member can't be missing, so what it needs not meet where it is missing it has to
-    meet; and what it surely meets need not be said."""
+    The conditions of other branches are such assertions, and mostly about a required member, as
+    "`kind` is missing or not "a"" is. Where only a required member can meet one, it becomes an
+    assertion about that member's value. Where a required member surely meets it, it is left out.
+    """
     assertions: list[Assertion] = []
     members: list[Mapping[str, Schema]] = []
     for assertion in branch.assertions:
-        match assertion:
-            case SomeMember(named=named, patterns=(), absent=absent) if len(
-                named
-            ) == 1 and branch.required.issuperset((*named, *absent)):
-                assertion = Properties(named, (), _ANYTHING)
-            case _:
-                pass
+        if isinstance(assertion, SomeMember) and _has_to_be_met(assertion, branch.required):
+            assertion = Properties(assertion.named, (), _ANYTHING)
         if isinstance(assertion, Properties):
             members.append(assertion.named)
         assertions.append(assertion)
@@ -236,6 +232,13 @@ def _simplified(branch: _Branch) -> list[Assertion]:
         )
 
     return [each for each in assertions if not is_met(each)]
+
+
+def _has_to_be_met(assertion: SomeMember, required: set[str]) -> bool:
+    """Whether one required member alone decides on an assertion about some member."""
+    if assertion.patterns or len(assertion.named) != 1:
+        return False
+    return required.issuperset((*assertion.named, *assertion.absent))
 
 
 def _without_copies(union: AnyOf) -> AnyOf:
