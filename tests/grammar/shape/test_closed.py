@@ -66,6 +66,12 @@ CASES: list[tuple[Any, list[Any], list[Any]]] = [
     # What a negation asks for is listed, too.
     ({**A, "not": {"properties": {"b": {"type": "string"}}}}, [{"b": 1}], [{"b": 1, "c": 1}]),
     ({"oneOf": [WITH_A, WITH_B]}, [{"a": 1}], [{"a": 1, "b": ""}]),
+    # So it is where a required member meets the negation anyway.
+    (
+        {**CAT, "not": {**DOG, "patternProperties": {"^x": {"const": 2}}}},
+        [{"kind": "cat"}, {"kind": "cat", "x1": 1}, {"kind": "cat", "x1": 2}],
+        [{"kind": "cat", "y": 1}],
+    ),
     # Too few names would be left.
     ({**A, "minProperties": 2}, [{"a": 1, "x": 1}], []),
     ({"properties": {"a": False}, "minProperties": 1}, [{"x": 1}], []),

@@ -30,6 +30,7 @@ from maskwright.grammar.schema.tree import (
     negated,
     value_schema,
 )
+from maskwright.grammar.shape.closed import is_closed
 from maskwright.grammar.shape.disjoint import are_disjoint
 from maskwright.grammar.shape.negation import negate
 from maskwright.grammar.shape.one_of import ExclusiveUnions
@@ -213,20 +214,25 @@ def _simplified(branch: _Branch) -> list[Assertion]:
 
     The conditions of other branches are such assertions, and mostly about a required member, as
     "`kind` is missing or not "a"" is. Where only a required member can meet one, it becomes an
-    assertion about that member's value. Where a required member surely meets it, it is left out.
+    assertion about that member's value. Where a required member surely meets it, it is left out,
+    unless the names that it lists make a difference.
     """
     assertions: list[Assertion] = []
-    members: list[Mapping[str, Schema]] = []
+    properties: list[Properties] = []
     for assertion in branch.assertions:
         if isinstance(assertion, SomeMember) and _has_to_be_met(assertion, branch.required):
             assertion = Properties(assertion.named, (), _ANYTHING)
         if isinstance(assertion, Properties):
-            members.append(assertion.named)
+            properties.append(assertion)
         assertions.append(assertion)
+    names_matter = is_closed(properties)
 
     def is_met(assertion: Assertion) -> bool:
-        return isinstance(assertion, SomeMember) and any(
-            are_disjoint([named[name] for named in members if name in named], negated(schema))
+        if not isinstance(assertion, SomeMember):
+            return False
+        lists_others = bool(assertion.patterns) or not branch.required.issuperset(assertion.named)
+        return not (names_matter and lists_others) and any(
+            are_disjoint([p.named[name] for p in properties if name in p.named], negated(schema))
             for name, schema in assertion.named.items()
             if name in branch.required
         )
