@@ -64,11 +64,16 @@ def arrays(least: int, depth: int) -> Json:
     return schema
 
 
-def patterns(keyword: str) -> Json:
-    """Ten alternatives that differ in a pattern alone."""
+def patterns(keyword: str, names: str = "a") -> Json:
+    """Ten alternatives that differ in a pattern alone, of the properties with these names."""
     return {
         keyword: [
-            {"properties": {"a": {"type": "string", "pattern": f"{c}+x.*{at}"}}, "required": ["a"]}
+            {
+                "properties": {
+                    name: {"type": "string", "pattern": f"{c}+x.*{at}"} for name in names
+                },
+                "required": ["a"],
+            }
             for at, c in enumerate("abcdefghij")
         ]
     }
@@ -101,6 +106,7 @@ def addresses(count: int) -> Json:
 ANSWERED: dict[str, Json] = {
     "{1,100000}, not": no_text("^a{1,100000}$"),
     "one of ten countries": addresses(10),
+    "exactly one of ten patterns": patterns("oneOf"),
     "dependencies": {
         "properties": {f"p{at}": {"type": "integer"} for at in range(16)},
         "dependentRequired": {f"p{at}": [f"p{at + 1}", f"p{at ^ 1}"] for at in range(14)},
@@ -158,7 +164,7 @@ REFUSED: dict[str, tuple[str, Json]] = {
     ),
     "exact unions of exact unions": ("work", combined("oneOf", 40)),
     "exact unions in exact unions": ("work", nested("oneOf", 40)),
-    "exactly one of ten patterns": ("alternatives", patterns("oneOf")),
+    "exactly one of ten patterns of two members": ("alternatives", patterns("oneOf", "ab")),
     "overlapping names": (
         "work",
         {

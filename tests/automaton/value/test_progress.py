@@ -32,8 +32,9 @@ def test_in_how_many_ways_a_value_may_be_read() -> None:
     """One for each set of the other options that it may rule out; a constant decides about some."""
     letters = {name: {"pattern": f"{name}.*"} for name in "abc"}
     negated = [{"not": {"required": ["v"], "properties": {"v": each}}} for each in letters.values()]
-    wanted = {**object_schema({"v": {"type": "string"}, "w": {}}), "required": ["v"]}
+    wanted = object_schema({"v": {"type": "string"}, "w": {}})
     assert object_({**wanted, "allOf": negated}).ways(0) == 8
+    assert object_({**wanted, "allOf": negated, "required": ["v"]}).ways(0) == 1  # it rules out all
     assert object_({**wanted, "allOf": negated}).ways(1) == 1
     decided = {"not": {"required": ["v"], "properties": {"v": {"type": "integer"}}}}
     progress = object_({**wanted, "allOf": [decided, *negated[:2]]})
