@@ -217,6 +217,8 @@ def _simplified(branch: _Branch) -> list[Assertion]:
     assertion about that member's value. Where a required member surely meets it, it is left out,
     unless the names that it lists make a difference.
     """
+    if not any(isinstance(each, SomeMember) for each in branch.assertions):
+        return branch.assertions
     assertions: list[Assertion] = []
     properties: list[Properties] = []
     for assertion in branch.assertions:
