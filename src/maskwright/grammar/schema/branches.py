@@ -10,12 +10,12 @@ from collections.abc import Iterable
 from math import prod
 from typing import Final
 
-from maskwright.grammar.schema.tree import AllOf, AnyOf, Assertion, Contains, If, OneOf, Schema
+from maskwright.grammar.schema.tree import AllOf, AnyOf, Contains, If, OneOf, Schema
 from maskwright.limits import CHEAP, spend
 
 OF_CONTAINS: Final = 4.0
 """Branches that one `contains` counts as: of these an array may only have few."""
-_BRANCHING: Final = (AllOf, AnyOf, OneOf, If, Contains)
+_Branching = AllOf | AnyOf | OneOf | If | Contains
 """The assertions that can multiply the branches of a value."""
 
 
@@ -32,13 +32,13 @@ def _branches(schema: Schema, known: dict[Schema, float]) -> float:
         known[schema] = 1.0  # for a schema that refers to itself
         found = 1.0
         for assertion in schema.assertions:
-            if isinstance(assertion, _BRANCHING):
+            if isinstance(assertion, _Branching):
                 found *= _of_assertion(assertion, known)
         known[schema] = found
     return found
 
 
-def _of_assertion(assertion: Assertion, known: dict[Schema, float]) -> float:
+def _of_assertion(assertion: _Branching, known: dict[Schema, float]) -> float:
     match assertion:
         case AllOf(parts=parts):
             return prod(_branches(part, known) for part in parts)
@@ -48,5 +48,3 @@ def _of_assertion(assertion: Assertion, known: dict[Schema, float]) -> float:
             return _branches(then, known) + _branches(otherwise, known)
         case Contains():
             return OF_CONTAINS
-        case _:
-            return 1.0

@@ -72,9 +72,8 @@ class NamePositions:
 
     def may_repeat(self, text: bytes) -> bool:
         """Whether a name that the object has begins like the one that `text` ends within."""
-        start = string_start(text, len(text))
-        names = self._recognizer.machine.names_before(text, start)
-        return next(names.rests(decoded(text[start:])[0]), None) is not None
+        names, begun, _ = self._begun(text)
+        return next(names.rests(begun), None) is not None
 
     def spellings_before(
         self, here: Configuration, text: bytes, ending: bytes
@@ -82,23 +81,25 @@ class NamePositions:
         """Within a name: the spellings without escapes of what, between the name so far and an
         ending, makes a name that the object has already. None if the name so far, or the ending,
         is not a whole number of characters."""
-        start = string_start(text, len(text))
-        begun, is_whole = decoded(text[start:])
+        names, begun, is_whole = self._begun(text)
         rest = _name(QUOTE + ending)
         if not is_whole or rest is None:
             return None
-        names = self._recognizer.machine.names_before(text, start)
         left = (name.removesuffix(rest) for name in names.rests(begun) if name.endswith(rest))
         return frozenset(each.encode() for each in left)
+
+    def _begun(self, text: bytes) -> tuple[NamesRead, str, bool]:
+        """The names before the one that `text` ends within, the characters of that one so far, and
+        whether these are all that has been read of it."""
+        start = string_start(text, len(text))
+        return self._recognizer.machine.names_before(text, start), *decoded(text[start:])
 
     def _excluded(self, here: Configuration, text: bytes) -> frozenset[bytes] | None:
         """The endings that are taken out; None if no name begins as the present one does."""
         machine = self._recognizer.machine
         if isinstance(machine.leaves.keys[here.leaf], ChoiceState):
             return frozenset()  # no token holds both quotes of a name that isn't remembered
-        start = string_start(text, len(text))
-        names = machine.names_before(text, start)
-        begun, is_whole = decoded(text[start:])
+        names, begun, is_whole = self._begun(text)
         if names.members == 0 or next(names.rests(begun), None) is None:
             return None
         if is_whole:
@@ -107,7 +108,7 @@ class NamePositions:
                 return frozenset()
             endings = self._endings_at(here).by_characters
             return frozenset(each for rest in rests for each in endings.get(rest, ()))
-        spelled = text[start:]
+        spelled = text[string_start(text, len(text)) :]
         found = {ending: _name(spelled + ending) for ending in self._endings_at(here).tokens}
         return frozenset(e for e, name in found.items() if name is not None and names.has(name))
 
