@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -20,7 +19,6 @@ from maskwright.mask.position import Position
 from maskwright.mask.ready_rows.strings import is_within
 from maskwright.processes.lessons import SentRows, forced_run
 from maskwright.processes.messages import ENDLESS, Description, Expansion, Scope, Step, Target
-from maskwright.vocab import Vocabulary
 
 MOST_TOKENS: Final = 8_192
 """Tokens of a mask up to which its position is expanded unasked: it takes about a millisecond."""
@@ -39,14 +37,6 @@ MOST_IN_A_ROW: Final = 6
 
 AMPLE: Final = 1 << 59
 """A budget that suffices everywhere."""
-
-
-@lru_cache(maxsize=1)
-def tokens_with_quotes(vocabulary: Vocabulary) -> npt.NDArray[np.bool_]:
-    """[V]: whether a token's text contains a quotation mark. Kept for one vocabulary, since a
-    process has one."""
-    spellings = vocabulary.spellings
-    return np.fromiter((b'"' in text for text in spellings), np.bool_, len(spellings))
 
 
 class _Expanding:
@@ -90,7 +80,7 @@ class Ahead:
         self._passed: set[Position] = set()
         """Positions that have been come to since the last question."""
         self._asked: Counter[Position] = Counter()
-        self._quotes = tokens_with_quotes(grammar.vocabulary)
+        self._quotes = grammar.walker.tables.parts.holds_quote
 
     def note(self, matcher: Matcher) -> None:
         """A question was asked about the text of a matcher: go on from there."""

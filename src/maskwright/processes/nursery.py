@@ -19,7 +19,7 @@ from typing import Final
 import numpy as np
 
 from maskwright.mask import compile_grammar, compile_json_schema, compile_regex
-from maskwright.processes.ahead import tokens_with_quotes
+from maskwright.mask.shared.generations import tables_of
 from maskwright.processes.messages import Build
 from maskwright.processes.validation import JsonCheck, checked
 from maskwright.processes.worker import Terms, begin
@@ -59,7 +59,7 @@ def warm_up(vocabulary: Vocabulary) -> None:
             matcher.accept_bytes(text[at : at + 1])
         matcher.fill_mask(row, matcher.min_tokens + 1)
         matcher.events()
-    tokens_with_quotes(vocabulary)
+    _ = tables_of(vocabulary).parts.holds_quote
     checked([JsonCheck("", "0", "true")], vocabulary)
     build = Build(compile_json_schema, (_SCHEMA,), {})
     explained(build, ExplainedText('{"text": 1', None, 0), vocabulary)

@@ -159,7 +159,8 @@ class TokenCosts:
                 return []
             if names.stays_within(here, target):
                 if not names.may_repeat(prefix):
-                    places = self._with_quotes(tokens)  # that begin another name
+                    # a token with a quote may begin another name
+                    places = np.flatnonzero(self._tables.parts.holds_quote[tokens]).tolist()
                 else:
                     ending = self._completion.name_rest(plain, first)
                     wanted = names.spellings_before(here, prefix, ending)
@@ -173,12 +174,6 @@ class TokenCosts:
         return [
             at for at in places if self.places.repeats_name(target, prefix + spellings[tokens[at]])
         ]
-
-    def _with_quotes(self, tokens: npt.NDArray[np.int32]) -> list[int]:
-        """The places in `tokens` of those that hold a quotation mark."""
-        having = self._tables.parts.tokens_with_quotes
-        at = np.searchsorted(having, tokens)
-        return np.flatnonzero(np.append(having, NO_TOKEN)[at] == tokens).tolist()
 
     def successors(self, here: Configuration, prefix: bytes) -> Iterator[tuple[Configuration, int]]:
         """The configurations that one token leads to after the text `prefix`, each with a token."""

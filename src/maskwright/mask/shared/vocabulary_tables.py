@@ -107,6 +107,13 @@ class VocabularyParts:
         return np.unique(tokens).astype(np.int32)
 
     @cached_property
+    def holds_quote(self) -> npt.NDArray[np.bool_]:
+        """[V]: whether a token is one of `tokens_with_quotes`."""
+        found = np.zeros(self.vocabulary.size, np.bool_)
+        found[self.tokens_with_quotes] = True
+        return found
+
+    @cached_property
     def characters_before_quotes(self) -> frozenset[str]:
         """What some token may add to a name that it ends (see `mask.walk.name_endings`)."""
         spellings = self.vocabulary.spellings
