@@ -81,6 +81,16 @@ def array_table(*named: type) -> int:
     return 2 * sum(len(each.__annotations__) for each in named)
 
 
+def _dtype(array: Any) -> np.dtype[Any]:
+    """The dtype of an `NDArray[scalar]`.
+
+    Its last argument is the scalar itself since NumPy 2.5, where `NDArray` is an alias of its own,
+    and `dtype[scalar]` before.
+    """
+    last = get_args(array)[-1]
+    return np.dtype(*(get_args(last) or (last,)))
+
+
 def _fields(named: type) -> list[tuple[Any, int]]:
     """Numba's type of each field, and the width of its rows, 0 for other fields."""
     found: list[tuple[Any, int]] = []
@@ -89,8 +99,7 @@ def _fields(named: type) -> list[tuple[Any, int]]:
         if array is int:
             found.append((types.int64, 0))
             continue
-        _, dtype = get_args(array)
-        kind = types.Array(from_dtype(np.dtype(get_args(dtype)[0])), 2 if width else 1, "C")
+        kind = types.Array(from_dtype(_dtype(array)), 2 if width else 1, "C")
         found.append((kind, width))
     return found
 
