@@ -13,6 +13,8 @@ TORCH_CPU_INDEX ?=
 PIP := $(VENV)/bin/python -m pip
 torch_cpu = $(PIP) install $(TORCH_CPU_INDEX:%=--extra-index-url=%) 'torch==$(TORCH_VERSION)+cpu' || $(PIP) install 'torch==$(TORCH_VERSION)'
 torch_cuda = $(PIP) install 'torch===$(TORCH_VERSION)'
+# Where there is no C compiler: the wheel that brings one, which setup.py then finds.
+COMPILER := $(if $(shell command -v gcc || command -v clang || command -v cc),,ziglang)
 READY := $(VENV)/ready-$(TORCH)
 # The modules that are run; the others are what these share.
 BENCHMARKS := $(sort $(shell grep -l __main__ benchmarks/*.py benchmarks/*/*.py))
@@ -20,38 +22,44 @@ ifeq ($(torch_$(TORCH)),)
 $(error TORCH is cpu or cuda, not '$(TORCH)')
 endif
 
-.PHONY: run test test-clients llama-cpp gpu-check lint types format bench docs clean
+.PHONY: build run test test-clients llama-cpp gpu-check lint types format bench docs clean
 
-run: $(READY) ; $(VENV)/bin/maskwright serve
+# The extension modules, in place: those whose sources or compiler changed.
+build: $(READY) ; @$(VENV)/bin/python setup.py --quiet build_ext --inplace
 
-test: $(READY) ; $(VENV)/bin/python -m pytest
+run: build ; $(VENV)/bin/maskwright serve
+
+test: build ; $(VENV)/bin/python -m pytest
 
 # CLIENTS names some of them; --list names all.
-test-clients: $(READY) ; $(VENV)/bin/python tools/client_suites.py $(CLIENTS)
+test-clients: build ; $(VENV)/bin/python tools/client_suites.py $(CLIENTS)
 
 # Builds llama-cpp-python, which `make test` then tests against; without it, these tests are skipped.
-llama-cpp: $(READY) ; $(VENV)/bin/python tools/build_llama_cpp.py
+llama-cpp: build ; $(VENV)/bin/python tools/build_llama_cpp.py
 
 # With TORCH=cuda. The script exits with 77 on a machine without a GPU.
-gpu-check: $(READY) ; $(VENV)/bin/python tools/gpu_check.py $(SAVE:%=--save)
+gpu-check: build ; $(VENV)/bin/python tools/gpu_check.py $(SAVE:%=--save)
 
 lint: $(READY) ; $(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
 
-types: $(READY) ; $(VENV)/bin/pyright --pythonpath $(VENV)/bin/python
+types: build ; $(VENV)/bin/pyright --pythonpath $(VENV)/bin/python
 
 format: $(READY) ; $(VENV)/bin/ruff check --fix . && $(VENV)/bin/ruff format .
 
 # 77: a script's data isn't there.
-bench: $(READY) ; for script in $(BENCHMARKS); do $(VENV)/bin/python $$script || [ $$? -eq 77 ] || exit 1; done
+bench: build ; for script in $(BENCHMARKS); do $(VENV)/bin/python $$script || [ $$? -eq 77 ] || exit 1; done
 
 # The site of docs/ in site/; nothing in it is loaded from elsewhere.
 docs: $(READY) ; NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict
 
-clean: ; rm -rf $(VENV) build dist site src/*.egg-info .pytest_cache .ruff_cache .hypothesis .clients
+clean:
+	rm -rf $(VENV) build dist site src/*.egg-info .pytest_cache .ruff_cache .hypothesis .clients
+	find src -name '*.so' -delete
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	rm -f $(VENV)/ready-*
 	$(torch_$(TORCH))
-	$(PIP) install --constraint constraints.txt --editable '.[dev]'
+	$(PIP) install --constraint constraints.txt cython setuptools $(COMPILER)
+	$(PIP) install --constraint constraints.txt --no-build-isolation --editable '.[dev]'
 	touch $@

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import gc
+import re
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -36,14 +37,34 @@ def tracked(*patterns: str) -> list[Path]:
     return [path for path in paths if path.is_file() and not path.is_symlink()]
 
 
+_IMPORT = re.compile(r"^ *((?:from [\w.]+ )?c?import (?:\([^)]*\)|[^(\n]+))$", re.MULTILINE)
+
+
+def source_of(path: Path) -> str:
+    """The text of a module; of one in Cython what its `.pyi` declares, and what it imports, from
+    C's libraries and Cython itself apart."""
+    if path.suffix != ".pyx":
+        return path.read_text()
+    parts = [path.with_suffix(".pyi").read_text()]
+    for each in (path, path.with_suffix(".pxd")):
+        if each.exists():
+            found = (
+                found.replace("cimport", "import") for found in _IMPORT.findall(each.read_text())
+            )
+            parts += [
+                line for line in found if not re.match(r"(from|import) (libc|cython)\b", line)
+            ]
+    return "\n".join(parts)
+
+
 @cache
 def tree_of(path: Path) -> ast.Module:
-    """The syntax tree of a file. The collector of garbage rests meanwhile: it would look through
-    the trees of all other files again and again, and find nothing."""
+    """The syntax tree of a file (of one in Cython, that of its `source_of`). The collector of
+    garbage rests meanwhile: it would look through all other trees again and again, in vain."""
     collects = gc.isenabled()
     gc.disable()
     try:
-        return ast.parse(path.read_text())
+        return ast.parse(source_of(path))
     finally:
         if collects:
             gc.enable()
@@ -54,7 +75,7 @@ def modules() -> tuple[Module, ...]:
     """Every module of the package, those of `kernels/` as `maskwright.kernels`."""
     found = [
         Module(dotted_name(path), path, tree_of(path))
-        for path in tracked("src/*.py", "kernels/*.py")
+        for path in tracked("src/*.py", "src/*.pyx", "kernels/*.py")
     ]
     assert len(found) > 200
     return tuple(found)

@@ -55,7 +55,8 @@ def test_every_package_lists_what_it_holds() -> None:
         if package == PACKAGE:
             continue
         docstring = ast.get_docstring(ast.parse((package / "__init__.py").read_text())) or ""
-        modules = {path.stem for path in package.glob("*.py")} - {"__init__"}
+        files = (*package.glob("*.py"), *package.glob("*.pyx"))
+        modules = {path.stem for path in files} - {"__init__"}
         packages = {f"{path.parent.name}/" for path in package.glob("*/__init__.py")}
         listed = re.findall(r"^- `(\w+/?)`: \S", docstring, flags=re.MULTILINE)
         if sorted(listed) != sorted(modules | packages):

@@ -17,10 +17,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.source_tree import source_of
+
 PACKAGE = Path(__file__).resolve().parent.parent / "src" / "maskwright"
 FACE = "__init__"
 LAYERS = (
     *("kernels", "errors", "limits", "resources", "user_cache", "key_digest", "compiled", "sizing"),
+    "native",
     "model_options",
     *("grammar", "automaton", "vocab", "mask", "workbench", FACE, "instances", "processes"),
     *("integrations", "sampling", "models", "engine", "dist", "records", "server", "sim", "cli"),
@@ -39,7 +42,8 @@ HEAVY = frozenset({"torch", "triton", "transformers", "tokenizers", "safetensors
 
 def source_files(package: Path) -> list[Path]:
     """Every module, also in the symlinked folders (which `Path.rglob` would pass over)."""
-    return sorted(map(Path, glob.glob(str(package / "**" / "*.py"), recursive=True)))
+    found = [glob.glob(str(package / "**" / name), recursive=True) for name in ("*.py", "*.pyx")]
+    return sorted(Path(name) for names in found for name in names)
 
 
 def imported_names(source: str) -> Iterator[str]:
@@ -79,7 +83,7 @@ def test_layers() -> None:
         place = path.relative_to(PACKAGE)
         layer = place.parts[0].removesuffix(".py")
         assert layer in LAYERS, f"{place}: a new layer needs its place in LAYERS"
-        found += [f"{place}: {wrong}" for wrong in violations(layer, path.read_text())]
+        found += [f"{place}: {wrong}" for wrong in violations(layer, source_of(path))]
     assert found == []
 
 
@@ -128,7 +132,7 @@ def test_what_is_imported_is_a_declared_dependency() -> None:
     imported = {
         name.partition(".")[0]
         for path in source_files(PACKAGE)
-        for name in imported_names(path.read_text())
+        for name in imported_names(source_of(path))
         if path.relative_to(PACKAGE) != OF_AN_EXTRA
     }
     # Only `kernels` imports triton, and only if the extra `gpu` is installed; only `integrations`

@@ -43,7 +43,7 @@ FOREIGN = frozenset(
 
 @cache
 def python_files() -> tuple[tuple[Path, ast.Module], ...]:
-    return tuple((path, tree_of(path)) for path in tracked("*.py"))
+    return tuple((path, tree_of(path)) for path in tracked("*.py", "*.pyx"))
 
 
 @cache

@@ -9,12 +9,14 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import sysconfig
 import zipfile
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+EXT_SUFFIX: str = sysconfig.get_config_var("EXT_SUFFIX")
 LINKED = ("kernels", "grammars", "schemas")
 
 
@@ -33,7 +35,9 @@ def tracked(*folders: str) -> list[str]:
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
     """Built from a copy, so that neither a stale build/ nor a parallel run can interfere."""
     source = tmp_path_factory.mktemp("source")
-    for name in tracked("pyproject.toml", "README.md", "LICENSE", "src", *LINKED):
+    for name in tracked(
+        "pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE", "src", *LINKED
+    ):
         (source / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / name, source / name)
     for name in LINKED:
@@ -44,7 +48,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
         [sys.executable, "-m", "pip", "wheel", *offline, "--wheel-dir", str(out), str(source)],
         check=True,
         capture_output=True,
-        timeout=300,
+        timeout=600,
     )
     (path,) = out.glob("maskwright-*.whl")
     return zipfile.ZipFile(path)
@@ -62,6 +66,9 @@ def test_the_folder_is_linked_into_the_package(name: str) -> None:
 def test_the_wheel_holds_the_tree(wheel: zipfile.ZipFile) -> None:
     expected = {name.removeprefix("src/") for name in tracked("src") if name.count("/") > 1}
     expected |= {f"maskwright/{name}" for name in tracked(*LINKED)}
+    modules = {name for name in expected if name.endswith(".pyx")}
+    expected = {name for name in expected if not name.endswith((".pyx", ".pxd", ".pxi", ".h"))}
+    expected |= {name.removesuffix(".pyx") + EXT_SUFFIX for name in modules}
     packed = {name for name in wheel.namelist() if ".dist-info/" not in name}
     assert packed == expected
     assert "maskwright/py.typed" in packed

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from maskwright.compiled import compiled
+from maskwright.vocab.layout import lay_out, lay_out_siblings
 
 NO_TOKEN = -1
 
@@ -44,7 +44,7 @@ class Trie(NamedTuple):
         data = b"".join(tokens[i] for i in order)
         start = np.cumsum([0, *(len(tokens[i]) for i in order)], dtype=np.int64)
         ids = np.array(order, np.int32)
-        return cls(*_lay_out(_as_array(data), start[:-1], start[1:], ids, len(tokens)))
+        return cls(*lay_out(_as_array(data), start[:-1], start[1:], ids, len(tokens)))
 
     @classmethod
     def of_ordered(
@@ -57,7 +57,7 @@ class Trie(NamedTuple):
 
         The bytes of token i are data[start[i] : start[i + 1]].
         """
-        return cls(*_lay_out(data, start[ids], start[ids + 1], ids, len(start) - 1))
+        return cls(*lay_out(data, start[ids], start[ids + 1], ids, len(start) - 1))
 
 
 class SiblingTrie(NamedTuple):
@@ -77,7 +77,7 @@ class SiblingTrie(NamedTuple):
     @classmethod
     def of(cls, trie: Trie) -> SiblingTrie:
         """The tokens of a trie in this layout, in O(nodes)."""
-        byte, first, children, token = _lay_out_siblings(trie)
+        byte, first, children, token = lay_out_siblings(trie.byte, trie.skip, trie.token)
         return cls(byte, first, children, token, trie.twin, int((trie.depth == 1).sum()))
 
     def continues(self, text: bytes) -> bool:
@@ -94,100 +94,3 @@ class SiblingTrie(NamedTuple):
 
 def _as_array(data: bytes) -> npt.NDArray[np.uint8]:
     return np.frombuffer(data, np.uint8) if data else np.zeros(0, np.uint8)
-
-
-@compiled  # pyright: ignore[reportUntypedFunctionDecorator]
-def _lay_out(
-    data: npt.NDArray[np.uint8],
-    starts: npt.NDArray[np.int64],
-    stops: npt.NDArray[np.int64],
-    ids: npt.NDArray[np.int32],
-    size: int,
-) -> tuple[
-    npt.NDArray[np.uint8],
-    npt.NDArray[np.int16],
-    npt.NDArray[np.int32],
-    npt.NDArray[np.int32],
-    npt.NDArray[np.int32],
-]:
-    total = 0
-    for at in range(len(ids)):
-        total += stops[at] - starts[at]
-    byte = np.zeros(total, np.uint8)
-    depth = np.zeros(total, np.int16)
-    skip = np.zeros(total, np.int32)
-    token = np.full(total, -1, np.int32)
-    twin = np.full(size, -1, np.int32)
-    tallest = 0
-    for at in range(len(ids)):
-        tallest = max(tallest, stops[at] - starts[at])
-    path = np.zeros(tallest + 1, np.int32)
-    count = 0
-    before = 0  # start and length of the previous token
-    before_length = 0
-    for at in range(len(ids)):
-        start = starts[at]
-        length = stops[at] - start
-        shared = 0
-        while (
-            shared < length
-            and shared < before_length
-            and data[start + shared] == data[before + shared]
-        ):
-            shared += 1
-        for d in range(shared, before_length):
-            skip[path[d]] = count
-        for d in range(shared, length):
-            byte[count] = data[start + d]
-            depth[count] = d + 1
-            path[d] = count
-            count += 1
-        last = path[length - 1]
-        if token[last] >= 0:
-            twin[ids[at]] = token[last]
-        token[last] = ids[at]
-        before, before_length = start, length
-    for d in range(before_length):
-        skip[path[d]] = count
-    return (
-        byte[:count].copy(),
-        depth[:count].copy(),
-        skip[:count].copy(),
-        token[:count].copy(),
-        twin,
-    )
-
-
-@compiled  # pyright: ignore[reportUntypedFunctionDecorator]
-def _lay_out_siblings(
-    trie: Trie,
-) -> tuple[
-    npt.NDArray[np.uint8],
-    npt.NDArray[np.int32],
-    npt.NDArray[np.int32],
-    npt.NDArray[np.int32],
-]:
-    size = len(trie.byte)
-    place = np.zeros(size, np.int32)
-    byte = np.zeros(size, np.uint8)
-    first = np.zeros(size, np.int32)
-    children = np.zeros(size, np.int32)
-    token = np.full(size, -1, np.int32)
-    free = 0
-    at = 0
-    while at < size:
-        place[at] = free
-        free += 1
-        at = trie.skip[at]
-    for node in range(size):
-        here = place[node]
-        byte[here] = trie.byte[node]
-        token[here] = trie.token[node]
-        first[here] = free
-        at = node + 1
-        while at < trie.skip[node]:
-            place[at] = free
-            free += 1
-            at = trie.skip[at]
-        children[here] = free - first[here]
-    return byte, first, children, token
