@@ -105,3 +105,15 @@ def test_what_a_grammar_leaves_open_is_a_comment(run: Run) -> None:
     told = json.loads(run("convert", UNIQUE, "--to", "lark", "--approximate", "--json").stdout)
     assert [loss["pointer"] for loss in told["left_open"]] == ["/uniqueItems"]
     assert told["grammar"].startswith("start:")
+
+
+def test_further_members_behind_a_required_one_are_not_dropped(run: Run) -> None:
+    schema = '{"type": "object", "properties": {"name": {"type": "null"}}, "required": ["name"]}'
+    refused = run("convert", schema, "--to", "gbnf")
+    assert refused.returncode == 2
+    assert "the names of other members differ" in refused.stderr
+    open_text, text = '{"name": null, "x": 1}', '{"name": null}'
+    for option, allows_more in (("--approximate", True), ("--closed", False)):
+        grammar = run("convert", schema, "--to", "gbnf", option).stdout
+        assert run("match", grammar, "--text", text).returncode == 0
+        assert run("match", grammar, "--text", open_text).returncode == (0 if allows_more else 1)

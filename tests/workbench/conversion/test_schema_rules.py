@@ -76,6 +76,19 @@ SCHEMAS: dict[str, Any] = {
     "dependent": closed({"a": B, "b": N, "c": I}, dependentRequired={"a": ["c"]}),
     "few others": {"additionalProperties": N, "propertyNames": {"enum": ["a", "b", "c"]}}
     | {"type": "object"},
+    "few others behind a required name": {
+        "type": "object",
+        "properties": {"a": B, "b": N},
+        "required": ["a"],
+        "propertyNames": {"enum": ["a", "b", "c"]},
+        "additionalProperties": I,
+    },
+    "few others behind optional names": {
+        "type": "object",
+        "properties": {"a": B},
+        "patternProperties": {"^x[ab]$": N},
+        "additionalProperties": False,
+    },
     "pattern of names": {
         "type": "object",
         "patternProperties": {"^x[ab]$": B},
@@ -194,6 +207,18 @@ def test_shipped_schemas(file: Any) -> None:
     [
         ({"type": "object"}, "", "the names of other members differ"),
         (
+            {"properties": {"a": B}, "required": ["a"], "additionalProperties": B}
+            | {"type": "object"},
+            "/additionalProperties",
+            "the names of other members differ",
+        ),
+        (
+            {"properties": {"a": B, "b": N}, "required": ["b"], "additionalProperties": N}
+            | {"type": "object"},
+            "/additionalProperties",
+            "the names of other members differ",
+        ),
+        (
             {"properties": {"a": {"additionalProperties": N, "type": "object"}}}
             | {"type": "object", "additionalProperties": False},
             "/properties/a/additionalProperties",
@@ -233,8 +258,9 @@ def test_what_no_grammar_says_is_refused_or_listed(schema: Any, pointer: str, to
         assert read_lines(mine, text).verdict is Verdict.MATCH, text
 
 
-def test_objects_can_be_closed() -> None:
-    schema = {"type": "object", "properties": {"a": B}}
+@pytest.mark.parametrize("required", [[], ["a"]])
+def test_objects_can_be_closed(required: list[str]) -> None:
+    schema = {"type": "object", "properties": {"a": B}, "required": required}
     found = compare(
         compiled(schema | {"additionalProperties": False}, "spaced"),
         converted(schema, "gbnf", "spaced", closed=True),

@@ -220,13 +220,18 @@ class _Conversion:
     # Objects
 
     def _object(self, shape: ObjectShape, conjunction: Conjunction) -> Expression:
-        start = ObjectProgress(shape)
         is_counted = shape.least > len(shape.required) or shape.most is not None
-        if is_counted or shape.some or shape.declared < len(shape.names):
-            return self._stateful(start, conjunction)
-        if any(self._other_members(start, conjunction)):
-            return self._stateful(start, conjunction)
+        is_stateful = is_counted or shape.some or shape.declared < len(shape.names)
+        if is_stateful or self._has_others(shape, conjunction):
+            return self._stateful(ObjectProgress(shape), conjunction)
         return self._plain_object(shape, conjunction)
+
+    def _has_others(self, shape: ObjectShape, conjunction: Conjunction) -> bool:
+        """Whether an object that isn't counted may have members that the shape doesn't list. They
+        come behind those that it lists, so the question is put there: at the start of an object
+        with required members, none may come yet."""
+        behind = ObjectProgress(shape, position=shape.declared)
+        return any(self._other_members(behind, conjunction))
 
     def _plain_object(self, shape: ObjectShape, conjunction: Conjunction) -> Expression:
         """An object whose members come in one order, each at most once."""
