@@ -69,7 +69,7 @@ class AccessControl:
                 self._let_in(exchange, allowance)
         except HttpError as error:
             exchange.code = code_of(describe(error)[1])
-            await error_response(error)(scope, receive, send)
+            await error_response(error, exchange.path)(scope, receive, send)
             return
 
         async def send_with_rates(message: Message) -> None:
@@ -91,13 +91,13 @@ class AccessControl:
         HttpError."""
         if self._keys is None:
             return None
-        scheme, _, text = Headers(scope=scope).get("authorization", "").partition(" ")
+        text = _key_of(Headers(scope=scope))
         if OWNER in scope:  # a request of a batch, which was let in with this key
             key = next((key for key in self._keys.keys if key.name == scope[OWNER]), None)
         else:
-            key = self._keys.find(text.strip()) if scheme.lower() == "bearer" else None
+            key = None if text is None else self._keys.find(text)
         if key is None:
-            raise _unknown_key(given=bool(text.strip()))
+            raise _unknown_key(given=bool(text))
         held = self._allowances.get(key.name)
         if held is None or held.key != key:  # the file of keys was read again
             held = self._allowances[key.name] = Allowance(key)
@@ -118,6 +118,15 @@ class AccessControl:
         self._metrics.used_key(allowance.key.name, None if excess is None else excess.name)
         if excess is not None:
             raise _too_much(allowance, excess)
+
+
+def _key_of(headers: Headers) -> str | None:
+    """Return the text of the key in a request; None if it has none. Anthropic's clients send it in
+    a header of its own."""
+    scheme, _, text = headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer":
+        return text.strip()
+    return headers.get("x-api-key")
 
 
 def _unknown_key(*, given: bool) -> HttpError:

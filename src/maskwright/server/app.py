@@ -95,6 +95,9 @@ def create_app(
                 Endpoint(f"{prefix}/chat/completions", generation.chat, ["POST"]),
                 Endpoint(f"{prefix}/completions", generation.text, ["POST"]),
                 Endpoint(f"{prefix}/responses", generation.responses, ["POST"]),
+                Endpoint(f"{prefix}/responses/input_tokens", tokens.response_input, ["POST"]),
+                Endpoint(f"{prefix}/messages", generation.anthropic, ["POST"]),
+                Endpoint(f"{prefix}/messages/count_tokens", tokens.anthropic_input, ["POST"]),
                 Endpoint(f"{prefix}/explain", explain.explain, ["POST"]),
                 Endpoint(f"{prefix}/check", shapes.check, ["POST"]),
                 Endpoint(f"{prefix}/draw", shapes.draw, ["POST"]),
@@ -246,7 +249,7 @@ def _name(engine: Engine, config: ServerConfig) -> str:
 
 async def _answer(request: Request, error: Exception) -> Response:
     exchange_of(request.scope).code = code_of(describe(error)[1])
-    return error_response(error)
+    return error_response(error, request.url.path)
 
 
 async def _answer_http(request: Request, error: Exception) -> Response:
@@ -261,7 +264,7 @@ async def _answer_http(request: Request, error: Exception) -> Response:
         case status:
             told = HttpError(status, str(error.detail))
     exchange_of(request.scope).code = told.code
-    response = error_response(told)
+    response = error_response(told, request.url.path)
     response.headers.update(error.headers or {})
     if error.status_code == 405:
         response.headers["allow"] = ", ".join(sorted(_methods(request)))

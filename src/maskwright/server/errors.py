@@ -1,4 +1,5 @@
-"""Errors as bodies in OpenAI's form: `{"error": {message, type, param, code}}`.
+"""Errors as bodies in OpenAI's form: `{"error": {message, type, param, code}}`, and for paths of
+Anthropic's protocol in that form.
 
 Clients read message, parameter and code from this form. Of any other, such as Starlette's plain
 text, they show their users nothing.
@@ -8,11 +9,14 @@ from __future__ import annotations
 
 import logging
 import math
+import re
 from collections.abc import Mapping
+from typing import Final, cast
 
 from starlette.responses import JSONResponse
 
 from maskwright.errors import EmptySupportError, EngineStoppedError, InputError, OverloadedError
+from maskwright.server.json import Json
 
 MESSAGE_CHARACTERS = 2000
 PARAM_CHARACTERS = 256
@@ -55,6 +59,35 @@ def error_body(
     }
 
 
+ANTHROPIC_TYPES: Final[Mapping[int, str]] = {
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    503: "overloaded_error",
+    504: "timeout_error",
+}
+"""Anthropic's names of errors by status. Of others, only that of the server's own differs."""
+
+_ANTHROPIC_PATH: Final = re.compile(r"(/v1)?/messages(/.*)?")
+
+
+def is_anthropic(path: str) -> bool:
+    """Whether a path belongs to Anthropic's protocol."""
+    return _ANTHROPIC_PATH.fullmatch(path) is not None
+
+
+def anthropic_error(body: Json, status: int | None = None) -> Json:
+    """Return the body of an error in Anthropic's form. `param` and `code` are kept, which clients
+    of that protocol ignore. `status`: None in a stream."""
+    error = cast(Json, body["error"])
+    kind = "api_error" if error["type"] == "server_error" else error["type"]
+    if status is not None:
+        kind = ANTHROPIC_TYPES.get(status, kind)
+    return {"type": "error", "error": {**error, "type": kind}}
+
+
 def describe(error: BaseException) -> tuple[int, dict[str, object]]:
     """Return status and body of an exception. Internal errors don't show their message."""
     match error:
@@ -87,11 +120,14 @@ def code_of(body: dict[str, object]) -> str | None:
             return None
 
 
-def error_response(error: BaseException) -> JSONResponse:
+def error_response(error: BaseException, path: str = "") -> JSONResponse:
     """Return the response to an exception, with `Retry-After` if the server is overloaded, and with
-    the headers of an `HttpError`. A defect of the server is logged with its traceback.
+    the headers of an `HttpError`. A defect of the server is logged with its traceback. `path`: that
+    of the request, whose protocol decides the form of the body.
     """
     status, body = describe(error)
+    if is_anthropic(path):
+        body = anthropic_error(body, status)
     if is_defect(error):
         log.error("answering %d", status, exc_info=error)
     headers = dict(error.headers) if isinstance(error, HttpError) else {}

@@ -15,6 +15,7 @@ from starlette.responses import JSONResponse, Response
 from maskwright.dist.front.relay import RELAY
 from maskwright.engine import Engine
 from maskwright.server.answer.answers import Envelope
+from maskwright.server.answer.anthropic_writer import AnthropicWriter
 from maskwright.server.answer.chat_writer import ChatWriter
 from maskwright.server.answer.choices import Choices
 from maskwright.server.answer.logprobs import PromptLogprobs, TokenNames
@@ -33,6 +34,7 @@ from maskwright.server.json import Json
 from maskwright.server.observe.traces import RequestTrace
 from maskwright.server.relay.continuation import Naming
 from maskwright.server.request.answer_request import AnswerRequest, TextPrompt
+from maskwright.server.request.anthropic_request import parse_anthropic_request
 from maskwright.server.request.body import read_as
 from maskwright.server.request.own_options import OwnOptions
 from maskwright.server.request.protocol import parse_chat_request
@@ -102,6 +104,15 @@ class GenerationRoutes:
             "resp_",
             request.answer,
             lambda made: ResponseWriter(made.id, made.model, request.echoed, made.own, made.naming),
+        )
+
+    async def anthropic(self, http: Request) -> Response:
+        request = await self._read(http, parse_anthropic_request)
+        return await self._answer(
+            http,
+            "msg_",
+            request,
+            lambda made: AnthropicWriter(made.id, made.model, made.own, made.choices.usage),
         )
 
     async def _read(self, http: Request, parse: Callable[[Json], T]) -> T:

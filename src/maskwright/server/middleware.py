@@ -11,11 +11,13 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from maskwright.server.errors import HttpError, error_response
+from maskwright.server.errors import HttpError, error_response, is_anthropic
 from maskwright.server.exchange import CURRENT, KEY, Exchange
 from maskwright.server.observe.observer import Observer
 
 HEADER = "x-request-id"
+ANTHROPIC_HEADER = "request-id"
+"""The same in Anthropic's protocol."""
 _SAFE = re.compile(r"[\x21-\x7e]{1,128}")
 _TRACEPARENT = re.compile(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
 NO_ROUTE = "none"
@@ -50,7 +52,10 @@ class Exchanges:
         async def send_with_id(message: Message) -> None:
             if message["type"] == "http.response.start":
                 exchange.status = message["status"]
-                MutableHeaders(scope=message)[HEADER] = exchange.request_id
+                headers = MutableHeaders(scope=message)
+                headers[HEADER] = exchange.request_id
+                if is_anthropic(exchange.path):
+                    headers[ANTHROPIC_HEADER] = exchange.request_id
             await send(message)
 
         try:
@@ -60,7 +65,7 @@ class Exchanges:
             if exchange.status:
                 raise
             exchange.code = "internal_error"
-            await error_response(error)(scope, receive, send_with_id)
+            await error_response(error, exchange.path)(scope, receive, send_with_id)
         finally:
             exchange.route = getattr(scope.get("route"), "path", NO_ROUTE)
             self._observer.ended(exchange)

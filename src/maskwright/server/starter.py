@@ -144,7 +144,7 @@ class Starter:
         marks, tokens = self._thinking, request.options.thinking_tokens
         usable = marks is not None and marks.begin not in self._loaded.vocab.special_tokens
         if not usable or not request.reply.separate_reasoning or not _is_chat(request):
-            if tokens is not None:
+            if tokens is not None and not request.options.thinking_optional:
                 raise _no_section()
             return None
         assert marks is not None
@@ -231,7 +231,8 @@ class Starter:
     def _recipe(self, request: AnswerRequest, prompt: list[int]) -> Recipe | None:
         recipes, section = self._recipes_for(request), self._section(request, prompt)
         recipe = recipes.of(request.shape, request.tool_use, request.options.stop, section)
-        if section is not None and section.tokens and (recipe is None or recipe.section is None):
+        counts = section is not None and section.tokens and not request.options.thinking_optional
+        if counts and (recipe is None or recipe.section is None):
             raise _no_section()
         return recipe
 

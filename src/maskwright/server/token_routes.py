@@ -1,4 +1,5 @@
-"""The endpoints that tokenise texts and join tokens, each in the forms of three other servers."""
+"""The endpoints that tokenise texts and join tokens, each in the forms of three other servers, and
+those that count the tokens of prompts."""
 
 from __future__ import annotations
 
@@ -12,10 +13,12 @@ from maskwright.engine import Engine
 from maskwright.errors import InputError
 from maskwright.server.json import Json
 from maskwright.server.prompts import PromptReader
-from maskwright.server.request.answer_request import TextPrompt
-from maskwright.server.request.body import read_object
+from maskwright.server.request.answer_request import AnswerRequest, TextPrompt
+from maskwright.server.request.anthropic_request import parse_anthropic_request
+from maskwright.server.request.body import read_as, read_object
 from maskwright.server.request.chat_prompt import parse_chat_prompt
 from maskwright.server.request.fields import Fields, invalid, missing, token_id
+from maskwright.server.request.response_request import parse_response_request
 from maskwright.server.request.tool_use import parse_tool_use
 
 
@@ -68,6 +71,22 @@ class TokenRoutes:
         else:
             text = self._text(_ids(body.get("tokens"), "tokens"), "tokens", special)
         return JSONResponse({"prompt": text, "content": text, "text": text})
+
+    async def response_input(self, http: Request) -> JSONResponse:
+        """Count the tokens of the prompt that a request of the responses protocol has."""
+        request = await read_as(http, self._body_bytes, parse_response_request)
+        count = await self._input_tokens(request.answer)
+        return JSONResponse({"object": "response.input_tokens", "input_tokens": count})
+
+    async def anthropic_input(self, http: Request) -> JSONResponse:
+        """Count the tokens of the prompt that a request of Anthropic's protocol has."""
+        request = await read_as(http, self._body_bytes, parse_anthropic_request)
+        return JSONResponse({"input_tokens": await self._input_tokens(request)})
+
+    async def _input_tokens(self, request: AnswerRequest) -> int:
+        adapter = request.model if request.model in self._engine.adapters else None
+        [prompt] = await self._prompts.read(request, adapter)
+        return len(prompt)
 
     async def _content(self, body: Fields) -> Json:
         text = body.string("content") or ""

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from maskwright.server.openapi.builders import ref
-from maskwright.server.openapi.operations import EVENTS, JSON, Operation, operations
+from maskwright.server.openapi.operations import EVENTS, JSON, NAMED_EVENTS, Operation, operations
 from tests.bounds import PATIENCE
 from tests.pages.demo_server import Served
 from tests.server.openapi.answer_forms import check_form
@@ -69,6 +69,15 @@ RESPONSES: list[dict[str, Any]] = [
 ]  # fmt: skip
 
 
+MESSAGES: list[dict[str, Any]] = [
+    {"stream": True, "max_tokens": 4},
+    {"max_tokens": 64, "maskwright": {"report": True, "trace": True}},
+    {"tools": [{"name": "look", "input_schema": COLOUR}], "tool_choice": {"type": "any"},
+     "max_tokens": 64},
+    {"guided_json": COLOUR, "max_tokens": 32, "stream": True, "maskwright": {"report": True}},
+]  # fmt: skip
+
+
 def send(served: Served, path: str, operation: Operation, body: Any) -> None:
     """Send a body, and hold it and its answer to the document."""
     check_form(operation.takes[JSON], body)
@@ -80,14 +89,15 @@ def send(served: Served, path: str, operation: Operation, body: Any) -> None:
         return
     assert response.headers["content-type"].startswith(EVENTS)
     blocks = response.text.strip().split("\n\n")
-    if operation.gives[JSON] != ref("Response"):
+    named = operation.gives[EVENTS] in NAMED_EVENTS
+    if not named:
         assert blocks.pop() == "data: [DONE]"
     for block in blocks:
         name, _, data = block.rpartition("data: ")
         event = json.loads(data)
         check_form(operation.gives[EVENTS], event)
         assert name in ("", f"event: {event.get('type')}\n")
-        assert bool(name) == (operation.gives[JSON] == ref("Response"))
+        assert bool(name) == named
 
 
 @pytest.mark.parametrize(("path", "operation", "body"), EXAMPLES)
@@ -104,6 +114,12 @@ def test_chat_completions(served: Served, fields: dict[str, Any]) -> None:
 @pytest.mark.parametrize("fields", RESPONSES, ids=str)
 def test_responses(served: Served, fields: dict[str, Any]) -> None:
     send(served, "/responses", KNOWN["POST", "/responses"], {"input": "hello", "seed": 1, **fields})
+
+
+@pytest.mark.parametrize("fields", MESSAGES, ids=str)
+def test_messages(served: Served, fields: dict[str, Any]) -> None:
+    path = "/messages"
+    send(served, path, KNOWN["POST", path], {"messages": PROMPT, "seed": 1, **fields})
 
 
 @pytest.mark.parametrize("stream", [False, True])

@@ -115,7 +115,7 @@ def test_the_codes_of_errors_are_those_of_the_reference() -> None:
     assert told == documented
 
 
-@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/responses"])
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/responses", "/v1/messages"])
 def test_a_stream_is_described_by_its_events(client: Client, path: str) -> None:
     operation = read(client)["paths"][path]["post"]
     schema = operation["responses"]["200"]["content"]["text/event-stream"]["schema"]

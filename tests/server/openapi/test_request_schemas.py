@@ -11,7 +11,13 @@ from jsonschema import Draft202012Validator
 
 from maskwright.errors import InputError
 from maskwright.server.openapi.document import schemas
-from maskwright.server.request import protocol, response_request, text_request
+from maskwright.server.request import (
+    anthropic_request,
+    protocol,
+    response_request,
+    text_request,
+)
+from maskwright.server.request.anthropic_request import parse_anthropic_request
 from maskwright.server.request.explain_request import parse_explain_request
 from maskwright.server.request.protocol import parse_chat_request
 from maskwright.server.request.refusals import HARMLESS, NEUTRAL
@@ -29,11 +35,13 @@ REQUESTS: dict[str, tuple[Parse, dict[str, Any]]] = {
     "ChatCompletionRequest": (parse_chat_request, {"messages": MESSAGES}),
     "CompletionRequest": (parse_text_request, {"prompt": "hello"}),
     "ResponseRequest": (parse_response_request, {"input": "hello"}),
+    "AnthropicRequest": (parse_anthropic_request, {"messages": MESSAGES}),
 }
 FIELDS: Mapping[str, tuple[frozenset[str], Mapping[str, Any]]] = {
     "ChatCompletionRequest": (protocol.OBEYED, {}),
     "CompletionRequest": (text_request.OBEYED, text_request.REFUSED),
     "ResponseRequest": (response_request.OBEYED, response_request.REFUSED),
+    "AnthropicRequest": (anthropic_request.OBEYED, anthropic_request.REFUSED),
 }
 
 BESIDE: dict[str, dict[str, Any]] = {
@@ -45,6 +53,9 @@ BESIDE: dict[str, dict[str, Any]] = {
     "top_logprobs": {"logprobs": True},
 }
 """Fields that need others beside them, which the document says in words."""
+
+ANTHROPIC_TOOL = {"name": "f", "input_schema": {"type": "object"}}
+ANTHROPIC_BESIDE = {**BESIDE, "tool_choice": {"tools": [ANTHROPIC_TOOL]}}
 
 CONTINUATION = {"key": "k", "created": 1, "seeds": [1], "deltas": [[0, False, 5]], "events": 1}
 ANY_VALUES: tuple[Any, ...] = (
@@ -190,6 +201,65 @@ TOOL_VALUES: tuple[Any, ...] = (
     {"type": "allowed_tools", "allowed_tools": {"mode": "other", "tools": [TOOL]}},
     {"type": "allowed_tools", "tools": []},
 )
+ANTHROPIC_TOOLS: tuple[Any, ...] = (
+    [ANTHROPIC_TOOL],
+    [{**ANTHROPIC_TOOL, "type": "custom", "description": "d", "cache_control": {"type": "x"}}],
+    [{**ANTHROPIC_TOOL, "type": "bash_20250124"}],
+    [{**ANTHROPIC_TOOL, "input_schema": None}],
+    [{**ANTHROPIC_TOOL, "input_schema": True}],
+    [{**ANTHROPIC_TOOL, "defer_loading": True}],
+    [{**ANTHROPIC_TOOL, "defer_loading": False, "allowed_callers": ["direct"]}],
+    [{**ANTHROPIC_TOOL, "allowed_callers": ["code_execution_20250825"]}],
+    [{**ANTHROPIC_TOOL, "parameters": {}}],
+    {"type": "any"},
+    {"type": "tool", "name": "f", "disable_parallel_tool_use": True},
+    {"type": "tool"},
+    {"name": "f"},
+    {"type": "none", "disable_parallel_tool_use": 1},
+)
+SETTING_VALUES: tuple[Any, ...] = (
+    {"type": "enabled", "budget_tokens": 1024},
+    {"type": "enabled", "budget_tokens": 0},
+    {"type": "enabled"},
+    {"type": "disabled"},
+    {"type": "adaptive", "display": "omitted"},
+    {"type": "off"},
+    {"effort": "max"},
+    {"effort": "none"},
+    {"effort": "low", "task_budget": 3},
+    {"format": {"type": "json_schema", "schema": {}}},
+    {"format": {"type": "json_schema"}},
+    {"user_id": "u"},
+    {"user_id": 1},
+    {"edits": []},
+    {"edits": [{"type": "clear_tool_uses_20250919"}]},
+    [{"type": "text", "text": "a", "cache_control": {"type": "ephemeral"}}],
+    [{"type": "image"}],
+)
+BLOCK_VALUES: tuple[Any, ...] = tuple(
+    [{"role": role, "content": [block]}]
+    for role, block in (
+        ("user", {"type": "tool_result", "tool_use_id": "c"}),
+        ("user", {"type": "tool_result", "tool_use_id": "c", "content": "a", "is_error": True}),
+        ("user", {"type": "tool_result", "tool_use_id": "c", "content": 1}),
+        ("user", {"type": "tool_result", "content": "a"}),
+        ("user", {"type": "document", "source": {"type": "text", "data": "a"}, "title": "t"}),
+        ("user", {"type": "document", "source": {"type": "base64", "data": "a"}}),
+        ("user", {"type": "document"}),
+        ("assistant", {"type": "thinking", "thinking": "a", "signature": "s"}),
+        ("assistant", {"type": "redacted_thinking", "data": "a"}),
+        ("assistant", {"type": "tool_use", "id": "c", "name": "f", "input": {}}),
+        ("assistant", {"type": "tool_use", "id": "c", "name": "f", "input": "{}"}),
+        ("assistant", {"type": "tool_use", "id": "c", "input": {}}),
+        ("assistant", {"type": "server_tool_use", "id": "c", "name": "f", "input": {}}),
+        ("nobody", {"type": "text", "text": "a"}),
+        ("assistant", {"type": "tool_result", "tool_use_id": "c"}),
+        ("user", {"type": "tool_use", "id": "c", "name": "f", "input": {}}),
+        ("user", {"type": "thinking", "thinking": "a"}),
+        ("system", {"type": "text", "text": "a"}),
+        ("system", {"type": "tool_result", "tool_use_id": "c"}),
+    )
+)
 OWN_VALUES: tuple[Any, ...] = (
     {"timeout": 0},
     {"timeout": 0.5},
@@ -238,11 +308,19 @@ def is_semantic(name: str, value: Any) -> bool:
 def probes(request: str) -> Iterator[tuple[str, Any]]:
     """Every field of a request with many values, those at its bounds among them."""
     for name, schema in SCHEMAS[request]["properties"].items():
-        yield from ((name, value) for value in (*ANY_VALUES, *bounds(schema), *special(name)))
+        yield from (
+            (name, value) for value in (*ANY_VALUES, *bounds(schema), *special(request, name))
+        )
 
 
-def special(name: str) -> tuple[Any, ...]:
+def special(request: str, name: str) -> tuple[Any, ...]:
     """Values of the form that a field has."""
+    if request == "AnthropicRequest" and name in ("tools", "tool_choice"):
+        return ANTHROPIC_TOOLS
+    if request == "AnthropicRequest" and name == "messages":
+        return BLOCK_VALUES
+    if name in ("thinking", "output_config", "metadata", "context_management", "system"):
+        return SETTING_VALUES
     if name in ("messages", "input"):
         return MESSAGE_VALUES
     if "tool" in name or "function" in name:
@@ -264,12 +342,13 @@ def test_the_document_allows_what_the_parser_accepts_and_nothing_else(request_na
     parse, least = REQUESTS[request_name]
     obeyed, _ = FIELDS[request_name]
     properties = SCHEMAS[request_name]["properties"]
+    others = ANTHROPIC_BESIDE if request_name == "AnthropicRequest" else BESIDE
     validators = {name: validator(schema) for name, schema in properties.items()}
     differing: list[str] = []
     accepted = refused = 0
     for name, value in probes(request_name):
         kind = "continuation" if isinstance(value, dict) and "continuation" in value else name
-        needed = BESIDE.get(kind, {}) if name in obeyed else {}
+        needed = others.get(kind, {}) if name in obeyed else {}
         beside = {other: given for other, given in needed.items() if other in obeyed}
         body = {**least, **beside, name: value}
         allowed = validators[name].is_valid(value)

@@ -14,7 +14,10 @@ from typing import Final, cast
 from maskwright.dist.routing.prefix_digests import text_digests
 from maskwright.dist.routing.replica_state import RouteRequest
 
-GENERATING: Final = frozenset({"/chat/completions", "/completions", "/responses"})
+NAMED: Final = frozenset({"/responses", "/messages"})
+"""The endpoints whose streams have events with names."""
+
+GENERATING: Final = NAMED | {"/chat/completions", "/completions"}
 """The endpoints that generate answers."""
 
 TOKEN_BYTES: Final = 4
@@ -26,13 +29,15 @@ BLOCK_BYTES: Final = 128
 MOST_BYTES: Final = 1 << 16
 """Bytes at the beginning of a prompt that are compared."""
 
-PROMPT_FIELDS: Final = ("tools", "functions", "instructions", "messages", "prompt", "input")
+PROMPT_FIELDS: Final = (
+    *("tools", "functions", "instructions", "system", "messages", "prompt", "input"),
+)
 """The fields of which prompts are made, in the order in which most templates write them."""
 
 GRAMMAR_FIELDS: Final = (
     *("response_format", "text", "structured_outputs", "tools", "tool_choice", "functions"),
     *("guided_json", "guided_regex", "guided_grammar", "guided_choice", "regex", "json_schema"),
-    *("ebnf", "grammar"),
+    *("ebnf", "grammar", "output_config", "output_format"),
 )
 """The fields that decide which grammar an answer has."""
 
@@ -76,7 +81,7 @@ def read_asked(
         grammar=_grammar(tree),
         adapter=adapter,
     )
-    return Asked(tree, tree.get("stream") is True, path == "/responses", route)
+    return Asked(tree, tree.get("stream") is True, path in NAMED, route)
 
 
 def model_of(body: bytes, models: Collection[str]) -> str | None:

@@ -213,7 +213,8 @@ class Active:
         record, sequence = self.generation.record, self.sequence
         record.completion = self._digested
         self.generation.output = self.output
-        record.cached = sequence.cached_tokens
+        # Tokens that the grammar forced at the beginning may have been found in the cache too.
+        record.cached = min(sequence.cached_tokens, record.prompt)
         record.preemptions = sequence.preemptions
         record.peak = sequence.blocks_peak
 

@@ -1,6 +1,7 @@
 """Bodies of answers, streams, log-probabilities.
 
 - `answers`: The bodies of chat completions, and the model list.
+- `anthropic_writer`: The answers of POST /v1/messages.
 - `chat_writer`: The answers of POST /v1/chat/completions.
 - `choices`: The n generations of one request, merged into one sequence of (index, delta).
 - `event_source`: The events of an answer's text, wherever its grammar lives.

@@ -4,6 +4,7 @@ Names, bounds and refused fields come from the tables of `server/request`. What 
 code is described here; `tests/server/openapi/` holds the descriptions against the parser, in both
 directions, and against the answers of the server.
 
+- `anthropic_schemas`: Anthropic's protocol: its requests, its answers, the events of its streams.
 - `answer_schemas`: The answers of chat completions and text completions, whole and streamed.
 - `batch_schemas`: Files and batches.
 - `builders`: JSON Schemas of a few kinds, in one line each.

@@ -11,11 +11,18 @@ from starlette.routing import BaseRoute
 
 from maskwright.server.json import Json
 from maskwright.server.openapi.answer_schemas import answer_schemas
+from maskwright.server.openapi.anthropic_schemas import anthropic_schemas
 from maskwright.server.openapi.batch_schemas import batch_schemas
-from maskwright.server.openapi.builders import constant, either, record, ref, text
+from maskwright.server.openapi.builders import constant, either, record, text
 from maskwright.server.openapi.error_schemas import error_name, error_responses, error_schemas
 from maskwright.server.openapi.message_schemas import message_schemas
-from maskwright.server.openapi.operations import EVENTS, JSON, Operation, operations
+from maskwright.server.openapi.operations import (
+    EVENTS,
+    JSON,
+    NAMED_EVENTS,
+    Operation,
+    operations,
+)
 from maskwright.server.openapi.request_schemas import request_schemas
 from maskwright.server.openapi.response_schemas import response_schemas
 from maskwright.server.openapi.service_schemas import service_schemas
@@ -63,7 +70,7 @@ def document(
             told["security"] = []
         if has_keys and not is_open:
             responses = cast(Json, told["responses"])
-            responses["401"] = _error(401)
+            responses["401"] = _error(401, operation.error)
         paths.setdefault(path, {})[method.lower()] = told
     keys: Json = {"securitySchemes": {"key": {"type": "http", "scheme": "bearer"}}}
     return {
@@ -84,6 +91,7 @@ def document(
 def schemas(*, has_batches: bool = True) -> Json:
     """Return the schemas that the document refers to, by their names."""
     return {
+        **anthropic_schemas(),
         **answer_schemas(),
         **(batch_schemas() if has_batches else {}),
         **error_schemas(),
@@ -146,7 +154,8 @@ def _taken(operation: Operation) -> Json:
 
 def _responses(operation: Operation, *, has_body: bool) -> Json:
     responses: Json = {
-        str(status): _error(status) for status in sorted({*operation.errors, *ALWAYS})
+        str(status): _error(status, operation.error)
+        for status in sorted({*operation.errors, *ALWAYS})
     }
     if operation.status is not None:
         answer: Json = {
@@ -166,11 +175,11 @@ def _event(data: Json) -> Json:
     """Return the schema of a server-sent event; `data`: that of its data. The schema of a response
     of events is about each of them."""
     json_text = text(contentMediaType=JSON, contentSchema=data)
-    if data == ref("ResponseEvent"):
+    if data in NAMED_EVENTS:
         return record({"event": text("The `type` of the data."), "data": json_text})
     done = constant(DONE, "After the last event of every stream that has not failed.")
     return record({"data": either(done, json_text)})
 
 
-def _error(status: int) -> Json:
-    return {"$ref": f"#/components/responses/{error_name(status)}"}
+def _error(status: int, form: str) -> Json:
+    return {"$ref": f"#/components/responses/{error_name(status, form)}"}

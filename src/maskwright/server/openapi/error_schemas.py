@@ -89,18 +89,22 @@ def error_schemas() -> Schemas:
     return {"Error": record({"error": error}, about="The body of every error.")}
 
 
-def error_name(status: int) -> str:
-    """Return the name under which the document has the response to an error."""
-    return f"Error{status}"
+FORMS: Final = ("Error", "AnthropicError")
+"""The schemas of errors, one for each form."""
+
+
+def error_name(status: int, form: str) -> str:
+    """Return the name under which the document has the response to an error in a form."""
+    return f"{form}{status}"
 
 
 def error_responses() -> Json:
     """Return the responses to errors, by name."""
-    return {error_name(status): _response(status) for status in CODES}
+    return {error_name(status, form): _response(status, form) for status in CODES for form in FORMS}
 
 
-def _response(status: int) -> Json:
-    body = {**ref("Error"), "description": f"Codes: {', '.join(CODES[status])}."}
+def _response(status: int, form: str) -> Json:
+    body = {**ref(form), "description": f"Codes: {', '.join(CODES[status])}."}
     headers = ["x-request-id", *(["retry-after"] if status in (429, 503) else [])]
     return {
         "description": ABOUT[status],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
 from maskwright.server.batches.batch_routes import DEFAULT, MOST
@@ -15,6 +15,9 @@ from maskwright.server.openapi.error_schemas import stream_error
 JSON: Final = "application/json"
 EVENTS: Final = "text/event-stream"
 HTML: Final = "text/html"
+NAMED_EVENTS: Final = (ref("ResponseEvent"), ref("AnthropicEvent"))
+"""The schemas of the events of streams whose events have names."""
+
 _PROMPT: Final = [{"role": "user", "content": "Name a colour."}]
 _COLOUR: Final[Json] = {"type": "object", "properties": {"colour": {"type": "string"}}}
 _FORMAT: Final[Json] = {"type": "json_schema", "json_schema": {"name": "c", "schema": _COLOUR}}
@@ -32,6 +35,7 @@ class Operation:
     - `status`: that of its answer; None if it answers only errors.
     - `needs_key`: it is for clients with a key, on a server with keys.
     - `examples`: bodies that can be sent, by a name.
+    - `error`: the schema of its errors.
     """
 
     id: str
@@ -44,6 +48,7 @@ class Operation:
     status: int | None = 200
     needs_key: bool = True
     examples: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    error: str = "Error"
 
 
 Operations: TypeAlias = Mapping[tuple[str, str], Operation]
@@ -108,6 +113,29 @@ def generating() -> Operations:
             ("ResponseRequest", "Response", "ResponseEvent"),
             responses,
         ),
+        ("POST", "/messages"): replace(
+            _generating(
+                "createMessage",
+                "Answer a conversation in Anthropic's protocol",
+                ("AnthropicRequest", "AnthropicAnswer", "AnthropicEvent"),
+                {
+                    "text": {"messages": _PROMPT, "max_tokens": 8},
+                    "json": {
+                        "messages": _PROMPT,
+                        "max_tokens": 64,
+                        "output_config": {"format": {"type": "json_schema", "schema": _COLOUR}},
+                    },
+                    "tool": {
+                        "messages": _PROMPT,
+                        "max_tokens": 64,
+                        "tools": [{"name": "look", "input_schema": _COLOUR}],
+                        "tool_choice": {"type": "any"},
+                        "stream": True,
+                    },
+                },
+            ),
+            error="AnthropicError",
+        ),
     }
 
 
@@ -116,7 +144,7 @@ def _generating(
 ) -> Operation:
     """Return an operation with its `names`: those of its request, its answer and its events."""
     request, answer, event = names
-    events = ref(event) if event == "ResponseEvent" else stream_error(event)
+    events = ref(event) if ref(event) in NAMED_EVENTS else stream_error(event)
     return Operation(
         id,
         about,
@@ -202,6 +230,23 @@ def about_tokens() -> Operations:
             ("DetokenizeRequest", taken),
             detokenize,
             tag="Tokens",
+        ),
+        ("POST", "/responses/input_tokens"): _posting(
+            "countResponseInput",
+            "How many tokens the prompt of a response has",
+            ("ResponseRequest", {JSON: ref("InputTokens")}),
+            {"text": {"input": "red"}},
+            tag="Tokens",
+        ),
+        ("POST", "/messages/count_tokens"): replace(
+            _posting(
+                "countMessageInput",
+                "How many tokens the prompt of a message has",
+                ("AnthropicRequest", {JSON: ref("InputTokens")}),
+                {"text": {"messages": [{"role": "user", "content": "red"}]}},
+                tag="Tokens",
+            ),
+            error="AnthropicError",
         ),
     }
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from maskwright.sampling import MOST_LOGPROBS
 from maskwright.server.json import Json
+from maskwright.server.openapi.anthropic_schemas import anthropic_fields
 from maskwright.server.openapi.builders import (
     ANYTHING,
     Schemas,
@@ -21,7 +22,11 @@ from maskwright.server.openapi.builders import (
     ref,
     text,
 )
-from maskwright.server.openapi.message_schemas import input_fields, prompt_fields
+from maskwright.server.openapi.message_schemas import (
+    input_fields,
+    prompt_fields,
+    template_fields,
+)
 from maskwright.server.openapi.sampling_schemas import (
     TOKEN_ID,
     own_schemas,
@@ -30,7 +35,12 @@ from maskwright.server.openapi.sampling_schemas import (
 )
 from maskwright.server.openapi.shape_schemas import shape_fields
 from maskwright.server.openapi.tool_schemas import function_fields, tool_fields
-from maskwright.server.request import protocol, response_request, text_request
+from maskwright.server.request import (
+    anthropic_request,
+    protocol,
+    response_request,
+    text_request,
+)
 from maskwright.server.request.refusals import HARMLESS, NEUTRAL, WAYS_OUT
 from maskwright.server.request.sampling_fields import MAX_CHOICES, MAX_TOKENS
 
@@ -53,6 +63,7 @@ def request_schemas() -> Schemas:
         "ChatCompletionRequest": chat,
         "CompletionRequest": written,
         "ResponseRequest": responses,
+        "AnthropicRequest": _anthropic(),
         **own_schemas(),
     }
 
@@ -109,6 +120,12 @@ def _response_fields() -> Schemas:
     }
 
 
+def _anthropic() -> Json:
+    fields = {**_common(), **template_fields(), **anthropic_fields(), "max_tokens": _LIMIT}
+    obeyed, refused = anthropic_request.OBEYED, anthropic_request.REFUSED
+    return _body(fields, obeyed, refused, "messages", anthropic_request.WAYS_OUT)
+
+
 def _common() -> Schemas:
     return {**sampling_fields(), **shape_fields(), **reply_fields(), "model": _MODEL}
 
@@ -118,9 +135,11 @@ def _body(
     obeyed: frozenset[str],
     refused: Mapping[str, tuple[object, ...]],
     required: str | None = None,
+    ways_out: Mapping[str, str] | None = None,
 ) -> Json:
     """Describe a body by what the parser does with each field: it obeys it, takes no notice of it,
-    or refuses all of its values but those without an effect."""
+    or refuses all of its values but those without an effect. `ways_out`: what to do instead at
+    this endpoint."""
     properties: dict[str, Json] = {name: nullable(fields[name]) for name in sorted(obeyed)}
     if required is not None:
         properties[required] = fields[required]
@@ -129,7 +148,7 @@ def _body(
         properties[name] = {**form, "description": "Accepted, and without effect."}
     for name, neutral in sorted({**NEUTRAL, **refused}.items()):
         if name not in properties:
-            properties[name] = _refused(name, neutral)
+            properties[name] = _refused(name, neutral, {**WAYS_OUT, **(ways_out or {})})
     return {
         "type": "object",
         "description": UNKNOWN,
@@ -138,7 +157,7 @@ def _body(
     }
 
 
-def _refused(name: str, neutral: tuple[object, ...]) -> Json:
-    way_out = WAYS_OUT.get(name, "leave it out")
+def _refused(name: str, neutral: tuple[object, ...], ways_out: Mapping[str, str]) -> Json:
+    way_out = ways_out.get(name, "leave it out")
     about = f"Not supported, and refused unless it has no effect; {way_out}."
     return one_of([None, *neutral], about)

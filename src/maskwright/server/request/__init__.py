@@ -6,6 +6,7 @@ of its subject). Describe it in `server/openapi/`. A sampling parameter also nee
 `sampling/params.py`. Add a row to docs/api.md. A field that would change the answer and is not
 obeyed belongs in `refusals`.
 
+- `anthropic_request`: The body of POST /v1/messages.
 - `answer_request`: What a client asks for, whichever endpoint it used.
 - `body`: Reads and checks the body of an HTTP request.
 - `chat_prompt`: The fields that make the prompt of a chat.

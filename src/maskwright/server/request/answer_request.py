@@ -69,6 +69,7 @@ class GenerationOptions:
     - `prompt_logprobs`: the log-probabilities of the prompt's tokens are computed, each with so
       many of the likeliest tokens; None for none.
     - `thinking_tokens`: the most tokens of a reasoning section; None for no bound.
+      `thinking_optional`: an answer without such a section keeps to the bound too.
     - `compact`: JSON has no whitespace. `closed`: objects have no members of which their schema
       says nothing.
     - `user`: the user whose fair share of the engine the request counts towards.
@@ -88,6 +89,7 @@ class GenerationOptions:
     keeps_beginning: bool = False
     prompt_logprobs: int | None = None
     thinking_tokens: int | None = None
+    thinking_optional: bool = False
     compact: bool = False
     closed: bool = False
 

@@ -177,16 +177,21 @@ and `max_token` it is 0.95, of `top_k` and `top_p` 0.8, of `prompt` and `stop` 0
 
 
 def refuse_unsupported(
-    body: Fields, known: frozenset[str], more: Mapping[str, tuple[object, ...]] | None = None
+    body: Fields,
+    known: frozenset[str],
+    more: Mapping[str, tuple[object, ...]] | None = None,
+    ways_out: Mapping[str, str] | None = None,
 ) -> None:
     """Raise InputError for the first field that is not in `known` and would have to be obeyed.
-    `more`: additional fields of this endpoint, like `NEUTRAL`."""
+    `more`: additional fields of this endpoint, like `NEUTRAL`. `ways_out`: what to do instead at
+    this endpoint, before `WAYS_OUT`."""
+    ways_out = {**WAYS_OUT, **(ways_out or {})}
     neutral = {**NEUTRAL, **(more or {})}
     for name in body.present():
         if name in known or name in HARMLESS:
             continue
         if name in neutral:
-            _refuse_unless_neutral(body, name, neutral[name])
+            _refuse_unless_neutral(body, name, neutral[name], ways_out)
         elif any(word in name.lower().replace("_", "") for word in CONSTRAINT_WORDS):
             raise InputError(
                 f"unknown field {shown(name)} looks like a constraint on the answer, which this "
@@ -208,12 +213,14 @@ def _refuse_misspelt(name: str, known: Iterable[str]) -> None:
         )
 
 
-def _refuse_unless_neutral(body: Fields, name: str, neutral: tuple[object, ...]) -> None:
+def _refuse_unless_neutral(
+    body: Fields, name: str, neutral: tuple[object, ...], ways_out: Mapping[str, str]
+) -> None:
     value = body.get(name)
     if any(isinstance(value, bool) == isinstance(each, bool) and value == each for each in neutral):
         return  # a number is no truth value, though Python takes 0 for False
     raise InputError(
-        f"{name} is not supported by this server; {WAYS_OUT.get(name, 'leave it out')}",
+        f"{name} is not supported by this server; {ways_out.get(name, 'leave it out')}",
         param=name,
         code="unsupported_parameter",
     )

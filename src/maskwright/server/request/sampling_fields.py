@@ -117,7 +117,7 @@ def read_options(body: Fields, alternatives: int | None) -> GenerationOptions:
     return GenerationOptions(
         params=params,
         n=_integer(body, "n") or 1,
-        stop=_stop(body),
+        stop=read_stop(body, "stop", MAX_STOPS),
         stop_tokens=_token_ids(body, "stop_token_ids"),
         include_stop=body.boolean("include_stop_str_in_output"),
         bad_words=_bad_words(body),
@@ -137,6 +137,16 @@ def read_limit(body: Fields, *names: str) -> TokenLimit | None:
     checked."""
     limits = [(name, body.integer(name, 1, MAX_TOKENS)) for name in names]
     return next((TokenLimit(tokens, name) for name, tokens in limits if tokens is not None), None)
+
+
+def read_stop(body: Fields, name: str, most: int) -> tuple[str, ...]:
+    """Read the strings that end an answer, at most `most`, from the field `name`."""
+    texts = body.strings(name)
+    if len(texts) > most:
+        raise InputError(f"{name} takes at most {most} strings", param=name)
+    if "" in texts:
+        raise InputError(f"{name} must not hold an empty string", param=name)
+    return texts
 
 
 def read_reply(body: Fields) -> ReplyOptions:
@@ -199,15 +209,6 @@ def _logit_bias(body: Fields) -> Mapping[int, float]:
             raise invalid(fields.at(key), f"a number from -{MOST_BIAS} to {MOST_BIAS}", value)
         biases[int(key)] = bias
     return biases
-
-
-def _stop(body: Fields) -> tuple[str, ...]:
-    texts = body.strings("stop")
-    if len(texts) > MAX_STOPS:
-        raise InputError(f"stop takes at most {MAX_STOPS} strings", param="stop")
-    if "" in texts:
-        raise InputError("stop must not hold an empty string", param="stop")
-    return texts
 
 
 def _bad_words(body: Fields) -> tuple[str, ...]:
