@@ -1,10 +1,10 @@
-"""What keeps the house in order: no circles, small folders, short functions, one name a thing."""
+"""What keeps the house in order: no circles, short functions, one name a thing."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -20,7 +20,6 @@ from tests.source_tree import (
     tracked,
 )
 
-MOST_FILES = 16
 MOST_LINES = 60
 # Node classes of separate syntax trees may share a name: each tree is read on its own.
 SYNTAX_TREES = frozenset(
@@ -103,12 +102,6 @@ def test_an_import_for_type_checking_counts() -> None:
     source = "if TYPE_CHECKING:\n    from package.other import Name\n"
     module = Module("package.this", Path("this.py"), ast.parse(source))
     assert imports(module, {"package.this", "package.other"}) == {"package.other"}
-
-
-def test_no_folder_holds_more_than_sixteen_files() -> None:
-    files = tracked("*.py")
-    counts = Counter(str(path.parent.relative_to(ROOT)) for path in files)
-    assert {folder: count for folder, count in counts.items() if count > MOST_FILES} == {}
 
 
 def test_a_class_name_stands_for_one_thing() -> None:

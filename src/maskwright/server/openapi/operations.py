@@ -113,30 +113,26 @@ def generating() -> Operations:
             ("ResponseRequest", "Response", "ResponseEvent"),
             responses,
         ),
-        ("POST", "/messages"): replace(
-            _generating(
-                "createMessage",
-                "Answer a conversation in Anthropic's protocol",
-                ("AnthropicRequest", "AnthropicAnswer", "AnthropicEvent"),
-                {
-                    "text": {"messages": _PROMPT, "max_tokens": 8},
-                    "json": {
-                        "messages": _PROMPT,
-                        "max_tokens": 64,
-                        "output_config": {"format": {"type": "json_schema", "schema": _COLOUR}},
-                    },
-                    "tool": {
-                        "messages": _PROMPT,
-                        "max_tokens": 64,
-                        "tools": [{"name": "look", "input_schema": _COLOUR}],
-                        "tool_choice": {"type": "any"},
-                        "stream": True,
-                    },
-                },
-            ),
-            error="AnthropicError",
-        ),
+        ("POST", "/messages"): _anthropic(),
     }
+
+
+def _anthropic() -> Operation:
+    """Return the operation of Anthropic's protocol, whose errors have a form of their own."""
+    asked: Json = {"messages": _PROMPT, "max_tokens": 64}
+    format: Json = {"type": "json_schema", "schema": _COLOUR}
+    tool: Json = {"name": "look", "input_schema": _COLOUR}
+    operation = _generating(
+        "createMessage",
+        "Answer a conversation in Anthropic's protocol",
+        ("AnthropicRequest", "AnthropicAnswer", "AnthropicEvent"),
+        {
+            "text": {**asked, "max_tokens": 8},
+            "json": {**asked, "output_config": {"format": format}},
+            "tool": {**asked, "tools": [tool], "tool_choice": {"type": "any"}, "stream": True},
+        },
+    )
+    return replace(operation, error="AnthropicError")
 
 
 def _generating(
