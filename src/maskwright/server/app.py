@@ -92,12 +92,8 @@ def create_app(
     for prefix in ("/v1", ""):
         app.routes.extend(
             [
-                Endpoint(f"{prefix}/chat/completions", generation.chat, ["POST"]),
-                Endpoint(f"{prefix}/completions", generation.text, ["POST"]),
-                Endpoint(f"{prefix}/responses", generation.responses, ["POST"]),
-                Endpoint(f"{prefix}/responses/input_tokens", tokens.response_input, ["POST"]),
-                Endpoint(f"{prefix}/messages", generation.anthropic, ["POST"]),
-                Endpoint(f"{prefix}/messages/count_tokens", tokens.anthropic_input, ["POST"]),
+                *generation.endpoints(prefix),
+                *tokens.endpoints(prefix),
                 Endpoint(f"{prefix}/explain", explain.explain, ["POST"]),
                 Endpoint(f"{prefix}/check", shapes.check, ["POST"]),
                 Endpoint(f"{prefix}/draw", shapes.draw, ["POST"]),
@@ -108,8 +104,6 @@ def create_app(
                 Endpoint(f"{prefix}/models/{{name:path}}", routes.model, ["GET"]),
                 Endpoint(f"{prefix}/metrics", routes.metrics, ["GET"]),
                 Endpoint(f"{prefix}/state", state.state, ["GET"]),
-                Endpoint(f"{prefix}/tokenize", tokens.tokenize, ["POST"]),
-                Endpoint(f"{prefix}/detokenize", tokens.detokenize, ["POST"]),
                 Endpoint(f"{prefix}/version", routes.version, ["GET"]),
                 Endpoint(f"{prefix}/load", routes.load, ["GET"]),
                 Endpoint(f"{prefix}/ping", routes.ping, ["GET", "POST"]),

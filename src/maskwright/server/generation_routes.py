@@ -40,6 +40,7 @@ from maskwright.server.request.own_options import OwnOptions
 from maskwright.server.request.protocol import parse_chat_request
 from maskwright.server.request.response_request import parse_response_request
 from maskwright.server.request.text_request import parse_text_request
+from maskwright.server.route import Endpoint
 from maskwright.server.starter import Starter
 from maskwright.server.stream.pace import Pace
 
@@ -88,6 +89,15 @@ class GenerationRoutes:
         self._identity = identity
         self._outgoing = OutgoingBlocks(engine, config.handoff_key)
         self._pace = Pace()
+
+    def endpoints(self, prefix: str) -> tuple[Endpoint, ...]:
+        """Return the endpoints, with `prefix` before their paths."""
+        return (
+            Endpoint(f"{prefix}/chat/completions", self.chat, ["POST"]),
+            Endpoint(f"{prefix}/completions", self.text, ["POST"]),
+            Endpoint(f"{prefix}/responses", self.responses, ["POST"]),
+            Endpoint(f"{prefix}/messages", self.anthropic, ["POST"]),
+        )
 
     async def chat(self, http: Request) -> Response:
         request = await self._read(http, parse_chat_request)

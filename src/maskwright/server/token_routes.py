@@ -20,6 +20,7 @@ from maskwright.server.request.chat_prompt import parse_chat_prompt
 from maskwright.server.request.fields import Fields, invalid, missing, token_id
 from maskwright.server.request.response_request import parse_response_request
 from maskwright.server.request.tool_use import parse_tool_use
+from maskwright.server.route import Endpoint
 
 
 class TokenRoutes:
@@ -33,6 +34,15 @@ class TokenRoutes:
         self._names = {token: name for name, token in self._vocab.special_tokens.items()}
         self._prompts = prompts
         self._body_bytes = body_bytes
+
+    def endpoints(self, prefix: str) -> tuple[Endpoint, ...]:
+        """Return the endpoints, with `prefix` before their paths."""
+        return (
+            Endpoint(f"{prefix}/tokenize", self.tokenize, ["POST"]),
+            Endpoint(f"{prefix}/detokenize", self.detokenize, ["POST"]),
+            Endpoint(f"{prefix}/responses/input_tokens", self.response_input, ["POST"]),
+            Endpoint(f"{prefix}/messages/count_tokens", self.anthropic_input, ["POST"]),
+        )
 
     async def tokenize(self, http: Request) -> JSONResponse:
         """Tokenise a chat (`messages`), one text or several (`prompt`), or a text as llama.cpp's
