@@ -7,8 +7,9 @@ with a 400 whose body contains `message`, `param` and `code`.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Mapping
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 
 class MaskwrightError(Exception):
@@ -41,6 +42,39 @@ class InputError(MaskwrightError):
         self.message = message
         self.param = param
         self.code = code or self.default_code
+
+
+def whole_number(value: Any, name: str) -> int:
+    """The integer that an argument gives, which may be one of NumPy's or torch's, as an int.
+
+    Raises `InputError` for anything else, such as text, a float or a list.
+    """
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise InputError(
+            f"{name} has to be a whole number, not {named(value)}", param=name
+        ) from None
+
+
+def named(value: Any) -> str:
+    """A wrong argument as a message names it: what is short itself, of anything else its kind."""
+    if value is None or isinstance(value, str | bytes | int | float):
+        text = repr(value)
+        return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
+
+
+def amount(count: int, noun: str) -> str:
+    """A number of things, as a message says it: "1 token", "2,000 tokens"."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+_MOST_SHOWN: Final = 60
+"""Characters of a wrong argument that a message shows."""
 
 
 class SchemaError(InputError):

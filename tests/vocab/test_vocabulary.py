@@ -1,8 +1,13 @@
 from __future__ import annotations
 
+import copy
 import itertools
 import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -14,6 +19,7 @@ from maskwright import compile_structural_tag
 from maskwright.automaton.leaf import special_tokens as special
 from maskwright.errors import InputError
 from maskwright.vocab import Vocabulary
+from maskwright.vocab.vocabulary import WORTH_KEEPING
 from tests.matching import allowed
 from tests.vocab.texts import PLAIN, TEXTS
 
@@ -64,6 +70,26 @@ def test_words(size: int, words: int) -> None:
     assert Vocabulary([b"a"] * size).words == words
 
 
+@pytest.mark.parametrize("eos", [np.int64(1), np.array([1]), [np.int32(1)], {1}, range(1, 2)])
+def test_ids_of_every_kind(eos: Any) -> None:
+    vocab = Vocabulary([b"a", b"b"], eos=eos)
+    assert vocab.eos == (1,)
+    assert type(vocab.eos[0]) is int
+
+
+def test_the_cache_may_be_named_by_text(tmp_path: Path) -> None:
+    tokens = [b"%d" % number for number in range(WORTH_KEEPING)]
+    assert Vocabulary(tokens, cache=str(tmp_path)).trie  # pyright: ignore[reportArgumentType]
+    assert [*tmp_path.iterdir()], "the trie is kept"
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy])
+def test_a_copy_is_the_vocabulary_itself(duplicate: Callable[[Any], Any]) -> None:
+    vocab = Vocabulary([b"a"])
+    assert duplicate(vocab) is vocab
+    assert duplicate({"v": vocab})["v"] is vocab
+
+
 def test_several_end_tokens_keep_their_order_once() -> None:
     assert Vocabulary([b"a", b"b", b"c"], eos=(2, 1, 2)).eos == (2, 1)
 
@@ -77,6 +103,13 @@ def test_several_end_tokens_keep_their_order_once() -> None:
         ({"tokens": [b"a"], "eos": 1}, "eos", "eos id 1 is not in the vocabulary of 1 tokens"),
         ({"tokens": [b"a"], "eos": [-1]}, "eos", "eos id -1"),
         ({"tokens": [b"a"], "special": [7]}, "special", "special id 7"),
+        ({"tokens": [b"a"], "eos": "a"}, "eos", "eos has to be a whole number, not 'a'"),
+        ({"tokens": [b"a"], "eos": None}, "eos", "eos has to be a whole number, not None"),
+        ({"tokens": [b"a"], "eos": [0.0]}, "eos", "eos has to be a whole number, not 0.0"),
+        ({"tokens": [b"a"], "special": "<s>"}, "special", "special has to be a whole number"),
+        ({"tokens": None}, "tokens", "tokens has to be a list of bytes, not None"),
+        ({"tokens": 4000}, "tokens", "tokens has to be a list of bytes, not 4000"),
+        ({"tokens": Tokenizer(models.BPE())}, "tokens", "Vocabulary.from_tokenizer(tokenizer)"),
     ],
 )
 def test_bad_arguments(arguments: dict[str, object], param: str, message: str) -> None:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from threading import RLock
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from maskwright.automaton.rules.contexts import RuleContexts
 from maskwright.errors import LimitError
 from maskwright.grammar.schema.tree import Report
-from maskwright.limits import MEASURED
-from maskwright.mask.budget.least_tokens import least_tokens
 from maskwright.mask.budget.masks import BudgetMasks
 from maskwright.mask.budget.spellable import SpellableWalker
 from maskwright.mask.budget.token_costs import TokenCosts
@@ -19,16 +17,19 @@ from maskwright.mask.matcher.matcher import Matcher
 from maskwright.mask.matcher.token_counts import TokenCounts
 from maskwright.mask.recognizer import Beginning, Recognizer
 from maskwright.mask.shared.generations import generations_of
-from maskwright.mask.shared.leaf_bounds import ENDLESS
 from maskwright.mask.shared.machine import EXIT_BYTES, POSITION_BYTES
 from maskwright.mask.walker import Walker
 
 _OWN_BYTES: Final = 4_000
 
+Recipe: TypeAlias = tuple[Callable[..., "Grammar"], tuple[Any, ...]]
+"""A function and its arguments, which can be pickled and make an equal grammar."""
+
 
 class Grammar:
     """A compiled grammar. It is immutable for its users and thread-safe; it caches what its
-    matchers compute.
+    matchers compute. It can be pickled, and is then compiled again where it is unpickled; grammars
+    that are pickled together share their vocabulary.
 
     `report`: what was done with each keyword of a schema. `vocabulary`: the vocabulary for which
     the grammar was compiled.
@@ -48,8 +49,8 @@ class Grammar:
         self._lock = RLock()
         self._machinery = _Machinery.of(beginning)
         self._is_used = False
-        self._least = ENDLESS
-        """The fewest tokens of a text that have been found."""
+        self.recipe: Recipe | None = None
+        """How the grammar is made again in another process, if it can be."""
 
     @property
     def recognizer(self) -> Recognizer:
@@ -101,7 +102,6 @@ class Grammar:
                 self._machinery = _Machinery.of(self._begin_again())
             except LimitError:
                 return
-            self._machinery.budgets.least = self._least
 
     def find_first_mask(self) -> None:
         """Find the mask with which every text begins, after what must come first, and keep it.
@@ -124,19 +124,27 @@ class Grammar:
     def least_tokens(self, enough: int) -> int:
         """Return the fewest tokens found for any text. If the text with the fewest bytes needs more
         than `enough` tokens, other texts are tried as well."""
-        if self._machinery.counts is not None:  # another text might exceed a bound on its tokens
-            return self.min_tokens
-        start, costs = self.recognizer.start, self.budgets.costs
         try:
-            with self.recognizer:  # all of the search is one question
-                found = least_tokens(costs, start, enough)
+            return self.budgets.least_tokens(enough)
         except LimitError as error:
-            if error.limit in MEASURED:
-                self.recognizer.name_construct(error, start, b"")
-                raise
-            found = self.min_tokens  # of what has been found so far
-        self._least = self.budgets.least = min(found, self._least)
-        return found
+            self.recognizer.name_construct(error, self.recognizer.start, b"")
+            raise
+
+    def __copy__(self) -> Grammar:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Grammar:
+        """The grammar itself, which never changes for its users."""
+        return self
+
+    def __reduce__(self) -> Recipe:
+        if self.recipe is None:
+            raise TypeError(
+                "the grammar can't be pickled, since what it was compiled from can't be: compile "
+                "it from plain dicts, lists and texts, or pickle only its vocabulary and compile "
+                "it in the other process"
+            )
+        return self.recipe
 
 
 class _Machinery(NamedTuple):
@@ -155,7 +163,9 @@ class _Machinery(NamedTuple):
         if not beginning.tables.has_every_byte:
             costs.tokens_needed(recognizer.start)
             walker = SpellableWalker(costs)
-        return cls(recognizer, walker, BudgetMasks(walker, costs), _token_counts(recognizer))
+        counts = _token_counts(recognizer)
+        budgets = BudgetMasks(walker, costs, may_search=counts is None)
+        return cls(recognizer, walker, budgets, counts)
 
 
 def _token_counts(recognizer: Recognizer) -> TokenCounts | None:

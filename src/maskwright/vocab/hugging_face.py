@@ -73,15 +73,20 @@ def read_tokenizer(tokenizer: object) -> ReadTokenizer:
     return ReadTokenizer(tokens, special, eos, CanonicalEncoder(type(backend), serialised, tokens))
 
 
+def is_tokenizer(value: object) -> bool:
+    """Whether `read_tokenizer` can read something."""
+    backend = getattr(value, "backend_tokenizer", value)
+    return hasattr(backend, "to_str") and hasattr(backend, "get_vocab")
+
+
 def _backend(tokenizer: object) -> Backend:
-    backend = getattr(tokenizer, "backend_tokenizer", tokenizer)
-    if not (hasattr(backend, "to_str") and hasattr(backend, "get_vocab")):
+    if not is_tokenizer(tokenizer):
         raise InputError(
             f"{type(tokenizer).__name__} is not a fast tokenizer: load one with a tokenizer.json, "
             "or give Vocabulary(tokens=...) the bytes of each token",
             param="tokenizer",
         )
-    return cast(Backend, backend)
+    return cast(Backend, getattr(tokenizer, "backend_tokenizer", tokenizer))
 
 
 def _special(description: Mapping[str, Any], backend: Backend) -> Iterable[int]:

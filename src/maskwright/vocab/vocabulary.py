@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
-from typing import Final, final
+from typing import Any, Final, cast, final
 
 import numpy as np
 
 from maskwright.automaton.leaf import special_tokens as special
-from maskwright.errors import InputError
+from maskwright.errors import InputError, named, whole_number
 from maskwright.vocab.array_cache import ArrayCache, Arrays
-from maskwright.vocab.hugging_face import read_tokenizer
+from maskwright.vocab.hugging_face import is_tokenizer, read_tokenizer
 from maskwright.vocab.spellings import Spellings
 from maskwright.vocab.trie import SiblingTrie, Trie
 
@@ -48,7 +48,7 @@ class Vocabulary:
         eos: Iterable[int] | int = (),
         cache: Path | None = None,
     ) -> None:
-        texts = list(tokens)
+        texts = _listed(tokens)
         for token_id, token in enumerate(texts):
             if not isinstance(token, bytes):  # pyright: ignore[reportUnnecessaryIsInstance]  (callers)
                 kind = type(token).__name__
@@ -67,7 +67,7 @@ class Vocabulary:
         """The tables that all grammars over the vocabulary share; see
         `mask.shared.vocabulary_tables`."""
         self._encoder: Encoder | None = None
-        self._cache = cache if len(texts) >= WORTH_KEEPING else None
+        self._cache = Path(cache) if cache and len(texts) >= WORTH_KEEPING else None
 
     @classmethod
     def from_tokenizer(
@@ -201,12 +201,34 @@ class Vocabulary:
         """What is pickled: everything but what masks share, which another process makes anew."""
         return {**self.__dict__, "shared": None}
 
+    def __copy__(self) -> Vocabulary:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Vocabulary:
+        """The vocabulary itself, which never changes, so that grammars over it share their work."""
+        return self
+
     def __repr__(self) -> str:
         return f"Vocabulary({self.size} tokens, {len(self.special)} special, eos={self.eos})"
 
 
-def _ids(ids: Iterable[int] | int, size: int, param: str) -> tuple[int, ...]:
-    checked = (ids,) if isinstance(ids, int) else tuple(ids)
+def _listed(tokens: Any) -> list[bytes]:
+    """The tokens as a list. Raises `InputError` for what can't be one."""
+    if is_tokenizer(tokens):
+        raise InputError(
+            "tokens has to be the bytes of each id: make a vocabulary of a tokenizer with "
+            "Vocabulary.from_tokenizer(tokenizer)",
+            param="tokens",
+        )
+    if not isinstance(tokens, Iterable):
+        raise InputError(f"tokens has to be a list of bytes, not {named(tokens)}", param="tokens")
+    return list(cast("Iterable[bytes]", tokens))
+
+
+def _ids(ids: Any, size: int, param: str) -> tuple[int, ...]:
+    """Ids as a tuple; one alone may be given as it is. Raises `InputError` for other things."""
+    given: Iterable[Any] = ids if isinstance(ids, Iterable) and not isinstance(ids, str) else (ids,)
+    checked = tuple(whole_number(token_id, param) for token_id in given)
     for token_id in checked:
         if not 0 <= token_id < size:
             message = f"{param} id {token_id} is not in the vocabulary of {size} tokens"

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
+from maskwright import BudgetError, Grammar, compile_json_schema
+from maskwright.cli.bench.mask_times import token_texts, with_budgets
+from maskwright.cli.input.vocabulary import read_vocabulary
 from tests.cli.conftest import Run
+from tests.matching import allowed
 
 SCHEMA = '{"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}'
 
@@ -51,6 +56,55 @@ def test_random_texts_are_read_where_none_is_given(run: Run) -> None:
     assert with_budgets.startswith("first, with budgets ")
     told = json.loads(run("bench", "/[a-f]{8}/", *options, "--json").stdout)
     assert told["engines"][0]["later"] is None
+
+
+STRINGS = json.dumps(
+    {
+        "type": "array",
+        "items": {"type": "string", "minLength": 10, "maxLength": 30},
+        "minItems": 10,
+        "maxItems": 10,
+    }
+)
+
+
+def test_texts_with_fewer_tokens_than_the_shortest_text_are_measured(run: Run) -> None:
+    """Each has its own budget, under which all of its tokens are allowed."""
+    word = '["' + '", "'.join(["the the the"] * 10) + '"]'
+    for options in (("--samples", "3"), ("--text", word)):
+        found = run("bench", STRINGS, "--no-peers", "--rounds", "1", "--json", *options)
+        assert found.returncode == 0, found.stderr
+        told = json.loads(found.stdout)
+        assert told["engines"][0]["first"]["budget_mask_us"]["mean"] > 0
+
+
+def test_a_budget_is_hardly_larger_than_the_text_needs() -> None:
+    vocabulary = read_vocabulary("demo")
+    grammar = compile_json_schema(json.loads(STRINGS), vocabulary)
+    texts = token_texts(
+        vocabulary,
+        [
+            json.dumps(["the the the"] * 10).encode(),
+            json.dumps(["qxzjk vwqxz"] * 10).encode(),
+        ],
+    )
+    for tokens, budget in with_budgets(grammar, texts):
+        assert budget >= len(tokens) - 1
+        assert followed(grammar, tokens, budget)
+        assert not followed(grammar, tokens, budget - 3)
+
+
+def followed(grammar: Grammar, tokens: Sequence[int], budget: int) -> bool:
+    """Whether each mask within the budget allows the next of the tokens."""
+    matcher = grammar.matcher()
+    for at, token in enumerate(tokens):
+        try:
+            if token not in allowed(matcher, budget - at):
+                return False
+        except BudgetError:
+            return False
+        matcher.accept(token)
+    return True
 
 
 def test_an_engine_that_refuses_the_shape_is_told(run: Run, tmp_path: Path) -> None:

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
-from maskwright import BudgetError, Limits, compile_json_schema, compile_regex
+from maskwright import (
+    BudgetError,
+    Grammar,
+    Limits,
+    Vocabulary,
+    compile_choice,
+    compile_grammar,
+    compile_json_schema,
+    compile_regex,
+)
 from maskwright.mask.budget import least_tokens as search
 from maskwright.mask.shared.generations import generations_of
 from tests.bounds import counted_calls
@@ -38,13 +49,66 @@ def test_masks_follow_a_shorter_way_that_is_found_later() -> None:
     assert grammar.min_tokens == 4
     matcher = grammar.matcher()
     assert allowed(matcher, 4) == {ord("x")}
-    with pytest.raises(BudgetError, match="needs 4"):
-        allowed(matcher, 2)
     assert grammar.least_tokens(1) == 2
     assert allowed(matcher, 2) == {ord("x")}
     assert matcher.accept(ord("x"))
     assert allowed(matcher, 1) == {LONG}
     assert grammar.min_tokens == 2
+
+
+@pytest.mark.parametrize("matcher_first", [True, False])
+@pytest.mark.parametrize(
+    ("grammar", "least"),
+    [
+        (lambda vocab: compile_regex("x(abc|ddddd)", vocab), 2),
+        (lambda vocab: compile_grammar('start: "x" ("abc" | "ddddd")', vocab), 2),
+        (lambda vocab: compile_choice(["xabc", "xddddd"], vocab), 2),
+        (lambda vocab: compile_json_schema({"enum": ["abc", "ddddd"]}, vocab), 3),
+        (
+            lambda vocab: compile_json_schema(
+                {
+                    "type": "array",
+                    "items": {"type": "string", "minLength": 5, "maxLength": 9},
+                    "minItems": 4,
+                    "maxItems": 4,
+                },
+                vocab,
+            ),
+            4 * 3 + 5,  # in each string one token; quotation marks, commas, brackets
+        ),
+    ],
+    ids=["pattern", "grammar", "choice", "enum", "strings"],
+)
+def test_a_mask_looks_for_a_shorter_way_itself(
+    grammar: Callable[[Vocabulary], Grammar], least: int, matcher_first: bool
+) -> None:
+    """A budget is refused only if no way was found within it, whoever has asked for what before."""
+    compiled = grammar(vocabulary("ddddd", "eeeee"))
+    assert compiled.min_tokens > least
+    for _ in range(2):  # in vain at first, then it is known to be
+        with pytest.raises(BudgetError, match=f"a budget of {least - 1} token") as raised:
+            allowed(compiled.matcher(), least - 1)
+        assert raised.value.needed >= least
+    if not matcher_first:
+        assert compiled.least_tokens(least) == least
+    for limit in (least, least + 1, raised.value.needed):
+        matcher = compiled.matcher()
+        for left in range(limit, 0, -1):
+            if matcher.complete:
+                break
+            assert matcher.accept(min(allowed(matcher, left)))
+        assert matcher.complete
+
+
+def test_a_bound_on_tokens_keeps_its_mask_from_looking_for_a_shorter_way() -> None:
+    """What is searched for doesn't heed it."""
+    grammar = compile_grammar('start: "abc" | part\npart[max_tokens=1]: /d*/', VOCAB)
+    assert grammar.min_tokens == grammar.least_tokens(0) == 0
+    bounded = compile_grammar('start: "x" ("abc" | "dddddd" part)\npart[max_tokens=1]: /d*/', VOCAB)
+    assert bounded.min_tokens == bounded.least_tokens(1) == 4
+    with pytest.raises(BudgetError):
+        allowed(bounded.matcher(), 3)
+    assert allowed(bounded.matcher(), 4) == {ord("x")}
 
 
 WORDS = vocabulary("and has its ", "Introduction", " " * 40, "=" * 30, "aaaaaaaa", "x" * 20)

@@ -88,7 +88,7 @@ def test_a_choice() -> None:
     check_exact(grammar, [s.encode() for s in strings], lambda data: data.decode() in strings)
     with pytest.raises(InputError, match="at least one"):
         compile_choice([], SMALL)
-    with pytest.raises(InputError, match="not one string"):
+    with pytest.raises(InputError, match="strings has to be a list of strings, not 'ab'"):
         compile_choice("ab", SMALL)
 
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
-from maskwright import Grammar, Matcher, compile_json_schema, compile_regex
-from maskwright.errors import BudgetError
+from maskwright import Grammar, Matcher, compile_grammar, compile_json_schema, compile_regex
+from maskwright.errors import BudgetError, InputError
 from tests.matching import EVERY_BYTE, after, allowed, position, spelled, vocabulary
 
 EOS = EVERY_BYTE.eos[0]
@@ -60,13 +65,134 @@ def test_the_end_token_only_where_the_text_may_end() -> None:
     assert matcher.complete
 
 
-@pytest.mark.parametrize("token", [-1, EVERY_BYTE.size, EVERY_BYTE.size + 7, ord("x"), EOS])
+@pytest.mark.parametrize("token", [ord("x"), EOS, EVERY_BYTE.size - 1])
 def test_what_is_refused_changes_nothing(grammar: Grammar, token: int) -> None:
     matcher = after(grammar, '{"na')
     assert matcher is not None
     here, row, mask = position(matcher), matcher.row, allowed(matcher)
     assert matcher.accept(token) is False
     assert (position(matcher), matcher.row, allowed(matcher)) == (here, row, mask)
+
+
+@pytest.mark.parametrize(
+    ("token", "reason"),
+    [
+        (-1, r"token -1 is not in the vocabulary, whose ids are 0 to 256"),
+        (EVERY_BYTE.size, r"token 257 is not in the vocabulary"),
+        (10**6, r"token 1000000 is not in the vocabulary"),
+        (np.int64(-1), r"token -1 is not in the vocabulary"),
+        ("7", r"token has to be a whole number, not '7'"),
+        (float(ord("m")), r"token has to be a whole number, not 109\.0"),
+        ([ord("m")], r"token has to be a whole number, not a list"),
+        (None, r"token has to be a whole number, not None"),
+    ],
+)
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("bound", ["", "[max_tokens=9]"], ids=["plain", "counted"])
+def test_what_is_no_token_is_an_error_that_changes_nothing(
+    token: Any, reason: str, known: bool, bound: str
+) -> None:
+    grammar = compile_grammar(f"start: text\ntext{bound}: /[a-z]+/", vocabulary())
+    matcher = grammar.matcher()
+    assert matcher.accept(ord("n"))
+    if known:  # then the token's position is looked up by its number
+        assert matcher.accept(ord("m"))
+        matcher.rollback(1)
+    here, mask = position(matcher), allowed(matcher)
+    with pytest.raises(InputError, match=reason) as raised:
+        matcher.accept(token)
+    assert raised.value.param == "token"
+    assert (position(matcher), allowed(matcher)) == (here, mask)
+    assert matcher.accept(ord("m"))
+
+
+def test_a_token_out_of_range_is_an_error_after_the_end_too() -> None:
+    matcher = compile_regex("a", EVERY_BYTE).matcher()
+    assert matcher.accept(ord("a"))
+    assert matcher.accept(EOS)
+    with pytest.raises(InputError, match="not in the vocabulary"):
+        matcher.accept(EVERY_BYTE.size)
+    assert matcher.terminated
+
+
+@pytest.mark.parametrize("kind", [np.int32, np.int64, np.array, torch.tensor])
+def test_tokens_may_be_numbers_of_other_libraries(grammar: Grammar, kind: Any) -> None:
+    matcher, same = grammar.matcher(), grammar.matcher()
+    for byte in b'{"name":"x"':
+        assert matcher.accept(kind(byte))
+        assert same.accept(byte)
+    assert position(matcher) == position(same)
+    assert matcher.events() == same.events()
+
+
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
+def test_bytes_of_every_kind_are_accepted(grammar: Grammar, kind: Any) -> None:
+    matcher = grammar.matcher()
+    assert matcher.accept_bytes(kind(b'{"name":"x"}')) == 12
+    assert matcher.complete
+    assert matcher.events()
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        ('"', "data has to be bytes, not '\"': encode the text as UTF-8"),
+        (7, "data has to be bytes, not 7"),
+        (None, "data has to be bytes, not None"),
+        (np.zeros(1, np.uint8), "data has to be bytes, not a ndarray"),
+    ],
+)
+def test_what_is_no_bytes_is_an_error(grammar: Grammar, data: Any, reason: str) -> None:
+    matcher = grammar.matcher()
+    with pytest.raises(InputError, match=reason):
+        matcher.accept_bytes(data)
+    assert position(matcher) == position(grammar.matcher())
+
+
+@pytest.mark.parametrize("count", ["1", 1.0, None])
+def test_rolling_back_takes_a_whole_number(grammar: Grammar, count: Any) -> None:
+    matcher = grammar.matcher()
+    assert matcher.accept(ord("{"))
+    with pytest.raises(InputError, match="count has to be a whole number"):
+        matcher.rollback(count)
+    matcher.rollback(np.int64(1))  # pyright: ignore[reportArgumentType]
+    assert position(matcher) == position(grammar.matcher())
+
+
+@pytest.mark.parametrize("budget", ["30", 30.0, [30]])
+def test_a_budget_is_a_whole_number(grammar: Grammar, budget: Any) -> None:
+    row = np.empty(EVERY_BYTE.words, np.int32)
+    with pytest.raises(InputError, match="budget has to be a whole number"):
+        grammar.matcher().fill_mask(row, budget)
+    grammar.matcher().fill_mask(row, np.int64(30))  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize(
+    ("out", "reason"),
+    [
+        (torch.zeros(9, dtype=torch.int32), r"torch\.int32 \(9,\); .* pass tensor\.numpy\(\)"),
+        (torch.zeros(9), r"torch\.float32 \(9,\); .* pass tensor\.numpy\(\)"),
+        (np.zeros((2, 9), np.int32), r"int32 \(2, 9\); pass one row at a time"),
+        (np.zeros(9), r"not float64 \(9,\)$"),
+        (np.zeros(8, np.int32), r"not int32 \(8,\)$"),
+        ([0] * 9, r"not list: pass np\.empty\(9, np\.int32\)"),
+        (None, r"not NoneType: pass np\.empty\(9, np\.int32\)"),
+    ],
+    ids=["torch", "torch floats", "two rows", "floats", "too short", "list", "none"],
+)
+def test_what_is_no_row_is_an_error_that_says_what_to_pass(
+    grammar: Grammar, out: Any, reason: str
+) -> None:
+    with pytest.raises(ValueError, match=reason):
+        grammar.matcher().fill_mask(out)
+
+
+def test_a_tensor_shares_the_memory_of_the_row_that_is_passed(grammar: Grammar) -> None:
+    row = torch.zeros(2, EVERY_BYTE.words, dtype=torch.int32)
+    matcher = grammar.matcher()
+    matcher.fill_mask(row[1].numpy())
+    bits = np.unpackbits(row.numpy().view(np.uint8), axis=1, bitorder="little")
+    assert np.argwhere(bits).tolist() == [[1, ord("{")]]
 
 
 def test_rollback(grammar: Grammar) -> None:
@@ -102,6 +228,42 @@ def test_forks_are_independent(grammar: Grammar) -> None:
     assert ended.accept(EOS)
     assert ended.fork().terminated
     assert not matcher.terminated
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy])
+@pytest.mark.parametrize("bound", ["", "[max_tokens=4]"], ids=["plain", "counted"])
+def test_copies_are_forks(duplicate: Callable[[Matcher], Matcher], bound: str) -> None:
+    grammar = compile_grammar(f"start: text\ntext{bound}: /[a-e]*/", EVERY_BYTE)
+    matcher = grammar.matcher()
+    for letter in b"ab":
+        assert matcher.accept(letter)
+    twin = duplicate(matcher)
+    assert type(twin) is type(matcher)
+    assert position(twin) == position(matcher)
+    for letter in b"cd":
+        assert twin.accept(letter)
+    assert twin.accept(ord("e")) is (not bound)
+    for letter in b"ba":
+        assert matcher.accept(letter), "each counts its own tokens"
+    assert matcher.accept(ord("c")) is (not bound)
+    twin.reset()
+    assert twin.accept_bytes(b"abc") == 3
+    matcher.rollback(2)
+    assert matcher.accept(ord("c"))
+
+
+def test_copies_of_what_holds_a_matcher_hold_a_fork(grammar: Grammar) -> None:
+    kept: dict[str, Any] = {"matcher": grammar.matcher(), "grammar": grammar}
+    twin = copy.deepcopy(kept)
+    assert kept["matcher"].accept(ord("{"))
+    assert position(twin["matcher"]) == position(grammar.matcher())
+    assert twin["grammar"] is grammar
+    assert twin["matcher"].recognizer is kept["matcher"].recognizer
+
+
+def test_a_matcher_is_not_pickled(grammar: Grammar) -> None:
+    with pytest.raises(TypeError, match="pickle its grammar and the tokens that were accepted"):
+        pickle.dumps(grammar.matcher())
 
 
 def test_reset(grammar: Grammar) -> None:

@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from maskwright.cli.bench.engines import MaskEngine, RefusedShapeError, TextReader
-from maskwright.cli.input.shapes import GrammarArgument, RegexArgument, SchemaArgument, Shape
+from maskwright.cli.input.shapes import (
+    GrammarArgument,
+    RegexArgument,
+    SchemaArgument,
+    Shape,
+    compile_quietly,
+)
 from maskwright.cli.output.progress import Tell
 from maskwright.errors import MaskwrightError
+from maskwright.mask import Grammar
 from maskwright.vocab import Vocabulary
 
 TRIVIAL: Final[dict[type, tuple[Shape, bytes]]] = {
@@ -37,8 +44,8 @@ class RoundTimes:
     masks: list[float] = field(default_factory=list[float])
     """The mask of each token of each text."""
     masks_within: list[float] = field(default_factory=list[float])
-    """The mask of each token under a budget of the tokens that its text still has, after all masks
-    without a budget. Empty for an engine that has no budgets."""
+    """The mask of each token under the budget that its text has left, after all masks without a
+    budget. Empty for an engine that has no budgets."""
 
 
 @dataclass(slots=True)
@@ -55,11 +62,37 @@ def token_texts(vocabulary: Vocabulary, texts: Sequence[bytes]) -> list[list[int
     return [[*vocabulary.encode(text), *vocabulary.eos[:1]] for text in texts]
 
 
+class MeasuredText(NamedTuple):
+    """The tokens of a text, and a budget under which each mask allows the next of them, which is
+    hardly larger than needed."""
+
+    tokens: Sequence[int]
+    budget: int
+
+
+def with_budgets(grammar: Grammar, texts: Sequence[Sequence[int]]) -> list[MeasuredText]:
+    """Texts with their budgets. What completes a text takes more tokens at some places than the
+    text goes on to have, since it is counted along the fewest bytes.
+
+    `grammar` is one whose masks aren't measured: counting finds out much of what they need. A text
+    that isn't allowed has a budget as far as it is."""
+    found: list[MeasuredText] = []
+    for tokens in texts:
+        matcher = grammar.matcher()
+        budget = max(len(tokens), matcher.min_tokens)
+        for at, token in enumerate(tokens, 1):
+            if not matcher.accept(token):
+                break
+            budget = max(budget, at + matcher.min_tokens)
+        found.append(MeasuredText(tokens, budget))
+    return found
+
+
 def measure(
     engines: Sequence[MaskEngine],
     vocabulary: Vocabulary,
     shape: Shape,
-    texts: Sequence[Sequence[int]],
+    texts: Sequence[MeasuredText],
     rounds: int,
     tell: Tell = lambda _: None,
 ) -> list[EngineTimes]:
@@ -85,11 +118,12 @@ def measure(
 def warm_up(engines: Sequence[MaskEngine], vocabulary: Vocabulary, shape: Shape) -> None:
     """Have engines load their code, by a trivial shape of the kind of `shape`."""
     trivial, text = TRIVIAL[type(shape)]
-    measure(engines, vocabulary, trivial, token_texts(vocabulary, [text]), 1)
+    grammar = compile_quietly(trivial, vocabulary)
+    measure(engines, vocabulary, trivial, with_budgets(grammar, token_texts(vocabulary, [text])), 1)
 
 
 def _read(
-    engine: MaskEngine, vocabulary: Vocabulary, shape: Shape, texts: Sequence[Sequence[int]]
+    engine: MaskEngine, vocabulary: Vocabulary, shape: Shape, texts: Sequence[MeasuredText]
 ) -> RoundTimes:
     """Raises RefusedShapeError, also for a text that isn't allowed."""
     begin = perf_counter()
@@ -100,7 +134,7 @@ def _read(
     reading = RoundTimes(done - begin, perf_counter() - done)
     for number, text in enumerate(texts, 1):
         reader = engine.start(compiled)
-        for at, token in enumerate(text):
+        for at, token in enumerate(text.tokens):
             begin = perf_counter()
             reader.fill()
             reading.masks.append(perf_counter() - begin)
@@ -114,14 +148,13 @@ def _read(
     return reading
 
 
-def _read_within(reader: TextReader, text: Sequence[int], times: list[float]) -> None:
-    """Read a text again, with the tokens that it still has as budgets: the tightest ones under
-    which it is allowed."""
+def _read_within(reader: TextReader, text: MeasuredText, times: list[float]) -> None:
+    """Read a text again, with budgets that are hardly larger than it needs."""
     if reader.fill_within is None:
         return
-    for at, token in enumerate(text):
+    for at, token in enumerate(text.tokens):
         begin = perf_counter()
-        reader.fill_within(len(text) - at)
+        reader.fill_within(text.budget - at)
         times.append(perf_counter() - begin)
         reader.accept(token)
 

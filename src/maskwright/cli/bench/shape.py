@@ -6,9 +6,9 @@ divided by the tokenizer of `--model`, and a mask is computed before each token.
 
 The first reading finds nothing known of the shape, as in a server to which it is new; the later
 ones compile it again, as a server does that no longer has it. Each engine has compiled a trivial
-shape before. Rows "with budgets" are about masks that allow only what can be completed in the
-tokens that the text still has. llguidance and xgrammar are measured in turns with it, if they are
-installed.
+shape before. Rows "with budgets" are about masks that allow only what can be completed within a
+limit of tokens, hardly larger than the text needs. llguidance and xgrammar are measured in turns
+with it, if they are installed.
 
 `maskwright bench serve` measures a running server under load.
 
@@ -32,6 +32,7 @@ from maskwright.cli.bench.mask_times import (
     microseconds,
     token_texts,
     warm_up,
+    with_budgets,
 )
 from maskwright.cli.bench.picture import draw
 from maskwright.cli.input.opened import given_texts
@@ -76,21 +77,20 @@ def shape(
     with located(wanted):
         texts = [data.rstrip(b"\r\n") for data in given.values()] or _samples(wanted, count, seed)
     vocabulary = read_vocabulary(model)
-    read = token_texts(vocabulary, texts)
+    unmeasured = compile_shape(wanted, read_vocabulary(model))  # of which no engine knows anything
+    read = with_budgets(unmeasured, token_texts(vocabulary, texts))
     engines = installed_engines(vocabulary, tokenizer_file(model), peers=peers)
     with progress("loading the engines") as tell, located(wanted):
         warm_up(engines, vocabulary, wanted)
         found = measure(engines, vocabulary, wanted, read, rounds, tell)
     if found[0].refused is not None:
         raise InputError(f"{found[0].refused}; 'maskwright match' says why", param="text")
-    size = (
-        f"{len(read)} texts with {sum(map(len, read)):,} tokens, {vocabulary.size:,} tokens in the "
-        "vocabulary"
-    )
+    tokens = sum(len(text.tokens) for text in read)
+    size = f"{len(read)} texts with {tokens:,} tokens, {vocabulary.size:,} tokens in the vocabulary"
     if as_json:
         told = {
             "texts": len(read),
-            "tokens": sum(map(len, read)),
+            "tokens": tokens,
             "vocabulary": vocabulary.size,
             "engines": [engine_data(times) for times in found],
         }

@@ -10,19 +10,20 @@ import json
 import sys
 from collections.abc import Iterator, Mapping
 from math import isfinite
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, cast
 
-from maskwright.errors import Construct, LimitError, SchemaError
-from maskwright.grammar.schema.tree import Json
+from maskwright.errors import Construct, LimitError, SchemaError, named
+from maskwright.grammar.schema.tree import Json, SchemaMaker
 from maskwright.limits import Limits
 
 _STRING: Final = frozenset((str,))
 
 
-def loaded(source: Json) -> Json:
-    """The document itself, or what JSON text stands for. Raises `SchemaError`, `LimitError`."""
+def loaded(source: Json | SchemaMaker) -> Json:
+    """The document itself, what JSON text stands for, or the schema of a class of pydantic. Raises
+    `SchemaError`, `LimitError`."""
     if not isinstance(source, str):
-        return source
+        return of_class(source)
     try:
         return json.loads(source)
     except ValueError as error:
@@ -34,6 +35,17 @@ def loaded(source: Json) -> Json:
             value=sys.getrecursionlimit(),
             construct=Construct.schema(""),
         ) from None
+
+
+def of_class(source: Any) -> Any:
+    """The schema of a model of pydantic, or of one of its type adapters; anything else itself.
+
+    Nothing of pydantic is imported: both have a method that makes the schema."""
+    if isinstance(source, type) and hasattr(source, "model_json_schema"):
+        return cast(Any, source).model_json_schema()
+    if type(source).__name__ == "TypeAdapter" and hasattr(source, "json_schema"):
+        return source.json_schema()
+    return source
 
 
 def check(document: Json, limits: Limits) -> set[str]:
@@ -127,7 +139,25 @@ def _children(value: Any, place: str) -> Iterator[tuple[str, Any]]:
         case None | bool() | int() | float() | str():
             pass
         case _:
-            raise SchemaError(f"a {type(value).__name__} is not a value of JSON", pointer=place)
+            reason = f"{named(value)} is not a value of JSON{_remedy(value)}"
+            raise SchemaError(reason, pointer=place)
+
+
+def _remedy(value: Any) -> str:
+    """What to pass in place of something that is no JSON, to be appended to a message."""
+    if hasattr(value, "model_json_schema"):
+        name = (value if isinstance(value, type) else type(value)).__name__
+        return f": pass {name}.model_json_schema()"
+    if isinstance(value, type) or hasattr(value, "__args__"):
+        name = repr(value) if hasattr(value, "__args__") else value.__name__
+        return f": pass pydantic.TypeAdapter({name}).json_schema()"
+    if isinstance(value, bytes):
+        return ": decode it"
+    if hasattr(value, "read_text"):
+        return ": pass the text of the file, path.read_text()"
+    if isinstance(value, tuple | set | frozenset):
+        return ": make it a list"
+    return ""
 
 
 def escape(name: str) -> str:
@@ -198,7 +228,7 @@ def as_count(setting: Json, place: str) -> int:
     return setting
 
 
-def kind_of(value: Json) -> str:
+def kind_of(value: object) -> str:
     """The type of a value with its article, for messages."""
     match value:
         case None:
@@ -211,8 +241,10 @@ def kind_of(value: Json) -> str:
             return "a string"
         case list():
             return "an array"
-        case _:
+        case dict():
             return "an object"
+        case _:
+            return named(value)
 
 
 def no_schema(value: Json, place: str) -> NoReturn:

@@ -29,7 +29,7 @@ from maskwright.grammar.schema.schema_object import (
     SchemaObject,
     Visit,
 )
-from maskwright.grammar.schema.tree import Assertion, Json, Report, ReportEntry, Schema
+from maskwright.grammar.schema.tree import Assertion, Json, Report, ReportEntry, Schema, SchemaMaker
 from maskwright.grammar.schema.vocabularies import SchemaDialect, dialect_of
 from maskwright.limits import CHEAP, Limits, spend
 
@@ -76,8 +76,8 @@ class ParsedSchema:
         return self._intricate or self.branches > self._limits.alternatives
 
 
-def parse_schema(source: Json, options: ParseOptions) -> ParsedSchema:
-    """Parse a schema document (a dict or bool, or JSON text).
+def parse_schema(source: Json | SchemaMaker, options: ParseOptions) -> ParsedSchema:
+    """Parse a schema document (a dict or bool, JSON text, or a model of pydantic).
 
     Raises `SchemaError` and its subclasses with the JSON Pointer of what is wrong, `LimitError`.
     """

@@ -11,12 +11,28 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import count
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 from maskwright.grammar.number.interval import Interval
 from maskwright.grammar.regular.terms import Regular
 
 Json = None | bool | int | float | str | list[Any] | dict[str, Any]
+
+
+class ModelClass(Protocol):
+    """A class that makes a schema of itself, such as a model of pydantic."""
+
+    def model_json_schema(self) -> dict[str, Any]: ...
+
+
+class TypeAdapter(Protocol):
+    """What makes the schema of any type, such as a type adapter of pydantic."""
+
+    def json_schema(self) -> dict[str, Any]: ...
+
+
+SchemaMaker = ModelClass | TypeAdapter
+"""What is no JSON, and is taken for the schema that it makes."""
 
 TYPES: Final = frozenset(("null", "boolean", "integer", "number", "string", "array", "object"))
 

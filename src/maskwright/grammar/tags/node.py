@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from maskwright.errors import StructuralTagError
-from maskwright.grammar.schema.document import escape
+from maskwright.grammar.schema.document import escape, kind_of
 from maskwright.grammar.schema.tree import Json
 from maskwright.grammar.tags.tree import Token
 
@@ -26,7 +26,9 @@ class TagNode:
     def fields(self) -> dict[str, Any]:
         if isinstance(self.value, dict):
             return self.value
-        raise StructuralTagError("must be an object", pointer=self.pointer)
+        raise StructuralTagError(
+            f"must be an object, not {kind_of(self.value)}", pointer=self.pointer
+        )
 
     def has(self, name: str) -> bool:
         return self.fields.get(name) is not None

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, cast
 
-from maskwright.errors import InputError
+from maskwright.errors import InputError, named
+from maskwright.grammar.schema.document import kind_of, of_class
 from maskwright.grammar.schema.tree import Json
 
 _NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -73,6 +74,12 @@ def parse_tools(tools: Sequence[Json]) -> tuple[Tool, ...]:
 
 
 def _tool(item: Json, place: str) -> Tool:
+    if isinstance(item, type):
+        raise InputError(
+            f"{place} must be an object, not {named(item)}: pass {{'type': 'function', 'function': "
+            f"{{'name': {item.__name__!r}, 'parameters': {item.__name__}}}}}",
+            param=place,
+        )
     fields = _object(item, place)
     kind = "function" if fields.get("type") is None else fields["type"]
     if kind not in ("function", "custom"):
@@ -87,7 +94,7 @@ def _tool(item: Json, place: str) -> Tool:
         place = f"{place}.function"
         fields = _object(fields["function"], place)
     name = _name(fields, place)
-    parameters = fields.get("parameters")
+    parameters = of_class(fields.get("parameters"))
     if parameters is None or parameters == {}:
         parameters = {"type": "object", "additionalProperties": False}
     if not isinstance(parameters, dict | bool):
@@ -212,4 +219,4 @@ def _named(name: object, tools: tuple[Tool, ...], place: str) -> Tool:
 def _object(value: object, place: str) -> Mapping[str, Any]:
     if isinstance(value, Mapping):
         return cast(Mapping[str, Any], value)
-    raise InputError(f"{place} must be an object", param=place)
+    raise InputError(f"{place} must be an object, not {kind_of(value)}", param=place)

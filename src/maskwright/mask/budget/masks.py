@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from maskwright.automaton.machine.exits import Configuration
-from maskwright.errors import BudgetError, TooLongError
+from maskwright.errors import BudgetError, LimitError, TooLongError, amount
+from maskwright.limits import MEASURED
 from maskwright.mask.budget.least_tokens import least_tokens
 from maskwright.mask.budget.token_costs import TokenCosts
 from maskwright.mask.budget.verdicts import verdicts
@@ -25,15 +26,18 @@ MOST_TARGETS: Final = 2_048
 class BudgetMasks:
     """The masks of one grammar's positions under a budget, computed when asked for."""
 
-    def __init__(self, walker: Walker, costs: TokenCosts) -> None:
+    def __init__(self, walker: Walker, costs: TokenCosts, *, may_search: bool = True) -> None:
+        """`may_search`: whether texts of few tokens may be searched for, which doesn't heed bounds
+        on the tokens of parts."""
         self.costs: Final = costs
         self._walker = walker
         self._recognizer = walker.recognizer
         self._tables = walker.tables
         self._cache = costs.cache
         self._brought = 0
-        self.least = ENDLESS
-        """The fewest tokens of a text that have been found, over these tables or earlier ones."""
+        self._may_search = may_search
+        self._sought = 0
+        """The most tokens within which a text was searched for in vain."""
 
     @property
     def size(self) -> int:
@@ -59,23 +63,67 @@ class BudgetMasks:
         by_budget = self._cache.masks.get(position)
         if by_budget is not None and by_budget.fill(budget, out):
             return  # nothing has to be counted
+        if self._fill(position, budget, out, prefix, steps):
+            return
+        if (
+            not steps
+            and self._finds_text(budget)
+            and self._fill(position, budget, out, prefix, steps)
+        ):
+            return
+        needed = self.costs.tokens_needed(position.configuration, prefix)
+        raise BudgetError(
+            f"a budget of {amount(budget, 'token')} is too small to complete the text: the "
+            f"shortest way that was found needs {needed:,}",
+            needed=needed,
+        )
+
+    def _fill(
+        self,
+        position: Position,
+        budget: int,
+        out: npt.NDArray[np.int32],
+        prefix: bytes,
+        steps: Sequence[int | bytes],
+    ) -> bool:
+        """Do as `fill` with what is known of texts with few tokens; False if nothing is allowed."""
         with self._recognizer:
             by_budget = self._masks_by_budget(position, prefix)
             if by_budget is not None and by_budget.fill(budget, out):
-                return
+                return True
             # Remembered masks count some tokens by a bound that other texts may stay below.
             out[:] = self._tables.rows[position.row]
             self._refuse_too_long(position, budget, out, prefix)
-            if not out.any():
-                token = self._recalled(position.configuration, budget, prefix, steps)
-                if token != NO_TOKEN:
-                    out[token >> 5] |= np.int32(1) << np.int32(token & 31)
-                    return
-                needed = self.costs.tokens_needed(position.configuration, prefix)
-                raise BudgetError(
-                    f"{budget} tokens are not enough to complete the text: it needs {needed}",
-                    needed=needed,
-                )
+            if out.any():
+                return True
+            token = self._recalled(position.configuration, budget, prefix, steps)
+            if token != NO_TOKEN:
+                out[token >> 5] |= np.int32(1) << np.int32(token & 31)
+            return token != NO_TOKEN
+
+    def least_tokens(self, enough: int) -> int:
+        """The fewest tokens found for any text. Where the text with the fewest bytes needs more
+        than `enough`, other texts are tried, and masks within a budget lead to what is found."""
+        start = self._recognizer.start
+        if not self._may_search:
+            return self.costs.tokens_needed(start)
+        try:
+            with self._recognizer:  # all of the search is one question
+                return least_tokens(self.costs, start, enough)
+        except LimitError as error:
+            if error.limit in MEASURED:
+                raise
+            return self.costs.tokens_needed(start)  # of what has been found so far
+
+    def _finds_text(self, enough: int) -> bool:
+        """Whether a search finds a text of at most `enough` tokens; none is made that was in vain
+        before."""
+        if enough <= self._sought:
+            return False
+        if self.least_tokens(enough) <= enough:
+            return True
+        self._sought = enough
+        return False
 
     def _recalled(
         self, here: Configuration, budget: int, prefix: bytes, steps: Sequence[int | bytes]
@@ -86,10 +134,10 @@ class BudgetMasks:
         costs = self.costs
         costs.count_anew(here, prefix)
         token = costs.first_on_way(here, prefix, budget)
-        if token != NO_TOKEN or (not steps and budget < self.least):
+        if token != NO_TOKEN or not steps:
             return token
         at, text, left = self._recognizer.start, b"", budget + len(steps)
-        if costs.tokens_needed(at) > left:
+        if self._may_search and costs.tokens_needed(at) > left:
             least_tokens(costs, at, left)
         for step in steps:
             data = step if isinstance(step, bytes) else self._tables.vocabulary.spellings[step]

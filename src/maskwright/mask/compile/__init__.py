@@ -1,5 +1,6 @@
 """The compilers, which turn a schema, pattern, grammar, tag or list of tools into a `Grammar`.
 
+- `arguments`: What callers give the compilers: checked, and kept as the recipe of the grammar.
 - `constructs`: Where in a schema or a grammar a text stands, for errors.
 - `grammar`: The compiler of grammars that are written in Lark, GBNF or EBNF.
 - `json_schema`: The compiler of JSON Schemas.

@@ -12,11 +12,13 @@ from maskwright.grammar.dialects.special import GrammarTokens
 from maskwright.grammar.rules.begins import check_bounded_begins
 from maskwright.grammar.schema.tree import Report, ReportEntry
 from maskwright.limits import DEFAULT_LIMITS, Limits, Work
+from maskwright.mask.compile.arguments import compiler
 from maskwright.mask.compile.rules import compile_rules
 from maskwright.mask.grammar import Grammar
 from maskwright.vocab import Vocabulary
 
 
+@compiler
 def compile_grammar(
     text: str,
     vocab: Vocabulary,

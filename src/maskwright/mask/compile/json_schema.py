@@ -26,8 +26,9 @@ from maskwright.grammar.schema.options import (
     Integers,
 )
 from maskwright.grammar.schema.parse import ParseOptions, parse_schema
-from maskwright.grammar.schema.tree import Json, Schema
+from maskwright.grammar.schema.tree import Json, Schema, SchemaMaker
 from maskwright.limits import DEFAULT_LIMITS, Limits, Work
+from maskwright.mask.compile.arguments import compiler
 from maskwright.mask.compile.constructs import SchemaConstructs
 from maskwright.mask.grammar import Grammar
 from maskwright.mask.recognizer import Beginning
@@ -43,8 +44,9 @@ _WHOLE: Final = Construct.schema("")
 _DRAFTS: Final = dict(zip(get_args(DraftName), Draft, strict=True))
 
 
+@compiler
 def compile_json_schema(
-    schema: Json,
+    schema: Json | SchemaMaker,
     vocab: Vocabulary,
     *,
     property_order: PropertyOrder = "schema",
@@ -57,7 +59,7 @@ def compile_json_schema(
     additional_properties: AdditionalProperties = "allow",
     limits: Limits | None = None,
 ) -> Grammar:
-    """Compile a JSON Schema (a dict, a bool, or JSON text) for a vocabulary.
+    """Compile a JSON Schema for a vocabulary: a dict, a bool, JSON text, or a model of pydantic.
 
     - `property_order`: with "schema", declared properties come in the order in which the schema
       lists them, and other names after them; "any" allows every order.
@@ -116,7 +118,7 @@ def _check(name: str, value: str, known: Iterable[str]) -> None:
 
 
 def _compile(
-    schema: Json, options: ParseOptions, source_of: Callable[[Schema], _Source]
+    schema: Json | SchemaMaker, options: ParseOptions, source_of: Callable[[Schema], _Source]
 ) -> Grammar | None:
     """Return the grammar of a schema; None if it has no instances."""
     parsed = parse_schema(schema, options)

@@ -9,11 +9,13 @@ from maskwright.grammar.schema.options import AdditionalProperties, Escapes, Int
 from maskwright.grammar.schema.tree import Json
 from maskwright.grammar.tags.parse import parse_tag
 from maskwright.limits import DEFAULT_LIMITS, Limits, Work
+from maskwright.mask.compile.arguments import compiler
 from maskwright.mask.compile.parts import START, Parts
 from maskwright.mask.grammar import Grammar
 from maskwright.vocab import Vocabulary
 
 
+@compiler
 def compile_structural_tag(
     tag: Json,
     vocab: Vocabulary,

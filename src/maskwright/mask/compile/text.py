@@ -15,6 +15,7 @@ from maskwright.grammar.regular.substrings import UNITS, Unit, substrings
 from maskwright.grammar.regular.terms import EMPTY, Regular, words
 from maskwright.grammar.schema.tree import Report, ReportEntry
 from maskwright.limits import DEFAULT_LIMITS, Limits, Work
+from maskwright.mask.compile.arguments import check_text, compiler, listed
 from maskwright.mask.compile.constructs import OneConstruct
 from maskwright.mask.grammar import Grammar
 from maskwright.mask.recognizer import Beginning
@@ -23,6 +24,7 @@ from maskwright.mask.shared.machine import SharedMachine
 from maskwright.vocab import Vocabulary
 
 
+@compiler
 def compile_regex(
     pattern: str,
     vocab: Vocabulary,
@@ -46,7 +48,7 @@ def compile_regex(
     limits = limits or DEFAULT_LIMITS
     if syntax not in get_args(Syntax):
         raise InputError(f"syntax is one of {', '.join(get_args(Syntax))}", param="syntax")
-
+    check_text(flags, "flags")
     chosen = Flags(syntax=syntax, algebra=algebra).having(flags, _refuse_flag)
     construct = Construct.pattern(pattern)
     with Work(limits, construct):
@@ -56,6 +58,7 @@ def compile_regex(
         return _compile(term, "pattern", vocab, limits, construct)
 
 
+@compiler
 def compile_choice(
     strings: Sequence[str], vocab: Vocabulary, *, limits: Limits | None = None
 ) -> Grammar:
@@ -63,16 +66,18 @@ def compile_choice(
 
     Raises `InputError` for an empty list, `LimitError`.
     """
-    if isinstance(strings, str):
-        raise InputError("strings is a list of strings, not one string", param="strings")
+    strings = listed(strings, "strings", "strings")
+    for at, each in enumerate(strings):
+        check_text(each, f"strings[{at}]")
     if not strings:
         raise InputError("a choice needs at least one string", param="strings")
     limits = limits or DEFAULT_LIMITS
     construct = Construct(f"the choice of {len(strings):,} strings")
     with Work(limits, construct):
-        return _compile(words(tuple(strings)), "choice", vocab, limits, construct)
+        return _compile(words(strings), "choice", vocab, limits, construct)
 
 
+@compiler
 def compile_substring(
     document: str, vocab: Vocabulary, *, unit: Unit = "word", limits: Limits | None = None
 ) -> Grammar:

@@ -14,12 +14,14 @@ from maskwright.grammar.tools.formats import tool_format
 from maskwright.grammar.tools.rules import Reasoning, ToolRules
 from maskwright.grammar.tools.tools import Tool, ToolChoice, parse_tool_choice, parse_tools
 from maskwright.limits import DEFAULT_LIMITS, Limits, Work
+from maskwright.mask.compile.arguments import compiler, listed
 from maskwright.mask.compile.parts import START, Parts
 from maskwright.mask.compile.responses import JsonResponse, ResponseShape, response_expression
 from maskwright.mask.grammar import Grammar
 from maskwright.vocab import Vocabulary
 
 
+@compiler
 def compile_tools(
     tools: Sequence[Json] | Sequence[Tool],
     tool_choice: Json | ToolChoice,
@@ -58,6 +60,7 @@ def compile_tools(
     may be called, with its name and place; for a `response` of which every text, or the shortest,
     begins like a call.
     """
+    tools = listed(tools, "tools", "tools")
     offered = parse_tools([t for t in tools if not isinstance(t, Tool)]) or tuple(
         tool for tool in tools if isinstance(tool, Tool)
     )

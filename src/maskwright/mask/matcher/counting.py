@@ -42,19 +42,19 @@ class CountingMatcher(Matcher):
         self._count(self.recognizer.vocabulary.spellings[token])
         return True
 
-    def accept_bytes(self, data: bytes) -> int:
+    def _accept_bytes(self, data: bytes) -> int:
         if not isinstance(self._path[-1], Unfinished):
-            taken = super().accept_bytes(data)
+            taken = super()._accept_bytes(data)
             if taken:
                 self._count(data[:taken])
             return taken
         size = first_inside(data)
-        taken = super().accept_bytes(data[:size])
+        taken = super()._accept_bytes(data[:size])
         if taken:
             self._count(data[:taken])
         if taken == size < len(data) and size:
             try:
-                taken += self._join(self.accept_bytes(data[size:]))
+                taken += self._join(self._accept_bytes(data[size:]))
             except BaseException:
                 self.rollback(1)
                 raise

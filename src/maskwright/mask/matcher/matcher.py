@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from copy import copy
 from functools import wraps
-from typing import Concatenate, Final, ParamSpec, TypeVar
+from typing import Any, Concatenate, Final, NoReturn, ParamSpec, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from maskwright.automaton.events.events import Event
 from maskwright.automaton.machine.machine import Added
-from maskwright.errors import LimitError
+from maskwright.errors import InputError, LimitError, named, whole_number
 from maskwright.mask.budget.masks import BudgetMasks
 from maskwright.mask.matcher.forced import forced_tokens
 from maskwright.mask.matcher.reader import EventReader
@@ -139,12 +139,14 @@ class Matcher:
         allowed.
 
         Raises `BudgetError` if the budget doesn't suffice for any completion, `ValueError` for an
-        array of another type or shape, and `UnspellableError` if `accept_bytes` has led to a place
-        from which no tokens of the vocabulary can continue.
+        array of another type or shape, `InputError` for a budget that is no whole number, and
+        `UnspellableError` if `accept_bytes` has led to a place from which no tokens of the
+        vocabulary can continue.
         """
-        if out.dtype != _INT32 or out.shape != self._words:
-            words = self._words[0]
-            raise ValueError(f"out must be int32 of shape ({words},), not {out.dtype} {out.shape}")
+        if getattr(out, "dtype", None) != _INT32 or out.shape != self._words:
+            raise ValueError(_no_row(out, self._words[0]))
+        if budget is not None and type(budget) is not int:
+            budget = whole_number(budget, "budget")
         here = self._path[-1]
         if budget is not None and budget < here.sufficient_budget:
             self._fill_within(here, budget, out)
@@ -167,8 +169,13 @@ class Matcher:
         self._budgets.fill(here, budget, out, bytes(self._read()), self._steps)
 
     def accept(self, token: int) -> bool:
-        """Append a token. Returns False, without a change, if the mask doesn't allow it."""
+        """Append a token. Returns False, without a change, if the mask doesn't allow it.
+
+        Raises `InputError` for what is no id of the vocabulary.
+        """
         path = self._path
+        if type(token) is not int:
+            token = whole_number(token, "token")
         following = path[-1].moves.get(token)
         if following is None:
             following = self._after(token)
@@ -183,13 +190,18 @@ class Matcher:
         doesn't allow it."""
         recognizer, here = self.recognizer, self._path[-1]
         vocabulary = recognizer.vocabulary
-        if here is recognizer.ended or not 0 <= token < vocabulary.size:
+        if not 0 <= token < vocabulary.size:
+            raise InputError(
+                f"token {token} is not in the vocabulary, whose ids are 0 to {vocabulary.size - 1}",
+                param="token",
+            )
+        if here is recognizer.ended:
             return None
         if token in vocabulary.eos:
             return recognizer.ended if self._may_end(here) else None
         if not vocabulary.spellings[token]:
             return None
-        return self._walker.known_after(here, int(token)) or self._found_after(here, int(token))
+        return self._walker.known_after(here, token) or self._found_after(here, token)
 
     @_reading
     def _may_end(self, here: Position) -> bool:
@@ -207,9 +219,17 @@ class Matcher:
             self._ends.append(len(self._text))
         return self._text
 
-    @_reading
     def accept_bytes(self, data: bytes) -> int:
-        """Append as many of the bytes as the grammar allows, as one step; returns their number."""
+        """Append as many of the bytes as the grammar allows, as one step; returns their number.
+
+        Raises `InputError` for text, which has to be encoded.
+        """
+        if type(data) is not bytes:
+            data = _as_bytes(data)
+        return self._accept_bytes(data)
+
+    @_reading
+    def _accept_bytes(self, data: bytes) -> int:
         recognizer = self.recognizer
         if self._path[-1] is recognizer.ended:
             return 0
@@ -335,7 +355,9 @@ class Matcher:
         return events
 
     def rollback(self, count: int) -> None:
-        """Undo the last `count` accepted tokens. Raises `ValueError` if there were fewer."""
+        """Undo the last `count` accepted tokens. Raises `ValueError` if there were fewer,
+        `InputError` if it is no whole number."""
+        count = whole_number(count, "count")
         left = len(self._steps) - count
         if count < 0 or left < 0:
             raise ValueError(f"can't roll back {count} of {len(self._steps)} tokens")
@@ -353,6 +375,20 @@ class Matcher:
         twin._adopt(self)
         return twin
 
+    def __copy__(self) -> Matcher:
+        return self.fork()
+
+    def __deepcopy__(self, memo: object) -> Matcher:
+        """As `copy`: what matchers share never changes in a way that one of them sees."""
+        del memo
+        return self.fork()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a matcher can't be pickled: pickle its grammar and the tokens that were accepted, and "
+            "accept them in a new matcher of that grammar"
+        )
+
     def _adopt(self, other: Matcher) -> None:
         """Take over the text and position of another matcher of the grammar."""
         self._path = other._path.copy()
@@ -369,3 +405,25 @@ class Matcher:
     def __repr__(self) -> str:
         here = "the end" if self.terminated else tuple(self._path[-1].configuration)
         return f"Matcher({len(self._steps)} tokens, at {here})"
+
+
+def _as_bytes(data: Any) -> bytes:
+    """What is no `bytes`, as such. Raises `InputError` for text and whatever holds no bytes."""
+    if isinstance(data, bytearray | memoryview):
+        return bytes(data)
+    hint = ": encode the text as UTF-8" if isinstance(data, str) else ""
+    raise InputError(f"data has to be bytes, not {named(data)}{hint}", param="data")
+
+
+def _no_row(out: Any, words: int) -> str:
+    """Why a mask can't be written to `out`, and what to pass."""
+    dtype, shape = getattr(out, "dtype", None), getattr(out, "shape", None)
+    if dtype is None:
+        given, hint = type(out).__name__, f": pass np.empty({words}, np.int32)"
+    else:
+        given, hint = f"{dtype} {tuple(shape or ())}", ""
+        if not isinstance(out, np.ndarray) and hasattr(out, "numpy"):
+            hint = "; of a tensor on the CPU pass tensor.numpy(), which shares its memory"
+        elif len(shape or ()) > 1:
+            hint = "; pass one row at a time"
+    return f"out must be an array of NumPy, int32 of shape ({words},), not {given}{hint}"

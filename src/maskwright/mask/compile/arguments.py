@@ -1,0 +1,106 @@
+"""What callers give the compilers: checked, and kept as the recipe of the grammar."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+from collections.abc import Callable, Iterable, Mapping
+from enum import Enum
+from functools import wraps
+from typing import Any, Final, ParamSpec, cast
+
+from maskwright.errors import InputError, named
+from maskwright.limits import Limits
+from maskwright.mask.grammar import Grammar, Recipe
+from maskwright.vocab import Vocabulary
+from maskwright.vocab.hugging_face import is_tokenizer
+
+_P = ParamSpec("_P")
+
+_KINDS: Final[Mapping[str, tuple[type, str]]] = {
+    "limits": (Limits, "a maskwright.Limits"),
+    "documents": (Mapping, "a dict of schemas by URI"),
+}
+"""The types of optional arguments, and how a message names them."""
+
+
+def compiler(compile: Callable[_P, Grammar]) -> Callable[_P, Grammar]:
+    """Check the vocabulary and the limits of a compiler, and what has to be a text, by the
+    annotations of its parameters; and keep with its grammar what it was compiled from.
+
+    All parameters after `vocab` have to be given by name.
+    """
+    parameters = inspect.signature(compile).parameters
+    names = [*parameters]
+    before_vocab = names.index("vocab")
+    call = f"{compile.__name__}({', '.join(names[: before_vocab + 1])}, …)"
+    texts = frozenset(name for name in names[:before_vocab] if parameters[name].annotation == "str")
+
+    @wraps(compile)
+    def run(*args: _P.args, **options: _P.kwargs) -> Grammar:
+        given = {**dict(zip(names, args, strict=False)), **options}
+        if "vocab" in given:
+            _check_vocabulary(given, call)
+        for name, (kind, words) in _KINDS.items():
+            if not isinstance(given.get(name), kind | None):
+                message = f"{name} has to be {words}, not {named(given[name])}"
+                raise InputError(message, param=name)
+        for name in texts & given.keys():
+            check_text(given[name], name)
+        grammar = compile(*args, **options)
+        del given["vocab"]
+        grammar.recipe = _recipe(run, given, grammar.vocabulary)
+        return grammar
+
+    return run
+
+
+def check_text(value: Any, name: str) -> None:
+    """Raise `InputError` for an argument that has to be a text and is none."""
+    if isinstance(value, str):
+        return
+    hint = ""
+    if isinstance(value, bytes):
+        hint = ": decode it"
+    elif isinstance(getattr(value, "pattern", None), str):
+        hint = ": pass its pattern, and syntax='python'"
+    elif hasattr(value, "read_text"):
+        hint = ": pass the text of the file, path.read_text()"
+    elif isinstance(value, Enum):
+        hint = ": pass its value"
+    raise InputError(f"{name} has to be a text, not {named(value)}{hint}", param=name)
+
+
+def listed(value: Any, name: str, of: str) -> tuple[Any, ...]:
+    """The items of an argument, in any collection. Raises `InputError` for what is no list."""
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        raise InputError(f"{name} has to be a list of {of}, not {named(value)}", param=name)
+    return tuple(cast("Iterable[Any]", value))
+
+
+def _check_vocabulary(given: dict[str, Any], call: str) -> None:
+    vocab = given["vocab"]
+    if isinstance(vocab, Vocabulary):
+        return
+    if any(isinstance(value, Vocabulary) for value in given.values()):
+        raise InputError(f"the arguments are in another order: {call}", param="vocab")
+    hint = "make one of a tokenizer with Vocabulary.from_tokenizer(tokenizer)"
+    if is_tokenizer(vocab):
+        hint = "pass Vocabulary.from_tokenizer(tokenizer), which is made once and used for all"
+    raise InputError(f"vocab has to be a Vocabulary, not {named(vocab)}: {hint}", param="vocab")
+
+
+def _recipe(
+    compile: Callable[..., Grammar], given: dict[str, Any], vocab: Vocabulary
+) -> Recipe | None:
+    """How a grammar is made again, if what it is compiled from can be pickled. That is pickled at
+    once, since a caller may change it later: some microseconds for each kilobyte."""
+    try:
+        data = pickle.dumps(given, pickle.HIGHEST_PROTOCOL)
+    except Exception:  # objects of callers may raise anything
+        return None
+    return _compiled_again, (compile, data, vocab)
+
+
+def _compiled_again(compile: Callable[..., Grammar], data: bytes, vocab: Vocabulary) -> Grammar:
+    return compile(**pickle.loads(data), vocab=vocab)
