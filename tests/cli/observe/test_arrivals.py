@@ -57,8 +57,8 @@ def test_the_two_sides_are_counted_independently() -> None:
 
 
 def test_a_window_that_is_too_short_says_nothing() -> None:
-    law = check_littles_law(timed_requests(steady(8, 20.0)))
+    law = check_littles_law(timed_requests(steady(60, 200.0)))
     assert law is not None
     assert law.verdict == "too short"
     assert check_littles_law(timed_requests([trace(1, 0.0)])) is None
-    assert check_littles_law(timed_requests([trace(1, 0.0), trace(2, 0.0)])) is None
+    assert check_littles_law(timed_requests([trace(n, 0.0) for n in range(60)])) is None

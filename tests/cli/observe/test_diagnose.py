@@ -60,7 +60,7 @@ def test_a_server_with_one_slot_has_its_tail_in_the_queue(run: Run, tmp_path: Pa
 
 def test_a_server_with_few_long_answers_has_its_tail_in_decoding(run: Run, tmp_path: Path) -> None:
     bodies = [{"max_tokens": 90 if n % 10 == 4 else 2, "temperature": 1.0, "seed": n,
-               "ignore_eos": True} for n in range(20)]  # fmt: skip
+               "ignore_eos": True} for n in range(50)]  # fmt: skip
     file = tmp_path / "traces.jsonl"
     serve_load(file, EngineConfig(), (1, bodies))
     found = found_in(run, file, "--share", 10)

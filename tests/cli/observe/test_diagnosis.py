@@ -7,6 +7,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from maskwright.cli.observe.arrivals import FEWEST
+from maskwright.cli.observe.diagnose import told
 from maskwright.cli.observe.diagnosis import ADVICE, diagnose_requests
 from maskwright.cli.observe.diagnosis_chart import diagnosis_charts
 from maskwright.cli.observe.stages import STAGES, timed_requests
@@ -38,6 +40,30 @@ def test_long_decoding_that_all_have_is_no_culprit() -> None:
         each["decode_ms"] = 2000.0
     found = diagnose_requests(timed_requests(traces), 2.0)
     assert found.culprit == "queue"
+
+
+@pytest.mark.parametrize(
+    ("late", "culprit", "said"),
+    [(760.0, "masks", False), (740.0, "decode", True), (100.0, "decode", False)],
+)
+def test_masks_are_named_where_they_take_as_long_as_decoding(
+    late: float, culprit: str, said: bool
+) -> None:
+    """Others wait for masks nearly as long, so that their excess is not the largest one."""
+    traces = steady(400, 5.0, decode_ms=1500.0, late_ms=late)
+    for number, each in enumerate(traces):
+        if number % 50 != 49:
+            each["late_ms"] = 150.0 if late > 100 else 0.0
+    found = diagnose_requests(timed_requests(traces), 1.0)
+    assert found.culprit == culprit
+    assert ("waited for masks too" in told(found, 100)) == said
+
+
+@pytest.mark.parametrize(("count", "checked"), [(FEWEST - 1, False), (FEWEST, True)])
+def test_no_law_is_told_of_a_few_requests(count: int, checked: bool) -> None:
+    found = diagnose_requests(timed_requests(steady(count, 5.0)), 1.0)
+    assert (found.littles_law is not None) == checked
+    assert ("Little's law" in told(found, 100)) == checked
 
 
 def test_too_few_requests_are_refused() -> None:

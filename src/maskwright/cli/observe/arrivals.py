@@ -18,6 +18,9 @@ from maskwright.cli.observe.stages import TimedRequest
 SHORTEST: Final = 10
 """Mean times that the window must be long: at its edges requests are only partly in it."""
 
+FEWEST: Final = 50
+"""Arrivals without which a mean says nothing about the law: of six, one slow request decides."""
+
 TOLERANCE: Final = 0.2
 GROWTH: Final = 1.5
 """How many times as long requests of the last quarter take as those of the second, in a system
@@ -44,9 +47,9 @@ class LittlesLaw:
 
 
 def check_littles_law(requests: Sequence[TimedRequest]) -> LittlesLaw | None:
-    """Check the law on requests in the order of their arrival; None for fewer than two arrivals at
-    different times."""
-    if len(requests) < 2 or requests[-1].received <= requests[0].received:
+    """Check the law on requests in the order of their arrival; None for fewer than `FEWEST`, or for
+    arrivals at one time."""
+    if len(requests) < FEWEST or requests[-1].received <= requests[0].received:
         return None
     begin, end = requests[0].received, requests[-1].received
     seconds = end - begin

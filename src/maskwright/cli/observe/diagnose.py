@@ -9,11 +9,16 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import Annotated
+from typing import Annotated, Final
 
 from maskwright.cli.arguments import Argument, Option
 from maskwright.cli.observe.arrivals import LittlesLaw
-from maskwright.cli.observe.diagnosis import Diagnosis, GroupTimes, diagnose_requests
+from maskwright.cli.observe.diagnosis import (
+    ADVICE,
+    Diagnosis,
+    GroupTimes,
+    diagnose_requests,
+)
 from maskwright.cli.observe.diagnosis_chart import diagnosis_charts
 from maskwright.cli.observe.stages import STAGES, timed_requests
 from maskwright.cli.observe.trace_file import read_traces
@@ -21,6 +26,9 @@ from maskwright.cli.options import JSON_HELP
 from maskwright.cli.output.chart import draw_charts
 from maskwright.cli.output.files import open_file
 from maskwright.cli.output.tables import Row, lay_out, output_width, paragraph
+
+WORTH_SAYING: Final = 0.1
+"""Share of the whole from which on a stage is mentioned beside the largest one."""
 
 
 def diagnose(
@@ -115,7 +123,8 @@ def _details(found: Diagnosis) -> list[str]:
             return [
                 f"Their answers have {slow.completion_tokens:,.0f} tokens, others "
                 f"{middle.completion_tokens:,.0f}; a token takes {_ms(_each(slow))} against "
-                f"{_ms(_each(middle))}."
+                f"{_ms(_each(middle))}.",
+                *_waited(slow),
             ]
         case "prefill":
             return [
@@ -126,6 +135,14 @@ def _details(found: Diagnosis) -> list[str]:
             return [f"{found.preempted:,} of the {slow.requests:,} were preempted."]
         case _:
             return []
+
+
+def _waited(slow: GroupTimes) -> list[str]:
+    """What the slowest requests have waited for masks beside decoding, if that is noticeable."""
+    masks = slow.stages["masks"]
+    if masks < WORTH_SAYING * slow.whole:
+        return []
+    return [f"They waited for masks too, for {_ms(masks)}: {ADVICE['masks']}"]
 
 
 def _each(group: GroupTimes) -> float:

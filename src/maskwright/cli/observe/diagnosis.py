@@ -23,8 +23,9 @@ ADVICE: Final[Mapping[str, str]] = {
     "raise --max-batch-tokens or --stall if decoding may wait for it.",
     "decode": "Lower max_tokens where answers needn't be long; where tokens come slowly, fewer "
     "requests at a time (--max-running) or a draft model help.",
-    "masks": "Masks came after the logits: see late_rows_total; `maskwright trace` shows "
-    "the costly places of a shape, and more --grammar-processes share the work.",
+    "masks": "Masks came after the logits, as they do in the first answers of a shape: send a "
+    "request of each shape after a start. `maskwright trace` shows the costly places of a shape, "
+    "and more --grammar-processes share the work of several.",
     "preemption": "Blocks ran out: see maskwright_kv_use; raise --kv-bytes, store keys and "
     "values as int8 (--kv-dtype), or lower --max-running.",
     "reader": "The clients read too slowly, not the server: look at the network and at what "
@@ -51,7 +52,8 @@ class Diagnosis:
     """What the slowest requests spend their time on, compared with the middle half of all.
 
     `culprit`: the stage with the largest excess of the slowest over the middle half, and `excess`
-    what all stages have. `preempted`: how many of the slowest were preempted."""
+    what all stages have; where that is decoding, and the slowest wait for masks at least as long,
+    it is the masks. `preempted`: how many of the slowest were preempted."""
 
     requests: int
     share: float
@@ -79,13 +81,17 @@ def diagnose_requests(requests: Sequence[TimedRequest], share: float) -> Diagnos
     quarter = len(ranked) // 4
     middle, slowest = group_times(ranked[quarter : len(ranked) - quarter]), group_times(tail)
     excess = {name: slowest.stages[name] - middle.stages[name] for name in STAGES}
+    culprit = max(STAGES, key=lambda name: excess[name])
+    # Who waits for masks as long as for the model is not helped by what makes decoding faster.
+    if culprit == "decode" and slowest.stages["masks"] >= slowest.stages["decode"]:
+        culprit = "masks"
     return Diagnosis(
         requests=len(requests),
         share=share,
         middle=middle,
         slowest=slowest,
         excess=excess,
-        culprit=max(STAGES, key=lambda name: excess[name]),
+        culprit=culprit,
         preempted=sum(one.preemptions > 0 for one in tail),
         longest=tuple(reversed(tail)),
         littles_law=check_littles_law(requests),
