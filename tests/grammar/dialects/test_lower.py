@@ -103,6 +103,12 @@ def test_captures(grammar: str, text: str, captured: Captured) -> None:
 @pytest.mark.parametrize(
     ("grammar", "place", "reason"),
     [
+        ('start: "a"\n%ignore MISSING', (2, 9), "MISSING is not defined ("),
+        ('start: "a"\n%ignore "b" (SPACES "c")\nSPACE: / /', (2, 14), "did you mean SPACE?"),
+        ("start: a /.*/\na[suffix=end]: TEXT\nTEXT: /b/", (2, 10), "end is not defined ("),
+        ('start: a "."\na[stop=ent]: /b/\nend: "c"', (2, 8), "did you mean end?"),
+        ('start: t{"a"}\nt{mark}: u\nu[stop=mark]: /b/', (3, 8), "mark is not defined ("),
+        ('start: t{"a"}\nt{mark}: mrak', (2, 10), "did you mean mark?"),
         ('a: "x"', (1, 1), "there is no rule 'start' to start with; there are: a"),
         ("start: b", (1, 8), "b is not defined"),
         ('start: "a"\nb: c', (2, 4), "c is not defined"),
@@ -128,6 +134,31 @@ def test_faults(grammar: str, place: tuple[int, int], reason: str) -> None:
         lowered(grammar)
     assert reason in str(caught.value)
     assert (caught.value.line, caught.value.column) == place
+
+
+def test_all_undefined_names_are_listed_at_once() -> None:
+    """In the order of the text, each once, with what it may mean."""
+    grammar = 'start: "a" lit b\n%ignore WS\nb[stop=ent]: lit | WORT\nWORD: /b/\nlist: "c"'
+    with pytest.raises(GrammarError) as caught:
+        lowered(grammar)
+    assert str(caught.value) == (
+        "lit is not defined; did you mean list? Also undefined: WS (line 2), ent (line 3), "
+        "WORT (line 3; did you mean WORD?) (line 1, column 12)\n"
+        '  start: "a" lit b\n             ^'
+    )
+    many = "start: " + " ".join(f"x{n:03}" for n in range(30))
+    with pytest.raises(GrammarError, match=r"x019 \(line 1\), x020 \(line 1\) and 9 more \(line 1"):
+        lowered(many)
+
+
+def test_options_of_a_template_take_its_arguments() -> None:
+    grammar = 'start: until{"x"} "x" | until{";"} ";"\nuntil{mark}[stop=mark]: /[a-z;]*/'
+    rules = lowered(grammar).rules
+    assert [t for t in ("abx", "ab;", "a;bx", "axb;", "axbx") if readings(rules, t)] == [
+        *("abx", "ab;", "a;bx", "axb;"),
+    ]
+    ended = lowered('start: until{"--"}\nuntil{mark}[capture="c", suffix=mark]: /[a-z]*/').rules
+    assert readings(ended, "ab--") == {(("c", "ab"),)}
 
 
 def test_limits() -> None:

@@ -6,9 +6,10 @@ possible: what follows must not begin with a character that could continue it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import NoReturn, assert_never
+from difflib import get_close_matches
+from typing import Final, NamedTuple, NoReturn, assert_never
 
 from maskwright.errors import Construct, GrammarError, LimitError
 from maskwright.grammar.dialects.ignored import not_empty, skipping
@@ -49,6 +50,11 @@ from maskwright.grammar.rules import tree as rules
 from maskwright.grammar.rules.tree import Expression, Rules
 from maskwright.limits import CHEAP, Limits, spend
 
+MOST_LISTED: Final = 20
+"""Undefined names that an error lists besides the first."""
+_MOST_COMPARED: Final = 1_000
+"""Defined names that are compared with an undefined one, to guess what was meant."""
+
 
 @dataclass(frozen=True, slots=True)
 class Lowered:
@@ -73,7 +79,8 @@ def lower(document: Document, start: str, limits: Limits) -> Lowered:
 
 
 def check_definitions(document: Document, start: str) -> None:
-    """Raise `GrammarError` with the place if the start rule or a name isn't defined."""
+    """Raise `GrammarError` with the place if the start rule isn't defined, or any name isn't, even
+    if the start rule doesn't lead to it. The error lists all undefined names."""
     if start not in document.definitions:
         known = ", ".join(document.definitions) or "none"
         raise GrammarError(
@@ -81,20 +88,58 @@ def check_definitions(document: Document, start: str) -> None:
             text=document.text,
             position=0,
         )
+    undefined = {use.name: use for use in sorted(_undefined(document), key=_place, reverse=True)}
+    if undefined:
+        first, *others = sorted(undefined.values(), key=_place)
+        reason = f"{first.name} is not defined{_hint(first, document)}"
+        if others:
+            listed = [f"{use.name} ({_line(use, document)})" for use in others[:MOST_LISTED]]
+            more = len(others) - len(listed)
+            reason += " " if reason.endswith("?") else ". "
+            reason += f"Also undefined: {', '.join(listed)}{f' and {more} more' if more else ''}"
+        raise GrammarError(reason, text=document.text, position=first.at)
+
+
+class _Use(NamedTuple):
+    """An undefined name: where it is used, and the parameters that are known there."""
+
+    name: str
+    at: int
+    parameters: tuple[str, ...]
+
+
+def _place(use: _Use) -> int:
+    return use.at
+
+
+def _undefined(document: Document) -> Iterator[_Use]:
+    for node in document.ignored:
+        yield from _undefined_in(document, node, ())
     for definition in document.definitions.values():
-        if definition.body is not None:
-            _check_names(document, definition.body, definition.parameters)
+        options = definition.options
+        for node in (definition.body, options.suffix, options.stop):
+            if node is not None:
+                yield from _undefined_in(document, node, definition.parameters)
 
 
-def _check_names(document: Document, node: Node, parameters: tuple[str, ...]) -> None:
-    """Refuse an undefined name, even if the start rule doesn't lead to it."""
-    if isinstance(node, Name) and node.name not in (*document.definitions, *parameters):
-        near = next((n for n in document.definitions if n.lower() == node.name.lower()), None)
-        hint = f"; did you mean {near}?" if near else ""
-        reason = f"{node.name} is not defined{hint}"
-        raise GrammarError(reason, text=document.text, position=node.at)
+def _undefined_in(document: Document, node: Node, parameters: tuple[str, ...]) -> Iterator[_Use]:
+    is_used = isinstance(node, Name)
+    if is_used and node.name not in document.definitions and node.name not in parameters:
+        yield _Use(node.name, node.at, parameters)
     for each in below(node):
-        _check_names(document, each, parameters)
+        yield from _undefined_in(document, each, parameters)
+
+
+def _line(use: _Use, document: Document) -> str:
+    return f"line {document.text.count(chr(10), 0, use.at) + 1}{_hint(use, document)}"
+
+
+def _hint(use: _Use, document: Document) -> str:
+    """The defined name that is most like an undefined one, as a question."""
+    known = [name for name in document.definitions if "__" not in name][:_MOST_COMPARED]
+    by_letters = {name.lower(): name for name in (*use.parameters, *known)}
+    near = get_close_matches(use.name.lower(), by_letters, n=1)
+    return f"; did you mean {by_letters[near[0]]}?" if near else ""
 
 
 class _Lowering:
@@ -167,7 +212,9 @@ class _Lowering:
         if options.capture is None:
             return expression
         if options.stop_capture is None:
-            tail = self.literal_text(options.suffix, definition.at) if options.suffix else ""
+            tail = ""
+            if options.suffix:
+                tail = self.literal_text(options.suffix, definition.at, arguments)
             return rules.Capture(options.capture, expression, tail)
         assert isinstance(expression, rules.Concat), "a text and its suffix"
         text, suffix = expression.parts
@@ -178,22 +225,24 @@ class _Lowering:
         options, at = definition.options, definition.at
         own = self.regular(body, arguments)
         if options.suffix is not None and options.stop_capture is not None:
-            end = self.literal_text(options.suffix, at)
+            end = self.literal_text(options.suffix, at, arguments)
             text = self.counted(definition, before_end(own, end), 0)
             suffix = self.terminal(words([end]), at)
             return rules.Concat((text, rules.Capture(options.stop_capture, suffix)))
         tail = 0
         if options.suffix is not None and options.max_tokens is not None:
-            tail = len(self.literal_text(options.suffix, at))
-        return self.counted(definition, self.remaining(own, definition), tail)
+            tail = len(self.literal_text(options.suffix, at, arguments))
+        return self.counted(definition, self.remaining(own, definition, arguments), tail)
 
-    def remaining(self, texts: Regular, definition: Definition) -> Regular:
+    def remaining(
+        self, texts: Regular, definition: Definition, arguments: dict[str, Node]
+    ) -> Regular:
         """Return the texts of a rule, `texts`, that `lazy`, `suffix` and `stop` leave."""
         options = definition.options
         if options.stop is not None:
-            return without_stop(texts, self.regular(options.stop))
+            return without_stop(texts, self.regular(options.stop, arguments))
         if options.suffix is not None:
-            texts = concat(texts, self.regular(options.suffix))
+            texts = concat(texts, self.regular(options.suffix, arguments))
         return shortest_first(texts) if options.lazy else texts
 
     def counted(self, definition: Definition, texts: Regular, tail: int) -> Expression:
@@ -213,9 +262,9 @@ class _Lowering:
             )
         return rules.Bounded(expression, most, tail)
 
-    def literal_text(self, node: Node, at: int) -> str:
+    def literal_text(self, node: Node, at: int, arguments: dict[str, Node]) -> str:
         """Return the only text of a node, which ends a rule."""
-        text = _single_text(self.regular(node))
+        text = _single_text(self.regular(node, arguments))
         if text is None:
             self.fail("the suffix of a rule with captures or max_tokens is one fixed string", at)
         return text
@@ -371,12 +420,11 @@ class _Lowering:
                 construct=Construct.rules([node.name]),
             )
         self.reading.append(node.name)
-        language = self.regular(
-            definition.body, dict(zip(definition.parameters, filled, strict=True))
-        )
+        given = dict(zip(definition.parameters, filled, strict=True))
+        language = self.regular(definition.body, given)
         if definition.options.max_tokens is not None:
             self.fail(f"the tokens of {node.name} can't be counted within a terminal", node.at)
-        language = self.remaining(language, definition)
+        language = self.remaining(language, definition, given)
         self.reading.pop()
         self.languages[node.name, filled] = language
         return language
