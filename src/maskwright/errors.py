@@ -11,6 +11,9 @@ import operator
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
+BYTE_ORDER_MARK: Final = "\ufeff"
+"""What editors may write before a text. It belongs to no grammar, and takes no column."""
+
 
 class MaskwrightError(Exception):
     """The base class of all errors that this package raises. They can be pickled, and so
@@ -159,6 +162,8 @@ class GrammarError(InputError):
     default_code = "invalid_grammar"
 
     def __init__(self, reason: str, *, text: str, position: int, param: str | None = None) -> None:
+        if text.startswith(BYTE_ORDER_MARK):
+            text, position = text[1:], max(0, position - 1)
         start = text.rfind("\n", 0, position) + 1
         shown = text[start:].partition("\n")[0].rstrip("\r")
         self.line = text.count("\n", 0, position) + 1

@@ -7,7 +7,7 @@ import pytest
 from maskwright import compile_grammar
 from maskwright.errors import GrammarError, InputError
 from maskwright.grammar.dialects.detect import detect
-from tests.matching import EVERY_BYTE
+from tests.matching import EVERY_BYTE, matches
 
 TEXTS = [
     ('start: "a"', "lark"),
@@ -16,7 +16,15 @@ TEXTS = [
     ('start[capture]: "::="', "lark"),
     ("X.2: /a/\nstart: X", "lark"),
     ("_sep{x}: x\nstart: _sep{A}", "lark"),
+    ('\n    start: "a" b\n    b: "c"\n', "lark"),
+    ('\t%ignore / /\n\tstart: "a"', "lark"),
+    ("  // a: b\n  ?start: x\n  x: /a/", "lark"),
+    ('\ufeffstart: "a"', "lark"),
+    ('\ufeff\n  start: "a"', "lark"),
     ('root ::= "a"', "gbnf"),
+    ('\ufeffroot ::= "a"', "gbnf"),
+    ('\n    root ::= "a"\n      | "b: c"', "gbnf"),
+    ("\ufeff  [1] main ::= 'a'", "ebnf"),
     ('# start: x\nroot ::= "a: b" # it\'s', "gbnf"),
     ('ws ::= [ \\t\'-]*\nroot ::= "//" ws', "gbnf"),
     ('main ::= "a"', "ebnf"),
@@ -37,7 +45,36 @@ def test_detected(text: str, dialect: str) -> None:
     assert detect(text) == dialect
 
 
-@pytest.mark.parametrize("text", ["", "hello", '{"type": "object"}', "a = b"])
+INDENTED = [
+    '\n    start: "a" b\n    b: "c"\n',
+    '\ufeffstart: "a" b\nb: "c"\n',
+    '\ufeff    start: "a" b\n  b: "c"',
+    '\ufeff\n    root ::= "a" b\n    b ::= "c"',
+    "\ufeff\n    [1] main ::= 'a' b\n    [2] b ::= 'c'",
+]
+
+
+@pytest.mark.parametrize("text", INDENTED)
+def test_texts_that_begin_with_space_or_a_byte_order_mark(text: str) -> None:
+    """The same, whether their dialect is recognised or named."""
+    for dialect in ("auto", detect(text)):
+        grammar = compile_grammar(text, EVERY_BYTE, dialect=dialect)
+        assert matches(grammar, "ac")
+        assert not matches(grammar, "a")
+
+
+def test_a_byte_order_mark_takes_no_column() -> None:
+    for text in ("start: b", "\ufeffstart: b"):
+        with pytest.raises(GrammarError) as raised:
+            compile_grammar(text, EVERY_BYTE)
+        assert (raised.value.line, raised.value.column) == (1, 8)
+        assert str(raised.value).endswith("\n  start: b\n         ^")
+    with pytest.raises(GrammarError, match="expected a name") as raised:
+        compile_grammar('start: "a" \ufeff "b"', EVERY_BYTE)
+    assert raised.value.column == 12
+
+
+@pytest.mark.parametrize("text", ["", "hello", "\ufeff", '{"type": "object"}', "a = b"])
 def test_what_is_no_grammar(text: str) -> None:
     with pytest.raises(GrammarError, match="neither a rule of Lark"):
         compile_grammar(text, EVERY_BYTE)

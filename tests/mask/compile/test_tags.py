@@ -66,6 +66,22 @@ def test_two_grammars_keep_their_rules_apart() -> None:
     assert not matches(grammar, "cc")
 
 
+def test_a_grammar_may_name_its_dialect() -> None:
+    """A comment after `//` is recognised as one of EBNF; GBNF has no such comments."""
+    text = '// a comment\nroot ::= "a"'
+    for syntax, accepted in (("ebnf", "a"), ("auto", "a")):
+        format = {"type": "grammar", "grammar": text, "syntax": syntax}
+        assert matches(compile_structural_tag(tag_of(format), EVERY_BYTE), accepted)
+    with pytest.raises(StructuralTagError, match="a rule begins with name"):
+        compile_structural_tag(
+            tag_of({"type": "grammar", "grammar": text, "syntax": "gbnf"}), EVERY_BYTE
+        )
+    with pytest.raises(StructuralTagError, match="syntax must be one of auto, lark, gbnf, ebnf"):
+        compile_structural_tag(
+            tag_of({"type": "grammar", "grammar": text, "syntax": "peg"}), EVERY_BYTE
+        )
+
+
 def test_options_reach_the_json_within() -> None:
     format = {"type": "json_schema", "json_schema": {"properties": {"a": {}, "b": {}}}}
     text = '{"b":1,"a":2}'

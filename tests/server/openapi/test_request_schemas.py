@@ -144,6 +144,9 @@ FORMAT_VALUES: tuple[Any, ...] = (
     {"choice": []},
     {"choice": "a"},
     {"grammar": "a", "disable_any_whitespace": True},
+    {"grammar": {"syntax": "gbnf", "definition": "a"}},
+    {"grammar": {"syntax": "regex", "definition": "a"}},
+    {"grammar": {"syntax": "gbnf"}},
     {"json_object": True},
     {"json_object": False},
     {"json": {}, "regex": "a"},
@@ -185,6 +188,16 @@ TOOL_VALUES: tuple[Any, ...] = (
             "format": {"type": "grammar", "syntax": "regex", "definition": "a"},
         }
     ],
+    *(
+        [
+            {
+                "type": "custom",
+                "name": "f",
+                "format": {"type": "grammar", "syntax": syntax, "definition": "a"},
+            }
+        ]
+        for syntax in ("gbnf", "ebnf", "peg")
+    ),
     [
         {
             "type": "custom",

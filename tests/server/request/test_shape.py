@@ -77,6 +77,18 @@ ELSEWHERE: list[tuple[dict[str, Any], Shape]] = [
     ({"guided_grammar": "x"}, GrammarShape("x", "auto", "guided_grammar")),
     ({"grammar": "x"}, GrammarShape("x", "auto", "grammar")),
     ({"ebnf": "x"}, GrammarShape("x", "auto", "ebnf")),
+    *(
+        (
+            {name: {"syntax": "gbnf", "definition": "x"}},
+            GrammarShape("x", "gbnf", f"{name}.definition"),
+        )
+        for name in ("guided_grammar", "grammar", "ebnf")
+    ),
+    (
+        {"structured_outputs": {"grammar": {"syntax": "lark", "definition": "x"}}},
+        GrammarShape("x", "lark", "structured_outputs.grammar.definition"),
+    ),
+    ({"ebnf": {"definition": "x"}}, GrammarShape("x", "auto", "ebnf.definition")),
     ({"structural_tag": "{}"}, TagShape("{}", "structural_tag")),
     ({"structured_outputs": {"json": SCHEMA}}, JsonShape(TEXT, "structured_outputs.json")),
     (
@@ -102,6 +114,10 @@ ELSEWHERE: list[tuple[dict[str, Any], Shape]] = [
         {"guided_grammar": "x", "structured_outputs": {"grammar": "x"}},
         GrammarShape("x", "auto", "structured_outputs.grammar"),
     ),
+    (
+        {"grammar": {"syntax": "lark", "definition": "x"}, "guided_grammar": "x"},
+        GrammarShape("x", "auto", "guided_grammar"),
+    ),
     ({"response_format": {"type": "text"}, "regex": "a"}, RegexShape("a", "regex")),
 ]
 
@@ -120,6 +136,16 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"guided_json": 5}, "guided_json"),
     ({"guided_json": "{"}, "guided_json"),
     ({"regex": ""}, "regex"),
+    ({"grammar": {"syntax": "peg", "definition": "x"}}, "grammar.syntax"),
+    ({"ebnf": {"syntax": "ebnf"}}, "ebnf.definition"),
+    ({"ebnf": {"syntax": "ebnf", "grammar": "x"}}, "ebnf.grammar"),
+    (
+        {
+            "grammar": {"syntax": "lark", "definition": "x"},
+            "ebnf": {"syntax": "ebnf", "definition": "x"},
+        },
+        "ebnf.definition",
+    ),
     ({"guided_choice": []}, "guided_choice"),
     ({"guided_choice": "a"}, "guided_choice"),
     ({"guided_choice": [1]}, "guided_choice[0]"),

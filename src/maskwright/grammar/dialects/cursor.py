@@ -7,7 +7,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Final, NoReturn
 
-from maskwright.errors import Construct, GrammarError, LimitError
+from maskwright.errors import BYTE_ORDER_MARK, Construct, GrammarError, LimitError
 from maskwright.grammar.regular.charset import LAST
 from maskwright.limits import DEFAULT_LIMITS
 
@@ -19,7 +19,7 @@ _DIGITS: Final = {"x": 2, "u": 4, "U": 8}
 class GrammarCursor:
     def __init__(self, text: str, most_depth: int = DEFAULT_LIMITS.schema_depth) -> None:
         self.text = text
-        self.at = 0
+        self.at = len(BYTE_ORDER_MARK) if text.startswith(BYTE_ORDER_MARK) else 0
         self._depth = 0
         self._most = most_depth
 

@@ -10,10 +10,11 @@ from maskwright.errors import GrammarError
 Dialect = Literal["lark", "gbnf", "ebnf"]
 DIALECTS: Final = get_args(Dialect)
 
-_BNF_RULE: Final = re.compile(r"^\s*(?:\[\s*\d+\w*\s*\]\s*)?([\w.-]+)\s*::=", re.MULTILINE)
+_BNF_RULE: Final = re.compile(r"^\ufeff?\s*(?:\[\s*\d+\w*\s*\]\s*)?([\w.-]+)\s*::=", re.MULTILINE)
 _LARK_RULE: Final = re.compile(
-    r"^[!?]*_*[A-Za-z][\w-]*[ \t]*(?:\{[^}\n]*\}|\[[^\n]*\])?[ \t]*(?:\.-?\d+)?[ \t]*:(?![:=])"
-    r"|^%\w",
+    r"^\ufeff?[ \t]*"
+    r"(?:[!?]*_*[A-Za-z][\w-]*[ \t]*(?:\{[^}\n]*\}|\[[^\n]*\])?[ \t]*(?:\.-?\d+)?[ \t]*:(?![:=])"
+    r"|%\w)",
     re.MULTILINE,
 )
 _EBNF_ALONE: Final = re.compile(
@@ -27,7 +28,8 @@ _COMMENT: Final = re.compile(r"#(?!x[0-9A-Fa-f])[^\n]*")
 
 
 def detect(text: str) -> Dialect:
-    """Return the dialect of a grammar. Lark has `name: …`, the others have `name ::= …`.
+    """Return the dialect of a grammar. Lark has `name: …`, the others have `name ::= …`, both
+    perhaps indented.
 
     Of the others it is GBNF if there is a rule `root` and nothing that only EBNF has: 'single'
     quotes, `#x41`, `a - b`, `/*` or `//` comments, numbered rules, lookahead `(=…)`, xgrammar's

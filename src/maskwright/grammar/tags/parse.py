@@ -27,6 +27,7 @@ from maskwright.grammar.tags.tree import (
     Repeated,
     SeparatedTags,
     Style,
+    Syntax,
     Tag,
     TagSequence,
     Token,
@@ -140,6 +141,14 @@ def _json_schema(node: TagNode) -> JsonSchemaText:
             pointer=f"{node.pointer}/max_whitespace_cnt",
         )
     return JsonSchemaText(schema, pointer, cast(Style, style), any_order, spaces == 0)
+
+
+def _grammar(node: TagNode) -> GrammarText:
+    syntax = node.string("syntax", "auto")
+    if syntax not in get_args(Syntax):
+        raise node.wrong("syntax", f"one of {', '.join(get_args(Syntax))}")
+    grammar, pointer = node.string("grammar"), f"{node.pointer}/grammar"
+    return GrammarText(grammar, pointer, cast(Syntax, syntax))
 
 
 def _schema(node: TagNode, name: str) -> Json:
@@ -272,9 +281,7 @@ _KINDS: dict[str, _FormatKind] = {
     "regex": _FormatKind(
         ("pattern",), lambda node: RegexText(node.string("pattern"), f"{node.pointer}/pattern")
     ),
-    "grammar": _FormatKind(
-        ("grammar",), lambda node: GrammarText(node.string("grammar"), f"{node.pointer}/grammar")
-    ),
+    "grammar": _FormatKind(("grammar", "syntax"), _grammar),
     "any_text": _FormatKind(("excludes", "max_chars", "max_tokens"), _any_text),
     "any_tokens": _FormatKind(("exclude_tokens", "max_tokens"), _any_tokens),
     "token": _FormatKind(

@@ -66,12 +66,16 @@ class RegexText:
     pointer: str
 
 
+Syntax = Literal["auto", "lark", "gbnf", "ebnf"]
+
+
 @dataclass(frozen=True, slots=True)
 class GrammarText:
-    """A text of a grammar in one of the dialects."""
+    """A text of a grammar in one of the dialects; "auto" is recognised."""
 
     grammar: str
     pointer: str
+    syntax: Syntax = "auto"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, cast
+from typing import Any, Final, Literal, TypeAlias, cast
 
 from maskwright.errors import InputError, named
+from maskwright.grammar.dialects.detect import DIALECTS, Dialect
 from maskwright.grammar.schema.document import kind_of, of_class
 from maskwright.grammar.schema.tree import Json
 
@@ -16,16 +17,21 @@ _NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 Mode = Literal["none", "auto", "required", "one"]
 """How many calls an answer has: none, any number ("auto"), at least one, or exactly one."""
 
+Syntax: TypeAlias = Literal["text", "regex"] | Dialect
+
 
 @dataclass(frozen=True, slots=True)
 class CustomInput:
-    """The input of a custom tool: any text, or a text of a grammar in Lark or of a regular
-    expression. `place`: the dotted path of the definition."""
+    """The input of a custom tool: any text, or a text of a grammar or of a regular expression.
+    `place`: the dotted path of the definition."""
 
-    syntax: Literal["text", "lark", "regex"] = "text"
+    syntax: Syntax = "text"
     definition: str = ""
     place: str = ""
 
+
+SYNTAXES: Final = ("regex", *DIALECTS)
+"""In which the input of a custom tool may be defined."""
 
 INPUT_SCHEMA: Final[Mapping[str, Any]] = {
     "type": "object",
@@ -137,15 +143,16 @@ def _custom(fields: Mapping[str, Any], place: str) -> Tool:
 
 def _definition(grammar: Mapping[str, Any], place: str) -> CustomInput:
     syntax, definition = grammar.get("syntax"), grammar.get("definition")
-    if syntax not in ("lark", "regex"):
+    if syntax not in SYNTAXES:
+        known = ", ".join(map(repr, SYNTAXES))
         raise InputError(
-            f"{place}.syntax {syntax!r} must be 'lark' or 'regex'", param=f"{place}.syntax"
+            f"{place}.syntax {syntax!r} must be one of {known}", param=f"{place}.syntax"
         )
     if not isinstance(definition, str) or not definition:
         raise InputError(
             f"{place}.definition must be the text of the grammar", param=f"{place}.definition"
         )
-    return CustomInput(syntax, definition, f"{place}.definition")
+    return CustomInput(cast(Syntax, syntax), definition, f"{place}.definition")
 
 
 def parse_tool_choice(choice: Json, tools: tuple[Tool, ...]) -> ToolChoice:

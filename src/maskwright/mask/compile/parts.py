@@ -148,8 +148,8 @@ class Parts:
                     return self._parameters(template, vocab).expression(root)
                 case RegexText(pattern=pattern):
                     return Terminal(full_match(pattern, self.limits))
-                case GrammarText(grammar=text):
-                    return self.grammar(text, None, vocab)
+                case GrammarText(grammar=text, syntax=syntax):
+                    return self.grammar(text, None if syntax == "auto" else syntax, vocab)
         except SchemaError as error:
             raise type(error)(error.reason, pointer=leaf.pointer + error.pointer) from None
         except LimitError as error:
@@ -275,9 +275,9 @@ class Parts:
                         "the pattern matches no text", pattern=wanted.definition, position=0
                     )
                 return Rules(START, {START: Terminal(language)})
-            case "lark":
+            case dialect:
                 tokens = GrammarTokens(vocab.special_tokens, frozenset(vocab.eos), vocab.tokens)
-                read = read_grammar(wanted.definition, "lark", tokens=tokens, limits=self.limits)
+                read = read_grammar(wanted.definition, dialect, tokens=tokens, limits=self.limits)
                 refuse_bounded(read.rules, "the input of a tool")
                 rules = fold_rules(read.rules)
                 RuleNetwork(rules, self._has_value, self.limits)  # which refuses one without texts

@@ -27,17 +27,22 @@ _TAG: Final[Json] = either(
     record({}), text(contentMediaType="application/json"), about="A structural tag, or its JSON."
 )
 _SOME_TEXT: Final[Json] = text(minLength=1)
+_SYNTAX: Final[Json] = one_of(("auto", *DIALECTS))
+_GRAMMAR: Final[Json] = either(
+    _SOME_TEXT,
+    given({"definition": _SOME_TEXT}, {"syntax": _SYNTAX}, closed=True),
+    about="A grammar in Lark, GBNF or EBNF, or an object that names its syntax as well.",
+)
 
 
 def shape_fields() -> Schemas:
     """Return the schema of each field that may contain a shape. A request has one shape."""
-    grammar = text("A grammar in Lark, GBNF or EBNF.", minLength=1)
     pattern = text("The answer matches this regular expression.", minLength=1)
     return {
-        "ebnf": grammar,
-        "grammar": grammar,
+        "ebnf": _GRAMMAR,
+        "grammar": _GRAMMAR,
         "guided_choice": array(text(), "The answer is one of the strings.", minItems=1),
-        "guided_grammar": grammar,
+        "guided_grammar": _GRAMMAR,
         "guided_json": SCHEMA_OR_TEXT,
         "guided_regex": pattern,
         "json_schema": SCHEMA_OR_TEXT,
@@ -75,7 +80,7 @@ def _response_format() -> Json:
         kind("json_schema", {"json_schema": inner}, {}),
         kind("json_schema", {"schema": SCHEMA_OR_TEXT}, named),
         *(kind("regex", {name: _SOME_TEXT}, {}) for name in patterns),
-        kind("grammar", {"grammar": _SOME_TEXT}, {"syntax": one_of(("auto", *DIALECTS))}),
+        kind("grammar", {"grammar": _SOME_TEXT}, {"syntax": _SYNTAX}),
         record({**tag, "format": ANYTHING}),
         record({**tag, "structures": ANYTHING, "triggers": ANYTHING}),
         about="The shape of the answer: any text, JSON, a pattern, a grammar or a structural tag.",
@@ -87,7 +92,7 @@ def _structured_outputs() -> Json:
         "json": SCHEMA_OR_TEXT,
         "regex": _SOME_TEXT,
         "choice": array(text(), minItems=1),
-        "grammar": _SOME_TEXT,
+        "grammar": _GRAMMAR,
         "json_object": constant(True),
         "structural_tag": _TAG,
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from maskwright.grammar.tools.tools import SYNTAXES
 from maskwright.server.json import Json
 from maskwright.server.openapi.builders import (
     ANYTHING,
@@ -67,7 +68,7 @@ _FUNCTION: Final[Schemas] = {
     "strict": ANYTHING,
 }
 _DEFINITION: Final[Schemas] = {
-    "syntax": one_of(("lark", "regex")),
+    "syntax": one_of(SYNTAXES),
     "definition": text(minLength=1),
 }
 

@@ -106,7 +106,7 @@ def parse_shape(body: Fields, format: Fields | None = None) -> Shape:
     default in `response_format`. Raises InputError with the dotted path of the wrong field."""
     shapes = list(_shapes(body, format or body.object("response_format")))
     for other in shapes[1:]:
-        if _content(other) != _content(shapes[0]):
+        if _differ(other, shapes[0]):
             raise InputError(
                 f"{shapes[0].place} and {other.place} ask for different shapes; send one",
                 param=other.place,
@@ -116,6 +116,13 @@ def parse_shape(body: Fields, format: Fields | None = None) -> Shape:
 
 
 Constraint: TypeAlias = JsonShape | RegexShape | ChoiceShape | GrammarShape | TagShape
+
+
+def _differ(one: Constraint, other: Constraint) -> bool:
+    if isinstance(one, GrammarShape) and isinstance(other, GrammarShape):
+        named = {one.dialect, other.dialect} - {"auto"}
+        return one.grammar != other.grammar or len(named) > 1
+    return _content(one) != _content(other)
 
 
 def _content(shape: Constraint) -> tuple[object, ...]:
@@ -149,7 +156,7 @@ def _shapes(body: Fields, format: Fields | None) -> Iterator[Constraint]:
         yield _choice(body, "guided_choice")
     for name in ("guided_grammar", "grammar", "ebnf"):
         if body.has(name):
-            yield GrammarShape(_text(body, name), "auto", body.at(name))
+            yield _grammar(body, name)
     if body.has("structural_tag"):
         yield _tag(body, "structural_tag")
 
@@ -173,9 +180,7 @@ def _format(fields: Fields) -> Shape:
             return RegexShape(_text(fields, name), fields.at(name))
         case "grammar":
             fields.only("type", "grammar", "syntax")
-            syntax = fields.choice("syntax", ("auto", *DIALECTS))
-            dialect = cast("Dialect | Literal['auto']", syntax or "auto")
-            return GrammarShape(_text(fields, "grammar"), dialect, fields.at("grammar"))
+            return GrammarShape(_text(fields, "grammar"), _syntax(fields), fields.at("grammar"))
         case "structural_tag":
             return TagShape(_compact(fields.values), fields.place)
         case other:
@@ -215,7 +220,7 @@ def _structured_outputs(fields: Fields) -> Constraint:
         case "choice":
             return _choice(fields, "choice")
         case "grammar":
-            return GrammarShape(_text(fields, "grammar"), "auto", fields.at("grammar"))
+            return _grammar(fields, "grammar")
         case "json_object":
             if not fields.boolean("json_object"):
                 raise invalid(fields.at("json_object"), "true", False)
@@ -276,6 +281,21 @@ def _schema_of(fields: Fields, name: str) -> JsonShape:
         _check_size(schema, place)
         return JsonShape(_compact(cast(Schema, schema)), place)
     raise invalid(place, "a JSON Schema (an object, true or false)", schema)
+
+
+def _grammar(fields: Fields, name: str) -> GrammarShape:
+    """Read a grammar: its text, or an object that names its syntax beside its definition, as in a
+    custom tool."""
+    if not isinstance(fields.get(name), dict):
+        return GrammarShape(_text(fields, name), "auto", fields.at(name))
+    inner = Fields.of(fields.get(name), fields.at(name))
+    inner.only("syntax", "definition")
+    return GrammarShape(_text(inner, "definition"), _syntax(inner), inner.at("definition"))
+
+
+def _syntax(fields: Fields) -> Dialect | Literal["auto"]:
+    syntax = fields.choice("syntax", ("auto", *DIALECTS))
+    return cast("Dialect | Literal['auto']", syntax or "auto")
 
 
 def _choice(fields: Fields, name: str) -> ChoiceShape:
