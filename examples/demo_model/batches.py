@@ -38,6 +38,11 @@ class Batch:
     targets: Tensor
     tokens: int
 
+    def to(self, device: torch.device) -> "Batch":
+        """The batch on a device."""
+        moved = (each.to(device) for each in (self.ids, self.at, self.targets))
+        return Batch(*moved, self.tokens)
+
 
 def render(tokenizer: PreTrainedTokenizerFast, drawn: Example) -> str:
     """The prompt, exactly as the checkpoint's chat template renders a request."""

@@ -11,6 +11,7 @@ from examples.demo_model.corpus import extraction
 from examples.demo_model.llama import Model
 
 SEED = 1_000_003
+CPU = torch.device("cpu")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,9 @@ def held_out(tokenizer: PreTrainedTokenizerFast, count: int) -> HeldOut:
 
 
 @torch.no_grad()
-def evaluate(model: Model, examples: HeldOut, pad: int) -> tuple[float, float]:
+def evaluate(
+    model: Model, examples: HeldOut, pad: int, device: torch.device = CPU
+) -> tuple[float, float]:
     """Loss per answer token, and the share of values whose every token is the likeliest one.
 
     The answer up to a value is given, so this is a little kinder than decoding freely.
@@ -38,7 +41,7 @@ def evaluate(model: Model, examples: HeldOut, pad: int) -> tuple[float, float]:
     order = sorted(range(len(examples.rows)), key=lambda i: examples.rows[i].length)
     for start in range(0, len(order), 16):
         part = order[start : start + 16]
-        batch = pack([examples.rows[i] for i in part], pad)
+        batch = pack([examples.rows[i] for i in part], pad).to(device)
         logits = model(batch.ids, batch.at)
         losses += F.cross_entropy(logits, batch.targets, reduction="sum").item()
         counted += len(batch.targets)
@@ -51,11 +54,14 @@ def evaluate(model: Model, examples: HeldOut, pad: int) -> tuple[float, float]:
 
 
 @torch.no_grad()
-def greedy(model: Model, prompt: list[int], end: int, limit: int = 160) -> list[int]:
+def greedy(
+    model: Model, prompt: list[int], end: int, device: torch.device = CPU, limit: int = 160
+) -> list[int]:
     """A greedy answer, without a cache: for looking at, on short prompts."""
     ids = list(prompt)
     while len(ids) < len(prompt) + limit:
-        logits = model(torch.tensor([ids]), torch.tensor([len(ids) - 1]))
+        last = torch.tensor([len(ids) - 1], device=device)
+        logits = model(torch.tensor([ids], device=device), last)
         ids.append(int(logits.argmax(-1)))
         if ids[-1] == end:
             break

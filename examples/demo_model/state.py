@@ -27,7 +27,7 @@ class Progress:
 
 
 class State:
-    """Model and optimisers of one worker."""
+    """Model and optimisers of one worker, or of the one model on a device."""
 
     def __init__(
         self,
@@ -35,10 +35,11 @@ class State:
         rate: float,
         shape: Shape = Shape(),  # noqa: B008
         start: Path | None = None,
+        device: str = "cpu",
     ) -> None:
         torch.manual_seed(0)
-        self.path, self.rate = path, rate
-        self.model = Model(shape)
+        self.path, self.rate, self.device = path, rate, torch.device(device)
+        self.model = Model(shape).to(self.device)
         named = list(self.model.named_parameters())
         matrices = [p for name, p in named if p.ndim == 2 and "embed" not in name]
         others = [p for name, p in named if p.ndim != 2 or "embed" in name]
@@ -50,7 +51,7 @@ class State:
         if start is not None and not path.exists():
             load(self.model, start)
         if path.exists():
-            saved = torch.load(path, weights_only=True)
+            saved = torch.load(path, map_location=self.device, weights_only=True)
             self.model.load_state_dict(saved["model"])
             for optimiser, state in zip((self.muon, self.adam), saved["optimisers"], strict=True):
                 optimiser.load_state_dict(state)
@@ -69,6 +70,7 @@ class State:
 
     def learn(self, batch: Batch, factor: float) -> float:
         """One step at ``factor`` times the full rate; the loss before it."""
+        batch = batch.to(self.device)
         loss = F.cross_entropy(self.model(batch.ids, batch.at), batch.targets)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)

@@ -1,9 +1,11 @@
 """Train the demo model on a schedule of wall-clock time; a run can be stopped and resumed.
 
     python -m examples.demo_model.train --tokenizer DIR --work DIR --minutes 100
+    python -m examples.demo_model.train --device cuda --workers 15 ... --minutes 9
 
-Each worker trains on batches of its own. Every few seconds the workers' weights are averaged,
-weighted by the tokens of each, so that a slow core doesn't slow down the others. The learning rate
+On a CPU each worker trains on batches of its own. Every few seconds the workers' weights are
+averaged, weighted by the tokens of each, so that a slow core doesn't slow down the others. With
+another ``--device`` one model trains there, and the workers make its batches. The learning rate
 is constant and falls to zero over the last ``--decay-minutes``. A run that is started again with
 an old ``--work`` goes on from its last checkpoint, so that ``--minutes 20 --decay-minutes 20``
 starts the decay at once. The tasks grow from short copying to everything over the first
@@ -13,9 +15,7 @@ checkpoint.
 
 import argparse
 import ctypes
-import json
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
@@ -26,12 +26,10 @@ import torch.multiprocessing as mp
 from torch import Tensor
 from transformers import AutoTokenizer
 
-from examples.demo_model.batches import Batch, stream
-from examples.demo_model.held_out import HeldOut, evaluate, greedy, held_out
-from examples.demo_model.llama import save
+from examples.demo_model.course import Course, rate_factor
+from examples.demo_model.log import Log
+from examples.demo_model.on_device import learn
 from examples.demo_model.state import State
-
-POOL = 384
 
 
 @dataclass(slots=True)
@@ -42,60 +40,8 @@ class Shared:
     tokens: Tensor
     steps: Tensor
     barrier: Barrier
-    index: Any
     deadline: Any
-    level: Any
-    stop: Any
-
-
-def _batches(shared: Shared, tokenizer: Any, options: argparse.Namespace) -> Iterator[Batch]:
-    """Endless batches of examples that no worker has used yet."""
-    while True:
-        with shared.index.get_lock():
-            start = shared.index.value
-            shared.index.value += POOL
-        yield from stream(
-            tokenizer, options.seed, start, shared.level.value, POOL, options.batch_tokens
-        )
-
-
-class Log:
-    """The log of a run, which the first worker prints and writes."""
-
-    def __init__(self, state: State, tokenizer: Any, options: argparse.Namespace) -> None:
-        self.state, self.tokenizer, self.options = state, tokenizer, options
-        self.examples: HeldOut = held_out(tokenizer, options.held_out)
-        self.evaluated = state.progress.tokens
-
-    def round(self, loss: float, factor: float, level: float, tokens: int, seconds: float) -> None:
-        """Print a line when weights have been averaged, and evaluate after enough tokens."""
-        progress = self.state.progress
-        print(
-            f"step {progress.step} tokens {progress.tokens / 1e6:.2f}M loss {loss:.3f} "
-            f"level {level:.2f} factor {factor:.2f} {tokens / seconds:.0f} tokens/s",
-            flush=True,
-        )
-        if progress.tokens - self.evaluated >= self.options.evaluate_every:
-            self.evaluated = progress.tokens
-            self.evaluate(loss)
-
-    def evaluate(self, loss: float) -> None:
-        """Add a row to the curve, and print one example as the model decodes it."""
-        progress, model = self.state.progress, self.state.model
-        held_loss, exact = evaluate(model, self.examples, self.tokenizer.pad_token_id)
-        row = {
-            "step": progress.step,
-            "tokens": progress.tokens,
-            "minutes": round(progress.seconds / 60, 1),
-            "loss": round(loss, 4),
-            "held_out_loss": round(held_loss, 4),
-            "held_out_values_exact": round(exact, 4),
-        }
-        with (self.options.work / "curve.jsonl").open("a") as curve:
-            curve.write(json.dumps(row) + "\n")
-        sample = self.examples.rows[progress.step % len(self.examples.rows)]
-        answer = greedy(model, sample.prompt, self.tokenizer.eos_token_id)
-        print(row, self.tokenizer.decode(answer), flush=True)
+    course: Course
 
 
 def work(rank: int, shared: Shared, options: argparse.Namespace) -> None:
@@ -104,15 +50,13 @@ def work(rank: int, shared: Shared, options: argparse.Namespace) -> None:
     tokenizer = AutoTokenizer.from_pretrained(options.tokenizer)
     state = State(options.work / "latest.pt", options.rate, start=options.start)
     log = Log(state, tokenizer, options) if rank == 0 else None
-    total, decay = options.minutes * 60, max(options.decay_minutes * 60, 1e-9)
-    batches = _batches(shared, tokenizer, options)
+    course = shared.course
+    batches = course.batches(tokenizer, options)
     mean, factor, met = 0.0, 0.0, time.time()
-    while not shared.stop.value:
+    while not course.stop.value:
         tokens = steps = 0
         while not steps or time.time() < shared.deadline.value:
-            left = total - (time.time() - options.began)
-            warm = min(1.0, (state.progress.step + steps + 1) / 50)
-            factor = warm * max(0.0, min(1.0, left / decay))
+            factor = rate_factor(state.progress.step + steps, options)
             batch = next(batches)
             loss = state.learn(batch, factor)
             mean = 0.97 * mean + 0.03 * loss if mean else loss
@@ -125,21 +69,42 @@ def work(rank: int, shared: Shared, options: argparse.Namespace) -> None:
         state.progress.tokens += gained
         state.progress.step += int(shared.steps.sum())
         state.progress.seconds += now - met
-        state.progress.index = shared.index.value
+        state.progress.index = course.index.value
         if rank == 0:
-            shared.stop.value = now - options.began >= total
-            shared.level.value = min(1.0, state.progress.tokens / options.easy_tokens)
+            course.stop.value = now - options.began >= options.minutes * 60
+            course.follow(state.progress, options)
             shared.deadline.value = now + options.round_seconds
         shared.barrier.wait()
         if log:
-            log.round(mean, factor, shared.level.value, gained, now - met)
+            log.round(mean, factor, course.level.value, gained, now - met)
             state.save()
         met = now
     if log:
-        end, pad = tokenizer.eos_token_id, tokenizer.pad_token_id
-        save(state.model, options.work / "export", end, pad)
-        tokenizer.save_pretrained(options.work / "export", save_jinja_files=False)
-        log.evaluate(mean)
+        log.finish(mean)
+
+
+def _average(state: State, course: Course, options: argparse.Namespace) -> None:
+    """Train with workers whose weights are averaged."""
+    context = mp.get_context("spawn")
+    shared = Shared(
+        slots=torch.zeros(options.workers, state.flat().numel()).share_memory_(),
+        tokens=torch.zeros(options.workers, dtype=torch.float64).share_memory_(),
+        steps=torch.zeros(options.workers, dtype=torch.float64).share_memory_(),
+        barrier=context.Barrier(options.workers),
+        deadline=context.Value(ctypes.c_double, options.began + options.round_seconds),
+        course=course,
+    )
+    mp.start_processes(work, (shared, options), options.workers, start_method="spawn")
+
+
+def torch_device(name: str) -> str:
+    """A device that torch can compute on."""
+    try:
+        torch.zeros(1, device=name)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).partition("\n")[0]
+        raise argparse.ArgumentTypeError(f"torch can't compute on {name!r}: {reason}") from error
+    return name
 
 
 def main() -> None:
@@ -153,7 +118,10 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=0.02)
     parser.add_argument("--easy-tokens", type=float, default=3e6)
     parser.add_argument("--batch-tokens", type=int, default=6000)
-    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument(
+        "--device", type=torch_device, default="cpu", help="as torch names it: cuda"
+    )
+    parser.add_argument("--workers", type=int, default=2, help="processes")
     parser.add_argument("--round-seconds", type=float, default=20)
     parser.add_argument("--evaluate-every", type=float, default=5e5, help="tokens")
     parser.add_argument("--held-out", type=int, default=200, help="examples of an evaluation")
@@ -161,19 +129,14 @@ def main() -> None:
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
     options.began = time.time()
-    state = State(options.work / "latest.pt", options.rate, start=options.start)
-    context = mp.get_context("spawn")
-    shared = Shared(
-        slots=torch.zeros(options.workers, state.flat().numel()).share_memory_(),
-        tokens=torch.zeros(options.workers, dtype=torch.float64).share_memory_(),
-        steps=torch.zeros(options.workers, dtype=torch.float64).share_memory_(),
-        barrier=context.Barrier(options.workers),
-        index=context.Value(ctypes.c_longlong, state.progress.index),
-        deadline=context.Value(ctypes.c_double, options.began + options.round_seconds),
-        level=context.Value(ctypes.c_double, min(1.0, state.progress.tokens / options.easy_tokens)),
-        stop=context.Value(ctypes.c_bool, options.minutes <= 0),
+    state = State(
+        options.work / "latest.pt", options.rate, start=options.start, device=options.device
     )
-    mp.start_processes(work, (shared, options), options.workers, start_method="spawn")
+    course = Course.begin(mp.get_context("spawn"), state.progress, options)
+    if state.device.type == "cpu":
+        _average(state, course, options)
+    else:
+        learn(state, course, options)
 
 
 if __name__ == "__main__":

@@ -184,17 +184,18 @@ def test_a_trace_tells_them(served: Served) -> None:
 
 
 def test_what_stopped_an_answer_is_told(served: Served) -> None:
-    whole = answer(served, temperature=0)[0]
+    asked: dict[str, Any] = {"messages": [{"role": "user", "content": "Hello!"}], "temperature": 0}
+    whole = answer(served, **asked)[0]
     stop = whole[3:5]
-    [choice] = ask(served, temperature=0, stop=[stop, "never there"]).json()["choices"]
+    [choice] = ask(served, **asked, stop=[stop, "never there"]).json()["choices"]
     assert (choice["stop_reason"], choice["message"]["content"]) == (
         stop,
         whole[: whole.index(stop)],
     )
     token = tokens_of(served, whole)[1]
-    [choice] = ask(served, temperature=0, stop_token_ids=[token]).json()["choices"]
+    [choice] = ask(served, **asked, stop_token_ids=[token]).json()["choices"]
     assert choice["stop_reason"] == token
-    [choice] = ask(served, temperature=0, max_tokens=3).json()["choices"]
+    [choice] = ask(served, **asked, max_tokens=3).json()["choices"]
     assert choice["stop_reason"] is None
 
 

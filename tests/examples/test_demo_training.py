@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import json
 import random
+import time
+from argparse import ArgumentTypeError, Namespace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
+import torch.multiprocessing as mp
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from examples.demo_model.batches import Batch, stream
+from examples.demo_model.course import Course, rate_factor
 from examples.demo_model.held_out import evaluate, held_out
 from examples.demo_model.llama import Model, Shape, load, save
 from examples.demo_model.muon import orthogonal
+from examples.demo_model.on_device import learn
 from examples.demo_model.state import State
+from examples.demo_model.train import torch_device
 from maskwright.models import DEMO_PATH
 
 SMALL = Shape(vocabulary=64, hidden=32, inner=48, layers=2, heads=4, kv_heads=2, positions=64)
@@ -128,3 +135,62 @@ def test_a_run_starts_from_a_checkpoint(tmp_path: Path) -> None:
     state = State(tmp_path / "latest.pt", rate=0.02, shape=QUICK, start=tmp_path)
     load(model, tmp_path)  # the halved weights
     assert torch.equal(state.flat(), torch.nn.utils.parameters_to_vector(model.parameters()))
+
+
+def options(work: Path, **given: Any) -> Namespace:
+    """The options of a run of one round."""
+    few: dict[str, Any] = {
+        "work": work,
+        "tokenizer": DEMO_PATH,
+        "seed": 3,
+        "workers": 1,
+        "minutes": 1e-3,
+        "decay_minutes": 0.0,
+        "round_seconds": 0.0,
+        "easy_tokens": 3e6,
+        "batch_tokens": 900,
+        "held_out": 3,
+        "evaluate_every": 1e9,
+        "began": time.time(),
+    }
+    return Namespace(**{**few, **given})
+
+
+def train_on_device(work: Path, **given: Any) -> State:
+    run = options(work, **given)
+    state = State(work / "latest.pt", 0.02, QUICK)
+    learn(state, Course.begin(mp.get_context("spawn"), state.progress, run), run)
+    return state
+
+
+def test_one_model_learns_from_batches_of_other_processes(tmp_path: Path) -> None:
+    state = train_on_device(tmp_path)
+    assert (state.progress.step, state.progress.index) == (1, 384)
+    [row] = (tmp_path / "curve.jsonl").read_text().splitlines()
+    assert json.loads(row)["tokens"] == state.progress.tokens > 0
+    exported = AutoModelForCausalLM.from_pretrained(tmp_path / "export", dtype=torch.float32)
+    weights = torch.nn.utils.parameters_to_vector(state.model.parameters()).half().float()
+    assert torch.equal(torch.nn.utils.parameters_to_vector(exported.model.parameters()), weights)
+    resumed = State(tmp_path / "latest.pt", 0.02, QUICK)
+    assert torch.equal(resumed.flat(), state.flat())
+    assert resumed.progress == state.progress
+
+
+def test_a_process_that_fails_to_make_batches_ends_the_run(tmp_path: Path) -> None:
+    with pytest.raises(mp.ProcessRaisedException, match="TypeError"):
+        train_on_device(tmp_path, batch_tokens="many")
+
+
+def test_what_torch_cannot_compute_on_is_no_device() -> None:
+    assert torch_device("cpu") == "cpu"
+    with pytest.raises(ArgumentTypeError, match="torch can't compute on 'abacus'"):
+        torch_device("abacus")
+
+
+def test_the_rate_rises_and_falls(tmp_path: Path) -> None:
+    run = options(tmp_path, minutes=10, decay_minutes=4)
+    assert rate_factor(0, run) == 1 / 50
+    assert rate_factor(49, run) == rate_factor(1000, run) == 1.0
+    for left, factor in ((4, 1.0), (2, 0.5), (1, 0.25), (0, 0.0), (-1, 0.0)):
+        run.began = time.time() - (10 - left) * 60
+        assert rate_factor(1000, run) == pytest.approx(factor, abs=0.02)

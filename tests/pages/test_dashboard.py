@@ -285,6 +285,8 @@ def test_nobody_there_is_told(run: Run) -> None:  # noqa: F811
 
 
 def test_since_is_a_number(served: Served) -> None:
+    with served.client() as client:
+        client.completions.create(model="demo", prompt="Once", max_tokens=1)
     newest = httpx.get(f"{served.url}/v1/state").json()["recent"][-1]["number"]
     answer = httpx.get(f"{served.url}/state?since={newest - 1}").json()
     assert [one["number"] for one in answer["recent"]] == [newest]
