@@ -29,6 +29,7 @@ from maskwright.automaton.leaf.keys import (
 from maskwright.automaton.leaf.table import LeafTable
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.regular.terms import EPSILON
+from tests.ids import named
 
 TERM = full_match("[a-z]+")
 
@@ -42,7 +43,7 @@ TERM = full_match("[a-z]+")
         (TokenId((), 0, 3), Within((), 0, 3)),
         (Escape(TERM), End(TERM)),
     ],
-    ids=str,
+    ids=named,
 )
 def test_equal_tuples_of_two_kinds_are_two_states(one: Key, other: Key) -> None:
     assert one == other
@@ -61,7 +62,7 @@ def test_equal_tuples_of_two_kinds_are_two_states(one: Key, other: Key) -> None:
         (End(1), End(2)),
         (LiteralState(b"ab", 0), LiteralState(b"b", 0)),
     ],
-    ids=str,
+    ids=named,
 )
 def test_keys_that_differ_in_a_field_are_read_differently(one: Key, other: Key) -> None:
     leaves = LeafTable()

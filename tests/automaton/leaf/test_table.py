@@ -17,6 +17,7 @@ from maskwright.grammar.regular.terms import (
     tagged,
     word_slice,
 )
+from tests.ids import named
 from tests.leaf_states import leaf_after
 
 NAMES = ("a", "abc", "abd", "b")
@@ -77,7 +78,7 @@ def test_a_state_before_a_gated_one_has_its_gate() -> None:
         (End(("x", 1)), ("x", 1)),
         (LiteralState(b"a", 0), None),
     ],
-    ids=str,
+    ids=named,
 )
 def test_labels(key: Key, label: object) -> None:
     leaves = LeafTable()

@@ -10,6 +10,7 @@ from maskwright.automaton.value.finite_values import canonical, cheapest, finite
 from maskwright.grammar.schema.parse import ParseOptions, parse_schema
 from maskwright.grammar.shape.shape import Shape
 from maskwright.grammar.shape.shapes import Shapes
+from tests.ids import named
 
 
 def shape(schema: Any) -> Shape:
@@ -29,7 +30,7 @@ FEW: list[tuple[Any, set[str], set[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("schema", "strings", "scalars"), FEW, ids=lambda each: str(each)[:60])
+@pytest.mark.parametrize(("schema", "strings", "scalars"), FEW, ids=named)
 def test_few(schema: Any, strings: set[str], scalars: set[str]) -> None:
     found = finite_values(shape(schema))
     assert set(found.strings or ()) == strings

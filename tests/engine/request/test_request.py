@@ -9,6 +9,7 @@ import pytest
 from maskwright.engine import Completion, Delta, FinishReason, Request
 from maskwright.errors import InputError
 from maskwright.sampling import SamplingParams
+from tests.ids import named
 from tests.server.scripted import score
 
 GRAMMAR: Any = object()
@@ -30,7 +31,7 @@ ACCEPTED: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("fields", ACCEPTED, ids=str)
+@pytest.mark.parametrize("fields", ACCEPTED, ids=named)
 def test_requests(fields: dict[str, Any]) -> None:
     made = request(**fields)
     assert {name: getattr(made, name) for name in fields} == fields
@@ -50,7 +51,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "param"), REFUSED, ids=str)
+@pytest.mark.parametrize(("fields", "param"), REFUSED, ids=named)
 def test_refusals(fields: dict[str, Any], param: str) -> None:
     with pytest.raises(InputError) as raised:
         request(**fields)

@@ -23,6 +23,7 @@ from maskwright.grammar.dialects.syntax import (
 )
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.schema.tree import Schema
+from tests.ids import named
 
 A, B = (Literal(full_match(text), at) for at, text in enumerate("ab"))
 
@@ -41,7 +42,7 @@ BELOW: list[tuple[Node, tuple[Node, ...]]] = [
 ]
 
 
-@pytest.mark.parametrize(("node", "expected"), BELOW, ids=repr)
+@pytest.mark.parametrize(("node", "expected"), BELOW, ids=named)
 def test_the_nodes_below_a_node(node: Node, expected: tuple[Node, ...]) -> None:
     assert below(node) == expected
 

@@ -23,6 +23,7 @@ from maskwright.grammar.rules.tree import (
     renamed,
 )
 from maskwright.grammar.schema.tree import Schema
+from tests.ids import named
 
 N = Terminal(full_match("n"))
 TOKEN = SpecialToken(((7, 7),))
@@ -44,7 +45,7 @@ RENAMED: list[tuple[Expression, Expression]] = [
 ]
 
 
-@pytest.mark.parametrize(("expression", "expected"), RENAMED, ids=repr)
+@pytest.mark.parametrize(("expression", "expected"), RENAMED, ids=named)
 def test_rules_get_a_prefix(expression: Expression, expected: Expression) -> None:
     assert renamed(expression, "p-") == expected
 
@@ -59,7 +60,7 @@ PARTS: list[tuple[Expression, list[Expression]]] = [
 ]
 
 
-@pytest.mark.parametrize(("expression", "expected"), PARTS, ids=repr)
+@pytest.mark.parametrize(("expression", "expected"), PARTS, ids=named)
 def test_all_parts(expression: Expression, expected: list[Expression]) -> None:
     found = list(all_parts(expression))
     assert found[0] == expression

@@ -10,6 +10,7 @@ import pytest
 from maskwright.errors import LimitError, SchemaError
 from maskwright.grammar.schema import document
 from maskwright.limits import DEFAULT_LIMITS, Limits
+from tests.ids import named
 
 
 @pytest.mark.parametrize(
@@ -23,7 +24,7 @@ from maskwright.limits import DEFAULT_LIMITS, Limits
         ((1, 2), ""),
         ({"a": {"b"}}, "/a"),
     ],
-    ids=str,
+    ids=named,
 )
 def test_what_is_not_json(value: Any, pointer: str) -> None:
     with pytest.raises(SchemaError) as raised:
@@ -91,7 +92,7 @@ SETTINGS: list[tuple[Callable[[Any, str], Any], list[Any], list[Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("read", "right", "wrong", "expected"), SETTINGS, ids=str)
+@pytest.mark.parametrize(("read", "right", "wrong", "expected"), SETTINGS, ids=named)
 def test_settings(
     read: Callable[[Any, str], Any], right: list[Any], wrong: list[Any], expected: str
 ) -> None:

@@ -64,7 +64,11 @@ READ: list[tuple[Draft, Any, list[Assertion]]] = [
 ]
 
 
-@pytest.mark.parametrize(("draft", "document", "expected"), READ, ids=str)
+@pytest.mark.parametrize(
+    ("draft", "document", "expected"),
+    READ,
+    ids=[f"{draft.name} {document}" for draft, document, _ in READ],
+)
 def test_assertions(draft: Draft, document: Any, expected: list[Assertion]) -> None:
     root = parse_schema(document, ParseOptions(draft=draft)).root
     assert list(root.assertions) == expected

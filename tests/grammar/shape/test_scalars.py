@@ -22,6 +22,7 @@ from maskwright.grammar.schema.tree import (
     Values,
 )
 from maskwright.grammar.shape.scalars import literals_of, numbers_of, scalars_of, strings_of
+from tests.ids import named
 
 INTEGER = TypeIs(frozenset(["integer"]))
 FROM_1, TO_3 = NumberIn(Interval(low=Decimal(1))), NumberIn(Interval(high=Decimal(3)))
@@ -60,7 +61,7 @@ NUMBERS: list[tuple[list[Assertion], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("branch", "expected"), NUMBERS, ids=str)
+@pytest.mark.parametrize(("branch", "expected"), NUMBERS, ids=named)
 def test_numbers(branch: list[Assertion], expected: str) -> None:
     language = numbers_of(branch, 2_500)
     assert " ".join(text for text in TEXTS if contains(language, text)) == expected

@@ -37,7 +37,9 @@ def test_a_tape_does_what_a_graph_does() -> None:
 
 
 @pytest.mark.parametrize(
-    "read", [lambda x: x.sum().item(), lambda x: bool(x.any()), lambda x: x[x > 0]], ids=str
+    "read",
+    [lambda x: x.sum().item(), lambda x: bool(x.any()), lambda x: x[x > 0]],
+    ids=["a number", "a condition", "a selection"],
 )
 def test_a_tape_refuses_what_reads_from_the_device(read: object) -> None:
     with torch.inference_mode(), pytest.raises(AssertionError, match="reads from the device"):
