@@ -22,7 +22,8 @@ from tests.source_tree import source_of
 PACKAGE = Path(__file__).resolve().parent.parent / "src" / "maskwright"
 FACE = "__init__"
 LAYERS = (
-    *("kernels", "errors", "limits", "resources", "user_cache", "key_digest", "compiled", "sizing"),
+    *("kernels", "errors", "json_faults", "limits", "resources", "user_cache", "key_digest"),
+    *("compiled", "sizing"),
     "native",
     "model_options",
     *("grammar", "automaton", "vocab", "mask", "workbench", FACE, "instances", "processes"),

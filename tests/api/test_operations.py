@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 import ssl
-import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -207,23 +206,6 @@ def test_a_drain_ends_when_its_time_is_over() -> None:
         reader.join(PATIENCE)
     last = [line for line in lines if line][-1]
     assert json.loads(last.removeprefix("data: "))["error"]["code"] == "engine_stopped"
-
-
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A certificate for the loopback address, signed by itself, and its key."""
-    folder = tmp_path_factory.mktemp("tls")
-    made, key = folder / "cert.pem", folder / "key.pem"
-    subprocess.run(
-        [
-            *("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"),
-            *("-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"),
-            *("-keyout", str(key), "-out", str(made)),
-        ],
-        check=True,
-        capture_output=True,
-    )
-    return made, key
 
 
 def test_the_server_speaks_tls_and_ends_at_once_when_idle(certificate: tuple[Path, Path]) -> None:

@@ -17,7 +17,7 @@ import pytest
 
 from maskwright.cli.bulk import sender
 from tests.bounds import PATIENCE
-from tests.cli.bulk.fake_server import FakeServer, completion, fake_server, number_of
+from tests.cli.bulk.fake_server import Answer, FakeServer, completion, fake_server, number_of
 from tests.cli.conftest import Run
 
 SCHEMA = {
@@ -243,18 +243,129 @@ def test_what_all_requests_would_meet_ends_the_run(
         assert run(*arguments, "--url", fake.url).returncode == 0
 
 
-def test_the_report_says_why_the_first_record_failed(run: Run, tmp_path: Path) -> None:
-    """A template that names a field wrongly fails for every record; counts alone don't say so."""
-    source = records(tmp_path / "in.jsonl", 3)
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (
+            '{"id": "x", "txt": "a"}',
+            "of record x: line 4: the record has no field 'text' (did you mean 'txt'?); it has id, "
+            "txt",
+        ),
+        ('{"id": null, "txt": 1}', "with index 1: line 4: the record has no field 'text'"),
+        (
+            '{"text": "record 7",}',
+            "with index 1: line 4: not valid JSON: the comma before '}' is one too many at column "
+            "20",
+        ),
+        ("[]", "with index 1: line 4: a record is a JSON object or a string"),
+    ],
+)
+@pytest.mark.parametrize("carry", [(), ("--carry", "id")])
+def test_the_report_says_which_record_failed_first_and_why(
+    run: Run, tmp_path: Path, line: str, told: str, carry: tuple[str, ...]
+) -> None:
+    """By its name if it has one, and by its line in the file, where blank lines count."""
+    source = records(tmp_path / "in.jsonl", 1)
+    source.write_text(f"\n{source.read_text()}\n{line}\n")
     with fake_server(FakeServer()) as fake:
-        arguments = ("batch", source, tmp_path / "out.jsonl", "--url", fake.url)
-        found = run(*arguments, "--prompt-template", "{{lines}}")
+        arguments = ("batch", source, tmp_path / "out.jsonl", "--url", fake.url, *carry)
+        found = run(*arguments, "--prompt-template", "{{text}}")
+    assert found.returncode == 1
     failures = tmp_path / "out.failures.jsonl"
-    first = lines_of(failures)[0]
-    assert "no field 'lines'" in first["reason"]
-    assert found.stderr.splitlines() == [
-        f"the failures are in {failures}; the first, of record {first['id']}: {first['reason']}"
-    ]
+    assert found.stderr.startswith(f"the failures are in {failures}; the first, {told}")
+
+
+def test_the_report_names_the_first_request_that_failed(run: Run, tmp_path: Path) -> None:
+    source = tmp_path / "in.jsonl"
+    body = {"messages": [{"role": "user", "content": "record 1"}]}
+    line = {"custom_id": "c1", "method": "POST", "url": "/v1/chat/completions", "body": body}
+    source.write_text(json.dumps(line))
+    answer: Answer = 404, {}, {"error": {"message": "no such model"}}
+    with fake_server(FakeServer(lambda body, _: answer)) as fake:
+        found = run("batch", source, tmp_path / "out.jsonl", "--url", fake.url)
+    assert found.stderr.endswith("; the first, of request c1: no such model\n")
+
+
+def test_a_bad_request_is_named_by_its_line(run: Run, tmp_path: Path) -> None:
+    request = {"custom_id": "c1", "method": "POST", "url": "/v1/responses", "body": {}}
+    source = tmp_path / "in.jsonl"
+    for bad, told in (
+        (json.dumps({**request, "method": "PUT"}), "'method' is POST"),
+        (json.dumps(request), "the custom_id 'c1' comes twice"),
+        ("{", "this line is not valid JSON: it ends too early at column 2"),
+    ):
+        source.write_text(f"\n{json.dumps(request)}\n\n{bad}\n")
+        found = run("batch", source, tmp_path / "out.jsonl", "--url", "http://127.0.0.1:9")
+        assert (found.returncode, found.stderr) == (2, f"maskwright: {source}, line 4: {told}\n")
+
+
+TABLE = "id,line\n1,This is record 1.\n2,This is record 2.\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "options", "told"),
+    [
+        ("in.csv", TABLE, (), "line 2: the record has none of the fields messages, prompt, text; "),
+        ("in.csv", TABLE, (), "--prompt-template says what is asked, such as '{{line}}'"),
+        ("in.csv", TABLE, ("--prompt-template", "{{lines}}"), "(did you mean 'line'?)"),
+        ("in.jsonl", '\n{"a": 1}\n{"b": 1}\n', (), "line 2: the record has none of the fields"),
+        ("in.jsonl", "x\ny\n", (), "line 1: not valid JSON: 'x' is no value of JSON"),
+    ],
+)
+def test_nothing_is_kept_of_a_run_that_can_ask_about_no_record(
+    run: Run, tmp_path: Path, name: str, text: str, options: tuple[str, ...], told: str
+) -> None:
+    """The command that is corrected then is not refused."""
+    source, out = tmp_path / name, tmp_path / "out.jsonl"
+    source.write_text(text)
+    with fake_server(FakeServer()) as fake:
+        found = run("batch", source, out, "--url", fake.url, *options)
+        assert found.returncode == 2
+        assert found.stderr.startswith("maskwright: none of the records can be asked about; ")
+        assert told in found.stderr
+        assert out.read_text() == (tmp_path / "out.failures.jsonl").read_text() == ""
+        if name == "in.csv":
+            right = run("batch", source, out, "--url", fake.url, "--prompt-template", "{{line}}")
+            assert right.returncode == 0, right.stderr
+            assert len(lines_of(out)) == 2
+
+
+def test_a_record_that_was_corrected_is_asked_about(run: Run, tmp_path: Path) -> None:
+    """Its failure is forgotten, those of others and all results stay."""
+    source, out = tmp_path / "in.csv", tmp_path / "out.jsonl"
+    source.write_text(f"{TABLE}3,a,b\n4,c,d\n")
+    arguments = ("batch", source, out, "--prompt-template", "{{line}}", "--json")
+    with fake_server(FakeServer()) as fake:
+        first = json.loads(run(*arguments, "--url", fake.url).stdout)
+        assert (first["valid"], first["failures"]) == (2, {"invalid_record": 2})
+        source.write_text(f"{TABLE}3,This is record 3.\n4,c,d\n")
+        found = json.loads(run(*arguments, "--url", fake.url).stdout)
+        assert (found["valid"], found["failures"]) == (3, {"invalid_record": 1})
+        assert (found["done_before"], found["done_now"]) == (3, 1)
+        (failed,) = lines_of(tmp_path / "out.failures.jsonl")
+        assert failed["index"] == 3
+        source.write_text(f"{TABLE}3,This is record 3.\n")
+        last = run(*arguments, "--url", fake.url)
+        assert (last.returncode, json.loads(last.stdout)["failed"]) == (0, 0)
+    assert fake.asked == {1: 1, 2: 1, 3: 1}
+
+
+def test_failures_are_no_reason_to_refuse_another_command(run: Run, tmp_path: Path) -> None:
+    """Answers that were cut off under too small a limit, say; there is no result that would be of
+    another request."""
+    source, out = records(tmp_path / "in.jsonl", 3), tmp_path / "out.jsonl"
+    cut = FakeServer(lambda _, __: (200, {}, completion("x", finish_reason="length")))
+    with fake_server(cut) as fake:
+        arguments = ("batch", source, out, "--url", fake.url, "--json")
+        first = json.loads(run(*arguments, "--max-tokens", 5).stdout)
+        assert first["failures"] == {"cut_off": 3}
+        again = json.loads(run(*arguments, "--max-tokens", 5).stdout)
+        assert (again["done_now"], again["failures"]) == (0, {"cut_off": 3})
+        fake.answer = FakeServer().answer
+        found = run(*arguments, "--max-tokens", 50)
+        assert (found.returncode, json.loads(found.stdout)["valid"]) == (0, 3), found.stderr
+        assert "other requests" in run(*arguments, "--max-tokens", 60).stderr
+    assert (tmp_path / "out.failures.jsonl").read_text() == ""
 
 
 @pytest.mark.parametrize(
@@ -306,6 +417,10 @@ def test_a_schema_that_is_refused_ends_the_run(run: Run, tmp_path: Path) -> None
         (("in.jsonl", "out.jsonl", "--schema", "invoise"), "invoice"),
         (("in.jsonl", "out.jsonl", "--prompt-template", "no.txt"), "a template is a file"),
         (("in.jsonl", "out.jsonl", "--body", "[]"), "a JSON object is needed"),
+        (("in.jsonl", "out.jsonl", "--body", "{'a': 1}"), "--body: not valid JSON: strings stand"),
+        (("in.jsonl", "out.jsonl", "--ca", "none.pem"), "--ca none.pem: No such file"),
+        (("in.jsonl", "out.jsonl", "--ca", "in.jsonl"), "--ca in.jsonl: there is no certificate"),
+        (("in.jsonl", "out.jsonl", "--ca", "c.pem", "--insecure"), "exclude each other"),
         (("in.jsonl", "out.jsonl", "--carry", "usage"), "field of this name"),
         (("in.jsonl", "out.jsonl", "--failures", "out.jsonl"), "need two files"),
         (("in.jsonl", "out.jsonl", "--url", "x", "--model", "y"), "give one"),
@@ -337,8 +452,51 @@ def test_no_server(run: Run, tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
     found = run("batch", source, out, "--url", "http://127.0.0.1:9", "--retries", 1)
     assert found.returncode == 3
-    assert "no server answers at http://127.0.0.1:9" in found.stderr
-    assert "the same command goes on" in found.stderr
+    first, *others = found.stderr.splitlines()
+    assert first == (
+        "http://127.0.0.1:9: no server answers (Connection refused); asking again for 1 s or more"
+    )
+    assert others == [
+        "stopped after 0 s with 0 of 3 records done; the same command goes on",
+        "maskwright: no server answers at http://127.0.0.1:9: Connection refused",
+    ]
+
+
+@pytest.mark.parametrize("command", ["batch", "status", "bench serve"])
+def test_a_certificate_that_is_not_known(
+    run: Run, tmp_path: Path, command: str, certificate: tuple[Path, Path]
+) -> None:
+    made, key = certificate
+    arguments = [*command.split()]
+    if command == "batch":
+        arguments += [str(records(tmp_path / "in.jsonl", 2)), str(tmp_path / "out.jsonl")]
+    with fake_server(FakeServer(), made, key) as fake:
+        assert fake.url.startswith("https://")
+        found = run(*arguments, "--url", fake.url)
+        assert found.returncode == 2
+        assert f"the certificate of {fake.url}" in found.stderr
+        assert (
+            "isn't trusted: self-signed certificate; --ca FILE names a certificate to trust, and "
+            "--insecure trusts any"
+        ) in found.stderr
+        assert fake.bodies == []
+        trusted = ("--ca", made), ("--insecure", "--overwrite")
+        for options in trusted if command == "batch" else (trusted[0], ("--insecure",)):
+            found = run(*arguments, "--url", fake.url, *options, *QUICK.get(command, ()))
+            assert "trusted" not in found.stderr
+            if command == "status":
+                assert "is no Maskwright server" in found.stderr
+            else:
+                assert found.returncode == 0, found.stderr
+                assert fake.bodies
+
+
+QUICK = {
+    "bench serve": (
+        *("--patterns", "steady", "--rates", "4", "--seconds", "0.3", "--drain", "0.1"),
+        *("--prompts", "4", "--caps", "4", "--services", "", "--shapes", "none"),
+    )
+}
 
 
 def killed_again_and_again(tmp_path: Path, count: int, kills: int, seed: int) -> FakeServer:

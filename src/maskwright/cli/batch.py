@@ -38,6 +38,7 @@ from maskwright.cli.bulk.server_run import Sending, ask_server
 from maskwright.cli.bulk.sources import SourceFormat, format_of
 from maskwright.cli.bulk.work import RecordWork
 from maskwright.cli.options import CACHE_HELP, JSON_HELP, USER_CACHE, cache_folder
+from maskwright.cli.process.reaching import CA_HELP, INSECURE_HELP, Trust
 from maskwright.errors import AddressError, InputError
 
 RESERVED: Final = frozenset(
@@ -85,6 +86,8 @@ def batch(
         str | None,
         Option(envvar="MASKWRIGHT_API_KEY", help="Key for the server.", show_default="none"),
     ] = None,
+    ca: Annotated[str | None, Option(help=CA_HELP, metavar="FILE")] = None,
+    insecure: Annotated[bool, Option("--insecure", help=INSECURE_HELP)] = False,
     concurrency: Annotated[int, Option(least=1, help="Requests that are sent at a time.")] = 32,
     retries: Annotated[
         int, Option(least=0, help="How often a request that failed by chance is sent again.")
@@ -136,6 +139,7 @@ def batch(
     cache: Annotated[str, Option(envvar="MASKWRIGHT_CACHE", help=CACHE_HELP)] = str(USER_CACHE),
 ) -> int:
     _check_server(url, model)
+    verify = Trust(ca, insecure).verify()
     if output.endswith(".parquet"):
         require_pyarrow()  # before anything is asked
     given = {"model": name, "max_completion_tokens": max_tokens, "seed": seed}
@@ -153,7 +157,7 @@ def batch(
         work = extraction_of(path, source, template, schema, fields | object_of(body), carry)
     results, failed = journals_of(output, failures)
     prices = Prices(price_prompt, price_completion, price_cached, price_hour)
-    sending = Sending(concurrency, retries, timeout, api_key)
+    sending = Sending(concurrency, retries, timeout, api_key, verify)
     with closing(
         BatchRun(work, results, failed, overwrite=overwrite, retry_failed=retry_failed)
     ) as run:
@@ -196,14 +200,19 @@ def _ask_all(
 
 
 def _first_reason(failed: Path) -> str:
-    """The reason of the first failure, to be added to a message. Empty for whole requests, whose
-    failures are in OpenAI's form."""
+    """The reason of the first failure, to be added to a message."""
     with failed.open(encoding="utf-8") as lines:
         match json.loads(next(lines)):
-            case {"id": record, "reason": str(reason)}:
-                return f"; the first, of record {record}: {reason[:SHOWN_OF_REASON]}"
+            case {"id": record, "index": index, "reason": str(reason)}:
+                which = f"with index {index}" if record in (index, None) else f"of record {record}"
+            case {"custom_id": record, "error": {"message": str(reason)}} | {
+                "custom_id": record,
+                "response": {"body": {"error": {"message": str(reason)}}},
+            }:
+                which = f"of request {record}"
             case _:
                 return ""
+    return f"; the first, {which}: {reason[:SHOWN_OF_REASON]}"
 
 
 def _check_server(url: str | None, model: str | None) -> None:

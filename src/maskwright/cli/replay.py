@@ -24,6 +24,7 @@ from maskwright.cli.output.progress import progress
 from maskwright.cli.serving.option_checks import adapter_folders
 from maskwright.engine import Engine, EngineConfig, FinishReason
 from maskwright.errors import InputError
+from maskwright.json_faults import json_reason
 from maskwright.models import DEMO_PATH, Backend, LoadedModel, load
 from maskwright.server import RequestTrace, ServerConfig, create_app
 
@@ -91,8 +92,9 @@ def read_traces(path: str) -> Iterator[dict[str, Any]]:
     for number, text in enumerate(texts, 1):
         try:
             line: object = json.loads(text)
-        except ValueError:
-            raise InputError(f"{path}:{number} is not JSON", param="trace") from None
+        except ValueError as error:
+            reason = json_reason(error, one_line=True)
+            raise InputError(f"{path}:{number} is not JSON: {reason}", param="trace") from None
         if not isinstance(line, dict) or "output_token_ids" not in line:
             raise InputError(
                 f"{path}:{number} has no request; 'serve --trace FILE --trace-requests' writes "

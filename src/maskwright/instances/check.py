@@ -17,6 +17,8 @@ from jsonschema import Draft4Validator, Draft202012Validator, ValidationError
 from jsonschema.validators import extend, validator_for
 from jsonschema_specifications import REGISTRY
 
+from maskwright.json_faults import json_reason
+
 _DIGITS: Final = 400
 """Digits with which `multipleOf` is computed."""
 _MOST_DIGITS: Final = 4_000
@@ -71,7 +73,7 @@ def exact_json(text: str) -> Any:
             text, parse_float=_Exact, parse_int=_integer, parse_constant=_refuse_constant
         )
     except json.JSONDecodeError as error:
-        raise NotJsonError(str(error)) from None
+        raise NotJsonError(json_reason(error)) from None
 
 
 def _integer(digits: str) -> int | Decimal:

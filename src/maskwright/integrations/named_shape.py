@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from maskwright.errors import InputError
+from maskwright.json_faults import json_reason
 from maskwright.mask import (
     Grammar,
     compile_choice,
@@ -59,4 +60,4 @@ def _parsed(definition: Any) -> Any:
     try:
         return json.loads(definition)
     except ValueError as error:
-        raise InputError(f"not JSON: {error}") from error
+        raise InputError(f"not JSON: {json_reason(error)}") from error

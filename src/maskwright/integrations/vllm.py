@@ -24,6 +24,7 @@ from vllm.v1.sample.logits_processor import BatchUpdate, LogitsProcessor, MoveDi
 from maskwright.errors import BudgetError, InputError
 from maskwright.integrations.followed_text import FollowedText
 from maskwright.integrations.named_shape import check_named_shape, compile_named_shape
+from maskwright.json_faults import json_reason
 from maskwright.kernels.apply_mask import apply_mask
 from maskwright.vocab import Vocabulary
 
@@ -143,4 +144,4 @@ def _shape_of(params: Any) -> Any:
     try:
         return json.loads(shape)
     except ValueError as error:
-        raise ValueError(f"{ARGUMENT}: not JSON: {error}") from error
+        raise ValueError(f"{ARGUMENT}: not JSON: {json_reason(error)}") from error

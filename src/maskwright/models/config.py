@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from maskwright.errors import InputError
+from maskwright.json_faults import json_reason
 
 Architecture = Literal[
     "LlamaForCausalLM", "MistralForCausalLM", "Qwen2ForCausalLM", "Qwen3ForCausalLM"
@@ -116,7 +117,7 @@ def read_json(path: Path) -> dict[str, Any]:
             f"{path.parent} is not a checkpoint: it has no {path.name}", param="model"
         ) from None
     except ValueError as error:
-        raise InputError(f"{path} is not JSON: {error}", param="model") from error
+        raise InputError(f"{path} is not JSON: {json_reason(error)}", param="model") from error
     if not isinstance(contents, dict):
         raise InputError(f"{path} is not a JSON object.", param="model")
     return cast(dict[str, Any], contents)

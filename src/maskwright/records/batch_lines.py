@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final, cast
 
 from maskwright.errors import InputError
+from maskwright.json_faults import json_reason
 
 ENDPOINTS: Final = ("/v1/chat/completions", "/v1/completions", "/v1/responses")
 """Endpoints that a request may name."""
@@ -38,8 +39,11 @@ def parse_batch_line(line: bytes) -> BatchLine:
     """Parse one request. Raises BatchLineError."""
     try:
         value: object = json.loads(line)
-    except (ValueError, RecursionError):
-        raise BatchLineError("this line is not valid JSON", code="invalid_json_line") from None
+    except (ValueError, RecursionError) as error:
+        reason = json_reason(error, one_line=True)
+        raise BatchLineError(
+            f"this line is not valid JSON: {reason}", code="invalid_json_line"
+        ) from None
     if not isinstance(value, dict):
         raise BatchLineError("a line is a JSON object", code="invalid_json_line")
     fields = cast(dict[str, object], value)

@@ -7,11 +7,13 @@ import asyncio
 import json
 import random
 import re
+import ssl
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from tests.bounds import PATIENCE
@@ -103,16 +105,23 @@ class FakeServer:
 
 
 @contextmanager
-def fake_server(fake: FakeServer) -> Iterator[FakeServer]:
-    """Run the server on a free loopback port while the block runs."""
+def fake_server(
+    fake: FakeServer, certificate: Path | None = None, key: Path | None = None
+) -> Generator[FakeServer]:
+    """Run the server on a free loopback port while the block runs, with TLS if it has a
+    certificate."""
+    tls = None
+    if certificate is not None and key is not None:
+        tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        tls.load_cert_chain(certificate, key)
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
     starting = asyncio.run_coroutine_threadsafe(
-        asyncio.start_server(fake.serve, "127.0.0.1", 0), loop
+        asyncio.start_server(fake.serve, "127.0.0.1", 0, ssl=tls), loop
     )
     server = starting.result(PATIENCE)
-    fake.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    fake.url = f"http{'s' if tls else ''}://127.0.0.1:{server.sockets[0].getsockname()[1]}"
 
     async def stop() -> None:
         server.close()

@@ -27,5 +27,13 @@ def test_without_a_template_the_usual_field_is_the_prompt() -> None:
 def test_a_field_that_is_missing_is_named() -> None:
     with pytest.raises(InputError, match="no field 'b'; it has a"):
         PromptTemplate("{{b}}").messages({"a": 1})
-    with pytest.raises(InputError, match=r"messages, prompt, text.*it has none"):
+    with pytest.raises(InputError, match=r"no field 'lines' \(did you mean 'line'\?\); it has id"):
+        PromptTemplate("{{lines}}").messages({"id": 1, "line": "x"})
+    with pytest.raises(InputError, match=r"messages, prompt, text; it has none"):
         PromptTemplate().messages({})
+
+
+def test_without_a_template_the_longest_field_is_proposed() -> None:
+    fields: dict[str, object] = {"id": "1", "line": "Anna is 34.", "n": 10**20}
+    with pytest.raises(InputError, match=r"--prompt-template .* such as '\{\{line\}\}'$"):
+        PromptTemplate().messages(fields)

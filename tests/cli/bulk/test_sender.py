@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+import ssl
 from collections.abc import Callable, Sequence
 
 import httpx
@@ -11,6 +13,8 @@ from maskwright.cli.bulk.sender import Sender
 from maskwright.cli.bulk.work import ServerAnswer
 from maskwright.errors import AddressError, InputError
 
+SAID: list[str] = []
+"""What the last sender has said."""
 Step = int | Exception | tuple[int, dict[str, str]]
 
 
@@ -29,7 +33,8 @@ def sent(steps: Sequence[Step], retries: int = 3) -> tuple[ServerAnswer | None, 
         async with httpx.AsyncClient(
             transport=httpx.MockTransport(answer), base_url="http://s"
         ) as client:
-            sender = Sender(client, retries=retries)
+            SAID.clear()
+            sender = Sender(client, retries=retries, tell=SAID.append)
             found = await sender.send("/v1/x", {})
             assert left == []
             return found, sender
@@ -78,3 +83,82 @@ def test_the_last_attempt_is_what_counts() -> None:
         sent([(429, {"retry-after": "Wed, 21 Oct"})] * 4)
     with pytest.raises(InputError, match="refuses all"):
         sent([403])
+
+
+def caused_by(error: OSError) -> httpx.ConnectError:
+    """An error of httpx, as it comes from one of the system."""
+    outer = httpx.ConnectError("All connection attempts failed")
+    outer.__context__ = OSError("wrapped")
+    outer.__context__.__cause__ = error
+    return outer
+
+
+def certificate_error() -> OSError:
+    error = ssl.SSLCertVerificationError()
+    error.verify_message = "self-signed certificate"
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "message"),
+    [
+        (certificate_error(), InputError, "http://s isn't trusted: self-signed certificate; --ca"),
+        (ssl.SSLError("wrong version"), AddressError, "speaks no TLS"),
+        (
+            socket.gaierror(socket.EAI_NONAME, "Name or service not known"),
+            AddressError,
+            "no server answers at http://s: Name or service not known",
+        ),
+    ],
+    ids=["certificate", "no TLS", "no such host"],
+)
+def test_what_asking_again_would_meet_too_is_said_at_once(
+    waits: list[float], error: OSError, kind: type[Exception], message: str
+) -> None:
+    with pytest.raises(kind, match=message):
+        sent([caused_by(error)])
+    assert waits == []
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ConnectionRefusedError(111, "Connection refused"),
+        socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution"),
+    ],
+    ids=["refused", "no name server"],
+)
+def test_a_server_that_may_come_is_asked_again(error: OSError) -> None:
+    found, sender = sent([caused_by(error), 200])
+    assert found is not None
+    assert (found.status, sender.sent_again) == (200, 1)
+
+
+def test_a_server_that_is_away_is_said_at_once() -> None:
+    refused = caused_by(ConnectionRefusedError(111, "Connection refused"))
+    with pytest.raises(AddressError, match=r"no server answers at http://s: Connection refused$"):
+        sent([refused] * 4)
+    assert SAID == [
+        "http://s: no server answers (Connection refused); asking again for 3 s or more"
+    ]
+
+
+def test_one_that_comes_back_is_said_too() -> None:
+    sent([httpx.ConnectError("gone"), httpx.ConnectError("gone"), 200])
+    assert [line.partition(";")[0] for line in SAID] == [
+        "http://s: no server answers (gone)",
+        "http://s answers again",
+    ]
+
+
+@pytest.mark.parametrize(("failures", "said"), [(2, 0), (3, 2)])
+def test_failures_by_chance_are_said_if_there_are_many_in_a_row(failures: int, said: int) -> None:
+    """After the server has answered, a failure or two of one request are nothing to speak of."""
+    sent([503] * failures + [200])
+    assert len(SAID) == said
+    assert SAID[:1] == ["http://s: 503; asking again for 1 s or more"][:said]
+
+
+def test_a_server_with_a_certificate_is_asked_without() -> None:
+    with pytest.raises(AddressError, match="its address begins with https://"):
+        sent([httpx.RemoteProtocolError("Server disconnected")] * 4)

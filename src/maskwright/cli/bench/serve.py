@@ -27,7 +27,8 @@ from maskwright.cli.output.files import open_file
 from maskwright.cli.output.progress import progress
 from maskwright.cli.output.tables import Figure, lay_out, output_width
 from maskwright.cli.own_server import own_server
-from maskwright.errors import AddressError, InputError
+from maskwright.cli.process.reaching import CA_HELP, INSECURE_HELP, Trust, ask_once
+from maskwright.errors import InputError
 
 Value = TypeVar("Value", int, float, str)
 
@@ -36,6 +37,8 @@ def serve(
     url: Annotated[
         str | None, Option(help="Address of the server, such as http://127.0.0.1:8000.")
     ] = None,
+    ca: Annotated[str | None, Option(help=CA_HELP, metavar="FILE")] = None,
+    insecure: Annotated[bool, Option("--insecure", help=INSECURE_HELP)] = False,
     own: Annotated[
         bool, Option("--self", help="Serve the demo model in this process, and measure that.")
     ] = False,
@@ -88,6 +91,7 @@ def serve(
         raise InputError(
             "give either --url or --self, to say which server is measured", param="url"
         )
+    verify = Trust(ca, insecure).verify()
     aim = Objective(ttft, tpot)
     cells = matrix(
         numbers("prompts", prompts, int),
@@ -114,18 +118,19 @@ def serve(
             else str(url).removesuffix("/v1")
         )
         # One of each kind before anything is measured, so that grammars are compiled then.
+        ask_once(address, verify)
         first = [(0.0, cell) for cell in cells if cell.words == min(c.words for c in cells)]
         with progress("one request of each kind"):
-            tried += asyncio.run(offer(address, first, drain, random.Random(~seed).getrandbits(48)))
-        if all(one.reason in ("ConnectError", "ConnectTimeout") for one in tried):
-            raise AddressError(f"no server answers at {address}")
+            tried += asyncio.run(
+                offer(address, first, drain, random.Random(~seed).getrandbits(48), verify)
+            )
         for pattern in asked:
             for rate in offered:
                 # A seed for each point: the prompts of the last one are in the server's cache.
                 rng = random.Random(f"{seed} {pattern} {rate}")
                 load = arrivals(pattern, rate, seconds, cells, rng)
                 with progress(f"{pattern} at {rate:g} a second, {len(points)} points measured"):
-                    outcomes = asyncio.run(offer(address, load, drain, rng.getrandbits(48)))
+                    outcomes = asyncio.run(offer(address, load, drain, rng.getrandbits(48), verify))
                 tried += outcomes
                 points.append(summarize(pattern, rate, seconds, outcomes, aim))
     print(envelope(points, aim, output_width()))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from maskwright.cli.bulk.answer_check import AnswerVerdict, verdict_on
-from maskwright.cli.bulk.sources import batch_lines
+from maskwright.cli.bulk.sources import numbered_lines
 from maskwright.cli.bulk.work import (
     Key,
     ServerAnswer,
@@ -38,16 +38,14 @@ class BatchFile:
         """Raises InputError for a line that is no request, and for a `custom_id` that comes
         twice: without it a result has no name."""
         known: set[str] = set()
-        for number, line in enumerate(batch_lines(self._path), 1):
+        for number, line in numbered_lines(self._path):
+            place = f"{self._path}, line {number}"
             try:
                 request = parse_batch_line(line)
             except InputError as error:
-                raise InputError(f"{self._path}, request {number}: {error.message}") from None
+                raise InputError(f"{place}: {error.message}") from None
             if request.custom_id in known:
-                raise InputError(
-                    f"{self._path}, request {number}: the custom_id {request.custom_id!r} "
-                    "comes twice"
-                )
+                raise InputError(f"{place}: the custom_id {request.custom_id!r} comes twice")
             known.add(request.custom_id)
             yield WorkItem(request.custom_id, request.url, request.body)
 

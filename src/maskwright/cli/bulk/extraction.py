@@ -92,13 +92,16 @@ class Extraction:
 
     def _item(self, record: InputRecord) -> WorkItem:
         carried = {"id": _name(record)}
-        carried |= {name: record.fields.get(name) for name in self.carry}
+        for name in self.carry:
+            carried.setdefault(name, record.fields.get(name))
         problem, body = record.problem, None
         if problem is None:
             try:
                 body = {"messages": self.template.messages(record.fields), **self.options}
             except InputError as error:
                 problem = error.message
+        if problem is not None and record.place:
+            problem = f"{record.place}: {problem}"
         digest = digest_of(body if problem is None else problem)
         return WorkItem(record.index, ENDPOINT, body, problem, carried, digest)
 

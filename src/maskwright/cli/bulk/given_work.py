@@ -13,6 +13,7 @@ from maskwright.cli.input.shipped import read_file_or_shipped
 from maskwright.cli.input.texts import bytes_of, text_argument
 from maskwright.errors import InputError
 from maskwright.instances import InstanceCheck
+from maskwright.json_faults import json_reason
 
 
 def extraction_of(
@@ -40,7 +41,9 @@ def _read_schema(argument: str) -> dict[str, object] | bool:
     try:
         schema: object = json.loads(text)
     except ValueError as error:
-        raise InputError(f"--schema: not valid JSON: {error}", param="schema") from None
+        raise InputError(
+            f"--schema: not valid JSON: {json_reason(error)}", param="schema"
+        ) from None
     if not isinstance(schema, dict | bool):
         raise InputError("--schema: a schema is a JSON object, true or false", param="schema")
     return cast(dict[str, object] | bool, schema)
@@ -61,8 +64,9 @@ def object_of(text: str | None) -> dict[str, object]:
     """The object of the option `--body`. Raises InputError."""
     try:
         value: object = json.loads(text or "{}")
-    except ValueError:
-        value = None
+    except ValueError as error:
+        reason = json_reason(error)
+        raise InputError(f"--body: not valid JSON: {reason}", param="body") from None
     if not isinstance(value, dict):
         raise InputError(f"--body {text}: a JSON object is needed", param="body")
     return cast(dict[str, object], value)

@@ -34,6 +34,13 @@ async def progress_bar(counts: RunCounts) -> AsyncGenerator[None]:
         sys.stderr.flush()
 
 
+def note(message: str) -> None:
+    """Write a line on standard error, above the bar if there is one."""
+    if sys.stderr.isatty():
+        message = f"\r\x1b[K{message}"
+    print(message, file=sys.stderr, flush=True)
+
+
 async def _paint(counts: RunCounts, begun: float) -> None:
     while True:
         width = shutil.get_terminal_size().columns - 1

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Final
 
 from maskwright.errors import InputError
@@ -42,9 +43,10 @@ class PromptTemplate:
                 return [*before, *value]
             if isinstance(value, str):
                 return [*before, _user(value)]
+        example = f"'{{{{{_longest(fields)}}}}}'"
         raise InputError(
-            f"the record has none of the fields {', '.join(USUAL)}, and --prompt-template is not "
-            f"given; it has {_named(fields)}"
+            f"the record has none of the fields {', '.join(USUAL)}; it has {_named(fields)}. "
+            f"--prompt-template says what is asked, such as {example}"
         )
 
 
@@ -54,9 +56,17 @@ def _user(text: str) -> object:
 
 def _filled(fields: dict[str, object], name: str) -> str:
     if name not in fields:
-        raise InputError(f"the record has no field {name!r}; it has {_named(fields)}")
+        near = get_close_matches(name, map(str, fields), n=1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        raise InputError(f"the record has no field {name!r}{hint}; it has {_named(fields)}")
     value = fields[name]
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _longest(fields: dict[str, object]) -> str:
+    """The field with the longest text, which is likely to be what is asked about."""
+    texts = {name: value for name, value in fields.items() if isinstance(value, str)}
+    return max(texts, key=lambda name: len(texts[name]), default="FIELD")
 
 
 def _named(fields: dict[str, object]) -> str:

@@ -7,7 +7,7 @@ way is asked for again, and is written once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,25 +24,27 @@ from maskwright.records.workers import run_all
 
 @dataclass(slots=True)
 class Done:
-    """What earlier runs have done: the digest of the request of each record."""
+    """What earlier runs have done: the digests of the requests of records that have a result, and
+    of those that have failed."""
 
-    digests: dict[Key, object] = field(default_factory=dict[Key, object])
+    results: dict[Key, object] = field(default_factory=dict[Key, object])
+    failures: dict[Key, object] = field(default_factory=dict[Key, object])
 
-    def read(
-        self, journal: Journal, work: RecordWork, note: Callable[[dict[str, object]], None]
-    ) -> None:
-        """Add the lines of a journal, each of which `note` gets too. Raises InputError for a line
-        of another kind, and for a record that is done twice."""
+    def __contains__(self, key: Key) -> bool:
+        return key in self.results or key in self.failures
+
+    def read(self, journal: Journal, digests: dict[Key, object], work: RecordWork) -> None:
+        """Add the lines of a journal to one of the two. Raises InputError for a line of another
+        kind, and for a record that is done twice."""
         for number, line in enumerate(journal.objects(), 1):
             key = work.key_of(line)
             if key is None:
                 raise InputError(
                     f"{journal.path}:{number} is no line of such results; give another file"
                 )
-            if key in self.digests:
+            if key in self:
                 raise InputError(f"{journal.path}:{number}: the record {key!r} is done twice")
-            self.digests[key] = line.get("digest")
-            note(line)
+            digests[key] = line.get("digest")
 
 
 class BatchRun:
@@ -72,9 +74,10 @@ class BatchRun:
                 self._results.clear()
             if overwrite or retry_failed:
                 self._failures.clear()
-            self._done.read(self._results, work, self._note_result)
-            self._done.read(self._failures, work, self._note_failure)
-            self._check(results)
+            self._done.read(self._results, self._done.results, work)
+            self._done.read(self._failures, self._done.failures, work)
+            self._forget(self._check(results))
+            self._note()
             self._close = opened.pop_all().close
 
     def close(self) -> None:
@@ -108,34 +111,62 @@ class BatchRun:
         return self._work.result(item, answer)
 
     def _left(self) -> Iterator[WorkItem]:
-        return (item for item in self._work.items() if item.key not in self._done.digests)
+        return (item for item in self._work.items() if item.key not in self._done)
 
-    def _check(self, results: Path) -> None:
-        """Count the records, and see that those which are done are still what they were."""
-        seen = 0
+    def _check(self, results: Path) -> set[Key]:
+        """Count the records, and see that those which have results are still what they were;
+        returns those that have failed and are no longer what they were.
+
+        Raises InputError also if there is nothing that could be asked, so that nothing is kept of a
+        run whose prompt or whose file is not what was meant."""
+        changed = set(self._done.failures)
+        seen = impossible = 0
+        problem = ""
         for item in self._work.items():
             self.counts.total += 1
-            if item.key in self._done.digests:
-                seen += 1
-                if self._done.digests[item.key] != item.digest:
-                    raise InputError(
-                        f"{results} has results of other requests: the record {item.key!r}, the "
-                        "schema or an option has changed; --overwrite begins anew"
-                    )
-        if seen < len(self._done.digests):
+            seen += item.key in self._done.results
+            if self._done.results.get(item.key, item.digest) != item.digest:
+                raise InputError(
+                    f"{results} has results of other requests: the record {item.key!r}, the "
+                    "schema or an option has changed; --overwrite begins anew"
+                )
+            if self._done.failures.get(item.key, item) == item.digest:
+                changed.discard(item.key)
+            if item.body is None:
+                impossible += 1
+                problem = problem or item.problem or ""
+        if seen < len(self._done.results):
             raise InputError(
                 f"{results} has results of records that the input doesn't have; "
                 "--overwrite begins anew"
             )
+        if impossible and impossible == self.counts.total:
+            which = "the record can't" if impossible == 1 else "none of the records can"
+            raise InputError(f"{which} be asked about; {problem}", param="input")
+        return changed
+
+    def _forget(self, changed: set[Key]) -> None:
+        """Forget failures of requests that have changed since, to ask about their records again."""
+        if not changed:
+            return
+        kept = [line for line in self._failures.objects() if self._work.key_of(line) not in changed]
+        self._failures.clear()
+        self._failures.append(b"".join(map(line_of, kept)))
+        for key in changed:
+            del self._done.failures[key]
+
+    def _note(self) -> None:
+        """Count what is done."""
+        for line in self._results.objects():
+            self._note_result(line)
+        for line in self._failures.objects():
+            self._note_result(line)
+            self.counts.failures[_code_of(line)] += 1
 
     def _note_result(self, line: dict[str, object]) -> None:
         self.counts.before += 1
         self.counts.unchecked += "unchecked" in line
         self.counts.use += self._work.use_of(line)
-
-    def _note_failure(self, line: dict[str, object]) -> None:
-        self._note_result(line)
-        self.counts.failures[_code_of(line)] += 1
 
     def _count(self, outcome: WorkResult) -> None:
         use = self._work.use_of(outcome.line)

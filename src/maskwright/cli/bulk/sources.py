@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
 
 from maskwright.cli.bulk.parquet import read_parquet
-from maskwright.errors import InputError
+from maskwright.errors import InputError, amount
+from maskwright.json_faults import json_reason
 
 SourceFormat: TypeAlias = Literal["auto", "jsonl", "csv", "tsv", "parquet", "folder", "openai"]
 
@@ -31,11 +32,13 @@ SUFFIXES: dict[str, SourceFormat] = {
 
 @dataclass(frozen=True, slots=True)
 class InputRecord:
-    """One record. `index`: its place in the input, from 0. `problem`: why it can't be read."""
+    """One record. `index`: its place in the input, from 0. `problem`: why it can't be read.
+    `place`: where it is, for people, such as "line 7"."""
 
     index: int
     fields: dict[str, object] = field(default_factory=dict[str, object])
     problem: str | None = None
+    place: str = ""
 
 
 def format_of(path: Path, asked: SourceFormat) -> SourceFormat:
@@ -67,7 +70,7 @@ def read_records(path: Path, source: SourceFormat) -> Iterator[InputRecord]:
                 yield from _read_csv(path, "," if source == "csv" else "\t")
             case "parquet":
                 for index, row in enumerate(read_parquet(path)):
-                    yield InputRecord(index, row)
+                    yield InputRecord(index, row, place=f"row {index + 1}")
             case "folder":
                 yield from _read_folder(path)
             case _:
@@ -76,38 +79,42 @@ def read_records(path: Path, source: SourceFormat) -> Iterator[InputRecord]:
         raise InputError(f"{error.filename or path}: {error.strerror}", param="input") from None
 
 
-def batch_lines(path: Path) -> Iterator[bytes]:
-    """The lines of a file that are not blank."""
+def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """The lines of a file that are not blank, with their numbers from 1 among all lines."""
     with path.open("rb") as lines:
-        for number, line in enumerate(lines):
-            text = (line.removeprefix(BOM_UTF8) if number == 0 else line).strip()
+        for number, line in enumerate(lines, 1):
+            text = (line.removeprefix(BOM_UTF8) if number == 1 else line).strip()
             if text:
-                yield text
+                yield number, text
 
 
 def _is_batch_file(path: Path) -> bool:
     """Whether the first line is a request in OpenAI's batch format."""
     try:
-        first: object = json.loads(next(batch_lines(path), b""))
+        _, line = next(numbered_lines(path), (1, b""))
+        first: object = json.loads(line)
     except (ValueError, OSError):
         return False
     return isinstance(first, dict) and {"custom_id", "url", "body"} <= first.keys()
 
 
 def _read_lines(path: Path) -> Iterator[InputRecord]:
-    for index, line in enumerate(batch_lines(path)):
+    for index, (number, line) in enumerate(numbered_lines(path)):
+        place = f"line {number}"
         try:
             value: object = json.loads(line)
         except (ValueError, RecursionError) as error:
-            yield InputRecord(index, problem=f"this line is not valid JSON: {error}")
+            problem = f"not valid JSON: {json_reason(error, one_line=True)}"
+            yield InputRecord(index, problem=problem, place=place)
             continue
         match value:
             case dict():
-                yield InputRecord(index, cast(dict[str, object], value))
+                yield InputRecord(index, cast(dict[str, object], value), place=place)
             case str():
-                yield InputRecord(index, {"text": value})
+                yield InputRecord(index, {"text": value}, place=place)
             case _:
-                yield InputRecord(index, problem="a record is a JSON object or a string")
+                problem = "a record is a JSON object or a string"
+                yield InputRecord(index, problem=problem, place=place)
 
 
 def _read_csv(path: Path, delimiter: str) -> Iterator[InputRecord]:
@@ -121,17 +128,37 @@ def _read_csv(path: Path, delimiter: str) -> Iterator[InputRecord]:
                 row = cast(dict[Any, Any], next(rows))
             except StopIteration:
                 return
-            except (csv.Error, UnicodeDecodeError) as error:
+            except UnicodeDecodeError:
+                raise InputError(_no_utf8(path), param="input") from None
+            except csv.Error as error:
                 raise InputError(
-                    f"{path}, line {rows.line_num + 1}: {error}", param="input"
+                    f"{path}, line {rows.reader.line_num}: {error}", param="input"
                 ) from None
+            place = f"line {rows.line_num}"
             if None in row or None in row.values():
-                count = len(rows.fieldnames or ())
-                problem = f"line {rows.line_num} has not {count} fields, as the first row has"
-                yield InputRecord(index, problem=problem)
+                count, wanted = _width(row), len(rows.fieldnames or ())
+                problem = f"it has {amount(count, 'field')}, and the first row has {wanted}"
+                yield InputRecord(index, problem=problem, place=place)
             else:
-                yield InputRecord(index, row)
+                yield InputRecord(index, row, place=place)
             index += 1
+
+
+def _width(row: dict[Any, Any]) -> int:
+    """The fields of a row, of which `csv` keeps under None what are too many."""
+    named = sum(value is not None for name, value in row.items() if name is not None)
+    return named + len(row.get(None, ()))
+
+
+def _no_utf8(path: Path) -> str:
+    """Which line of a file is the first that is no UTF-8; whoever decodes it is further on."""
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            try:
+                line.decode()
+            except UnicodeDecodeError as error:
+                return f"{path}, line {number}: not UTF-8 (byte {error.start} of the line)"
+    return f"{path}: not UTF-8"
 
 
 def _read_folder(folder: Path) -> Iterator[InputRecord]:

@@ -16,6 +16,7 @@ from maskwright.cli.input.texts import bytes_of, text_argument
 from maskwright.cli.output.progress import progress
 from maskwright.errors import GrammarError, InputError
 from maskwright.grammar.dialects.detect import Dialect, detect
+from maskwright.json_faults import json_fault
 from maskwright.vocab import Vocabulary
 
 Kind = Literal["auto", "schema", "regex", "lark", "gbnf", "ebnf"]
@@ -144,8 +145,9 @@ def _read_schema(source: _GivenText) -> SchemaArgument:
     try:
         schema: object = json.loads(source.text)
     except json.JSONDecodeError as error:
-        place = place_of(source.text, error.pos)
-        raise ShapeError(name, f"not valid JSON: {error.msg}", place) from None
+        reason, position = json_fault(error)
+        place = place_of(source.text, position)
+        raise ShapeError(name, f"not valid JSON: {reason}", place) from None
     except (ValueError, RecursionError):
         raise InputError(f"{name}: not valid JSON, or nested too deep", param="schema") from None
     if not isinstance(schema, dict | bool):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -47,13 +48,20 @@ class Outcome:
 
 
 async def offer(
-    url: str, load: Sequence[tuple[float, Cell]], drain: float, seed: int
+    url: str,
+    load: Sequence[tuple[float, Cell]],
+    drain: float,
+    seed: int,
+    verify: ssl.SSLContext | bool = True,
 ) -> list[Outcome]:
-    """Send every request at its time; after the last, wait up to `drain` seconds for answers."""
+    """Send every request at its time; after the last, wait up to `drain` seconds for answers.
+    `verify`: which certificates are trusted, as httpx takes it."""
     outcomes = [Outcome(cell) for _, cell in load]
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=64)
     timeout = httpx.Timeout(None, connect=10.0)
-    async with httpx.AsyncClient(base_url=url, limits=limits, timeout=timeout) as client:
+    async with httpx.AsyncClient(
+        base_url=url, limits=limits, timeout=timeout, verify=verify
+    ) as client:
         begin = time.monotonic()
         tasks = [
             asyncio.create_task(_ask(client, outcome, begin + at, seed + number))

@@ -15,6 +15,7 @@ import httpx
 from maskwright.cli.arguments import Option
 from maskwright.cli.options import JSON_HELP
 from maskwright.cli.output.tables import Row, lay_out, output_width
+from maskwright.cli.process.reaching import CA_HELP, INSECURE_HELP, Trust, unreachable
 from maskwright.errors import AddressError, InputError
 
 TIMEOUT_SECONDS = 10.0
@@ -26,6 +27,8 @@ RATES = {
 }
 """The names of rates, and the counters from which they are computed."""
 
+NEEDED = frozenset({"time", "metrics", "healthy"})
+"""Members of a server's state by which it is known to be one."""
 PERCENT = ("forced_share", "kv_use", "prefix_hit_share", "mask_hit_share", "draft_acceptance")
 
 
@@ -40,12 +43,15 @@ def status(
             metavar="KEY",
         ),
     ] = None,
+    ca: Annotated[str | None, Option(help=CA_HELP, metavar="FILE")] = None,
+    insecure: Annotated[bool, Option("--insecure", help=INSECURE_HELP)] = False,
     seconds: Annotated[float, Option(least=0.1, help="Seconds between the two moments.")] = 1.0,
     as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False,
 ) -> int:
     address = f"{url.removesuffix('/').removesuffix('/v1')}/v1/state"
     headers = {"authorization": f"Bearer {api_key}"} if api_key else {}
-    with httpx.Client(timeout=TIMEOUT_SECONDS, headers=headers) as client:
+    verify = Trust(ca, insecure).verify()
+    with httpx.Client(timeout=TIMEOUT_SECONDS, headers=headers, verify=verify) as client:
         before = read_state(client, address)
         time.sleep(seconds)
         found = read_state(client, address)
@@ -60,12 +66,16 @@ def read_state(client: httpx.Client, address: str) -> dict[str, Any]:
     try:
         answer = client.get(address)
         found = answer.json()
-    except httpx.HTTPError as error:
+    except httpx.TransportError as error:
+        raise unreachable(address, error) from None
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise AddressError(f"no server answers at {address}: {error}") from None
     except ValueError:
         raise AddressError(f"at {address} is no Maskwright server") from None
+    if not isinstance(found, dict) or (answer.status_code == 200 and not found.keys() >= NEEDED):
+        raise AddressError(f"at {address} is no Maskwright server")
     if answer.status_code != 200:
-        message = found.get("error", {}).get("message") if isinstance(found, dict) else None
+        message = found.get("error", {}).get("message")
         raise InputError(f"{address} answers {answer.status_code}: {message}")
     return found
 

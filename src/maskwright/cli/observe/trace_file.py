@@ -9,6 +9,7 @@ from typing import Any, TypeAlias, cast
 
 from maskwright.cli.input.texts import bytes_of
 from maskwright.errors import InputError
+from maskwright.json_faults import json_reason
 
 TraceFields: TypeAlias = Mapping[str, Any]
 """The fields of one choice, which docs/api.md describes."""
@@ -33,7 +34,9 @@ def _parse(lines: list[str], name: str) -> Iterator[TraceFields]:
         try:
             fields: object = json.loads(line)
         except ValueError as error:
-            raise InputError(f"{name}:{number}: not JSON: {error}") from None
+            raise InputError(
+                f"{name}:{number}: not JSON: {json_reason(error, one_line=True)}"
+            ) from None
         if not isinstance(fields, dict):
             raise InputError(f"{name}:{number}: not a JSON object, so no trace")
         found = cast(TraceFields, fields)

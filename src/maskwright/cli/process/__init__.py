@@ -6,5 +6,6 @@
 - `environment`: The environment of the process, as it must be before torch is loaded.
 - `listening`: The socket of a server.
 - `logs`: The log of `serve`, as text or as JSON.
+- `reaching`: How commands reach a server: trust, and what is said if none answers.
 - `security`: Keys of clients and TLS, from options and files.
 """

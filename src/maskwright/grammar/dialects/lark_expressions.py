@@ -30,6 +30,7 @@ from maskwright.grammar.pattern.parse import parse_pattern
 from maskwright.grammar.regular.substrings import joined_chunks
 from maskwright.grammar.regular.terms import Regular, char, chars, concat
 from maskwright.grammar.schema.parse import ParseOptions, parse_schema
+from maskwright.json_faults import json_fault
 from maskwright.limits import Limits
 
 NAME: Final = re.compile(r"_*[A-Za-z][A-Za-z0-9_]*(?:-[A-Za-z0-9_]+)*|_+")
@@ -287,7 +288,8 @@ def read_json(text: GrammarCursor, start: int) -> Any:
     try:
         value, text.at = json.JSONDecoder().raw_decode(text.text, text.at)
     except json.JSONDecodeError as error:
-        text.fail(f"this is not valid JSON: {error.msg}", error.pos)
+        reason, position = json_fault(error)
+        text.fail(f"this is not valid JSON: {reason}", position)
     except RecursionError:
         text.fail("this JSON is nested too deep", start)
     return value

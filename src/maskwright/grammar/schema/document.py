@@ -14,6 +14,7 @@ from typing import Any, Final, NoReturn, cast
 
 from maskwright.errors import Construct, LimitError, SchemaError, named
 from maskwright.grammar.schema.tree import Json, SchemaMaker
+from maskwright.json_faults import json_reason
 from maskwright.limits import Limits
 
 _STRING: Final = frozenset((str,))
@@ -27,7 +28,7 @@ def loaded(source: Json | SchemaMaker) -> Json:
     try:
         return json.loads(source)
     except ValueError as error:
-        raise SchemaError(f"the schema is not JSON: {error}", pointer="") from None
+        raise SchemaError(f"the schema is not JSON: {json_reason(error)}", pointer="") from None
     except RecursionError:
         raise LimitError(
             "the schema is nested too deep",

@@ -11,6 +11,7 @@ from maskwright.errors import StructuralTagError
 from maskwright.grammar.schema.document import escape, kind_of
 from maskwright.grammar.schema.tree import Json
 from maskwright.grammar.tags.tree import Token
+from maskwright.json_faults import json_reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,7 @@ class TagNode:
         try:
             return TagNode({**self.fields, name: json.loads(value)}, self.pointer, self.depth)
         except (ValueError, RecursionError) as error:
-            raise self.wrong(name, f"JSON ({error})") from None
+            raise self.wrong(name, f"JSON ({json_reason(error)})") from None
 
     def child(self, name: str) -> TagNode:
         return TagNode(self.get(name), f"{self.pointer}/{name}", self.depth + 1)

@@ -33,6 +33,7 @@ from maskwright.grammar.tags.tree import (
     Token,
     TriggeredTags,
 )
+from maskwright.json_faults import json_reason
 
 MOST_DEPTH = 64
 """Most levels of formats in formats."""
@@ -57,7 +58,7 @@ def parse_tag(source: Json) -> Format:
         try:
             source = json.loads(source)
         except (ValueError, RecursionError) as error:
-            raise StructuralTagError(f"not JSON: {error}", pointer="") from None
+            raise StructuralTagError(f"not JSON: {json_reason(error)}", pointer="") from None
     node = TagNode(source, "")
     if node.has("structures"):
         node.only("type", "structures", "triggers")

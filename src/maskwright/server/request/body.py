@@ -20,6 +20,7 @@ from typing import Final, NoReturn, TypeVar, cast
 from starlette.requests import Request
 
 from maskwright.errors import InputError
+from maskwright.json_faults import json_reason
 from maskwright.server.errors import HttpError
 
 T = TypeVar("T")
@@ -67,8 +68,7 @@ def parse_object(data: bytes) -> dict[str, object]:
     except UnicodeDecodeError as error:
         raise _invalid(f"the body is not UTF-8 (byte {error.start})") from None
     except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        raise _invalid(f"the body is not valid JSON: {error.msg} at {place}") from None
+        raise _invalid(f"the body is not valid JSON: {json_reason(error)}") from None
     except RecursionError:
         raise _too_deep() from None
     except ValueError:

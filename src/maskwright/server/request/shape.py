@@ -19,6 +19,7 @@ from typing import Literal, TypeAlias, cast
 from maskwright.errors import InputError
 from maskwright.grammar.dialects.detect import DIALECTS, Dialect
 from maskwright.grammar.schema.document import check
+from maskwright.json_faults import json_reason
 from maskwright.limits import DEFAULT_LIMITS
 from maskwright.server.request.fields import Fields, invalid, missing, shown
 
@@ -275,8 +276,8 @@ def _schema_of(fields: Fields, name: str) -> JsonShape:
     if isinstance(schema, str):
         try:
             schema = json.loads(schema)
-        except (ValueError, RecursionError):
-            raise InputError(f"{place} is not JSON", param=place) from None
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{place} is not JSON: {json_reason(error)}", param=place) from None
     if isinstance(schema, dict | bool):
         _check_size(schema, place)
         return JsonShape(_compact(cast(Schema, schema)), place)

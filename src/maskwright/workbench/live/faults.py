@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple
 
 from maskwright.errors import GrammarError, InputError, RegexError, SchemaError, StructuralTagError
+from maskwright.json_faults import json_fault
 from maskwright.workbench.pointer import ValueSpan, pointer_of, value_spans
 
 ShapeKind = Literal["schema", "regex", "lark", "gbnf", "ebnf", "structural_tag", "tools"]
@@ -39,7 +40,8 @@ def read_json_shape(text: str) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        raise GrammarError(f"not valid JSON: {error.msg}", text=text, position=error.pos) from None
+        reason, position = json_fault(error)
+        raise GrammarError(f"not valid JSON: {reason}", text=text, position=position) from None
     except (ValueError, RecursionError):
         raise InputError("not valid JSON: nested too deep, or a number too long") from None
 

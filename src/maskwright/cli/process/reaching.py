@@ -1,0 +1,106 @@
+"""How commands reach a server: which certificates they trust, and what is said if none answers."""
+
+from __future__ import annotations
+
+import os
+import socket
+import ssl
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import httpx
+
+from maskwright.errors import AddressError, InputError, MaskwrightError
+
+CA_HELP: Final = (
+    "PEM file of the certificate of the server, or of its authority, if that isn't known here."
+)
+INSECURE_HELP: Final = (
+    "Trust any certificate of the server: nothing shows that it is the one meant."
+)
+
+TIMEOUT_SECONDS: Final = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """Whom a command trusts to be the server. `ca`: a PEM file of certificates in place of those
+    that are known; `insecure`: anybody."""
+
+    ca: str | None = None
+    insecure: bool = False
+
+    def verify(self) -> ssl.SSLContext | bool:
+        """The argument `verify` of httpx. Raises InputError for a file that can't be used."""
+        if self.ca is None:
+            return not self.insecure
+        if self.insecure:
+            raise InputError("--ca and --insecure exclude each other; give one", param="insecure")
+        try:
+            return ssl.create_default_context(cafile=self.ca)
+        except OSError as error:  # ssl.SSLError is one
+            reason = error.strerror
+            if isinstance(error, ssl.SSLError):
+                reason = "there is no certificate in it, in PEM"
+            raise InputError(f"--ca {self.ca}: {reason}", param="ca") from None
+
+
+def ask_once(address: str, verify: ssl.SSLContext | bool) -> None:
+    """See that a server answers, whatever it says. Raises what `unreachable` returns."""
+    try:
+        httpx.get(f"{address}/v1/models", verify=verify, timeout=TIMEOUT_SECONDS)
+    except httpx.TransportError as error:
+        raise unreachable(address, error) from None
+
+
+def unreachable(address: object, error: httpx.TransportError) -> MaskwrightError:
+    """What to raise if a server can't be asked because of `error`: InputError for a certificate
+    that isn't trusted, else AddressError."""
+    cause = _cause(error)
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        return InputError(
+            f"the certificate of {address} isn't trusted: {cause.verify_message}; --ca FILE names "
+            "a certificate to trust, and --insecure trusts any",
+            param="url",
+        )
+    told = said(error)
+    if isinstance(cause, ssl.SSLError):
+        told = "what answers speaks no TLS; does the address begin with http://?"
+    elif isinstance(error, httpx.RemoteProtocolError | httpx.ReadError) and str(address).startswith(
+        "http://"
+    ):
+        told += "; if the server has a certificate, its address begins with https://"
+    return AddressError(f"no server answers at {address}: {told}")
+
+
+def is_final(error: httpx.TransportError) -> bool:
+    """Whether asking again would meet the same: a certificate that isn't trusted, a server without
+    TLS, a host that doesn't exist."""
+    cause = _cause(error)
+    if isinstance(cause, socket.gaierror):
+        return cause.errno == socket.EAI_NONAME
+    return isinstance(cause, ssl.SSLError)
+
+
+def said(error: httpx.TransportError) -> str:
+    """What an error says, in the words of the system if it has any."""
+    for each in _chain(error):
+        if isinstance(each, OSError) and each.errno:
+            # What asyncio says in its place has numbers in it, and no reason.
+            return os.strerror(each.errno) if each.errno > 0 else str(each.strerror)
+    return str(error) or type(error).__name__
+
+
+def _cause(error: httpx.TransportError) -> BaseException | None:
+    """The error of TLS or of the look-up of a name from which another comes."""
+    kinds = (ssl.SSLError, socket.gaierror)
+    return next((each for each in _chain(error) if isinstance(each, kinds)), None)
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """An error, and those that it comes from."""
+    seen: BaseException | None = error
+    while seen is not None:
+        yield seen
+        seen = seen.__cause__ or seen.__context__
