@@ -65,14 +65,25 @@ class Reader:
                     yield from self._from(option, start)
             case Repeat(body=body, least=least, most=most):
                 yield from self._repeated(body, least, most, start)
-            case Capture(name=name, body=body, tail=tail):
+            case Capture(name=name, body=body, tail=tail, container=container):
                 for end, captured in set(self._from(body, start)):
                     assert text[start:end].endswith(tail)
-                    yield end, (*captured, (name, text[start : end - len(tail)]))
+                    inside = text[start : end - len(tail)]
+                    if container is not None and self._is_container(inside, container.schema):
+                        yield end, (*captured, (container.name, inside))
+                    else:
+                        yield end, (*captured, (name, inside))
             case Ref(name=name):
                 yield from self._from(self._rules[name], start)
             case _:
                 assert_never(expression)
+
+    def _is_container(self, text: str, schema: Schema) -> bool:
+        try:
+            value = json.loads(text)
+        except ValueError:
+            return False
+        return isinstance(value, list | dict) and self._judge(schema, value)
 
     def _terminal(self, language: Regular, start: int) -> Iterator[int]:
         """Where a string of the language may end; none of them holds a special token."""

@@ -8,7 +8,9 @@ from maskwright.automaton.events.captures import CaptureReader
 from maskwright.automaton.events.events import CaptureBegun, CaptureEnded, CaptureText, Event
 from maskwright.automaton.machine.trace import MachineTrace
 from maskwright.automaton.rules.contexts import RuleContexts
-from maskwright.grammar.rules.tree import Capture, Expression, Repeat, Rules
+from maskwright.grammar.rules.tree import Capture, ContainerCapture, Expression, Repeat, Rules
+from maskwright.grammar.schema.parse import ParseOptions, parse_schema
+from maskwright.grammar.schema.tree import Schema
 from maskwright.mask.compile.rules import compile_rules
 from tests.automaton.rules.networks import A, B, C, X, alt, opt, seq, text
 from tests.matching import EVERY_BYTE
@@ -74,6 +76,46 @@ def written(events: list[Event]) -> str:
 )
 def test_events_after_each_byte(body: Expression, data: str, expected: list[str]) -> None:
     assert heard(body, data) == expected
+
+
+EVEN = parse_schema({"type": "array", "items": {"enum": [2, 4]}}, ParseOptions()).root
+EITHER = seq(Capture("s", text("[^;]*;"), ";", ContainerCapture("j", EVEN)), X)
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        # Certain at the first character that begins no array or object
+        ("ab;x", ["<s 'a'", "'b'", "s>", ""]),
+        (" a;x", ["", "<s ' a'", "s>", ""]),
+        # Else at the end: what is an instance of the schema, however it is written
+        ("[2];x", ["", "", "", "<j '[2]' j>", ""]),
+        (" [ 2 ];x", [*[""] * 6, "<j ' [ 2 ]' j>", ""]),
+        ("[2.0];x", [*[""] * 5, "<j '[2.0]' j>", ""]),
+        ("[];x", ["", "", "<j '[]' j>", ""]),
+        # ... and what isn't: other values, no JSON, what only some readers take for JSON
+        ("[3];x", ["", "", "", "<s '[3]' s>", ""]),
+        ("{};x", ["", "", "<s '{}' s>", ""]),
+        ("[2;x", ["", "", "<s '[2' s>", ""]),
+        ("[2]a;x", ["", "", "", "", "<s '[2]a' s>", ""]),
+        ("[NaN];x", [*[""] * 5, "<s '[NaN]' s>", ""]),
+    ],
+)
+def test_a_text_that_may_be_a_container(data: str, expected: list[str]) -> None:
+    assert heard(EITHER, data) == expected
+
+
+def test_a_container_without_a_schema_is_any_json() -> None:
+    anything = ContainerCapture("j", Schema(""))
+    body = seq(Capture("s", text("[^;]*;"), ";", anything), X)
+    for data, name in (
+        ('{"a": [1]}', "j"),
+        ('{"a": 1, "a": 2}', "s"),
+        ('["\\ud800"]', "s"),
+        ("[1e999]", "s"),
+        ("[" * 20_000 + "]" * 20_000, "s"),
+    ):
+        assert heard(body, f"{data};")[-1] == f"<{name} '{data}' {name}>", data
 
 
 @pytest.mark.parametrize(

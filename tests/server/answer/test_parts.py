@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from typing import Any
 
 import pytest
 
@@ -34,9 +35,9 @@ ANSWERS: dict[str, str] = {
 }
 
 
-def read(text: str, format: str, size: int, **options: str) -> list[Part]:
+def read(text: str, format: str, size: int, *, tools: Any = TOOLS, **options: Any) -> list[Part]:
     """The parts of a whole answer that comes `size` bytes at a time."""
-    grammar = compile_tools(TOOLS, "auto", VOCABULARY, format=format, **options)
+    grammar = compile_tools(tools, "auto", VOCABULARY, format=format, **options)
     return asyncio.run(
         read_pieces(ToolReader(LocalEvents(grammar), Naming().call_ids(0)), text, size)
     )
@@ -49,6 +50,56 @@ async def read_pieces(reader: ToolReader, text: str, size: int) -> list[Part]:
         piece = data[at : at + size]
         parts += await reader.read(piece.decode(errors="replace"), list(piece), final=False)
     return parts + await reader.read("", [256], final=True)
+
+
+UNTYPED: dict[str, Any] = {"properties": {"a": {}}}
+MIXED: dict[str, Any] = {
+    "properties": {"a": {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/list"}]}},
+    "$defs": {
+        "list": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"x": {"type": "string"}, "y": {"type": "integer"}},
+                "additionalProperties": False,
+            },
+        }
+    },
+}
+WRITTEN = {
+    "qwen_coder": "<tool_call>\n<function=f>\n<parameter=a>\n%s\n</parameter>\n</function>\n"
+    "</tool_call>",
+    "glm": "<tool_call>f\n<arg_key>a</arg_key>\n<arg_value>%s</arg_value>\n</tool_call>",
+    "minimax": '<minimax:tool_call>\n<invoke name="f">\n<parameter name="a">%s</parameter>\n'
+    "</invoke>\n</minimax:tool_call>",
+}
+VALUES: list[tuple[dict[str, Any], str, Any]] = [
+    (UNTYPED, '["x"]', ["x"]),
+    (UNTYPED, '{"x":{"y" : [null]}}', {"x": {"y": [None]}}),
+    (UNTYPED, "[]", []),
+    (UNTYPED, "5", 5),
+    (UNTYPED, "five", "five"),
+    (UNTYPED, "[INFO] x", "[INFO] x"),
+    (UNTYPED, "{a}", "{a}"),
+    (MIXED, '[{"x": "é", "y": 1}]', [{"x": "é", "y": 1}]),
+    (MIXED, '[\n {"y":1,"x":"\\u00e9"} ]', [{"y": 1, "x": "é"}]),
+    (MIXED, '[{"x": 1}]', '[{"x": 1}]'),
+    (MIXED, '{"x": "a"}', '{"x": "a"}'),
+    (MIXED, "x [1]", "x [1]"),
+    (MIXED, "5", "5"),
+]
+
+
+@pytest.mark.parametrize("size", [1, 9, 1000])
+@pytest.mark.parametrize("format", WRITTEN)
+@pytest.mark.parametrize(("schema", "said", "value"), VALUES, ids=[row[1] for row in VALUES])
+def test_containers_among_strings_are_json(
+    schema: dict[str, Any], said: str, value: Any, format: str, size: int
+) -> None:
+    tool = {"type": "function", "function": {"name": "f", "parameters": schema}}
+    parts = read(WRITTEN[format] % said, format, size, tools=[tool])
+    [(_, name, arguments)] = message_of(parts).calls
+    assert (name, json.loads(arguments)) == ("f", {"a": value})
 
 
 def message_of(parts: list[Part]) -> WholeAnswer:

@@ -10,6 +10,7 @@ text in several places at once.
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -29,6 +30,9 @@ from maskwright.automaton.rules.contexts import (
 )
 from maskwright.automaton.rules.item_sets import BELOW, OUTERMOST, RulePosition, start_position
 from maskwright.automaton.rules.nodes import CaptureBoundary, RuleCall, Symbol
+from maskwright.errors import LimitError
+from maskwright.grammar.rules.tree import ContainerCapture
+from maskwright.grammar.schema.tree import Json, Schema
 
 MOST_LOGS: Final = 64
 """The most readings of a text that are distinguished in one thread."""
@@ -40,6 +44,8 @@ class LogEntry(NamedTuple):
     at: int
     ends: bool
     name: str
+    container: int = -1
+    """The number of the schema by which another name may count; -1 if there is none."""
 
 
 Log = tuple[LogEntry, ...]
@@ -65,6 +71,8 @@ class _Open:
     name: str
     start: int
     reported: int
+    container: ContainerCapture | None = None
+    """Another name that may count. Then not even the beginning has been reported."""
 
 
 class CaptureReader:
@@ -132,7 +140,12 @@ class CaptureReader:
         node, counters, return_to = position
         for transition, boundaries in self._network.epsilon_paths(node, counters):
             passed = tuple(
-                LogEntry(at - len(one.tail.encode()) if one.ends else at, one.ends, one.name)
+                LogEntry(
+                    at - len(one.tail.encode()) if one.ends else at,
+                    one.ends,
+                    one.name,
+                    one.container.schema.number if one.container else -1,
+                )
                 for one in boundaries
             )
             thread = THE_END
@@ -175,10 +188,17 @@ class CaptureReader:
             if passed.ends:
                 one = self._open.pop()
                 assert one.name == passed.name, "captures nest"
-                yield CaptureEnded(one.name, self._plain(one.start, passed.at))
+                text = self._plain(one.start, passed.at)
+                if one.container is not None:
+                    if self._is_container(text, one.container.schema):
+                        one.name = one.container.name
+                    yield from self._begin(one, passed.at)
+                yield CaptureEnded(one.name, text)
             else:
-                self._open.append(_Open(passed.name, passed.at, passed.at))
-                yield CaptureBegun(passed.name)
+                container = self._containers.get(passed.container)
+                self._open.append(_Open(passed.name, passed.at, passed.at, container))
+                if container is None:
+                    yield CaptureBegun(passed.name)
         if agreed:
             count = len(agreed)
             rest = {t: {log[count:] for log in logs} for t, logs in self._threads.items()}
@@ -191,11 +211,24 @@ class CaptureReader:
         stop = len(self._text) if final else min([*undecided, len(self._text)])
         for one in self._open:
             held = 0 if final else self._held(one, stop)
+            if one.container is not None and self._begins_otherwise(one, stop - held, final=final):
+                yield from self._begin(one, stop - held)
             yield from self._report(one, stop - held)
+
+    def _begins_otherwise(self, one: _Open, stop: int, *, final: bool) -> bool:
+        """Whether a text that goes on can no longer be an array or object."""
+        text = self._text[one.start : stop].lstrip()
+        return final or (bool(text) and text[:1] not in (b"[", b"{"))
+
+    def _begin(self, one: _Open, stop: int) -> Iterator[Event]:
+        """The beginning of a capture whose name has become certain, and its text up to `stop`."""
+        one.container = None
+        yield CaptureBegun(one.name)
+        yield from self._report(one, stop)
 
     def _report(self, one: _Open, stop: int) -> Iterator[Event]:
         """The text of a capture from where it was last reported to `stop`."""
-        if stop > one.reported:
+        if stop > one.reported and one.container is None:
             text = self._plain(one.reported, stop)
             one.reported = stop
             if text:
@@ -209,6 +242,22 @@ class CaptureReader:
             held = max(held, next(n for n in range(len(tail), -1, -1) if text.endswith(tail[:n])))
         whole = text[: len(text) - held]
         return held + len(whole) - len(_whole_characters(whole))
+
+    @cached_property
+    def _containers(self) -> dict[int, ContainerCapture]:
+        """The other names of captures, by the numbers of their schemas."""
+        boundaries = (node for node in self._network.nodes if isinstance(node, CaptureBoundary))
+        found = (node.container for node in boundaries)
+        return {other.schema.number: other for other in found if other is not None}
+
+    def _is_container(self, text: str, schema: Schema) -> bool:
+        """Whether a text is the JSON of an array or object that satisfies `schema`. What takes too
+        long to decide is none: a text that may be both is right as a string, too."""
+        value = _container_in(text)
+        try:
+            return value is not None and self._contexts.values.is_instance(value, schema)
+        except LimitError:
+            return False
 
     @cached_property
     def _tails(self) -> dict[str, set[bytes]]:
@@ -231,6 +280,26 @@ def _common_prefix(logs: Sequence[Log]) -> Log:
     first, last = min(logs), max(logs)
     pairs = zip(first, last, strict=False)
     return tuple(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def _container_in(text: str) -> list[Json] | dict[str, Json] | None:
+    """The array or object of which `text` is the JSON. None for any other text, for one in which an
+    object has a name twice, and for one with numbers or strings that no JSON text here has."""
+
+    def members(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+        named = dict(pairs)
+        if len(named) < len(pairs):
+            raise ValueError("a name comes twice")
+        return named
+
+    if text.lstrip()[:1] not in ("[", "{"):
+        return None
+    try:
+        value = json.loads(text, object_pairs_hook=members)
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except (ValueError, RecursionError):
+        return None
+    return value
 
 
 def _whole_characters(text: bytes) -> bytes:

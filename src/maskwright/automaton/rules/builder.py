@@ -108,10 +108,10 @@ class NetworkBuilder:
                 return after
             case Choice(options=options):
                 return self._branch((self._node(o, after, loop) for o in options), loop)
-            case Capture(name=name, body=body, tail=tail):
-                end = self._add(CaptureBoundary(name, tail, True, after), loop)
+            case Capture(name=name, body=body, tail=tail, container=container):
+                end = self._add(CaptureBoundary(name, tail, True, after, container), loop)
                 inside = self._node(body, end, loop)
-                return self._add(CaptureBoundary(name, tail, False, inside), loop)
+                return self._add(CaptureBoundary(name, tail, False, inside, container), loop)
             case Repeat(body=body, least=least, most=most):
                 return self._repeat(body, least, most, after, loop)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from maskwright.grammar.regular.terms import Regular
-from maskwright.grammar.rules.tree import JsonValue, SpecialToken
+from maskwright.grammar.rules.tree import ContainerCapture, JsonValue, SpecialToken
 
 Counters = tuple[int, ...]
 """How often the body of each open counted loop has been read, the innermost loop last."""
@@ -74,12 +74,14 @@ class LoopNode(NamedTuple):
 
 
 class CaptureBoundary(NamedTuple):
-    """Where a capture begins or, with `ends`, where it ends; `tail` is read, but left out."""
+    """Where a capture begins or, with `ends`, where it ends; `tail` is read, but left out.
+    `container`: see `Capture`."""
 
     name: str
     tail: str
     ends: bool
     next: int
+    container: ContainerCapture | None = None
 
 
 class BoundedEnd(NamedTuple):

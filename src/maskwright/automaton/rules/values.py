@@ -13,7 +13,7 @@ from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.whitespace import WHITESPACE
 from maskwright.automaton.value.witness_text import rendered
 from maskwright.grammar.rules.tree import JsonValue
-from maskwright.grammar.schema.tree import Schema
+from maskwright.grammar.schema.tree import Json, Schema, value_schema
 from maskwright.grammar.shape.shape import Conjunction
 from maskwright.limits import Limits
 
@@ -91,6 +91,16 @@ class RuleValues:
         for value in values:
             found.setdefault(self.contexts(value), []).append(value)
         return list(found.items())
+
+    def is_instance(self, value: Json, schema: Schema) -> bool:
+        """Whether a value satisfies a schema. Raises `LimitError`."""
+        if not (schema.assertions or schema.never):
+            return True
+        solver = Solver("any", self._limits)  # of its own: it keeps what it is asked about
+        try:
+            return solver.satisfiable(frozenset([schema, value_schema(value, "")]))
+        finally:
+            solver.release()
 
     def is_satisfiable(self, value: JsonValue) -> bool:
         """Whether some value satisfies the schema."""

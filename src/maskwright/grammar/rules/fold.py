@@ -7,7 +7,7 @@ Only recursion, JSON values, special tokens and captures need the machine of rul
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from maskwright.grammar.regular.terms import EPSILON, Regular, alt, concat, repeat
@@ -68,7 +68,7 @@ class _Folding:
                 body = self.rule(name)
                 return body if isinstance(body, Terminal) else expression
             case Capture(body=body):
-                return Capture(expression.name, self.fold(body), expression.tail)
+                return replace(expression, body=self.fold(body))
             case Concat(parts=parts):
                 return _sequence(map(self.fold, parts))
             case Choice(options=options):

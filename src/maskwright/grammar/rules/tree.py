@@ -93,15 +93,26 @@ class Repeat:
 
 
 @dataclass(frozen=True, slots=True)
+class ContainerCapture:
+    """Another `name` of a capture, which counts if the captured text is the JSON of an array or
+    object, however written, that satisfies `schema`."""
+
+    name: str
+    schema: Schema
+
+
+@dataclass(frozen=True, slots=True)
 class Capture:
     """`body`, whose beginning and end are reported as events with `name`.
 
-    The captured text is that of `body` without `tail`, with which every text of `body` ends.
+    The captured text is that of `body` without `tail`, with which every text of `body` ends. It is
+    reported under the name of `container`, if that counts.
     """
 
     name: str
     body: Expression
     tail: str = ""
+    container: ContainerCapture | None = None
 
 
 Expression = (

@@ -18,6 +18,7 @@ from maskwright.grammar.regular.terms import (
 from maskwright.grammar.rules.tree import (
     Capture,
     Choice,
+    ContainerCapture,
     Expression,
     JsonValue,
     Repeat,
@@ -39,6 +40,11 @@ def object_schema(schema: Schema) -> Schema:
     return Schema(schema.pointer, (TypeIs(frozenset(["object"])), AllOf((schema,))))
 
 
+def _containers(value: Conjunction) -> Schema:
+    """Return the schema of the arrays and objects in a conjunction."""
+    return Schema("", (_CONTAINERS, AllOf(tuple(value))))
+
+
 @dataclass(frozen=True, slots=True)
 class Parameters:
     """Translates arguments that are written as parameters: declared ones only, in the schema's
@@ -47,6 +53,9 @@ class Parameters:
     A string is written verbatim, without quotes and escapes, so it can't contain the text that
     follows it. Any other value is JSON. A value is captured as `string:KEY` or `json:KEY`; a text
     that could be either is JSON.
+
+    Where every string is allowed beside arrays or objects, every text is: whether it is JSON is
+    seen when it has ended. Otherwise a text that begins with a bracket is JSON.
     """
 
     template: Template
@@ -94,24 +103,30 @@ class Parameters:
         options = [self._said(f"json:{name}", one, tail) for one in self._json(value)]
         strings = self._strings(value)
         if strings is not EMPTY:
-            options.append(self._said(f"string:{name}", Terminal(strings), tail))
+            shape = self.shapes.normal_form(value)
+            container = None
+            if (shape.arrays or shape.objects) and shape.strings is ANYTHING:
+                container = ContainerCapture(f"json:{name}", _containers(value))
+            options.append(self._said(f"string:{name}", Terminal(strings), tail, container))
         said = options[0] if len(options) == 1 else Choice(tuple(options))
         return series(literal(before, self.special), said)
 
-    def _said(self, name: str, value: Expression, tail: str) -> Expression:
+    def _said(
+        self, name: str, value: Expression, tail: str, container: ContainerCapture | None = None
+    ) -> Expression:
         """Return a value and the text after it. If that is plain text, a string ends before it."""
         behind = literal(tail, self.special)
         if isinstance(behind, Terminal) and isinstance(value, Terminal):
             whole = intersection(concat(value.language, behind.language), text_until(tail))
-            return Capture(name, Terminal(whole), tail=tail)
-        return series(Capture(name, value), behind)
+            return Capture(name, Terminal(whole), tail, container)
+        return series(Capture(name, value, container=container), behind)
 
     def _json(self, value: Conjunction) -> list[Expression]:
         """Return the expressions of numbers, literals, arrays and objects, as JSON."""
         shape = self.shapes.normal_form(value)
         spellings: list[Expression] = [] if shape.scalars is EMPTY else [Terminal(shape.scalars)]
         if self._has_containers(shape):
-            spellings.append(self.value(Schema("", (_CONTAINERS, AllOf(tuple(value))))))
+            spellings.append(self.value(_containers(value)))
         return spellings
 
     def _strings(self, value: Conjunction) -> Regular:
@@ -125,6 +140,6 @@ class Parameters:
         return language
 
     def _has_containers(self, shape: Shape) -> bool:
-        """Whether there are arrays or objects that are written as JSON. If every string is allowed,
-        their text is read as a string instead."""
+        """Whether there are arrays or objects whose text can't be a string. If every string is
+        allowed, theirs can."""
         return bool(shape.arrays or shape.objects) and shape.strings is not ANYTHING
