@@ -29,6 +29,7 @@ from tests.mask.compile.offered_tools import NOW, WEATHER, many_tools
 from tests.matching import EVERY_BYTE, after, allowed, matches, vocabulary
 
 TRUE: dict[str, Any] = {"type": "function", "function": {"name": "true"}}
+ACCENTED: dict[str, Any] = {"type": "function", "function": {"name": "nowé/x.y:1"}}
 VOCAB = vocabulary(
     '{"name": "',
     '"name"',
@@ -54,8 +55,11 @@ VOCAB = vocabulary(
     "arg",
     ', "',
     "é",
+    b"w\xc3",
+    b"\xa9/x",
+    b'\xa9"',
 )
-TOOLS = [WEATHER, NOW, TRUE]
+TOOLS = [WEATHER, NOW, TRUE, ACCENTED]
 PERSON = {
     "type": "object",
     "properties": {"name": {"type": "string"}, "arguments": {"type": "integer"}},
@@ -144,8 +148,10 @@ def test_masks_of_calls_beside_answers(format: str, shape: str) -> None:
         (BEGINNINGS[format] % "weather").replace("arg", "ari").encode(),
         b'{"name": "weather", "arguments": 5',
         b"[true, 5",
+        (BEGINNINGS[format] % "nowé/x.y:1").encode(),
+        (BEGINNINGS[format] % "nowè").encode(),
     ]
-    for walk in range(8):
+    for walk in range(10):
         matcher, text = grammar.matcher(), b""
         planned = calls[walk] if walk < len(calls) else b""
         for _ in range(12):

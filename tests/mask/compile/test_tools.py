@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 from maskwright import Grammar, Vocabulary, compile_tools
-from maskwright.errors import SchemaError, UnsatisfiableSchemaError
+from maskwright.errors import InputError, SchemaError, UnsatisfiableSchemaError
 from maskwright.mask import CaptureEnded, JsonResponse, RegexResponse
+from tests.grammar.tools.test_tools import FORMATS
+from tests.grammar.tools.test_tools import WEATHER as WEATHER_OF_DAYS
 from tests.mask.compile.offered_tools import NOW, WEATHER, many_tools
 from tests.matching import BYTES, EVERY_BYTE, after, matches
 
@@ -37,6 +39,53 @@ def test_tools_finish_within_their_budget() -> None:
         if matcher.terminated:
             break
     assert matcher.accepting or matcher.terminated
+
+
+NO_MARKS = ("json", "llama3_json", "llama_pythonic")
+"""Formats in which a call that is none is an answer in words."""
+NAMES = ["files.read", "mcp:files/read-1", "天気", "मौसम_2", "x" * 128]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("name", NAMES)
+def test_names_of_tools_in_every_format(name: str, format: str) -> None:
+    """Also beside tools of which the name is a beginning, or the other way round."""
+
+    def renamed(tool: Any, name: str) -> Any:
+        return {"type": "function", "function": {**tool["function"], "name": name}}
+
+    others = [name[:-1], name[:-2] + ":1"]
+    tools = [renamed(WEATHER_OF_DAYS, name), *(renamed(NOW, other) for other in others)]
+    one, two = FORMATS[format]
+    grammar = compile_tools(tools, "auto", EVERY_BYTE, format=format, whitespace="spaced")
+    for text, called in [(one, [name]), *((two, [name, other]) for other in others)]:
+        if not text:
+            continue  # the format has one call
+        said = text.replace("weather", name).replace("now", called[-1])
+        matcher = grammar.matcher()
+        assert matcher.accept_bytes(said.encode()) == len(said.encode())
+        events = matcher.events(final=True)
+        ended = [each.name for each in events if isinstance(each, CaptureEnded)]
+        assert [each for each in ended if each.startswith("call:")] == [
+            f"call:{each}" for each in called
+        ]
+        assert not matches(grammar, said.replace(name, name + "x")) or format in NO_MARKS
+
+
+def test_pointers_into_parameters_escape_the_name() -> None:
+    tool = {"type": "function", "function": {"name": "a/b", "parameters": {"enum": [{}]}}}
+    report = compile_tools([tool], "auto", EVERY_BYTE).report
+    assert {(entry.pointer, entry.keyword) for entry in report.enforced} >= {("/a~1b", "enum")}
+
+
+def test_calls_that_begin_alike_beside_a_shape_are_refused() -> None:
+    """Only where a name may contain what follows names in a format."""
+    tools = [{"name": "a"}, {"name": "a:1"}, {"name": "b"}]
+    response = JsonResponse({"type": "integer"})
+    with pytest.raises(InputError, match="rename one of the tools"):
+        compile_tools(tools, "auto", EVERY_BYTE, format="kimi_k2", response=response)
+    compile_tools(tools[1:], "auto", EVERY_BYTE, format="kimi_k2", response=response)
+    compile_tools(tools, "auto", EVERY_BYTE, format="hermes", response=response)
 
 
 def test_python_arguments_of_several_tools_and_again() -> None:

@@ -170,6 +170,10 @@ TOOL_VALUES: tuple[Any, ...] = (
     [TOOL],
     [{"function": {"name": "f", "parameters": {"type": "object"}}}],
     [{"type": "function", "function": {"name": "f g"}}],
+    *(
+        [{"type": "function", "function": {"name": name}}]
+        for name in ("mcp:files/read.1", "天気", "मौसम", "f" * 128, "f" * 129, "", "f+", "f\ng")
+    ),
     [{"type": "function", "function": {"name": "f", "parameters": 1}}],
     [{"type": "function", "name": "f", "strict": True}],
     [{"type": "function"}],

@@ -218,7 +218,7 @@ class CaptureReader:
     def _begins_otherwise(self, one: _Open, stop: int, *, final: bool) -> bool:
         """Whether a text that goes on can no longer be an array or object."""
         text = self._text[one.start : stop].lstrip()
-        return final or (bool(text) and text[:1] not in (b"[", b"{"))
+        return final or (bool(text) and text[:1] not in b"[{")
 
     def _begin(self, one: _Open, stop: int) -> Iterator[Event]:
         """The beginning of a capture whose name has become certain, and its text up to `stop`."""

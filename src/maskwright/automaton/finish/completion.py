@@ -206,13 +206,12 @@ class CompletionSearch:
     ) -> bytes | None:
         """The completion within a text that may also begin a JSON value, which then must not
         complete that text."""
-        text = self._machine.leaves.state(Text(False, key.term))
-        as_text = self._search_leaf(text, stack, None, before)
+        as_text = self._search_leaf(key.text, stack, None, before)
         value = self._value_begun(leaf, stack)
         as_value = None if value is None else self._search_leaf(*value, None, before)
         if as_value is None or (as_text is not None and len(as_text) <= len(as_value)):
             return as_text
-        return as_text if self._completes_text(text, as_value) else as_value
+        return as_text if self._completes_text(key.text, as_value) else as_value
 
     def _completes_text(self, leaf: int, data: bytes) -> bool:
         """Whether a text that is left at once when it has ended is ended by some of `data`."""

@@ -148,11 +148,10 @@ class LeafBuilder:
                 return follow
             case TokenId():
                 return self._token_row(key)
-            case BesideValue(term=term, data=data):
-                text = self.next_states(self._state(Text(False, term)))
+            case BesideValue(text=text, data=data):
                 return {
                     byte: self.beside_value(target, data + bytes([byte]))
-                    for byte, target in text.items()
+                    for byte, target in self.next_states(text).items()
                 }
             case Within():
                 return self._sets.row(key)
@@ -195,10 +194,12 @@ class LeafBuilder:
     def beside_value(self, text: int, data: bytes) -> int:
         """See `LeafTable.beside_value`."""
         match self._keys[text]:
-            case Text(inside=False, term=Parallel(parts=parts) as term) if not any(
+            case Text(inside=False, term=Parallel(parts=parts)) if not any(
                 part.nullable for part in parts
             ):
-                return self._state(BesideValue(term, data))
+                return self._state(BesideValue(text, data))
+            case Within() | Partial() | Continuation() | Limited():
+                return self._state(BesideValue(text, data))
             case _:
                 return text
 

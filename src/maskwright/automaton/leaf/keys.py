@@ -141,10 +141,10 @@ class Opened(NamedTuple):
 
 
 class BesideValue(NamedTuple):
-    """At a character boundary of `term`, when all that has been read, `data`, may begin a JSON
+    """In the state `text` of a plain text, when all that has been read, `data`, may begin a JSON
     value too: where the text can't go on, the leaf is left with `ValueBegan(data)`."""
 
-    term: Regular
+    text: int
     data: bytes
 
 

@@ -282,7 +282,7 @@ class LeafTable:
 
     def beside_value(self, text: int, data: bytes) -> int:
         """The state of a text that has come to the state `text`, by `data`, with which a JSON value
-        may begin too. A text that has ended, or is within a character, is no value."""
+        may begin too. A text that has ended is no value."""
         return self._builder.beside_value(text, data)
 
     # Rows

@@ -59,7 +59,7 @@ class Cut:
     """A text after which only its own alternative goes on: what could have been read in its place
     is given up (as by the cut of Prolog, and of parsing expression grammars).
 
-    The text is of one of finitely many strings of ASCII. It may stand beside a JSON value that
+    The text is one of finitely many strings. It may stand beside a JSON value that
     begins in the same way.
     """
 

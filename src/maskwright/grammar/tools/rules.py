@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import Final, Literal
 
+from maskwright.errors import InputError
 from maskwright.grammar.regular.terms import (
     ANYTHING,
     Regular,
@@ -179,6 +180,14 @@ class ToolRules:
         """Return the choice among the texts, each followed by its expression, each of which gives
         up whatever is read beside it."""
         options: list[Expression] = []
+        ordered = sorted(rests)
+        for text, longer in pairwise(ordered):
+            if longer.startswith(text):
+                raise InputError(
+                    f"calls that begin with {text!r} and {longer!r} can't stand beside a shape, "
+                    "since the first is the beginning of the second; rename one of the tools",
+                    param="tools",
+                )
         for text, rest in rests.items():
             head = self._text(text)
             assert isinstance(head, Terminal)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, cast
+from unicodedata import category
 
 from maskwright.errors import InputError, named
 from maskwright.grammar.dialects.detect import DIALECTS, Dialect
 from maskwright.grammar.schema.document import kind_of, of_class
 from maskwright.grammar.schema.tree import Json
 
-_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+MOST_NAME: Final = 128
+"""Characters of a tool's name."""
+_SIGNS: Final = "_-.:/"
 
 Mode = Literal["none", "auto", "required", "one"]
 """How many calls an answer has: none, any number ("auto"), at least one, or exactly one."""
@@ -113,11 +115,18 @@ def _tool(item: Json, place: str) -> Tool:
 
 def _name(fields: Mapping[str, Any], place: str) -> str:
     name = fields.get("name")
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
+    if not isinstance(name, str) or not 0 < len(name) <= MOST_NAME or not all(map(_in_name, name)):
         raise InputError(
-            f"{place}.name must be 1 to 64 of a-z, A-Z, 0-9, '_' and '-'", param=f"{place}.name"
+            f"{place}.name must be 1 to {MOST_NAME} letters and digits of any script, "
+            f"{', '.join(map(repr, _SIGNS[:-1]))} and {_SIGNS[-1]!r}",
+            param=f"{place}.name",
         )
     return name
+
+
+def _in_name(character: str) -> bool:
+    """Whether a name of a tool may contain a character. Marks are parts of letters."""
+    return character in _SIGNS or category(character)[0] in "LMN"
 
 
 def _custom(fields: Mapping[str, Any], place: str) -> Tool:

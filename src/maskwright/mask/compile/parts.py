@@ -31,6 +31,7 @@ from maskwright.grammar.regular.terms import ANYTHING
 from maskwright.grammar.rules.begins import refuse_bounded
 from maskwright.grammar.rules.fold import fold_rules
 from maskwright.grammar.rules.tree import Expression, JsonValue, Ref, Rules, Terminal, renamed
+from maskwright.grammar.schema.document import escape
 from maskwright.grammar.schema.options import AdditionalProperties, Escapes, Integers
 from maskwright.grammar.schema.parse import ParseOptions, parse_schema
 from maskwright.grammar.schema.tree import Json, Report, ReportEntry, Schema
@@ -213,7 +214,7 @@ class Parts:
             said = parts._input(tool, tool.input, format, vocab)
             return Arguments(said, parts.rules, (), ())
         try:
-            root = parts.schema(tool.parameters, f"/{tool.name}")
+            root = parts.schema(tool.parameters, f"/{escape(tool.name)}")
             possible = parts.is_satisfiable(object_schema(root))
             if format.literals == "python":
                 python = PythonArguments(Shapes(self.limits), tool.name, parts.rules)

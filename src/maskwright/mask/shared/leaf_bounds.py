@@ -96,8 +96,8 @@ class LeafBounds:
                 return max(ways, default=0)
             case Entry(text=text, marks=marks):  # a mark begins a value, or is a special token
                 return 1 if marks or text is EMPTY else _rest(text, False, limits)
-            case BesideValue(term=term):
-                return _rest(term, False, limits)
+            case BesideValue(text=text):
+                return self.compute(leaves, text, limits)
             case TokenId():
                 return 1
             case End() | Spaced() | Dead():

@@ -61,7 +61,7 @@ def _checks_of_calls(use: ToolUse, message: WholeAnswer) -> Iterator[Check]:
 def _input_build(wanted: CustomInput) -> Build:
     if wanted.syntax == "regex":
         return Build(compile_regex, (wanted.definition,), {"syntax": "python"})
-    return Build(compile_grammar, (wanted.definition,), {"dialect": "lark"})
+    return Build(compile_grammar, (wanted.definition,), {"dialect": wanted.syntax})
 
 
 def _check_of_text(

@@ -22,7 +22,10 @@ from maskwright.server.openapi.builders import (
     text,
 )
 
-NAME: Final[Json] = text(pattern="^[a-zA-Z0-9_-]{1,64}$")
+NAME: Final[Json] = text(
+    "Letters and digits of any script, '_', '-', '.', ':' and '/'.",
+    pattern=r"^[^\x00-,;-@\[-^`{-\u00a0]{1,128}$",
+)
 
 
 def tool_fields() -> Schemas:
