@@ -6,7 +6,7 @@ The cases, texts and vocabulary (tekken) are those of masks.py. Every way comput
 every token of every text, after all states have been built, and the rows are compared. Times are
 medians over the positions of a case, in microseconds.
 
-each token   the machine reads every token's bytes, in compiled code
+each token   the machine reads every token's bytes, a call for each
 trie         the machine walks over the trie of all tokens
 ready rows   inside a string, the row of the tokens that stay inside is ready, and the walk covers
              the tokens that leave it
@@ -21,15 +21,13 @@ import argparse
 import json
 import statistics
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-
-from maskwright.compiled import compiled
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -39,42 +37,38 @@ from benchmarks.report import Report, some_of
 from benchmarks.vocabularies import tekken, tekken_encoding
 from maskwright import Grammar, Vocabulary, compile_json_schema
 from maskwright.automaton.leaf.rows import DEAD
-from maskwright.automaton.machine.addresses import machine_arrays
-from maskwright.automaton.machine.arrays import NODES_FULL, PASSED, REQUESTS
 from maskwright.automaton.machine.exits import Configuration
-from maskwright.automaton.machine.step import TOO_MANY, move, settle
+from maskwright.automaton.machine.step import TOO_MANY, MachineArrays
 from maskwright.mask.shared.vocabulary_tables import NOTHING
-from maskwright.mask.walk.arrays import VISITED, PrecomputedMask
-from maskwright.mask.walk.row_table import write_row
-from maskwright.mask.walk.walk import UNMEASURED, find_row
+from maskwright.mask.walk.row_table import packed
+from maskwright.mask.walk.walk import UNMEASURED, PrecomputedMask
 
 Row = npt.NDArray[np.int32]
 T = TypeVar("T")
 
 
-@compiled
 def each_token(
-    address: int, data: np.ndarray, starts: np.ndarray, leaf: int, node: int, out: np.ndarray
-) -> int:
-    """Set the bits of the allowed tokens in `out`, each token by itself. Returns the number of
-    bytes that were read."""
-    registers = machine_arrays(address).registers
+    arrays: MachineArrays, tokens: Sequence[bytes], here: Configuration
+) -> tuple[list[int], int]:
+    """The allowed tokens, each read by itself, and the number of bytes that were read."""
+    allowed: list[int] = []
     read = 0
-    for token in range(len(starts) - 1):
-        at, stop = starts[token], starts[token + 1]
-        if at == stop:
-            continue
-        here, below = leaf, node
-        registers[PASSED] = 0
-        while at < stop and here != DEAD:
-            here, below = move(address, here, below, data[at])
-            at += 1
-            read += 1
-        if here != DEAD:
-            here, below = settle(address, here, below)
-        if here != DEAD and registers[PASSED] < TOO_MANY:
-            out[token >> 5] |= np.int32(1) << np.int32(token & 31)
-    return read
+    for token, data in enumerate(tokens):
+        leaf, _ = arrays.advance(*here, data)
+        read += arrays.bytes_read
+        if data and (leaf != DEAD or (arrays.stopped and passes(arrays, data, here))):
+            allowed.append(token)
+    return allowed, read
+
+
+def passes(arrays: MachineArrays, data: bytes, here: Configuration) -> bool:
+    """Whether a token is allowed on whose way the text decides, whatever the text."""
+    arrays.passed = 0
+    leaf, node = here
+    for byte in data:
+        leaf, node = arrays.move(leaf, node, byte)
+    leaf, node = arrays.settle(leaf, node)
+    return leaf != DEAD and arrays.passed < TOO_MANY
 
 
 class Ways:
@@ -82,21 +76,20 @@ class Ways:
 
     def __init__(self, grammar: Grammar) -> None:
         self.grammar = grammar
-        vocabulary = grammar.vocabulary
-        self._data = np.frombuffer(b"".join(vocabulary.tokens), np.uint8)
-        self._starts = np.cumsum([0, *map(len, vocabulary.tokens)])
+        self._arrays = grammar.recognizer.machine.arrays
 
     def each_token(self, here: Configuration) -> tuple[Row, int]:
-        out = np.zeros(self.grammar.vocabulary.words, np.int32)
-        read = each_token(self.grammar.recognizer.address(), self._data, self._starts, *here, out)
-        return out, read
+        vocabulary = self.grammar.vocabulary
+        found, read = each_token(self._arrays, vocabulary.tokens, here)
+        allowed = np.zeros(vocabulary.size, np.bool_)
+        allowed[found] = True
+        return packed(allowed), read
 
     def build(self, here: Configuration) -> None:
         """Build every state that the ways need at a configuration."""
-        registers = self.grammar.recognizer.machine.arrays.registers
         self.grammar.walker.successors(here)
         self.each_token(here)
-        while registers[REQUESTS] or registers[NODES_FULL]:
+        while self._arrays.lacking:
             with self.grammar.recognizer.tables.lock:
                 self.grammar.recognizer.machine.serve_requests()
             self.each_token(here)
@@ -109,10 +102,10 @@ class Ways:
 
     def _walk(self, here: Configuration, precomputed: PrecomputedMask) -> tuple[int, int]:
         """The number of the row, and the number of trie nodes visited."""
-        address = self.grammar.recognizer.address()
-        number = find_row(address, *here, *precomputed, UNMEASURED, False, 0)
+        walk = self.grammar.recognizer.walk
+        number = walk.find_row(*here, precomputed, UNMEASURED, False, None)
         assert number >= 0, "everything has been built"
-        return number, int(self.grammar.recognizer.tables.scratch.state[VISITED])
+        return number, walk.scratch.visited
 
 
 def positions(grammar: Grammar, tokens: list[int]) -> list[tuple[Configuration, bytes]]:
@@ -159,7 +152,7 @@ def measure(report: Report, case: str, schema: dict[str, Any], texts: list[list[
         ready, (again, _) = timed(lambda here=here: ways.ready_rows(here))
         if not (same == again == final and np.array_equal(row, table[final] & ~ends(grammar))):
             raise AssertionError(f"the ways differ in {case} behind {text!r}")
-        known, _ = timed(lambda record=position.record: write_row(record, out))
+        known, _ = timed(lambda row=position.row: table.write(row, out))
         needed = grammar.budgets.costs.tokens_needed(here, text)
         ample, _ = timed(lambda position=position, text=text: fill(position, BUDGET, out, text, ()))
         row_of = {"each token": naive, "trie": walked, "ready rows": ready, "row by name": known}
@@ -175,7 +168,7 @@ def measure(report: Report, case: str, schema: dict[str, Any], texts: list[list[
         read.append(bytes_read)
         visited.append(nodes)
     configurations = {here for here, _ in places}
-    arrays = grammar.recognizer.tables.leaves.arrays
+    arrays = grammar.recognizer.tables.leaves.rows
     report.add(
         case,
         masks=len(places),
@@ -218,7 +211,7 @@ def main() -> None:
     parser.add_argument("--save", action="store_true", help="append the rows to results/")
     options = parser.parse_args()
     encoding = tekken_encoding()
-    report = Report("mask_steps", packages=("numba",), vocabulary="tekken", load=options.load)
+    report = Report("mask_steps", vocabulary="tekken", load=options.load)
     for case in options.cases:
         schema, values = CASES[case]
         measure(

@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "maskwright"
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
-FILE = re.compile(r"`(?:[\w/]+/)?(\w+\.py)`")
+FILE = re.compile(r"`(?:[\w/]+/)?(\w+\.pyx?)`")
 
 
 def tracked(pattern: str) -> list[Path]:
@@ -66,7 +66,7 @@ def test_every_package_lists_what_it_holds() -> None:
 
 
 def test_every_file_that_is_named_is_there() -> None:
-    there = {path.name for path in tracked("*.py")}
+    there = {path.name for path in (*tracked("*.py"), *tracked("*.pyx"))}
     gone = {
         f"{document.relative_to(ROOT)}: {name}"
         for document in DOCUMENTS

@@ -140,7 +140,7 @@ def path_exists(span: str, folder: Path) -> bool:
 def is_our_path(span: str) -> bool:
     if not PATH.fullmatch(span) or span.startswith(("/", ".")) or "//" in span:
         return False
-    if span.endswith((".py", ".md")):
+    if span.endswith((".py", ".pyx", ".md")):
         return True
     first, slash, _ = span.partition("/")
     return bool(slash) and any(path.partition("/")[0] == first for path in tracked_paths())

@@ -32,16 +32,6 @@ SYNTAX_TREES = frozenset(
         "maskwright.grammar.tags.tree",
     }
 )
-# Compiled functions whose loops lose speed when they are split, each with its reason.
-LONG_FUNCTIONS: dict[str, str] = {
-    "maskwright.mask.ready_rows.inside.walk_string": (
-        "the rows of `.{3,80}` took 19-25 ms instead of 10 ms with this loop in two functions"
-    ),
-    "maskwright.mask.walk.walk._walk": (
-        "one loop over the trie whose state (depth, cursor, chain) stays in registers"
-    ),
-}
-
 # Packages whose modules each have a test file of their name, at the mirrored path.
 MIRRORED = ("maskwright.automaton", "maskwright.grammar", "maskwright.mask")
 # Modules of these that decide something and have none, each with its reason.
@@ -125,8 +115,7 @@ def test_function_bodies_are_at_most_sixty_lines() -> None:
         for function in functions(module.tree)
         if (lines := body_lines(function)) > MOST_LINES
     }
-    assert {name: lines for name, lines in long.items() if name not in LONG_FUNCTIONS} == {}
-    assert sorted(LONG_FUNCTIONS) == sorted(long), "an exception that is no longer needed"
+    assert long == {}
 
 
 def decides(tree: ast.AST) -> bool:

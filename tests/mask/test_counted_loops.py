@@ -96,14 +96,11 @@ REASONS = {
         grammar/schema/places.py: _growing
         grammar/regular/terms.py: counting_set
         automaton/finish/leaf_exits.py: _unlisted
-        automaton/leaf/rows.py: LeafRows.make_room LeafRows.override LeafRows.override_all
-        automaton/machine/machine.py: Machine._enter_exit Machine.know_context
         mask/ready_rows/strings.py: StringRows.ready
         mask/shared/budget_cache.py: BudgetCache.keep_masks
         mask/shared/generations.py: Generations._make_room
         mask/shared/known_tools.py: KnownTools._keep
         mask/walk/name_endings.py: characters_before_quote
-        mask/walk/row_table.py: RowTable.number RowTable.without
         automaton/value/names_read.py: NamesMemory._forget
         mask/walker.py: Walker._widest_run
     """,

@@ -25,7 +25,6 @@ def test_a_new_position_knows_nothing() -> None:
     assert position.configuration == (3, 4)
     assert position.moves == {}
     assert position.row < 0, "no mask has been computed"
-    assert position.record == 0
     assert (position.forced_byte, position.accepting, position.complete) == (None, None, None)
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from maskwright import Grammar, Vocabulary, compile_json_schema, compile_regex
 from maskwright.automaton.machine.exits import BLOCKED, POP, PUSH, STAY, Exit
-from maskwright.mask import recognizer as recognizer_module
 from maskwright.mask.position import unpacked
 from maskwright.mask.recognizer import Recognizer
+from tests.counting import Counting
 from tests.matching import EVERY_BYTE
 
 WORDS = {"type": "array", "uniqueItems": True, "items": {"type": "string"}}
@@ -117,11 +117,12 @@ def test_long_texts_are_read_in_runs_without_being_copied(
         return call
 
     monkeypatch.setattr(Recognizer, "advance", counted("advance", Recognizer.advance))
-    monkeypatch.setattr(recognizer_module, "take_run", counted("run", recognizer_module.take_run))
+    arrays = Counting(matcher.recognizer.machine.arrays, "take_run")
+    monkeypatch.setattr(matcher.recognizer.machine, "arrays", arrays)
     long = piece * (50_000 // len(piece))
     assert matcher.accept_bytes(long) == len(long)
     assert calls.count("advance") == 0
-    assert calls.count("run") == -(-len(long) // 4_096)
+    assert len(arrays.calls) == -(-len(long) // 4_096)
 
 
 def test_text_is_copied_where_it_decides_alone(monkeypatch: pytest.MonkeyPatch) -> None:

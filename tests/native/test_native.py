@@ -48,7 +48,7 @@ def test_an_installed_package_has_no_sources(package: Path) -> None:
 
 def test_each_module_asks() -> None:
     modules = tracked("src/*.pyx")
-    assert PACKAGE / "vocab" / "layout.pyx" in modules
+    assert PACKAGE / "vocab" / "trie.pyx" in modules
     silent = [
         each for each in modules if "require_built(__name__, BUILT_FROM)" not in each.read_text()
     ]

@@ -7,8 +7,7 @@ import random
 import pytest
 
 from maskwright.vocab.spellings import Spellings
-from maskwright.vocab.suffix_cost import LONG, most_for_a_suffix
-from maskwright.vocab.trie import SiblingTrie, Trie
+from maskwright.vocab.trie import LONG, SiblingTrie, Trie
 
 
 def trie(tokens: list[bytes]) -> SiblingTrie:
@@ -27,7 +26,7 @@ def trie(tokens: list[bytes]) -> SiblingTrie:
     ],
 )
 def test_the_most_that_an_ending_takes(tokens: list[str], data: str, most: int) -> None:
-    assert most_for_a_suffix(trie([each.encode() for each in tokens]), data.encode()) == most
+    assert trie([each.encode() for each in tokens]).most_for_a_suffix(data.encode()) == most
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -42,4 +41,4 @@ def test_every_ending_of_random_texts(seed: int) -> None:
     for _ in range(20):
         data = text(24)
         each = [len(spellings.fewest(data[at:])) for at in range(len(data))]
-        assert most_for_a_suffix(children, data) == max(each)
+        assert children.most_for_a_suffix(data) == max(each)

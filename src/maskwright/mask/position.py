@@ -30,7 +30,6 @@ class Position:
         "excluded",
         "forced_byte",
         "moves",
-        "record",
         "row",
         "sufficient_budget",
         "variant",
@@ -56,8 +55,6 @@ class Position:
         token."""
         self.row = -1
         """The number of the mask in the row table, -1 if it hasn't been computed."""
-        self.record = 0
-        """The address of that row's record (see `walk.row_table`), 0 if it hasn't been computed."""
         self.sufficient_budget = UNKNOWN
         """A budget, in tokens, from which on a budget doesn't change the mask: after each allowed
         token, enough tokens are left to complete the text."""

@@ -9,41 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import TracebackType
-from typing import Final, NamedTuple, Protocol
-
-import numpy as np
-import numpy.typing as npt
+from typing import Final, NamedTuple, Protocol, TypeVar
 
 from maskwright.automaton.leaf.rows import DEAD
-from maskwright.automaton.machine.arrays import (
-    BYTES_READ,
-    NO_NODE,
-    NODES_FULL,
-    REQUESTS,
-    STOP_CONTEXT,
-    STOP_LABEL,
-    STOP_NODE,
-)
 from maskwright.automaton.machine.exits import BLOCKED, Configuration, Exit, apply_exit
 from maskwright.automaton.machine.machine import Added
-from maskwright.automaton.machine.step import (
-    TOO_MANY,
-    is_accepting,
-    leave,
-    next_bytes,
-    node_of,
-    pass_dynamic_exit,
-)
+from maskwright.automaton.machine.step import DEPENDS_ON_TEXT, NO_NODE, PENDING, TOO_MANY
 from maskwright.automaton.value.last_value import last_value
 from maskwright.errors import Construct, LimitError
 from maskwright.limits import CHEAP, Limits, Work, spend
 from maskwright.mask.position import Position, unpacked
 from maskwright.mask.shared.machine import MOST_BYTES, SharedMachine
 from maskwright.mask.shared.vocabulary_tables import VocabularyTables
-from maskwright.mask.walk.walk import DEPENDS_ON_TEXT, PENDING, take_bytes, take_run, take_token
+from maskwright.mask.walk.walk import Walk
 
 _MOST_IN_A_RUN: Final = 4_096
 """Bytes that compiled code reads without giving Python's lock back: some 100 microseconds."""
+_Answer = TypeVar("_Answer")
 _PLACING: Final = Limits(work=10_000)
 """What it may take to find the place of an error."""
 
@@ -87,6 +69,15 @@ class Recognizer:
         self.shared: Final = shared
         self.vocabulary: Final = tables.vocabulary
         self.machine: Final = shared.machine
+        self.walk: Final = Walk(
+            shared.machine.arrays,
+            tables.rows,
+            tables.all_tokens,
+            tables.spelling,
+            tables.scratch,
+            tables.leaf_bounds.known,
+            shared.node_bounds.known,
+        )
         self._added = Added()
         self.for_text: Added | None = None
         """What counts for the text that is being read, where a question is about one; guarded by
@@ -145,7 +136,6 @@ class Recognizer:
         position.complete = True
         position.sufficient_budget = 0
         position.row = 0
-        position.record = self.tables.rows.address(0)
         return position
 
     @property
@@ -163,49 +153,6 @@ class Recognizer:
     def new_exits(self) -> int:
         """Exits that were added to the machine on behalf of this grammar."""
         return self._added.exits
-
-    def address(self) -> int:
-        """The address of the directory through which compiled code reads every array.
-
-        The arrays of leaf states, nodes and rows are replaced when they grow, so it must be asked
-        for again after each supply.
-        """
-        tables, machine = self.tables, self.machine.arrays
-        directory = self.shared.directory
-        if (
-            directory.leaves is not tables.leaves.arrays
-            or directory.machine is not machine
-            or directory.rows is not tables.rows.arrays
-        ):
-            self._write_directory()
-        return directory.address
-
-    def address_with_bounds(self) -> int:
-        """Like `address`, for a walk that computes bounds: with one for each leaf state and
-        node."""
-        leaf_bounds, node_bounds = self.tables.leaf_bounds, self.shared.node_bounds
-        leaf_bounds.ensure_capacity(len(self.tables.leaves.arrays.base))
-        node_bounds.ensure_capacity(len(self.machine.arrays.node_context))
-        directory = self.shared.directory
-        if (
-            directory.leaf_bounds is not leaf_bounds.array
-            or directory.node_bounds is not node_bounds.array
-        ):
-            self._write_directory()
-        return self.address()
-
-    def _write_directory(self) -> None:
-        tables = self.tables
-        self.shared.directory.write(
-            tables.leaves.arrays,
-            self.machine.arrays,
-            tables.rows.arrays,
-            tables.all_tokens,
-            tables.spelling,
-            tables.scratch,
-            tables.leaf_bounds.array,
-            self.shared.node_bounds.array,
-        )
 
     def position(self, here: Configuration) -> Position:
         """Return the position of a configuration, which all grammars of one machine share."""
@@ -228,20 +175,19 @@ class Recognizer:
         with self:
             passed = 0
             done = 0
-            values = np.frombuffer(data, np.uint8)
+            arrays = self.machine.arrays
             while True:
                 spend(CHEAP)
-                target = take_bytes(self.address(), *here, values[done:])
+                target = arrays.take_bytes(*here, data[done:])
                 if target == PENDING:
                     self.machine.serve_requests()
                     continue
                 if target != DEPENDS_ON_TEXT:
-                    return None if target < 0 else unpacked(int(target))
-                registers = self.machine.arrays.registers
+                    return None if target < 0 else unpacked(target)
                 passed = self._after_dynamic_exit(passed)
                 if passed >= TOO_MANY:
                     return None
-                done += int(registers[BYTES_READ])
+                done += arrays.bytes_read
                 stopped = self._stopped()
                 following = self._dynamic_exit(stopped, b"".join((prefix, data[:done])))
                 if following is None:
@@ -249,20 +195,19 @@ class Recognizer:
                 if done < len(data) and self._admits_more_by_text(stopped):
                     # The mask was computed without the text, so it must have allowed the rest too.
                     unseen = self._dynamic_exit(stopped, None)
-                    if unseen is None or not self._is_walked(unseen, values[done:], passed):
+                    if unseen is None or not self._is_walked(unseen, data[done:], passed):
                         return None
                 here = following
 
     def read(self, here: Configuration, data: bytes, prefix: bytes) -> tuple[Configuration, int]:
         """Read as many of the bytes as the grammar allows, each as a step of its own. Returns the
         configuration after them, and their number. `prefix`: the text so far."""
-        text, values = bytearray(prefix), np.frombuffer(data, np.uint8)
+        text = bytearray(prefix)
         taken = 0
         while taken < len(data):
             with self:
-                count, leaf, node = take_run(
-                    self.address(), *here, values[taken : taken + _MOST_IN_A_RUN]
-                )
+                run = data[taken : taken + _MOST_IN_A_RUN]
+                count, leaf, node = self.machine.arrays.take_run(*here, run)
                 here = Configuration(leaf, node)
                 spend(1 + count // 64)
             if count == 0:
@@ -277,32 +222,32 @@ class Recognizer:
     def reads_without_text(self, here: Configuration, data: bytes) -> bool:
         """Whether the grammar allows these bytes, and none of them ends a name or an item where the
         text so far decides on what follows."""
-        values, taken = np.frombuffer(data, np.uint8), 0
+        arrays, taken = self.machine.arrays, 0
         while taken < len(data):
             with self:
-                run = values[taken : taken + _MOST_IN_A_RUN]
-                count, leaf, node = take_run(self.address(), *here, run)
+                run = data[taken : taken + _MOST_IN_A_RUN]
+                count, leaf, node = arrays.take_run(*here, run)
                 spend(1 + count // 64)
                 here, taken = Configuration(leaf, node), taken + count
                 if count == len(run):
                     continue
-                target = take_bytes(self.address(), *here, values[taken : taken + 1])
+                target = arrays.take_bytes(*here, data[taken : taken + 1])
                 if target == PENDING:
                     self.machine.serve_requests()
                     continue
                 if target < 0:
                     return False
-                here, taken = unpacked(int(target)), taken + 1
+                here, taken = unpacked(target), taken + 1
         return True
 
     def known_target(self, here: Configuration, token: int) -> Configuration | None:
         """Return the configuration after a token, if that depends on nothing but what the machine
         has already; None if not, or if the token may not follow."""
         with self.tables.lock:
-            target = take_token(self.address(), *here, token)
+            target = self.walk.take_token(*here, token)
             if target == PENDING:
                 self.machine.abandon()
-            return unpacked(int(target)) if target >= 0 else None
+            return unpacked(target) if target >= 0 else None
 
     def take_token(
         self, here: Configuration, token: int, read_prefix: Callable[[], bytes | bytearray]
@@ -311,23 +256,23 @@ class Recognizer:
         depends on the text. `read_prefix` returns the text so far, and is called only if it
         does."""
         with self:
-            while (target := take_token(self.address(), *here, token)) == PENDING:
+            while (target := self.walk.take_token(*here, token)) == PENDING:
                 self.machine.serve_requests()
             if target == DEPENDS_ON_TEXT:
                 data = self.vocabulary.spellings[token]
                 return self.advance(here, data, read_prefix()), True
-            return None if target < 0 else unpacked(int(target)), False
+            return None if target < 0 else unpacked(target), False
 
     def _after_dynamic_exit(self, passed: int) -> int:
-        """What has been passed (see `step.pass_dynamic_exit`) once the exit is taken at which the
-        last bytes stopped."""
+        """What has been passed (see `MachineArrays.pass_dynamic_exit`) once the exit is taken at
+        which the last bytes stopped."""
         arrays = self.machine.arrays
-        return int(pass_dynamic_exit(arrays.node_parent, passed, int(arrays.registers[STOP_NODE])))
+        return arrays.pass_dynamic_exit(passed, arrays.stop_node)
 
     def _stopped(self) -> tuple[int, int, int]:
         """Context, label and node of the dynamic exit at which the last bytes stopped."""
-        registers = self.machine.arrays.registers
-        return int(registers[STOP_CONTEXT]), int(registers[STOP_LABEL]), int(registers[STOP_NODE])
+        arrays = self.machine.arrays
+        return arrays.stop_context, arrays.stop_label, arrays.stop_node
 
     def _dynamic_exit(
         self, stopped: tuple[int, int, int], text: bytes | None
@@ -345,18 +290,18 @@ class Recognizer:
         level = self.machine.contexts.level(stopped[0])
         return level is not None and level.wants_repeat
 
-    def _is_walked(self, here: Configuration, data: npt.NDArray[np.uint8], passed: int) -> bool:
+    def _is_walked(self, here: Configuration, data: bytes, passed: int) -> bool:
         """Whether a walk, which doesn't read the text, accepts the rest of a token."""
         while True:
             spend(CHEAP)
-            target = take_bytes(self.address(), *here, data)
+            target = self.machine.arrays.take_bytes(*here, data)
             if target == PENDING:
                 self.machine.serve_requests()
                 continue
             if target != DEPENDS_ON_TEXT:
-                return bool(target >= 0)
+                return target >= 0
             passed = self._after_dynamic_exit(passed)
-            data = data[int(self.machine.arrays.registers[BYTES_READ]) :]
+            data = data[self.machine.arrays.bytes_read :]
             following = self._dynamic_exit(self._stopped(), None)
             if passed >= TOO_MANY or following is None:
                 return False
@@ -366,7 +311,7 @@ class Recognizer:
         """The configuration after the leaf has been left without reading a byte; its leaf is DEAD
         where that is not possible."""
         while True:
-            leaf, node = leave(self.address(), *here)
+            leaf, node = self.machine.arrays.leave(*here)
             if not self._supplied():
                 return Configuration(leaf, node)
 
@@ -390,7 +335,7 @@ class Recognizer:
         """The interned node of a context on top of the stack `parent`."""
         self.machine.know_context(context)
         while True:
-            node = int(node_of(self.address(), context, parent))
+            node = self.machine.arrays.node(context, parent)
             if not self._supplied():
                 return node
 
@@ -400,7 +345,7 @@ class Recognizer:
         """Whether the text may end here."""
         position = self.position(here)
         if position.accepting is None:
-            position.accepting = self._ask(lambda: bool(is_accepting(self.address(), *here)))
+            position.accepting = self._ask(lambda: self.machine.arrays.is_accepting(*here))
         return position.accepting
 
     def complete(self, position: Position) -> bool:
@@ -421,11 +366,9 @@ class Recognizer:
 
     def next_bytes(self, here: Configuration) -> bytes:
         """The bytes that may come next, in ascending order."""
-        allowed = np.zeros(256, np.bool_)
-        self._ask(lambda: bool(next_bytes(self.address(), *here, allowed)))
-        return bytes(np.flatnonzero(allowed).astype(np.uint8))
+        return self._ask(lambda: self.machine.arrays.next_bytes(*here))
 
-    def _ask(self, question: Callable[[], bool]) -> bool:
+    def _ask(self, question: Callable[[], _Answer]) -> _Answer:
         """Call compiled code, and supply what it lacks, until it returns a result."""
         with self:
             while True:
@@ -436,8 +379,7 @@ class Recognizer:
     def _supplied(self) -> bool:
         """Supply what compiled code lacks. Returns whether it lacked anything, and so has to be
         called again."""
-        registers = self.machine.arrays.registers
-        if registers[REQUESTS] == 0 and registers[NODES_FULL] == 0:
+        if not self.machine.arrays.lacking:
             return False
         self.machine.serve_requests()
         return True

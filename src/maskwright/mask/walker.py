@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from maskwright.automaton.leaf.exits import PartsEnded
 from maskwright.automaton.leaf.rows import DEAD
-from maskwright.automaton.machine.arrays import REQUESTS
 from maskwright.automaton.machine.exits import Configuration
+from maskwright.automaton.machine.step import PENDING
 from maskwright.automaton.rules.text_contexts import TextContexts
 from maskwright.limits import spend
 from maskwright.mask.names.positions import NamePositions
@@ -20,20 +20,10 @@ from maskwright.mask.ready_rows.runs import CharacterRun
 from maskwright.mask.recognizer import Recognizer
 from maskwright.mask.shared.leaf_bounds import ENDLESS
 from maskwright.mask.shared.vocabulary_tables import NOTHING
-from maskwright.mask.walk.arrays import LISTED, MOST_NEEDED, VISITED, PrecomputedMask
-from maskwright.mask.walk.row_table import TABLE_FULL
-from maskwright.mask.walk.walk import (
-    LEAF_NEED,
-    NODE_NEED,
-    PENDING,
-    UNMEASURED,
-    find_row,
-    take_bytes,
-)
+from maskwright.mask.walk.walk import LEAF_NEED, NODE_NEED, UNMEASURED, PrecomputedMask
 
 _NODES_A_STEP: Final = 256
 """Nodes of the trie whose visit takes some 15 microseconds."""
-_SPACE: Final = np.frombuffer(b" ", np.uint8)
 
 
 class TokenGroups(NamedTuple):
@@ -72,11 +62,11 @@ class Walker:
         """
         del read_prefix
         with self.tables.lock:
-            if position.record == 0:
+            if position.row < 0:
                 plain = position
                 if position.variant:
                     plain = self.recognizer.position(position.configuration)
-                if plain.record == 0:
+                if plain.row < 0:
                     self._set_row(plain, self._find_row(plain.configuration))
                 if position is not plain:
                     self._set_row(position, plain.row)
@@ -87,7 +77,7 @@ class Walker:
         recognizer, number = self.recognizer, 0
         precomputed = self.tables.known_precomputed(here.leaf)
         if precomputed is not None:
-            number = find_row(recognizer.address(), *here, *precomputed, UNMEASURED, False, 0)
+            number = recognizer.walk.find_row(*here, precomputed, UNMEASURED, False, None)
             if number >= 0:
                 return number
         with recognizer:
@@ -102,7 +92,7 @@ class Walker:
             if plain.sufficient_budget == UNKNOWN:
                 most, must_walk = self._precomputed_bound(here)
                 self._set_row(plain, self._walk(here, whole=must_walk, limit=ENDLESS))
-                most = max(int(self.tables.scratch.state[MOST_NEEDED]), most)
+                most = max(self.tables.scratch.most_needed, most)
                 plain.sufficient_budget = 1 + most
             if position is not plain:
                 self._set_row(position, plain.row)
@@ -112,7 +102,6 @@ class Walker:
         if position.excluded:
             row = self.tables.rows.without(row, self.names.tokens(position))
         position.row = row
-        position.record = self.tables.rows.address(row)
 
     def known_after(self, position: Position, token: int) -> Position | None:
         """Like `after`, where the machine lacks nothing for it and the text doesn't matter: nothing
@@ -207,16 +196,14 @@ class Walker:
         the text; at least `ENDLESS` if none is known. Every byte has to be a token."""
         with self.recognizer:
             tables = self.tables
-            self.recognizer.address_with_bounds()  # makes the arrays of bounds long enough
-            self._node_bounds.compute(here.node)
             leaf = tables.leaf_bounds.compute(tables.leaves, here.leaf, self._limits)
-            return leaf + int(self._node_bounds.array[here.node])
+            return leaf + self._node_bounds.compute(here.node)
 
     def _listed(self, here: Configuration, *, whole: bool, limit: int) -> TokenGroups:
         """Walk, and group the tokens that are allowed and may need more than the limit."""
         listed = np.empty((3, self.tables.vocabulary.size), np.int32)
         self._walk(here, listed, whole=whole, limit=limit)
-        tokens, leaves, nodes = listed[:, : int(self.tables.scratch.state[LISTED])]
+        tokens, leaves, nodes = listed[:, : self.tables.scratch.listed]
         packed, group = np.unique((leaves.astype(np.int64) << 32) | nodes, return_inverse=True)
         return TokenGroups(tokens, [unpacked(each) for each in packed.tolist()], group)
 
@@ -224,12 +211,10 @@ class Walker:
         """Returns (bound, must_walk) for the tokens of the precomputed mask: an upper bound on the
         tokens needed after any of them, and whether they must be walked for a bound all the
         same."""
-        tables, recognizer, (leaf, node) = self.tables, self.recognizer, here
-        if not self.precomputed(here).base:
+        tables, (leaf, node) = self.tables, here
+        if self.precomputed(here).ready is None:
             return 0, False
-        recognizer.address_with_bounds()  # makes the arrays of bounds long enough
-        self._node_bounds.compute(node)
-        after_leaf = int(self._node_bounds.array[node])
+        after_leaf = self._node_bounds.compute(node)
         in_string = tables.precomputed_string(leaf) is not None
         if in_string or self._text_row(here) is not None:
             bound = tables.bound_in_string(leaf, self._limits, inside=in_string)
@@ -245,38 +230,32 @@ class Walker:
         limit: int = UNMEASURED,
         stopped: int = 0,
     ) -> int:
-        """The number of the mask row, computed anew; see `mask.walk.walk.find_row`.
+        """The number of the mask row, computed anew; see `Walk.find_row`.
 
         `whole`: walk every token, those of the precomputed mask too. `stopped`: with what the same
         walk has stopped before, if it has.
         """
-        recognizer = self.recognizer
+        walk, number = self.recognizer.walk, stopped
         precomputed = NOTHING if whole else self.precomputed(here)
-        output = 0 if listed is None else int(listed.ctypes.data)
-        address = recognizer.address if limit == UNMEASURED else recognizer.address_with_bounds
-        number = stopped
         while True:
-            if number == TABLE_FULL:
-                self.tables.rows.grow()
-            elif number < 0:
+            if number < 0:
                 self._supply()
-            number = find_row(address(), *here, *precomputed, limit, number < 0, output)
+            number = walk.find_row(*here, precomputed, limit, number < 0, listed)
             if number >= 0:
-                spend(1 + int(self.tables.scratch.state[VISITED]) // _NODES_A_STEP)
+                spend(1 + walk.scratch.visited // _NODES_A_STEP)
                 return number
 
     def _supply(self) -> None:
         """Supply what a walk has stopped for: a bound, or what the machine lacks."""
         machine = self.recognizer.machine
-        arrays = machine.arrays
-        number, request = (int(n) for n in arrays.pending[0])
-        if arrays.registers[REQUESTS] and request == LEAF_NEED:
+        number, request = next(iter(machine.arrays.pending), (0, 0))
+        if request == LEAF_NEED:
             self.tables.leaf_bounds.compute(self.tables.leaves, number, self._limits)
-        elif arrays.registers[REQUESTS] and request == NODE_NEED:
+        elif request == NODE_NEED:
             self._node_bounds.compute(number)
         else:
             machine.serve_requests()
-        machine.arrays.registers[REQUESTS] = 0
+        machine.abandon()
 
     def precomputed(self, here: Configuration) -> PrecomputedMask:
         """Return the part of the mask at a configuration that ready rows provide."""
@@ -290,10 +269,10 @@ class Walker:
         if in_text is not None:
             return in_text
         recognizer = self.recognizer
-        while (spaced := take_bytes(recognizer.address(), *here, _SPACE)) == PENDING:
+        while (spaced := recognizer.machine.arrays.take_bytes(*here, b" ")) == PENDING:
             recognizer.machine.serve_requests()
         run = self._widest_run(here)
-        after_space = self._widest_run(unpacked(int(spaced))) if spaced >= 0 else None
+        after_space = self._widest_run(unpacked(spaced)) if spaced >= 0 else None
         if run is None and after_space is None:
             return NOTHING
         return tables.texts.precomputed(run, after_space)

@@ -3,9 +3,7 @@
 - `array_cache`: A cache on disk for arrays that depend on a vocabulary alone.
 - `decoder`: Computes the bytes that a token adds to a text from its form in a tokenizer.
 - `hugging_face`: Reads a fast Hugging Face tokenizer.
-- `layout`: The loops over tries, in Cython.
 - `spellings`: Spells bytes with the fewest tokens.
-- `suffix_cost`: How many tokens the endings of a text take.
 - `trie`: The vocabulary as a prefix tree in flat arrays, in two layouts.
 - `vocabulary`: A model's tokens as bytes, by id.
 """

@@ -8,8 +8,8 @@ from typing import Final, NamedTuple
 
 from maskwright.automaton.leaf.keys import Key, Text
 from maskwright.automaton.leaf.rows import DEAD
-from maskwright.automaton.machine.arrays import NO_NODE
 from maskwright.automaton.machine.exits import Configuration
+from maskwright.automaton.machine.step import NO_NODE
 from maskwright.automaton.rules.contexts import ItemSetContext, ReturnFrame, RuleContexts
 from maskwright.automaton.rules.item_sets import BELOW, OUTERMOST, RulePosition
 from maskwright.automaton.rules.network import RuleNetwork

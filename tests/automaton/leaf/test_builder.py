@@ -220,18 +220,18 @@ def test_rows_that_differ_in_a_few_bytes_are_stored_as_differences(
     if trunk is not None:
         other = leaves.state(trunk)
         leaves.build(other)
-        base = int(leaves.arrays.base[other])
+        base = int(leaves.rows.base[other])
         assert base != 0
-    assert leaves.arrays.base[state] == base
-    assert 0 < leaves.arrays.override_stop[state] - leaves.arrays.override_start[state] <= 8
+    assert leaves.rows.base[state] == base
+    assert 0 < leaves.rows.override_stop[state] - leaves.rows.override_start[state] <= 8
 
 
 def test_a_row_is_built_once() -> None:
     leaves = LeafTable()
     state = leaves.state(Text(False, names()))
     leaves.build(state)
-    rows, count = leaves.arrays.base[state], leaves.count
-    overrides = int(leaves.arrays.override_start[state])
+    rows, count = leaves.rows.base[state], leaves.count
+    overrides = int(leaves.rows.override_start[state])
     leaves.build(state)
-    assert (leaves.arrays.base[state], leaves.count) == (rows, count)
-    assert leaves.arrays.override_start[state] == overrides
+    assert (leaves.rows.base[state], leaves.count) == (rows, count)
+    assert leaves.rows.override_start[state] == overrides

@@ -20,7 +20,7 @@ def test_equal_rows_are_stored_once() -> None:
     assert not rows.is_built(1)
     for state, targets in ((1, row(a=5)), (2, row(a=5)), (3, row(a=6)), (4, row())):
         rows.store(state, targets, None)
-    base = rows.arrays.base
+    base = rows.base
     assert base[1] == base[2] != base[3]
     assert base[4] == 0, "the row in which every byte is dead"
     assert (rows.rows, rows.is_built(1)) == (3, True)
@@ -36,9 +36,9 @@ def test_a_row_near_its_trunk_is_stored_as_the_difference(differing: int) -> Non
     other[10 : 10 + differing] = 900
     if differing:
         other[10] = DEAD
-    rows.store(1, other, int(rows.arrays.base[0]))
+    rows.store(1, other, int(rows.base[0]))
     few = differing <= 8
-    assert (rows.arrays.base[1] == rows.arrays.base[0]) == few
+    assert (rows.base[1] == rows.base[0]) == few
     expected = {byte: int(target) for byte, target in enumerate(other) if target != DEAD}
     assert rows.next_states(1) == expected
 
@@ -46,7 +46,7 @@ def test_a_row_near_its_trunk_is_stored_as_the_difference(differing: int) -> Non
 def test_living_bytes_are_those_with_a_next_state() -> None:
     rows = LeafRows()
     rows.store(1, row(a=5, b=6, z=0), None)
-    bits = rows.arrays.living[rows.arrays.base[1]]
+    bits = rows.living[rows.base[1]]
     living = [byte for byte in range(256) if int(bits[byte >> 6]) >> (byte & 63) & 1]
     assert living == [97, 98, 122]
 
@@ -60,7 +60,7 @@ def test_everything_is_kept_as_the_arrays_grow() -> None:
         else:
             rows.override(state, 0, {ord("c"): state, ord("d"): DEAD})
     rows.make_room(4_000)
-    assert rows.arrays.base[3_999] == UNBUILT
+    assert rows.base[3_999] == UNBUILT
     for state in range(2_000):
         expected = {97: state, 98: state % 7} if state % 2 else {99: state}
         assert rows.next_states(state) == expected
@@ -69,7 +69,7 @@ def test_everything_is_kept_as_the_arrays_grow() -> None:
 def test_many_states_at_once() -> None:
     rows = LeafRows()
     rows.store(0, row(a=7), None)
-    trunk = int(rows.arrays.base[0])
+    trunk = int(rows.base[0])
     overrides = Overrides(
         np.array([0, 2, 2, 3], np.int32),
         np.array([97, 98, 99], np.uint8),

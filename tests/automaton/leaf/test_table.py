@@ -32,7 +32,7 @@ def closed(*others: Regular, whole: bool = True, names: tuple[str, ...] = NAMES)
 
 
 def gate(leaves: LeafTable, state: int) -> tuple[int, int]:
-    return int(leaves.arrays.gate_low[state]), int(leaves.arrays.gate_high[state])
+    return int(leaves.rows.gate_low[state]), int(leaves.rows.gate_high[state])
 
 
 @pytest.mark.parametrize("whole", [False, True], ids=["one by one", "at once"])
@@ -99,7 +99,7 @@ def test_a_parallel_text_without_look_ahead_is_left_eagerly_where_one_part_ends(
     leaves = LeafTable()
     start = leaves.state(Text(False, parallel_start(terms, None)))
     reached = leaf_after(leaves, start, b"a")
-    assert [bool(leaves.arrays.eager[state]) for state in (start, reached)] == [False, True]
+    assert [bool(leaves.rows.eager[state]) for state in (start, reached)] == [False, True]
 
 
 @pytest.mark.parametrize(("most", "built"), [(0, 0), (1, 1), (3, 3), (100, 6)])
@@ -108,7 +108,7 @@ def test_expansion_builds_the_nearest_rows_up_to_a_limit(most: int, built: int) 
     leaves = LeafTable()
     start = leaves.state(Text(False, full_match("abcde")))
     leaves.expand(start, most)
-    rows = leaves.arrays.base[: leaves.count] != UNBUILT
+    rows = leaves.rows.base[: leaves.count] != UNBUILT
     assert int(rows.sum()) == 1 + built
     texts = [leaf_after(leaves, start, b"abcde"[:length]) for length in range(min(most, 6))]
     assert bool(rows[[state for state in texts if state < len(rows)]].all())
@@ -118,7 +118,7 @@ def test_expansion_leaves_escapes_for_when_a_token_has_one() -> None:
     leaves = LeafTable()
     leaves.expand(leaves.state(Text(True, ANYTHING)), 100)
     unbuilt = [key for state, key in enumerate(leaves.keys)
-               if leaves.arrays.base[state] == UNBUILT]  # fmt: skip
+               if leaves.rows.base[state] == UNBUILT]  # fmt: skip
     assert [type(key) for key in unbuilt] == [Escape]
 
 

@@ -63,7 +63,7 @@ def test_both_ways_give_the_same_automaton(
 
 
 def gate(leaves: LeafTable, state: int) -> tuple[int, int]:
-    return int(leaves.arrays.gate_low[state]), int(leaves.arrays.gate_high[state])
+    return int(leaves.rows.gate_low[state]), int(leaves.rows.gate_high[state])
 
 
 def test_a_state_is_the_place_that_its_key_says() -> None:

@@ -17,7 +17,6 @@ from maskwright.automaton.machine.exits import (
     Replacement,
     apply_exit,
 )
-from maskwright.automaton.machine.step import leave, node_of
 from tests.automaton.machine.toy import Listed, Toy
 
 OUTER, INNER, NEXT, FRAME = 11, 12, 13, 14
@@ -52,7 +51,7 @@ def compiled(contexts: Listed) -> list[int] | None:
     leaf = leaves.state(End("end"))
     toy = Toy(leaves, contexts)
     root = toy.machine.root(OUTER)
-    found, node = toy.ask(lambda at: leave(at, leaf, node_of(at, INNER, root)))
+    found, node = toy.ask(lambda arrays: arrays.leave(leaf, arrays.node(INNER, root)))
     if found == DEAD:
         return None
     assert found == LEAF

@@ -7,10 +7,9 @@ import pytest
 from maskwright.automaton.leaf.keys import End, LiteralState
 from maskwright.automaton.leaf.rows import DEAD
 from maskwright.automaton.leaf.table import LeafTable
-from maskwright.automaton.machine.arrays import REQUEST_ROW
 from maskwright.automaton.machine.exits import STAY, Exit
 from maskwright.automaton.machine.machine import Added, Machine
-from maskwright.automaton.machine.step import ask, leave
+from maskwright.automaton.machine.step import REQUEST_ROW
 from maskwright.errors import LimitError
 from maskwright.limits import Limits
 from tests.automaton.machine.toy import Listed, Toy
@@ -27,7 +26,7 @@ def test_each_exit_is_asked_for_once_and_kept_as_tables_grow() -> None:
     root = toy.machine.root(1)
     for _ in range(2):
         for number, state in enumerate(states):
-            found = toy.ask(lambda at, state=state: leave(at, state, root))
+            found = toy.ask(lambda arrays, state=state: arrays.leave(state, root))
             assert found == (number % 7, root)
     assert toy.machine.exits == MANY
     assert len(contexts.asked) == MANY
@@ -40,9 +39,9 @@ def test_exits_that_come_next_are_entered_with_the_first() -> None:
     contexts = Listed({(1, "first"): Exit(STAY, 1, 5, then=(later,))})
     toy = Toy(leaves, contexts)
     root = toy.machine.root(1)
-    assert toy.ask(lambda at: leave(at, first, root)) == (5, root)
+    assert toy.ask(lambda arrays: arrays.leave(first, root)) == (5, root)
     assert [label for _, label, _ in contexts.asked] == ["first"]
-    assert leave(toy.address, second, root) == (6, root), "at once"
+    assert toy.machine.arrays.leave(second, root) == (6, root), "at once"
 
 
 def test_a_blocked_exit_is_remembered_too() -> None:
@@ -52,7 +51,7 @@ def test_a_blocked_exit_is_remembered_too() -> None:
     toy = Toy(leaves, contexts)
     root = toy.machine.root(1)
     for _ in range(3):
-        assert toy.ask(lambda at: leave(at, state, root)) == (DEAD, root)
+        assert toy.ask(lambda arrays: arrays.leave(state, root)) == (DEAD, root)
     assert len(contexts.asked) == 1
 
 
@@ -99,7 +98,7 @@ def test_leaf_states_are_bounded() -> None:
     toy.machine.begin(Added(), Added())
 
     def build() -> None:  # a row, which brings the state of the next byte
-        ask(toy.machine.arrays, leaves.count - 1, REQUEST_ROW)
+        toy.machine.arrays.ask(leaves.count - 1, REQUEST_ROW)
         toy.machine.serve_requests()
 
     leaves.build(state)

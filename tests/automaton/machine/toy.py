@@ -1,17 +1,14 @@
-"""A machine whose exits and gates are listed, and the address at which compiled code finds it."""
+"""A machine whose exits and gates are listed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from typing import TypeVar
 
-import numpy as np
-
 from maskwright.automaton.leaf.table import LeafTable
-from maskwright.automaton.machine.addresses import MACHINE_TABLE, list_machine
-from maskwright.automaton.machine.arrays import NODES_FULL, REQUESTS
 from maskwright.automaton.machine.exits import BLOCKED, Exit
 from maskwright.automaton.machine.machine import Machine
+from maskwright.automaton.machine.step import MachineArrays
 from maskwright.limits import DEFAULT_LIMITS, Limits
 
 T = TypeVar("T")
@@ -46,20 +43,13 @@ class Toy:
     ) -> None:
         self.machine = Machine(leaves, contexts, limits)
         self.leaves = leaves
-        self._table = np.zeros(MACHINE_TABLE, np.int64)
 
-    @property
-    def address(self) -> int:
-        address = int(self._table.ctypes.data)
-        list_machine(address, self.leaves.arrays, self.machine.arrays)
-        return address
-
-    def ask(self, question: Callable[[int], T]) -> T:
-        """The answer to a question to the machine at an address, once nothing is lacking."""
+    def ask(self, question: Callable[[MachineArrays], T]) -> T:
+        """The answer to a question to the machine, once nothing is lacking."""
+        arrays = self.machine.arrays
         while True:
-            answer = question(self.address)
-            registers = self.machine.arrays.registers
-            if not registers[REQUESTS] and not registers[NODES_FULL]:
+            answer = question(arrays)
+            if not arrays.lacking:
                 return answer
             self.machine.serve_requests()
 

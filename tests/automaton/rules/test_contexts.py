@@ -130,7 +130,7 @@ def test_leaves_wait_for_the_next_byte_only_without_captures() -> None:
         _, leaf = made.start()
         state = LEAVES.next_states(leaf)[ord("q")]
         LEAVES.build(state)
-        assert bool(LEAVES.arrays.eager[state]) is at_once
+        assert bool(LEAVES.rows.eager[state]) is at_once
 
 
 # JSON values

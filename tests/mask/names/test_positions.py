@@ -10,8 +10,8 @@ import pytest
 from maskwright import Grammar, Matcher, Vocabulary, compile_json_schema, compile_tools
 from maskwright.automaton.json.plain_names import PlainReader
 from maskwright.errors import BudgetError
-from maskwright.mask import walker
 from maskwright.mask.shared.generations import tables_of
+from tests.counting import Counting
 from tests.matching import after as after_text
 from tests.matching import allowed
 
@@ -277,18 +277,11 @@ def test_names_that_differ_in_what_they_exclude_share_a_walk(
     matchers = [after(grammar, text) for text in texts]
     assert len({matcher.position for matcher in matchers}) == 4
     assert len({matcher.position.configuration for matcher in matchers}) == 1
-    walks: list[tuple[int, int]] = []
-    find_row = walker.find_row
-
-    def counted(address: int, leaf: int, node: int, *rest: Any) -> int:
-        *_, resumed, _ = rest
-        if not resumed:
-            walks.append((leaf, node))
-        return find_row(address, leaf, node, *rest)
-
-    monkeypatch.setattr(walker, "find_row", counted)
+    walk = Counting(grammar.recognizer.walk, "find_row")
+    monkeypatch.setattr(grammar.recognizer, "walk", walk)
     masks = [allowed(matcher, budget) for matcher in matchers]
-    assert walks == [matchers[0].position.configuration]
+    begun = [(leaf, node) for leaf, node, _, _, resumed, _ in walk.calls if not resumed]
+    assert begun == [matchers[0].position.configuration]
     assert masks == [allowed(after(remembering, text), budget) for text in texts]
 
 

@@ -22,10 +22,9 @@ from maskwright.mask.ready_rows.inside import (
     PAIR_DIGITS,
     PAIR_U,
     Measure,
-    Path,
     walk_string,
 )
-from maskwright.mask.ready_rows.subtrees import Subtrees
+from maskwright.mask.ready_rows.tokens import Subtrees
 from maskwright.vocab.trie import Trie
 
 UNBOUNDED = (0, NEVER)
@@ -54,11 +53,11 @@ def walked(
     if bounds is not None:
         fewest = automaton.fewest(bounds[0])[: bounds[0] + 1]
     trie = Trie.build(tokens)
-    subtrees = Subtrees.of(trie, np.array([stays(token) for token in tokens]))
+    subtrees = Subtrees(trie, np.array([stays(token) for token in tokens]))
     row, missing = np.zeros(len(tokens) // 32 + 1, np.int32), np.full(4, -1, np.int32)
     lacking, needed = walk_string(
-        trie, subtrees, Characters(automaton).update(), Measure(fewest, *(bounds or UNBOUNDED)),
-        Path.of_height(trie.height), 0, part, value, row, missing, False, None,
+        subtrees, Characters(automaton).update(), Measure(fewest, *(bounds or UNBOUNDED)),
+        0, part, value, row, missing, False, None,
     )  # fmt: skip
     assert lacking == 0
     bits = np.unpackbits(row.view(np.uint8), bitorder="little")
@@ -140,12 +139,11 @@ def test_states_without_transitions_are_listed_once() -> None:
     automaton.explore(1)
     tokens = [b"a", b"ab", b"ac", b"abx", b"acx", b"b"]
     trie = Trie.build(tokens)
-    subtrees = Subtrees.of(trie, np.ones(len(tokens), np.bool_))
+    subtrees = Subtrees(trie, np.ones(len(tokens), np.bool_))
     row, missing = np.zeros(1, np.int32), np.full(3, -1, np.int32)
     measure = Measure(np.zeros((0, 0), np.int32), *UNBOUNDED)
     lacking, _ = walk_string(
-        trie, subtrees, Characters(automaton).update(), measure, Path.of_height(trie.height),
-        0, BETWEEN, 0, row, missing, False, None,
+        subtrees, Characters(automaton).update(), measure, 0, BETWEEN, 0, row, missing, False, None,
     )  # fmt: skip
     assert lacking == 2, "after a, once for each of b and c"
     assert missing.tolist() == [1, -1, -1]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import product as texts_of
 from random import Random
 
-import numpy as np
 import pytest
 
 from maskwright.automaton.leaf.character_arrays import FOUND, NOWHERE, UNKNOWN
@@ -14,17 +13,7 @@ from maskwright.grammar.regular.derivative import derivative, is_live
 from maskwright.grammar.regular.shortest import shortest
 from maskwright.grammar.regular.terms import EMPTY, Regular, exactly_one
 from maskwright.mask.ready_rows.combination import ProductAutomaton, exclusive
-from maskwright.mask.ready_rows.product import (
-    FULL,
-    LACKING,
-    PARTLY,
-    VECTORS,
-    accepts,
-    begin_state,
-    farthest_end,
-    find_state,
-    find_target,
-)
+from maskwright.mask.ready_rows.product import LACKING, PARTLY
 from tests.properties.patterns import counted_pattern
 
 
@@ -50,22 +39,22 @@ def test_states_are_those_of_the_terms(seed: int) -> None:
         state = start
         for character in text:
             if states.known[state] == UNKNOWN:
-                assert begin_state(product, states, state)
+                assert product.begin_state(states, state)
                 assert states.known[state] == PARTLY
-            state = find_target(product, states, state, ord(character))
+            state = product.find_target(states, state, ord(character))
             assert state != LACKING
             if state == NOWHERE:
                 break
         left = derivative(term, text)
         assert (state != NOWHERE) == is_live(left), text
         if state != NOWHERE:
-            assert accepts(product, product.vector_of[state]) == left.nullable
+            assert product.accepts(state) == left.nullable
             found = shortest(left)
             assert found is not None
-            assert product.far[product.vector_of[state]] >= len(found.encode())
+            assert product.far(state) >= len(found.encode())
             farthest = max(farthest, len(found.encode()))
     _, product = automaton.update()
-    assert farthest_end(product) >= farthest
+    assert product.farthest >= farthest
 
 
 def test_all_transitions_are_those_that_are_found_one_by_one() -> None:
@@ -74,9 +63,9 @@ def test_all_transitions_are_those_that_are_found_one_by_one() -> None:
     automaton = ProductAutomaton(len(language.parts))
     start = automaton.state(language)
     states, product = automaton.update()
-    assert begin_state(product, states, start)
-    one_by_one = [find_target(product, states, start, byte) for byte in range(128)]
-    assert find_state(product, states, start)
+    assert product.begin_state(states, start)
+    one_by_one = [product.find_target(states, start, byte) for byte in range(128)]
+    assert product.find_state(states, start)
     assert states.known[start] == FOUND
     assert states.ascii[start].tolist() == one_by_one
     assert [chr(at) for at, target in enumerate(one_by_one) if target >= 0] == ["a", "b", "c", "d"]
@@ -88,16 +77,16 @@ def test_nothing_is_found_while_the_tables_are_full() -> None:
     automaton = ProductAutomaton(len(language.parts))
     start = automaton.state(language)
     states, product = automaton.update()
-    product.counts[FULL] = 1
-    assert not begin_state(product, states, start)
-    assert find_target(product, states, start, ord("a")) == LACKING
+    product.full = True
+    assert not product.begin_state(states, start)
+    assert product.find_target(states, start, ord("a")) == LACKING
     automaton.provide()
     states, product = automaton.update()
-    assert begin_state(product, states, start)
-    before = int(product.counts[VECTORS])
-    assert find_target(product, states, start, ord("a")) >= 0
-    assert product.counts[VECTORS] > before
-    assert np.all(product.vectors[: product.counts[VECTORS], 0] >= 0), "each has an option"
+    assert product.begin_state(states, start)
+    before = product.vectors
+    assert product.find_target(states, start, ord("a")) >= 0
+    assert product.vectors > before
+    assert all(product.entries(state)[0] >= 0 for state in range(product.states))
 
 
 PAIRS = ("ab", "bc", "cd", "da", "ac")

@@ -15,8 +15,8 @@ from maskwright.grammar.regular.character_dfa import NEVER, CharacterDfa
 from maskwright.grammar.regular.charset import of
 from maskwright.grammar.regular.derivative import split
 from maskwright.grammar.regular.terms import Scale
-from maskwright.mask.ready_rows.inside import BETWEEN, Measure, Path
-from maskwright.mask.ready_rows.room import TOO_MUCH, walk_room
+from maskwright.mask.ready_rows.inside import BETWEEN, TOO_MUCH, Measure, walk_room
+from maskwright.mask.ready_rows.tokens import Subtrees
 from maskwright.vocab.trie import Trie
 
 LETTERS = "abé."
@@ -33,11 +33,11 @@ def needs(pattern: str, tokens: list[bytes], scale: Scale | None = None) -> dict
     if scale is not None:
         least = np.array([[least_weight(each, scale) for each in automaton.terms]], np.int32)
         measure = Measure(least, 0, scale.most, 0, scale.beyond, np.array([0x2E], np.int32))
-    trie = Trie.build(tokens)
+    subtrees = Subtrees(Trie.build(tokens), np.ones(len(tokens), np.bool_))
     found = np.full(len(tokens), TOO_MUCH, np.int16)
     missing = np.full(4, -1, np.int32)
     lacking = walk_room(
-        *(trie, Characters(automaton).update(), measure, Path.of_height(trie.height)),
+        *(subtrees, Characters(automaton).update(), measure),
         *(0, BETWEEN, 0, found, missing, False),
     )
     assert lacking == 0
@@ -91,11 +91,11 @@ def test_characters_that_are_only_begun() -> None:
 def test_states_without_transitions_are_listed_once() -> None:
     automaton = CharacterDfa(full_match("a(b|c)x"), split)
     automaton.explore(1)
-    trie = Trie.build([b"a", b"ab", b"ac", b"abx"])
+    subtrees = Subtrees(Trie.build([b"a", b"ab", b"ac", b"abx"]), np.ones(4, np.bool_))
     found, missing = np.full(4, TOO_MUCH, np.int16), np.full(3, -1, np.int32)
     measure = Measure(np.zeros((1, 8), np.int32), 0, NEVER - 1)
     lacking = walk_room(
-        *(trie, Characters(automaton).update(), measure, Path.of_height(trie.height)),
+        *(subtrees, Characters(automaton).update(), measure),
         *(0, BETWEEN, 0, found, missing, False),
     )
     assert lacking == 2, "after a, once for each of b and c"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from maskwright.mask.ready_rows.subtrees import BEYOND_ASCII, SPECIAL, Subtrees
+from maskwright.mask.ready_rows.tokens import BEYOND_ASCII, SPECIAL, Subtrees
 from maskwright.vocab.trie import Trie
 
 
@@ -27,7 +27,7 @@ CASES: list[tuple[list[bytes], list[bool]]] = [
 @pytest.mark.parametrize(("tokens", "stays"), CASES, ids=str)
 def test_each_node_knows_what_is_below_it(tokens: list[bytes], stays: list[bool]) -> None:
     trie = Trie.build(tokens)
-    found = Subtrees.of(trie, np.array(stays))
+    found = Subtrees(trie, np.array(stays))
     nodes = prefixes(tokens)
     assert len(trie.byte) == len(nodes)
     for at, prefix in enumerate(nodes):
@@ -57,11 +57,13 @@ def expected(tokens: list[bytes], stays: list[bool], prefix: bytes) -> set[int]:
 
 def test_the_order_is_that_of_the_trie() -> None:
     tokens = [b"b", b"ab", b"a", b"", b"ab"]
-    found = Subtrees.of(Trie.build(tokens), np.ones(5, np.bool_))
+    found = Subtrees(Trie.build(tokens), np.ones(5, np.bool_))
     assert [tokens[token] for token in found.order] == [b"a", b"ab", b"ab", b"b"]
     assert found.first.tolist() == [0, 1, 3, 4]
 
 
 def test_an_empty_trie_has_no_subtrees() -> None:
-    found = Subtrees.of(Trie.build([b""]), np.ones(1, np.bool_))
-    assert [len(each) for each in found] == [0, 0, 0, 1, 0]
+    found = Subtrees(Trie.build([b""]), np.ones(1, np.bool_))
+    assert [
+        len(each) for each in (found.low, found.high, found.height, found.first, found.order)
+    ] == [*(0, 0, 0, 1, 0)]

@@ -108,7 +108,7 @@ def test_what_depends_on_the_tokens_alone_is_made_once(monkeypatch: pytest.Monke
         raise AssertionError("computed again")
 
     _ = before.texts
-    monkeypatch.setattr(text_rows, "_describe", never)
+    monkeypatch.setattr(text_rows, "texts_of", never)
     monkeypatch.setattr(vocabulary_tables, "names_within", never)
     compile_json_schema({**schema, "minProperties": 1}, vocabulary)
     after = tables_of(vocabulary)

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from maskwright import Vocabulary, compile_json_schema
+from maskwright.automaton.machine.step import DEPENDS_ON_TEXT, PENDING
 from maskwright.mask.names import positions
 from maskwright.mask.shared.generations import tables_of
 from maskwright.mask.walk.name_endings import NameEndings, characters_before_quote
-from maskwright.mask.walk.walk import DEPENDS_ON_TEXT, PENDING, take_token
+from tests.counting import Counting
 from tests.matching import after
 
 PIECES = ['a"', '"', 'a":', 'b\\"', 'b\\"c"', '"a"', 'é"', '\\u0061"', '0061"', '":1,"a"', 'a"b"']
@@ -69,7 +70,7 @@ def test_every_token_that_ends_a_name_is_an_ending(schema: Any, text: bytes) -> 
     ending = {token for tokens in found.values() for token in tokens}
     for token, spelling in enumerate(SPELLINGS):
         if spelling:
-            while (target := take_token(recognizer.address(), *here, token)) == PENDING:
+            while (target := recognizer.walk.take_token(*here, token)) == PENDING:
                 recognizer.machine.serve_requests()
             assert (target == DEPENDS_ON_TEXT) is (token in ending), spelling
     for beginning, tokens in found.items():
@@ -80,16 +81,11 @@ def test_every_token_that_ends_a_name_is_an_ending(schema: Any, text: bytes) -> 
 def test_endings_are_read_once_for_each_configuration_and_only_where_a_name_may_be_repeated(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    read: list[tuple[int, int]] = []
-    real = positions.read_endings
-
-    def counted(address: int, leaf: int, node: int, *rest: Any) -> int:
-        read.append((leaf, node))
-        return real(address, leaf, node, *rest)
-
-    monkeypatch.setattr(positions, "read_endings", counted)
     vocabulary = Vocabulary(SPELLINGS, special=(0, len(SPELLINGS) - 1), eos=0)
     grammar = compile_json_schema(OPEN, vocabulary, whitespace="compact")
+    walk = Counting(grammar.recognizer.walk, "read_endings")
+    monkeypatch.setattr(grammar.recognizer, "walk", walk)
+    read = walk.calls
     assert after(grammar, b'{"xyz":1,"xy0":2,"x1":3,"') is not None
     assert read == []  # no token holds the rest of an earlier name
     assert after(grammar, b'{"xyz":1,"xyz') is not None

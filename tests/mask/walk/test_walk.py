@@ -51,7 +51,7 @@ class PlainMachine:
             leaf, stack = here
             target = self.leaves.next_states(leaf).get(byte)
             if target is not None and self.is_open(target, stack[0]):
-                eager = self.leaves.arrays.eager[target]
+                eager = self.leaves.rows.eager[target]
                 return self.left((target, stack)) if eager else (target, stack)
             here = self.left(here)
         return None
@@ -85,7 +85,9 @@ class PlainMachine:
         return self.leaves.label_of(leaf) is not None and not self.leaves.next_states(leaf)
 
     def is_open(self, leaf: int, context: int) -> bool:
-        low, high = (int(a[leaf]) for a in self.leaves.arrays[7:9])
+        low, high = (
+            int(gate[leaf]) for gate in (self.leaves.rows.gate_low, self.leaves.rows.gate_high)
+        )
         gate = self.contexts.gate(context)
         return high == 0 or gate is None or any(gate[0] >> name & 1 for name in range(low, high))
 
@@ -186,8 +188,7 @@ def test_rows_are_kept_by_content() -> None:
         table[len(table)]
 
 
-def test_rows_outgrow_table_and_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("maskwright.mask.walk.row_table._PAGE", 64)
+def test_rows_outgrow_the_table() -> None:
     vocab = vocabulary()
     options = {n: [c for bit, c in enumerate("abcdefghij") if n >> bit & 1] for n in range(1, 600)}
     grammar = compile_choice([f"{n:03}{c}" for n in options for c in options[n]], vocab)

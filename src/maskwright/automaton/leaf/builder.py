@@ -115,7 +115,7 @@ class LeafBuilder:
         """The number of the base row of a key's state."""
         state = self._state(key)
         self.build(state)
-        return int(self._rows.arrays.base[state])
+        return int(self._rows.base[state])
 
     def next_states(self, state: int) -> Row:
         """Byte → next state."""
@@ -168,7 +168,7 @@ class LeafBuilder:
         if key.text is not EMPTY:
             text = self._state(Text(False, key.text))
             self.build(text)
-            arrays = self._rows.arrays
+            arrays = self._rows
             trunk = int(arrays.base[text])
             start, stop = int(arrays.override_start[text]), int(arrays.override_stop[text])
             own = arrays.override_byte[start:stop].tolist()
@@ -287,7 +287,7 @@ class LeafBuilder:
         if isinstance(key, Spaced):
             return 0
         if isinstance(key, Padded):
-            return int(self._rows.arrays.base[key.target])
+            return int(self._rows.base[key.target])
         if not isinstance(key, Text | Escape | Hex):
             return None
         term = key.term

@@ -47,9 +47,9 @@ from maskwright.automaton.leaf.keys import (
     ValueBegan,
     Within,
 )
-from maskwright.automaton.leaf.rows import DEAD, UNBUILT, LeafArrays, LeafRows, Row
+from maskwright.automaton.leaf.rows import DEAD, UNBUILT, LeafRows, Row
 from maskwright.automaton.leaf.utf8 import open_targets
-from maskwright.automaton.leaf.word_tries import ENDED, HIGH, LOW, NameLanguage, WordTrie, trie_of
+from maskwright.automaton.leaf.word_tries import NameLanguage, WordTrie, trie_of
 from maskwright.grammar.regular.derivative import label
 from maskwright.grammar.regular.terms import EMPTY, Parallel, Regular, Tagged, Words
 
@@ -109,18 +109,13 @@ class LeafTable:
         self._ids: dict[tuple[type[Key], Key], int] = {}  # tuples of two kinds may be equal
         self._label_ids: dict[tuple[type, Hashable], int] = {(type(None), None): 0}
         self._expanded: set[int] = set()
-        self._rows = LeafRows()
-        self._builder = LeafBuilder(self._rows, self.keys, self.state, self._named)
+        self.rows: Final = LeafRows()
+        self._builder = LeafBuilder(self.rows, self.keys, self.state, self._named)
         self.dead = self.state(Dead())
 
     def release(self) -> None:
         """Break the cycles of references; no state can be made or built afterwards."""
         vars(self._builder).clear()
-
-    @property
-    def arrays(self) -> LeafArrays:
-        """The table as compiled code reads it; another object whenever it has grown."""
-        return self._rows.arrays
 
     # Names
 
@@ -143,12 +138,12 @@ class LeafTable:
             case Text(term=Parallel() as term):
                 name, at_once = leaving(term)
                 number = self._new(typed)
-                self.arrays.label[number] = self.label_id(name)
-                self.arrays.eager[number] = at_once
+                self.rows.label[number] = self.label_id(name)
+                self.rows.eager[number] = at_once
             case Text(inside=inside, term=term):
                 number = self._new(typed)
                 if not inside:
-                    self.arrays.label[number] = self.label_id(label(term) or None)
+                    self.rows.label[number] = self.label_id(label(term) or None)
                 self._set_gate(number, [term])
             case Partial() | Escape() | Hex() | LowHex() | LowSurrogate():
                 targets: list[Regular] = []
@@ -158,17 +153,17 @@ class LeafTable:
                 self._set_gate(number, targets)
             case End(label=name):
                 number = self._new(typed)
-                self.arrays.label[number] = self.label_id(name)
-                self.arrays.base[number] = 0
+                self.rows.label[number] = self.label_id(name)
+                self.rows.base[number] = 0
             case Spaced(label=name) | Entry(label=name):
                 number = self._new(typed)
-                self.arrays.label[number] = self.label_id(name)
+                self.rows.label[number] = self.label_id(name)
             case BesideValue(data=data):
                 number = self._new(typed)
-                self.arrays.label[number] = self.label_id(ValueBegan(data))
+                self.rows.label[number] = self.label_id(ValueBegan(data))
             case Dead():
                 number = self._new(typed)
-                self.arrays.base[number] = 0
+                self.rows.base[number] = 0
             case ChoiceState() | LiteralState() | Padded() | TokenId() | Within():
                 number = self._new(typed)
         return number
@@ -177,7 +172,7 @@ class LeafTable:
         number = self._ids[typed] = self.count
         self.count += 1
         self.keys.known.append(typed[1])
-        self._rows.make_room(number)
+        self.rows.make_room(number)
         return number
 
     @property
@@ -223,13 +218,13 @@ class LeafTable:
         trie = WordTrie(names, self.count)
         self.count += trie.count
         self.keys.add(trie)
-        self._rows.make_room(self.count - 1)
-        self._rows.override_all(trie.state, np.repeat(trunks, trie.size), trie.rows(ends))
+        self.rows.make_room(self.count - 1)
+        self.rows.override_all(trie.state, np.repeat(trunks, trie.size), trie.rows(ends))
         if others is not None and not names.open:
-            low, high, ended = (trie.places[each] for each in (LOW, HIGH, ENDED))
+            low, high, ended = (trie.places.low, trie.places.high, trie.places.ended)
             states = slice(trie.state, trie.state + trie.count)
-            self.arrays.gate_low[states] = np.concatenate((low, low + ended, low + ended))
-            self.arrays.gate_high[states] = np.tile(high, 3)
+            self.rows.gate_low[states] = np.concatenate((low, low + ended, low + ended))
+            self.rows.gate_high[states] = np.tile(high, 3)
         return trie
 
     def _toward(self, key: Continuation | Limited) -> int:
@@ -238,9 +233,9 @@ class LeafTable:
         number = self._ids.get(typed)
         if number is None:
             number = self._new(typed)
-            if self.arrays.gate_high[key.target]:
-                self.arrays.gate_low[number] = self.arrays.gate_low[key.target]
-                self.arrays.gate_high[number] = self.arrays.gate_high[key.target]
+            if self.rows.gate_high[key.target]:
+                self.rows.gate_low[number] = self.rows.gate_low[key.target]
+                self.rows.gate_high[number] = self.rows.gate_high[key.target]
         return number
 
     def label_id(self, name: Hashable) -> int:
@@ -252,7 +247,7 @@ class LeafTable:
         return known
 
     def label_of(self, state: int) -> Hashable:
-        return self.labels[self.arrays.label[state]]
+        return self.labels[self.rows.label[state]]
 
     def _set_gate(self, number: int, terms: list[Regular]) -> None:
         """The names that some of `terms` can still become, if none can become anything else."""
@@ -265,8 +260,8 @@ class LeafTable:
                 return
             names.append(words)
         if names:
-            self.arrays.gate_low[number] = min(words.low for words in names)
-            self.arrays.gate_high[number] = max(words.high for words in names)
+            self.rows.gate_low[number] = min(words.low for words in names)
+            self.rows.gate_high[number] = max(words.high for words in names)
 
     def _named(self, key: Text | Escape | Hex, low: int, high: int, alone: bool) -> int:
         """The state of `key`, from which the words low..high-1 can be reached; `alone`: and no
@@ -276,8 +271,8 @@ class LeafTable:
         if number is None:
             number = self._new(typed)
             if alone:
-                self.arrays.gate_low[number] = low
-                self.arrays.gate_high[number] = high
+                self.rows.gate_low[number] = low
+                self.rows.gate_high[number] = high
         return number
 
     def beside_value(self, text: int, data: bytes) -> int:
@@ -303,7 +298,7 @@ class LeafTable:
         built = 0
         while queue and built < most:
             here = queue.popleft()
-            if self.arrays.base[here] == UNBUILT:
+            if self.rows.base[here] == UNBUILT:
                 self.build(here)
                 built += 1
             for target in self._targets(here):
@@ -314,9 +309,9 @@ class LeafTable:
             self._expanded |= seen
 
     def _targets(self, state: int) -> list[int]:
-        row = self.arrays.rows[self.arrays.base[state]]
-        start, stop = self.arrays.override_start[state], self.arrays.override_stop[state]
-        found = set(row.tolist()) | set(self.arrays.override_next[start:stop].tolist())
+        row = self.rows.targets[self.rows.base[state]]
+        start, stop = self.rows.override_start[state], self.rows.override_stop[state]
+        found = set(row.tolist()) | set(self.rows.override_next[start:stop].tolist())
         found.discard(DEAD)
         return list(found)
 

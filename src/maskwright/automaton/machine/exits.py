@@ -2,33 +2,33 @@
 
 A *configuration* is a pair (leaf state, stack node). Where a leaf can be left, the context on top
 of the stack answers with an `Exit`. This module defines exits and their effect for Python code;
-`automaton.machine.step.leave` is the compiled twin of `apply_exit`, and
+`MachineArrays.leave` is the compiled twin of `apply_exit`, and
 tests/automaton/machine/test_exits.py compares the two.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Final, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
+from maskwright.automaton.machine.step import BLOCKED, DONE, DYNAMIC, NO_FRAME, POP, PUSH, STAY
 from maskwright.automaton.value.level import Level
 
-BLOCKED: Final = 0
-"""The leaf can't be left with this label here."""
-STAY: Final = 1
-"""The innermost context is replaced by another one."""
-PUSH: Final = 2
-"""A context is pushed; the present one may be replaced by `Exit.frame`."""
-POP: Final = 3
-"""The innermost context is removed, and the one below is left with `Exit.result`."""
-DYNAMIC: Final = 4
-"""Added to STAY or PUSH: where this leads depends on the text read; see `Contexts.exit`."""
-
-DONE: Final = 0
-"""The context of a finished text; every machine's context 0."""
-
-NO_FRAME: Final = -1
-"""The `frame` of an exit that leaves the present context as it is."""
+__all__ = [
+    "BLOCKED",
+    "DONE",
+    "DYNAMIC",
+    "NO_FRAME",
+    "POP",
+    "PUSH",
+    "STAY",
+    "Configuration",
+    "Contexts",
+    "Exit",
+    "Further",
+    "Replacement",
+    "apply_exit",
+]
 
 
 class Exit(NamedTuple):

@@ -61,7 +61,7 @@ class MachineTrace:
         leaves = self._machine.leaves
         if leaves.label_of(self.leaf) is None:
             return False
-        return bool(leaves.arrays.eager[self.leaf]) or not leaves.next_states(self.leaf)
+        return bool(leaves.rows.eager[self.leaf]) or not leaves.next_states(self.leaf)
 
     def _leave(self) -> Iterator[Left]:
         label = self._machine.leaves.label_of(self.leaf)

@@ -76,6 +76,6 @@ def _leave(
 
 def _gate_open(contexts: JsonContexts, leaves: LeafTable, leaf: int, context: int) -> bool:
     """See `Machine.gate_open`."""
-    low, high = int(leaves.arrays.gate_low[leaf]), int(leaves.arrays.gate_high[leaf])
+    low, high = int(leaves.rows.gate_low[leaf]), int(leaves.rows.gate_high[leaf])
     gate = contexts.gate(context) if high else None
     return gate is None or bool((gate[0] >> low) & ((1 << (high - low)) - 1))

@@ -25,7 +25,7 @@ class SpellableWalker(Walker):
 
     def find(self, position: Position, read_prefix: Callable[[], bytes | bytearray]) -> None:
         with self.recognizer:
-            if position.record == 0:
+            if position.row < 0:
                 here = position.configuration
                 row = self._spellable_row(here, self._walk(here), bytes(read_prefix()))
                 self._set_row(position, row)

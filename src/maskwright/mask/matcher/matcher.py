@@ -18,7 +18,6 @@ from maskwright.mask.matcher.forced import forced_tokens
 from maskwright.mask.matcher.reader import EventReader
 from maskwright.mask.position import Position
 from maskwright.mask.recognizer import Recognizer
-from maskwright.mask.walk.row_table import write_row
 from maskwright.mask.walker import Walker
 
 _INT32: Final = np.dtype(np.int32)
@@ -63,6 +62,7 @@ class Matcher:
         "_ends",
         "_events",
         "_path",
+        "_rows",
         "_steps",
         "_text",
         "_told",
@@ -80,6 +80,7 @@ class Matcher:
         self.recognizer: Final[Recognizer] = walker.recognizer
         """The recognizer whose machine reads the text."""
         self._words = (walker.tables.vocabulary.words,)
+        self._rows = walker.tables.rows
         self._path = [walker.recognizer.first]
         self._steps: list[int | bytes] = []
         self._text = bytearray()
@@ -92,14 +93,14 @@ class Matcher:
     def row(self) -> int:
         """The number of the current mask in the row table of the vocabulary."""
         here = self._path[-1]
-        if not here.record:
+        if here.row < 0:
             self._find(here)
         return here.row
 
     @property
     def known(self) -> bool:
         """Whether the current mask is known, from this text or another."""
-        return bool(self._path[-1].record)
+        return self._path[-1].row >= 0
 
     @property
     def state(self) -> tuple[int, ...]:
@@ -151,14 +152,12 @@ class Matcher:
         if budget is not None and budget < here.sufficient_budget:
             self._fill_within(here, budget, out)
             return
-        if not here.record:
+        if here.row < 0:
             self._find(here)
         try:
-            write_row(here.record, out)
-        except TypeError:  # the words are not contiguous
-            row = np.empty(out.shape, _INT32)
-            write_row(here.record, row)
-            out[:] = row
+            self._rows.write(here.row, out)
+        except ValueError:  # the words are not contiguous
+            out[:] = self._rows[here.row]
 
     @_reading
     def _find(self, here: Position) -> None:

@@ -29,7 +29,6 @@ class Unfinished(Position):
     def __init__(self, configuration: Configuration, table: RowTable, row: Row) -> None:
         super().__init__(configuration)
         self.row = table.number(row)
-        self.record = table.address(self.row)
 
 
 class Counted(NamedTuple):

@@ -21,7 +21,7 @@ from maskwright.automaton.value.last_value import string_start
 from maskwright.automaton.value.names_read import NamesRead, decoded
 from maskwright.mask.position import Position
 from maskwright.mask.recognizer import Recognizer
-from maskwright.mask.walk.name_endings import QUOTE, NameEndings, read_endings
+from maskwright.mask.walk.name_endings import QUOTE, NameEndings
 
 
 class NamePositions:
@@ -139,13 +139,11 @@ class NamePositions:
     def _read_endings(
         self, here: Configuration, tokens: npt.NDArray[np.int32]
     ) -> npt.NDArray[np.int32]:
-        """See `walk.name_endings.read_endings`."""
+        """See `Walk.read_endings`."""
         recognizer = self._recognizer
         lengths = np.zeros(len(tokens), np.int32)
         done = 0
-        while (done := read_endings(recognizer.address(), *here, tokens, done, lengths)) < len(
-            tokens
-        ):
+        while (done := recognizer.walk.read_endings(*here, tokens, done, lengths)) < len(tokens):
             recognizer.machine.serve_requests()
         return lengths
 

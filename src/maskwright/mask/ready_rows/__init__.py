@@ -6,12 +6,11 @@ rest of the grammar. A walk then adds the tokens that leave the text, which have
 
 - `combination`: The automaton of languages of which exactly one must contain a string.
 - `inside`: Which tokens stay inside a JSON string.
-- `product`: The states and transitions of such an automaton, in compiled code.
+- `product`: The states and transitions of such an automaton, in Cython.
 - `reach`: How many characters of a string one token may hold.
-- `room`: How much room each token needs under a bound on characters.
 - `runs`: Sets of characters that may come again and again in a text.
 - `strings`: Ready rows.
-- `subtrees`: What the trie's subtrees hold, so that a walk may take one as a whole.
+- `tokens`: What tokens hold, whatever the grammar.
 - `text_rows`: Ready rows of plain text in which one set of characters may come any number of
   times.
 """

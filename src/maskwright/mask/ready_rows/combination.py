@@ -5,7 +5,7 @@ See `mask.ready_rows.product`, whose tables are kept here.
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,22 +28,7 @@ from maskwright.grammar.regular.terms import (
     Regular,
 )
 from maskwright.limits import CHEAP, spend
-from maskwright.mask.ready_rows.product import (
-    ALIVE,
-    COUNTS,
-    FULL,
-    LACKING,
-    LISTED,
-    STATES,
-    UNKNOWN_PARTS,
-    VECTORS,
-    ProductArrays,
-    decide,
-    farthest_end,
-    intern_vector,
-    numbered,
-    rehash,
-)
+from maskwright.mask.ready_rows.product import LACKING, LanguageProduct
 
 FEWEST: Final = 4
 """Parts from which on a product is made; with fewer, an automaton of terms has few states too."""
@@ -54,8 +39,6 @@ _PER_STATE: Final = 8
 """Steps as which a state counts, for its memory."""
 _ROOM: Final = 1 << 13
 """States for which there is room at first. Memory that is not written to is not taken."""
-_LISTED: Final = 1024
-"""States of parts found at once."""
 _AHEAD: Final = 256
 """States of parts found before the first walk."""
 
@@ -109,34 +92,20 @@ class ProductAutomaton:
         self._columns = -1
         """For how many states of the parts the columns are valid."""
         self._spent = 0.0
-        self._product = ProductArrays(
-            parts=parts,
-            accepting=np.zeros(0, np.uint8),
-            column=np.zeros(128, np.int32),
-            column_beyond=np.zeros(2, np.int32),
-            samples=np.zeros(0, np.int32),
-            widths=np.zeros(0, np.int32),
-            **_of_vectors(_ROOM, width),
-            vector_of=np.zeros(_ROOM, np.int32),
-            reached=np.zeros(0, np.int32),
-            scratch=np.zeros((2, width + 1), np.int32),
-            lacking=np.zeros(_LISTED, np.int32),
-            counts=np.zeros(COUNTS, np.int64),
-        )
+        self._product: Final = LanguageProduct(width, _ROOM)
         self.arrays = _states(_ROOM, parts)
 
     @property
     def width(self) -> int:
         """How many languages are read side by side at most."""
-        return self._product.vectors.shape[1]
+        return self._product.width
 
     @property
     def nbytes(self) -> int:
         """Bytes of all tables, as far as they are used."""
-        counts = self._product.counts
         by_vector = 4 * self.width + 28  # with the table of slots
         by_state = 4 * (128 + self.arrays.beyond.shape[1]) + 24
-        used = int(counts[VECTORS]) * by_vector + int(counts[STATES]) * by_state
+        used = self._product.vectors * by_vector + self._product.states * by_state
         return self._characters.nbytes + used
 
     def knows(self, language: Exclusive) -> bool:
@@ -151,23 +120,18 @@ class ProductAutomaton:
         self._parts.explore(max(0, _AHEAD - len(self._parts.found)))
         self.update()
         while True:
-            product = self._product
-            product.scratch[0, : len(options)] = options
-            product.scratch[1, : len(excluded)] = excluded
-            vector = intern_vector(product, len(options), len(excluded))
-            assert vector != NOWHERE, "a language without strings has no row"
-            if vector != LACKING and decide(product, vector) == ALIVE:
-                state = numbered(product, vector)
-                if state != LACKING:
-                    return state
+            state = self._product.state(options, excluded)
+            assert state != NOWHERE, "a language without strings has no row"
+            if state != LACKING:
+                return state
             self.provide()
 
     @property
     def farthest(self) -> int:
         """An upper bound on the bytes, as JSON spells them, from any state met so far to an end."""
-        return farthest_end(self._product)
+        return self._product.farthest
 
-    def update(self) -> tuple[CharacterArrays, ProductArrays]:
+    def update(self) -> tuple[CharacterArrays, LanguageProduct]:
         """Take over what has been found of the parts; returns the states and the product."""
         parts = self._characters.update()
         terms, found = self._parts.terms, len(self._parts.found)
@@ -177,14 +141,8 @@ class ProductAutomaton:
             _, samples, column = np.unique(beside, axis=1, return_index=True, return_inverse=True)
             column = column.reshape(-1).astype(np.int32)
             accepting = np.array([term.nullable for term in terms], np.uint8)
-            self._product = self._product._replace(
-                parts=parts,
-                accepting=accepting,
-                column=column[:128],
-                column_beyond=column[128:],
-                samples=samples.astype(np.int32),
-                widths=_widths(column),
-                reached=np.zeros(len(samples), np.int32),
+            self._product.take_parts(
+                parts, accepting, column, samples.astype(np.int32), _widths(column)
             )
             if parts.beyond.shape[1] != self.arrays.beyond.shape[1]:
                 self.arrays = _states(len(self.arrays.known), parts)  # to be found again
@@ -195,47 +153,30 @@ class ProductAutomaton:
 
     def provide(self) -> None:
         """Provide what a walk or a search lacked: transitions of parts, or room."""
-        counts, known = self._product.counts, self._product.parts.known
-        lacking = self._product.lacking[: counts[UNKNOWN_PARTS]].tolist()
-        counts[UNKNOWN_PARTS] = 0
-        known[known == LISTED] = UNKNOWN  # finding them may be abandoned
+        lacking = self._product.take_lacking()
         self.count()
         for state in lacking:
             self._parts.find(state)
         if lacking:
             self._parts.explore(max(_AHEAD, len(self._parts.found) // 4))
-        if counts[FULL]:
+        if self._product.full:
             self._enlarge()
-            counts[FULL] = 0
         self.update()
 
     def count(self) -> None:
         """Count the work since the last call. Raises `LimitError`."""
-        counts = self._product.counts
-        worth = float(counts[STATES] * _PER_STATE + counts[VECTORS] * 8 * CHEAP)
+        worth = float(self._product.states * _PER_STATE + self._product.vectors * 8 * CHEAP)
         steps, self._spent = worth - self._spent, worth
         spend(steps)
 
     def _enlarge(self) -> None:
         product, arrays = self._product, self.arrays
-        vectors, states = int(product.counts[VECTORS]), int(product.counts[STATES])
-        if 2 * vectors > len(product.vectors):
-            larger = _of_vectors(2 * len(product.vectors), self.width)
-            for name in ("vectors", "verdict", "far", "state_of"):
-                larger[name][:vectors] = getattr(product, name)[:vectors]
-            larger["met"][:, :vectors] = product.met[:, :vectors]
-            product = product._replace(**larger)
-            rehash(product)
-        if 2 * states > len(product.vector_of):
-            room = 2 * len(product.vector_of)
-            vector_of = np.zeros(room, np.int32)
-            vector_of[:states] = product.vector_of[:states]
-            product = product._replace(vector_of=vector_of)
-            more = _states(room, product.parts)
+        product.enlarge()
+        if product.state_room > len(arrays.known):
+            more = _states(product.state_room, self._characters.arrays)
             for name in ("ascii", "known", "beyond", "loop_low", "loop_high"):
-                getattr(more, name)[:states] = getattr(arrays, name)[:states]
-            arrays = more
-        self._product, self.arrays = product, arrays
+                getattr(more, name)[: product.states] = getattr(arrays, name)[: product.states]
+            self.arrays = more
 
 
 _PLAIN: Final = np.array([point >= 0x20 and chr(point) not in '"\\\\' for point in range(128)])
@@ -254,19 +195,6 @@ def _widths(column: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
     np.minimum.at(widths, column[:128], bytes_)
     np.minimum.at(widths, column[128:], _MOST_BYTES)
     return widths
-
-
-def _of_vectors(room: int, width: int) -> dict[str, npt.NDArray[Any]]:
-    """The tables by vector, with room for so many."""
-    return {
-        "vectors": np.zeros((room, width), np.int32),
-        "verdict": np.zeros(room, np.int8),
-        "state_of": np.zeros(room, np.int32),
-        "far": np.zeros(room, np.int32),
-        "slots": np.full(2 * room, NOWHERE, np.int32),
-        "stack": np.zeros((2, room), np.int32),
-        "met": np.zeros((2, room), np.int32),
-    }
 
 
 def _states(room: int, parts: CharacterArrays) -> CharacterArrays:

@@ -1,13 +1,10 @@
 """How many characters of a string one token may hold."""
 
-# Compiled code: array elements are plain numbers here, which numpy's types don't say.
-# pyright: reportUntypedFunctionDecorator=false, reportArgumentType=false, reportReturnType=false
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from maskwright.compiled import compiled
+from maskwright.mask.ready_rows.tokens import most_characters
 from maskwright.vocab.trie import Trie
 
 
@@ -16,7 +13,6 @@ class Reach:
 
     def __init__(self, trie: Trie) -> None:
         self._trie = trie
-        self._height = trie.height
         self._known: dict[int, int] = {}
 
     def characters(self, alphabet: int) -> int:
@@ -27,29 +23,5 @@ class Reach:
         if found is None:
             bits = np.frombuffer(alphabet.to_bytes(32, "little"), np.uint8)
             allowed = np.unpackbits(bits, bitorder="little")
-            found = self._known[alphabet] = int(_most_characters(self._trie, self._height, allowed))
+            found = self._known[alphabet] = most_characters(self._trie, allowed)
         return found
-
-
-@compiled(nogil=True)
-def _most_characters(trie: Trie, height: int, allowed: npt.NDArray[np.uint8]) -> int:
-    """The most characters on a way through the trie on which each begins with an allowed byte; all
-    that follows a backslash counts as allowed, and each byte of an escape as a character."""
-    count = np.zeros(height + 1, np.int64)
-    escaped = np.zeros(height + 1, np.uint8)
-    most = 0
-    at = 0
-    while at < len(trie.byte):
-        depth, byte = trie.depth[at], trie.byte[at]
-        free = escaped[depth - 1] == 1 or byte == 0x5C
-        continues = byte & 0xC0 == 0x80
-        is_short = count[depth - 1] + trie.skip[at] - at <= most  # a way is no longer than that
-        if is_short or not (free or continues or allowed[byte] == 1):
-            at = trie.skip[at]
-            continue
-        escaped[depth] = 1 if free else 0
-        starts = not continues or depth == 1
-        count[depth] = count[depth - 1] + (1 if starts else 0)
-        most = max(most, count[depth])
-        at += 1
-    return most

@@ -33,7 +33,6 @@ from maskwright.grammar.regular.terms import (
     ANY_CHAR,
     ANYTHING,
     EMPTY,
-    EPSILON,
     Alt,
     Complement,
     Concat,
@@ -56,15 +55,14 @@ from maskwright.mask.ready_rows.inside import (
     DIGITS,
     PAIR,
     PAIR_DIGITS,
+    TOO_MUCH,
     Measure,
-    Path,
+    walk_room,
     walk_string,
 )
 from maskwright.mask.ready_rows.reach import Reach
-from maskwright.mask.ready_rows.room import TOO_MUCH, walk_room
-from maskwright.mask.ready_rows.subtrees import Subtrees
+from maskwright.mask.ready_rows.tokens import Subtrees, classify
 from maskwright.mask.walk.row_table import packed
-from maskwright.mask.walk.walk import classify
 from maskwright.vocab import Vocabulary
 from maskwright.vocab.array_cache import Arrays
 from maskwright.vocab.trie import Trie
@@ -135,16 +133,13 @@ class StringRows:
         marks = np.zeros(vocabulary.size, np.bool_)
         marks[quoting] = True
         self._others = ~packed(marks)
-        self._subtrees = Subtrees.of(self._trie, self._stays)
-        self._path = Path.of_height(self._trie.height)
+        self._subtrees = Subtrees(self._trie, self._stays)
         self._plain = False
         self._reach = Reach(self._trie)
         self._by_length: dict[int, Row] = {}
         self._walked: OrderedDict[Automaton, _Walked] = OrderedDict()
         """By automaton, the least recently used first."""
         self._held = 0
-        self._reach.characters(0)  # loads code, which takes longer than any row
-        self._of_term(EPSILON, BETWEEN, 0)  # likewise
 
     def of_text(self) -> StringRows:
         """Return the rows of plain text, without quotes and escapes; no token leaves it."""
@@ -408,7 +403,7 @@ class StringRows:
             needs[:] = TOO_MUCH
             arrays = characters.update()
             return walk_room(
-                *(self._trie, arrays, measure(), self._path, *key[:3]), needs, missing, self._plain
+                self._subtrees, arrays, measure(), *key[:3], needs, missing, self._plain
             )
 
         self._supply(characters, walk, lean=True)
@@ -444,11 +439,9 @@ class StringRows:
             else:
                 arrays, product = characters.update(), None
             lacking, needed = walk_string(
-                self._trie,
                 self._subtrees,
                 arrays,
                 measure(),
-                self._path,
                 *key[:3],
                 row,
                 missing,
@@ -520,7 +513,7 @@ def _classified(trie: Trie, size: int) -> Arrays:
     leaves.expand(leaf, AT_ONCE)
     stays, lengths = np.zeros(size, np.uint8), np.zeros(size, np.int32)
     while True:
-        missing = classify(leaves.arrays, trie, leaf, stays, lengths)
+        missing = classify(leaves.rows, trie, leaf, stays, lengths)
         if missing == DEAD:
             return {"stays": stays, "lengths": lengths}
         leaves.build(missing)

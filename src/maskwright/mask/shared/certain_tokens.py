@@ -11,12 +11,9 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Final
 
-import numpy as np
-
 from maskwright.mask.walk.ends import uncertain
 from maskwright.vocab import Vocabulary
 from maskwright.vocab.spellings import Spellings
-from maskwright.vocab.suffix_cost import most_for_a_suffix
 from maskwright.vocab.trie import SiblingTrie
 
 
@@ -30,7 +27,7 @@ class CertainTokens:
     def price(self, data: bytes) -> int:
         """An upper bound on the tokens that any suffix of `data` needs, at most its number of
         bytes. Every byte has to be a token."""
-        return most_for_a_suffix(self._siblings, data)
+        return self._siblings.most_for_a_suffix(data)
 
     def spelled(self, data: bytes) -> list[int]:
         """The fewest of these tokens that the machine reads as `data`. Raises `UnspellableError`
@@ -43,8 +40,7 @@ class CertainTokens:
         if not self.uncertain:
             return siblings
         left_out = [n for n, each in enumerate(self._vocabulary.tokens) if each in self.uncertain]
-        token = np.where(np.isin(siblings.token, left_out), np.int32(-1), siblings.token)
-        return siblings._replace(token=token)
+        return siblings.without(left_out)
 
     @cached_property
     def _texts(self) -> Spellings:

@@ -10,9 +10,6 @@ from __future__ import annotations
 
 from typing import Final
 
-import numpy as np
-import numpy.typing as npt
-
 from maskwright.automaton.finish.completion import Finisher
 from maskwright.automaton.leaf.keys import (
     BesideValue,
@@ -43,11 +40,10 @@ from maskwright.grammar.regular.derivative import known_string
 from maskwright.grammar.regular.shortest import shortest
 from maskwright.grammar.regular.terms import ANYTHING, EMPTY, Parallel, Regular, Tagged
 from maskwright.limits import Limits
+from maskwright.mask.walk.walk import UpperBounds
 
 ENDLESS: Final = 1 << 24
 _UNKNOWN: Final = -1
-
-Int32 = npt.NDArray[np.int32]
 
 
 class LeafBounds:
@@ -57,19 +53,13 @@ class LeafBounds:
     """
 
     def __init__(self) -> None:
-        self.array: Int32 = np.full(256, _UNKNOWN, np.int32)
-
-    def ensure_capacity(self, size: int) -> None:
-        """Extend the array to at least `size` states."""
-        self.array = _with_capacity(self.array, size)
+        self.known: Final = UpperBounds()
 
     def compute(self, leaves: LeafTable, leaf: int, limits: Limits) -> int:
-        """Compute the bound of a leaf state, store it in the array, and return it."""
-        known = int(self.array[leaf]) if leaf < len(self.array) else _UNKNOWN
+        """The bound of a leaf state, which is known from then on."""
+        known = self.known[leaf]
         if known == _UNKNOWN:
-            known = min(self._of(leaves, leaf, limits), ENDLESS)
-            self.ensure_capacity(leaf + 1)
-            self.array[leaf] = known
+            known = self.known[leaf] = min(self._of(leaves, leaf, limits), ENDLESS)
         return known
 
     def _of(self, leaves: LeafTable, leaf: int, limits: Limits) -> int:
@@ -109,24 +99,21 @@ class NodeBounds:
     of it has been left."""
 
     def __init__(self, machine: Machine, finisher: Finisher) -> None:
-        self.array: Int32 = np.full(256, _UNKNOWN, np.int32)
+        self.known: Final = UpperBounds()
         self._machine = machine
         self._finisher = finisher
         self._after_value: dict[int, int] = {-1: 0}
         """Bounds by node, after a value on the node's level has been read."""
 
-    def ensure_capacity(self, size: int) -> None:
-        """Extend the array to at least `size` nodes."""
-        self.array = _with_capacity(self.array, size)
-
-    def compute(self, node: int) -> None:
-        """Compute the bound of a node, and store it in the array."""
+    def compute(self, node: int) -> int:
+        """The bound of a node, which is known from then on."""
         arrays = self._machine.arrays
         bound = self._finisher.bound(int(arrays.node_context[node]))
         total = ENDLESS
         if bound is not None:
             total = bound.after_leaf + self._levels_below(int(arrays.node_parent[node]))
-        self.array[node] = min(total, ENDLESS)
+        found = self.known[node] = min(total, ENDLESS)
+        return found
 
     def _levels_below(self, node: int) -> int:
         """Upper bound on the tokens that complete the levels from `node` down to the root, once a
@@ -170,11 +157,3 @@ def _rest(term: Regular, inside: bool, limits: Limits) -> int:
     if text is None:
         return ENDLESS
     return len((spelled(text)[1:] if inside else text).encode("utf-8", "surrogatepass"))
-
-
-def _with_capacity(array: Int32, size: int) -> Int32:
-    if size <= len(array):
-        return array
-    longer = np.full(max(size, 2 * len(array)), _UNKNOWN, np.int32)
-    longer[: len(array)] = array
-    return longer

@@ -18,7 +18,6 @@ from maskwright.mask.position import Position
 from maskwright.mask.shared.budget_cache import BudgetCache
 from maskwright.mask.shared.leaf_bounds import NodeBounds
 from maskwright.mask.shared.text_positions import TextPositions
-from maskwright.mask.walk.arrays import Directory
 from maskwright.mask.walk.name_endings import NameEndings
 
 # Measured over the schemas of MaskBench: a position with its moves, an exit with its context.
@@ -50,11 +49,10 @@ class SharedMachine:
         self.node_bounds: Final = NodeBounds(self.machine, contexts)
         self.completion: Final = CompletionSearch(self.machine, contexts, limits)
         self.budget_cache: Final = BudgetCache()
-        self.directory: Final = Directory()
         self.name_endings: Final[dict[Configuration, NameEndings]] = {}
         """At configurations within names: see `mask.names.positions`."""
         self.distinct_endings: Final[dict[bytes, NameEndings]] = {}
-        """Each of those once, by the lengths that `read_endings` gives."""
+        """Each of those once, by the lengths that `Walk.read_endings` gives."""
         self.checked: Final[set[tuple[int, int]]] = set()
         """Where texts begin of schemas for which nothing is left to be found out at compile
         time."""

@@ -37,9 +37,9 @@ from maskwright.mask.shared.certain_tokens import CertainTokens
 from maskwright.mask.shared.known_tools import KnownTools
 from maskwright.mask.shared.leaf_bounds import ENDLESS, LeafBounds
 from maskwright.mask.shared.machine import SharedMachine
-from maskwright.mask.walk.arrays import PrecomputedMask, Scratch, SiblingTable, Spelling
 from maskwright.mask.walk.name_endings import characters_before_quote
 from maskwright.mask.walk.row_table import RowTable
+from maskwright.mask.walk.walk import PrecomputedMask, Scratch, Spelling
 from maskwright.vocab import Vocabulary
 from maskwright.vocab.trie import SiblingTrie, Trie
 from maskwright.vocab.vocabulary import WORTH_KEEPING
@@ -53,7 +53,7 @@ MOST_TRANSITIONS: Final = 150_000
 _LEAF_BYTES: Final = 1_200
 """Of a leaf state with everything that refers to it, over 240 MaskBench schemas."""
 
-NOTHING: Final = PrecomputedMask(0, 0, 0, 0)
+NOTHING: Final = PrecomputedMask(None, None, None)
 
 _UTF_8: Final = frozenset((*range(0xC0), *range(0xC2, 0xF5)))
 
@@ -71,8 +71,8 @@ class VocabularyParts:
         self.lock: Final = RLock()
         """Guards all generations, which share automata of patterns and rows of strings."""
         self.trie: Final = vocabulary.trie
-        self.all_tokens: Final = SiblingTable(vocabulary.siblings)
-        self.spelling: Final = Spelling.of(vocabulary)
+        self.all_tokens: Final = vocabulary.siblings
+        self.spelling: Final = Spelling(vocabulary.spellings, vocabulary.eos)
         self.strings: Final = StringRows(vocabulary)
         self.tools: Final = KnownTools()
         self.certain: Final = CertainTokens(vocabulary)
@@ -80,9 +80,9 @@ class VocabularyParts:
             _ = self.leaving, self.token_texts  # few grammars lack them, and no mask should wait
 
     @cached_property
-    def leaving(self) -> SiblingTable:
+    def leaving(self) -> SiblingTrie:
         """The tokens that may leave a string."""
-        return SiblingTable(SiblingTrie.of(self.strings.leaving))
+        return SiblingTrie.of(self.strings.leaving)
 
     @cached_property
     def texts(self) -> StringRows:
@@ -90,9 +90,9 @@ class VocabularyParts:
         return self.strings.of_text()
 
     @cached_property
-    def no_tokens(self) -> SiblingTable:
+    def no_tokens(self) -> SiblingTrie:
         """A trie without any token."""
-        return SiblingTable(SiblingTrie.of(Trie.build([b""])))
+        return SiblingTrie.of(Trie.build([b""]))
 
     @cached_property
     def token_texts(self) -> TokenTexts:
@@ -154,7 +154,7 @@ class VocabularyTables:
         self.strings: Final = parts.strings
         self.tools: Final = parts.tools
         self.certain: Final = parts.certain
-        self.scratch: Final = Scratch.of(self.trie.height, self.vocabulary.words)
+        self.scratch: Final = Scratch(self.trie.height, self.vocabulary.words)
         """That of all walks, for there is one at a time."""
         self.leaf_bounds = LeafBounds()
         self.last_use = 0
@@ -239,7 +239,7 @@ class VocabularyTables:
 
     def _find_precomputed(self, leaf: int) -> PrecomputedMask | None:
         leaves, keys = self.leaves, self.leaves.keys
-        if leaves.arrays.gate_high[leaf]:
+        if leaves.rows.gate_high[leaf]:
             return None
         trie = keys.trie(leaf)
         if trie is not None and trie.names.open:  # other names continue from any listed one
@@ -247,9 +247,7 @@ class VocabularyTables:
         if not is_within(leaf, keys) or has_minimal_escapes(term_within(leaf, keys)):
             return None
         ready = self.rows.ready(self.strings.ready(leaf, keys))
-        return PrecomputedMask(
-            *ready, self.parts.leaving.address, int(self._every_byte.ctypes.data)
-        )
+        return PrecomputedMask(ready, self.parts.leaving, self._every_byte)
 
     def precomputed_text(self, leaf: int) -> PrecomputedMask | None:
         """Return the mask at `leaf`, in a text that is one regular language; None where walking is
@@ -262,8 +260,7 @@ class VocabularyTables:
             if following(key.term) - (run.first.size if run else 0) < FEWEST:
                 return None
             ready = self.rows.ready(self.parts.texts.ready(leaf, self.leaves.keys))
-            every = int(self._every_byte.ctypes.data)
-            self._texts[leaf] = PrecomputedMask(*ready, self.parts.no_tokens.address, every)
+            self._texts[leaf] = PrecomputedMask(ready, self.parts.no_tokens, self._every_byte)
         return self._texts[leaf]
 
     def is_text(self, leaf: int) -> bool:

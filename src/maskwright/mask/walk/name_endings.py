@@ -1,7 +1,5 @@
 """The tokens that end a property name, at one configuration within it."""
 
-# Compiled code: array elements are plain numbers here, which numpy's types don't say.
-# pyright: reportUntypedFunctionDecorator=false
 from __future__ import annotations
 
 import json
@@ -11,12 +9,6 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-
-from maskwright.automaton.machine.addresses import machine_arrays
-from maskwright.automaton.machine.arrays import BYTES_READ, STOP_NODE, STOPPED
-from maskwright.automaton.machine.step import advance, lacks_something
-from maskwright.compiled import compiled
-from maskwright.mask.walk.arrays import spelling
 
 QUOTE: Final = b'"'
 
@@ -42,7 +34,7 @@ class NameEndings:
         tokens: npt.NDArray[np.int32],
         lengths: npt.NDArray[np.int32],
     ) -> None:
-        """`tokens` and `lengths`: see `read_endings`. `spellings`: the vocabulary's."""
+        """`tokens` and `lengths`: see `Walk.read_endings`. `spellings`: the vocabulary's."""
         self.tokens: Final[dict[bytes, list[int]]] = {QUOTE: []}
         """By ending: the tokens that begin with it. The quote is always an ending."""
         ends = np.flatnonzero(lengths)
@@ -58,24 +50,3 @@ class NameEndings:
             characters = str(json.loads((QUOTE + ending).decode()))
             found.setdefault(characters, []).append(ending)
         return found
-
-
-@compiled
-def read_endings(
-    address: int, leaf: int, node: int, tokens: np.ndarray, first: int, lengths: np.ndarray
-) -> int:
-    """Write to `lengths` (int32 [n]) with how many of its bytes each of the `tokens` (int32 [n])
-    ends the name that is being read, 0 if it doesn't: from the index `first` on.
-
-    Returns the index of a token for which the machine lacks something, n after the last one.
-    """
-    texts = spelling(address)
-    registers = machine_arrays(address).registers
-    for at in range(first, len(tokens)):
-        token = tokens[at]
-        advance(address, leaf, node, texts.data[texts.start[token] : texts.start[token + 1]])
-        if lacks_something(registers):
-            return at
-        ends = registers[STOPPED] and registers[STOP_NODE] == node
-        lengths[at] = registers[BYTES_READ] if ends else 0
-    return len(tokens)

@@ -134,7 +134,7 @@ class LevelMoves:
             spend(CHEAP)
             known = np.full(256, DEAD, np.int32)
             leaves = self._machine.leaves
-            if leaf != DEAD and not leaves.arrays.eager[leaf]:
+            if leaf != DEAD and not leaves.rows.eager[leaf]:
                 digits = self._digits(leaves.keys[leaf])
                 for byte, target in leaves.next_states(leaf).items():
                     if digits is None or byte in digits:
@@ -181,7 +181,7 @@ class LevelMoves:
                 row = row.copy()
                 row[_LETTER_U] = DEAD
             label = arrays.label_of(state)
-            gates = int(arrays.arrays.gate_low[state]), int(arrays.arrays.gate_high[state])
+            gates = int(arrays.rows.gate_low[state]), int(arrays.rows.gate_high[state])
             kind = (label, (row != DEAD).tobytes(), *gates)
             if label is not None and kind not in kinds:
                 kinds.add(kind)

@@ -1,23 +1,57 @@
-"""The loops over tries: both layouts are made, and a text's tokens counted."""
+"""The vocabulary as a trie in flat arrays, in two layouts.
+
+A `Trie` is laid out depth first: the subtree of node i is i+1 .. skip[i]-1, so a walk is a loop
+over an index. It goes on to i+1 if the byte at i is accepted, and to skip[i] if it is rejected. In
+a `SiblingTrie` the children of each node are adjacent. There is no root node in either; the first
+byte of a token has depth 1.
+"""
+
+from typing import NamedTuple
 
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t
-from libc.stdlib cimport calloc, free
 
 import numpy as np
 
-from maskwright.native cimport BUILT_FROM
+from maskwright.native cimport BUILT_FROM, const_int32s, const_uint8s
 from maskwright.native import require_built
 
 require_built(__name__, BUILT_FROM)
 
 
-def lay_out(
+class Trie(NamedTuple):
+    byte: object
+    depth: object
+    skip: object
+    token: object
+    twin: object
+
+    @property
+    def height(self):
+        return int(self.depth.max()) if len(self.depth) else 0
+
+    @classmethod
+    def build(cls, tokens, chosen=None):
+        ids = range(len(tokens)) if chosen is None else chosen
+        order = sorted([i for i in ids if tokens[i]], key=tokens.__getitem__)
+        data = b"".join([tokens[i] for i in order])
+        start = np.cumsum([0, *[len(tokens[i]) for i in order]], dtype=np.int64)
+        ids = np.array(order, np.int32)
+        return cls(*_lay_out(data, start[: len(ids)], start[1:], ids, len(tokens)))
+
+    @classmethod
+    def of_ordered(cls, data, start, ids):
+        return cls(*_lay_out(data, start[ids], start[ids + 1], ids, len(start) - 1))
+
+
+cdef _lay_out(
     const uint8_t[::1] data,
     const int64_t[::1] starts,
     const int64_t[::1] stops,
     const int32_t[::1] ids,
     Py_ssize_t size,
 ):
+    """The fields of the `Trie` of tokens that are sorted by their bytes: `ids`, each of which is
+    `data[start:stop]`. `size`: V."""
     cdef Py_ssize_t total = 0, tallest = 0, at, count
     for at in range(ids.shape[0]):
         total += stops[at] - starts[at]
@@ -29,11 +63,11 @@ def lay_out(
     cdef int16_t[::1] depths = depth
     cdef int32_t[::1] skips = skip, tokens = token, twins = twin, nodes = path
     with nogil:
-        count = _lay_out(data, starts, stops, ids, bytes_, depths, skips, tokens, twins, nodes)
+        count = _enter_tokens(data, starts, stops, ids, bytes_, depths, skips, tokens, twins, nodes)
     return byte[:count].copy(), depth[:count].copy(), skip[:count].copy(), token[:count].copy(), twin
 
 
-cdef Py_ssize_t _lay_out(
+cdef Py_ssize_t _enter_tokens(
     const uint8_t[::1] data,
     const int64_t[::1] starts,
     const int64_t[::1] stops,
@@ -76,20 +110,22 @@ cdef Py_ssize_t _lay_out(
     return count
 
 
-def lay_out_siblings(
+cdef _lay_out_siblings(
     const uint8_t[::1] byte, const int32_t[::1] skip, const int32_t[::1] token
 ):
+    """The arrays `byte`, `first`, `children` and `token` of a `SiblingTrie`, from those of a
+    `Trie`."""
     size = len(byte)
     new_byte, new_token = np.zeros(size, np.uint8), np.full(size, -1, np.int32)
     first, children, place = (np.zeros(size, np.int32) for _ in range(3))
     cdef uint8_t[::1] bytes_ = new_byte
     cdef int32_t[::1] tokens = new_token, firsts = first, counts = children, places = place
     with nogil:
-        _lay_out_siblings(byte, skip, token, bytes_, firsts, counts, tokens, places)
+        _order_by_siblings(byte, skip, token, bytes_, firsts, counts, tokens, places)
     return new_byte, first, children, new_token
 
 
-cdef int _lay_out_siblings(
+cdef int _order_by_siblings(
     const uint8_t[::1] byte,
     const int32_t[::1] skip,
     const int32_t[::1] token,
@@ -119,47 +155,83 @@ cdef int _lay_out_siblings(
     return 0
 
 
-def most_for_a_suffix(
-    const uint8_t[::1] byte,
-    const int32_t[::1] first,
-    const int32_t[::1] children,
-    const int32_t[::1] token,
-    Py_ssize_t roots,
-    const uint8_t[::1] data,
-):
-    cdef Py_ssize_t end = data.shape[0], start, at, node
-    cdef int32_t most = 0
-    cdef int32_t *cost = <int32_t *>calloc(end + 1, sizeof(int32_t))
-    if cost is NULL:
-        raise MemoryError
-    # By dynamic programming from the end: a suffix takes a token and what the rest takes.
-    try:
+cdef class SiblingTrie:
+    def __init__(self, byte, first, children, token, twin, int32_t roots):
+        self.byte, self.first, self.children, self.token = byte, first, children, token
+        self.twin = twin
+        self.c.byte = const_uint8s(byte)
+        self.c.first = const_int32s(first)
+        self.c.children = const_int32s(children)
+        self.c.token = const_int32s(token)
+        self.c.twin = const_int32s(twin)
+        self.c.roots = roots
+        self.c.tokens = <int32_t>len(twin)
+
+    @classmethod
+    def of(cls, trie):
+        laid_out = _lay_out_siblings(trie.byte, trie.skip, trie.token)
+        return cls(*laid_out, trie.twin, (trie.depth == 1).sum())
+
+    @property
+    def roots(self):
+        return self.c.roots
+
+    def __reduce__(self):
+        return SiblingTrie, (
+            self.byte, self.first, self.children, self.token, self.twin, self.c.roots
+        )
+
+    def without(self, tokens):
+        token = np.where(np.isin(self.token, tokens), np.int32(NO_TOKEN), self.token)
+        return SiblingTrie(self.byte, self.first, self.children, token, self.twin, self.c.roots)
+
+    def continues(self, bytes text not None):
+        cdef Py_ssize_t low = 0, high = self.c.roots, node
+        cdef uint8_t byte
+        for byte in text:
+            node = _child(&self.c, low, high, byte)
+            if node < 0:
+                return False
+            low = self.c.first[node]
+            high = low + self.c.children[node]
+        return high > low
+
+    def most_for_a_suffix(self, bytes data not None):
+        cdef const Siblings *trie = &self.c
+        cdef const uint8_t *bytes_ = data
+        cdef Py_ssize_t end = len(data), start, at, node
+        cdef int32_t most = 0
+        cdef int32_t cost[LONG + 1]
+        if end > LONG:
+            return end
+        # By dynamic programming from the end: a suffix takes a token and what the rest takes.
+        cost[end] = 0
         for start in range(end - 1, -1, -1):
             cost[start] = <int32_t>(end + 1)
             at = start
-            node = _child(byte, 0, roots, data[at])
+            node = _child(trie, 0, trie.roots, bytes_[at])
             while node >= 0:
                 at += 1
-                if token[node] >= 0:
+                if trie.token[node] >= 0:
                     cost[start] = min(cost[start], cost[at] + 1)
                 if at == end:
                     break
-                node = _child(byte, first[node], first[node] + children[node], data[at])
+                node = _child(
+                    trie, trie.first[node], trie.first[node] + trie.children[node], bytes_[at]
+                )
             most = max(most, cost[start])
-    finally:
-        free(cost)
-    return most
+        return most
 
 
 cdef Py_ssize_t _child(
-    const uint8_t[::1] byte, Py_ssize_t low, Py_ssize_t high, uint8_t wanted
-) except -2 nogil:
+    const Siblings *trie, Py_ssize_t low, Py_ssize_t high, uint8_t wanted
+) noexcept nogil:
     """Which node of `low` to `high` - 1, which are siblings, has a byte; -1 if there is none."""
     cdef Py_ssize_t end = high, middle
     while low < high:
         middle = (low + high) // 2
-        if byte[middle] < wanted:
+        if trie.byte[middle] < wanted:
             low = middle + 1
         else:
             high = middle
-    return low if low < end and byte[low] == wanted else -1
+    return low if low < end and trie.byte[low] == wanted else -1

@@ -1,0 +1,599 @@
+"""Which tokens stay inside a JSON string or a text: trie × automaton over characters.
+
+The bytes of a token are read as JSON spells characters: as UTF-8, or escaped. So the automaton
+knows neither bytes nor escapes, and the walk needs none of the leaf table's rows. A token may end
+within a character; it stays inside if a character that it begins can follow.
+"""
+
+from typing import NamedTuple
+
+from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free
+
+import numpy as np
+
+from maskwright.mask.ready_rows.product cimport (
+    FOUND,
+    LACKING,
+    LISTED,
+    UNKNOWN,
+    Characters,
+    LanguageProduct,
+    Tables,
+    begin_state,
+    find_state,
+    find_target,
+    point_to,
+)
+from maskwright.mask.ready_rows.tokens cimport Nodes, Subtrees
+from maskwright.native cimport BUILT_FROM, const_int32s
+from maskwright.native import require_built
+
+require_built(__name__, BUILT_FROM)
+
+
+class Measure(NamedTuple):
+    fewest: object
+    least: int
+    most: int
+    begun: int = 0
+    beyond: int = 1
+    between: object = np.zeros(0, np.int32)
+
+
+# More characters than any string has.
+cdef int64_t NO_ROOM = <int64_t>1 << 40
+
+
+# `Measure`, whose owner keeps the arrays alive.
+cdef struct Count:
+    # [lengths, states]
+    const int32_t *fewest
+    int64_t lengths
+    int64_t states
+    int64_t least
+    int64_t most
+    int64_t begun
+    int64_t beyond
+    const int32_t *between
+    int32_t stops
+
+
+# How much of a character has been read, and what of its code point is known.
+cdef struct Character:
+    int32_t part
+    int32_t value
+
+
+# What is at one depth of the present path through the trie: the automaton's state, the character
+# that has been begun, and the characters read. `room`, `is_over`: see `walk_room`.
+cdef struct Step:
+    int32_t state
+    Character character
+    int64_t count
+    int64_t room
+    bint is_over
+
+
+cdef int read_measure(Count *count, measure) except -1:
+    fewest, between = measure.fewest, measure.between
+    count.fewest = const_int32s(fewest.reshape(-1))
+    count.lengths, count.states = fewest.shape
+    count.least, count.most = measure.least, measure.most
+    count.begun, count.beyond = measure.begun, measure.beyond
+    count.between, count.stops = const_int32s(between), <int32_t>len(between)
+    return 0
+
+
+cdef inline int64_t fewest_after(const Count *count, int32_t state, int64_t read) noexcept nogil:
+    """How many characters a string has at least that has come to `state` with `read` of them, if it
+    is one of the automaton's."""
+    cdef int64_t missing = count.least - read if count.least > read else 0
+    return read + count.fewest[missing * count.states + state]
+
+
+cdef inline bint alive(const Count *count, int32_t state, int64_t read) noexcept nogil:
+    """Whether a string can end that has come to `state` with `read` characters."""
+    return count.lengths == 0 or fewest_after(count, state, read) <= count.most
+
+
+cdef inline int64_t counted(const Count *count, int64_t read, int32_t point) noexcept nogil:
+    """The count after one more character."""
+    cdef int32_t at
+    if count.stops == 0:
+        return read + 1
+    for at in range(count.stops):
+        if point == count.between[at]:
+            return 0
+    return read + (1 if point < 0x80 else count.beyond)
+
+
+cdef int32_t interval_of(const Characters *characters, int32_t point) noexcept nogil:
+    """The interval that a character outside ASCII falls into; see `CharacterArrays`."""
+    cdef int32_t low = 0, high = characters.intervals, middle
+    while high - low > 1:
+        middle = (low + high) // 2
+        if characters.start[middle] <= point:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+cdef inline int32_t target_of(
+    const Characters *characters, int32_t state, int32_t point
+) noexcept nogil:
+    """The state after a character."""
+    cdef int32_t kind
+    if point < 0x80:
+        return characters.ascii[state][point]
+    kind = characters.of_interval[interval_of(characters, point)]
+    return characters.beyond[<int64_t>state * characters.classes + kind]
+
+
+cdef inline int64_t room_of(const Count *count, int32_t state, int64_t read) noexcept nogil:
+    """How many characters a string has at least that has come to `state` with `read` of them;
+    `NO_ROOM` if it can't end. 0 where nothing is bounded."""
+    cdef int64_t room
+    if count.lengths == 0:
+        return 0
+    room = fewest_after(count, state, read)
+    return room if room <= count.most else NO_ROOM
+
+
+cdef int64_t least_room_within(
+    const Characters *characters,
+    const Count *count,
+    int32_t state,
+    int64_t read,
+    int32_t low,
+    int32_t high,
+) noexcept nogil:
+    """The least `room_of` after one of the characters from `low` to `high`, but a surrogate."""
+    cdef int64_t least = NO_ROOM
+    cdef int32_t point, target, at
+    for point in range(low, min(high, 0x7F) + 1):
+        target = characters.ascii[state][point]
+        if target >= 0:
+            least = min(least, room_of(count, target, counted(count, read, point)))
+            if least <= read:  # none is less
+                return least
+    if high < 0x80:
+        return least
+    at = interval_of(characters, max(low, 0x80))
+    while at < characters.intervals and characters.start[at] <= high:
+        target = characters.beyond[
+            <int64_t>state * characters.classes + characters.of_interval[at]
+        ]
+        if target >= 0:
+            point = max(low, characters.start[at])
+            least = min(least, room_of(count, target, counted(count, read, point)))
+            if least <= read:
+                return least
+        at += 1
+    return least
+
+
+cdef int64_t least_room(
+    const Characters *characters,
+    const Count *count,
+    int32_t state,
+    int64_t read,
+    Character begun,
+) noexcept nogil:
+    """How many characters a string has at least in which a character has been begun; `NO_ROOM` if
+    it can't be completed. 0 where nothing is bounded."""
+    cdef int32_t part = begun.part, value = begun.value
+    cdef int32_t low, high, size, first, last, unit, plane
+    cdef int64_t least
+    if part >= ANY_BYTES:  # counted before the walk, and allowed
+        return room_of(count, state, read)
+    if part < BACKSLASH:
+        low = value << (6 * part)
+        high = low + (1 << (6 * part)) - 1
+        if part == 1 and low < 0x80:
+            low = 0x80
+        if part == 2 and low < 0x800:
+            low = 0x800
+        if part == 3 and low < 0x10000:
+            low = 0x10000
+        return least_room_within(characters, count, state, read, low, min(high, 0x10FFFF))
+    if part == BACKSLASH:
+        return least_room_within(characters, count, state, read, 0, 0x10FFFF)
+    if part <= DIGITS + 4:
+        size = 4 * (part - DIGITS)
+        low = value << size
+        high = low + (1 << size) - 1
+        least = least_room_within(characters, count, state, read, low, high)
+        first, last = max(low, 0xD800), min(high, 0xDBFF)
+        if first > last or least <= read:
+            return least
+        low = 0x10000 + ((first - 0xD800) << 10)
+        high = 0x10000 + ((last - 0xD800) << 10) + 0x3FF
+        return min(least, least_room_within(characters, count, state, read, low, high))
+    unit, size = 0, 16
+    if part > PAIR_U:
+        size = 4 * (part - PAIR_DIGITS)
+        unit = (value & 0xFFFF) << size
+    plane = 0x10000 + ((value >> 16) << 10)
+    first, last = max(unit, 0xDC00), min(unit + (1 << size) - 1, 0xDFFF)
+    if first > last:
+        return NO_ROOM
+    return least_room_within(
+        characters, count, state, read, plane + first - 0xDC00, plane + last - 0xDC00
+    )
+
+
+cdef inline int32_t digit_of(uint8_t byte) noexcept nogil:
+    if 0x30 <= byte <= 0x39:
+        return byte - 0x30
+    if 0x41 <= byte <= 0x46:
+        return byte - 0x37
+    if 0x61 <= byte <= 0x66:
+        return byte - 0x57
+    return -1
+
+
+cdef inline Character begin(uint8_t byte) noexcept nogil:
+    """After the first byte of a character that is not plain ASCII."""
+    if byte == 0x5C:
+        return Character(BACKSLASH, 0)
+    if 0xC2 <= byte < 0xE0:
+        return Character(1, byte & 0x1F)
+    if 0xE0 <= byte < 0xF0:
+        return Character(2, byte & 0x0F)
+    if 0xF0 <= byte < 0xF5:
+        return Character(3, byte & 0x07)
+    return Character(-1, 0)
+
+
+cdef inline Character go_on(uint8_t byte, int32_t part, int32_t value) noexcept nogil:
+    """After a continuation byte of UTF-8, of which `part` were missing."""
+    if byte & 0xC0 != 0x80:
+        return Character(-1, 0)
+    value = value << 6 | (byte & 0x3F)
+    # After the second byte: neither a longer form of a short one, nor a surrogate, nor too large.
+    if part == 2 and (value < 0x20 or 0x360 <= value < 0x380):
+        return Character(-1, 0)
+    if part == 3 and (value < 0x10 or value >= 0x110):
+        return Character(-1, 0)
+    return Character(part - 1, value)
+
+
+cdef inline Character escaped(uint8_t byte) noexcept nogil:
+    """After the byte that follows a backslash."""
+    if byte == 0x75:
+        return Character(DIGITS + 4, 0)
+    if byte == 0x22 or byte == 0x5C or byte == 0x2F:
+        return Character(BETWEEN, byte)
+    if byte == 0x62:
+        return Character(BETWEEN, 8)
+    if byte == 0x66:
+        return Character(BETWEEN, 12)
+    if byte == 0x6E:
+        return Character(BETWEEN, 10)
+    if byte == 0x72:
+        return Character(BETWEEN, 13)
+    if byte == 0x74:
+        return Character(BETWEEN, 9)
+    return Character(-1, 0)
+
+
+cdef inline Character after_digit(uint8_t byte, int32_t part, int32_t value) noexcept nogil:
+    """After a hexadecimal digit of `\\uXXXX`, or of a low surrogate."""
+    cdef int32_t digit = digit_of(byte), low
+    if digit < 0:
+        return Character(-1, 0)
+    value = (value & 0x3FF0000) | (value & 0xFFFF) << 4 | digit
+    part -= 1
+    if part == DIGITS:
+        if 0xD800 <= value < 0xDC00:
+            return Character(PAIR, (value - 0xD800) << 16)
+        if 0xDC00 <= value < 0xE000:
+            return Character(-1, 0)
+        return Character(BETWEEN, value)
+    if part == PAIR_DIGITS:
+        low = value & 0xFFFF
+        if not 0xDC00 <= low < 0xE000:
+            return Character(-1, 0)
+        return Character(BETWEEN, 0x10000 + ((value >> 16) << 10) + (low - 0xDC00))
+    return Character(part, value)
+
+
+cdef inline int32_t skipped(uint8_t byte, int32_t part) noexcept nogil:
+    """The part after a byte of a character that has been counted before the walk."""
+    if part < ANY_DIGITS:
+        if byte & 0xC0 != 0x80:
+            return -1
+        return BETWEEN if part - 1 == ANY_BYTES else part - 1
+    if digit_of(byte) < 0:
+        return -1
+    return BETWEEN if part - 1 == ANY_DIGITS else part - 1
+
+
+cdef Character read_byte(uint8_t byte, Character begun) noexcept nogil:
+    """After a byte within a character or at the start of one that is not plain ASCII. (0, point)
+    for a character that is complete, (0, -1) for one that has been counted before the walk; a part
+    < 0 where the byte can't stand."""
+    cdef int32_t part = begun.part, value = begun.value
+    if part == BETWEEN:
+        return begin(byte)
+    if part < BACKSLASH:
+        return go_on(byte, part, value)
+    if part == BACKSLASH:
+        return escaped(byte)
+    if part > ANY_BYTES:
+        return Character(skipped(byte, part), -1)
+    if part == PAIR:
+        return Character(PAIR_U if byte == 0x5C else -1, value)
+    if part == PAIR_U:
+        return Character(PAIR_DIGITS + 4 if byte == 0x75 else -1, value)
+    return after_digit(byte, part, value)
+
+
+cdef Step *steps(Subtrees subtrees) except NULL:
+    """Room for each depth of a trie, and one more."""
+    cdef Step *found = <Step *>calloc(subtrees.depth + 2, sizeof(Step))
+    if found is NULL:
+        raise MemoryError
+    return found
+
+
+cdef inline void list_missing(
+    const Characters *characters, int32_t state, int32_t[::1] missing, int32_t *listed
+) noexcept nogil:
+    """List a state whose transitions are not known, once, if there is room."""
+    if characters.known[state] == UNKNOWN and listed[0] < missing.shape[0]:
+        characters.known[state] = LISTED
+        missing[listed[0]] = state
+        listed[0] += 1
+
+
+cdef int check(
+    Subtrees subtrees, const Characters *automaton, const Count *count, int32_t state
+) except -1:
+    if not 0 <= state < automaton.states:
+        raise IndexError(f"the automaton has no state {state}")
+    if count.begun < 0 or count.least < 0:
+        raise ValueError(f"{count.begun} characters have been read of at least {count.least}")
+    if count.lengths and count.least >= count.lengths:
+        raise IndexError(f"what strings of {count.least} characters need has not been measured")
+    return 0
+
+
+# What a walk for a row found out: how often a state was met whose transitions are not known, and
+# the characters for which a string must have room so that an end can follow each token.
+cdef struct Walked:
+    int64_t lacking
+    int64_t needed
+
+
+def walk_string(
+    Subtrees subtrees not None,
+    characters,
+    measure,
+    int32_t state,
+    int32_t part,
+    int32_t value,
+    int32_t[::1] out not None,
+    int32_t[::1] missing not None,
+    bint plain,
+    LanguageProduct product,
+):
+    cdef Characters automaton
+    cdef Count count
+    cdef Walked walked
+    cdef Tables *tables = NULL if product is None else &product.c
+    point_to(&automaton, characters)
+    read_measure(&count, measure)
+    check(subtrees, &automaton, &count, state)
+    if 32 * out.shape[0] < len(subtrees.trie.twin):
+        raise ValueError(f"a row of {out.shape[0]} words has no bits for all tokens")
+    if tables is not NULL and automaton.states < tables.state_room:
+        raise ValueError("the product may have more states than there is room for")
+    cdef Step *path = steps(subtrees)
+    path[0] = Step(state, Character(part, value), count.begun, 0, False)
+    with nogil:
+        walked = walk_for_row(
+            &subtrees.c, &automaton, &count, path, &out[0], missing, plain, tables
+        )
+    free(path)
+    return walked.lacking, walked.needed
+
+
+cdef Walked walk_for_row(
+    const Nodes *trie,
+    Characters *automaton,
+    const Count *count,
+    Step *path,
+    int32_t *out,
+    int32_t[::1] missing,
+    bint plain,
+    Tables *product,
+) noexcept nogil:
+    cdef bint bounded = count.lengths > 0, found, fits, is_whole
+    cdef Walked walked = Walked(0, 0)
+    cdef int32_t listed = 0, at = 0, depth, here, target, place, token
+    cdef int64_t read, longest, room
+    cdef Character begun
+    cdef uint8_t byte
+    while at < trie.nodes:
+        depth, byte = trie.depth[at], trie.byte[at]
+        here, begun, read = path[depth - 1].state, path[depth - 1].character, path[depth - 1].count
+        found = automaton.known[here] >= 0
+        if not found and product is not NULL:
+            found = begin_state(product, automaton, here)
+        if not found:
+            list_missing(automaton, here, missing, &listed)
+            walked.lacking += 1
+            at = trie.skip[at]
+            continue
+        if (
+            begun.part == BETWEEN
+            and trie.low[at] & ~automaton.loop_low[here] == 0
+            and trie.high[at] & ~automaton.loop_high[here] == 0
+        ):
+            longest = read + count.beyond * trie.height[at]
+            fits = True
+            if bounded:
+                # All lengths up to the longest occur; with a least length, some may not do.
+                longest += count.fewest[here]
+                fits = longest <= count.most and count.least <= read
+            if fits:
+                walked.needed = max(walked.needed, longest)
+                for place in range(trie.first[at], trie.first[trie.skip[at]]):
+                    token = trie.order[place]
+                    out[token >> 5] |= <int32_t>(<uint32_t>1 << (token & 31))
+                at = trie.skip[at]
+                continue
+        target = -1
+        if begun.part == BETWEEN and byte < 0x80 and (plain or byte != 0x5C):
+            if plain or (byte >= 0x20 and byte != 0x22):
+                target = automaton.ascii[here][byte]
+                if product is not NULL and target == UNKNOWN:
+                    target = find_target(product, automaton, here, byte)
+                    walked.lacking += target == LACKING
+                read = counted(count, read, byte)
+        else:
+            begun = read_byte(byte, begun)
+            is_whole = automaton.known[here] == FOUND
+            if product is not NULL and not is_whole:
+                is_whole = find_state(product, automaton, here)
+                walked.lacking += not is_whole
+            if not is_whole:
+                begun.part = -1
+            if begun.part == BETWEEN and begun.value < 0:
+                target = here
+            elif begun.part == BETWEEN:
+                target = target_of(automaton, here, begun.value)
+                read = counted(count, read, begun.value)
+            elif begun.part > 0:
+                room = 0
+                if trie.token[at] >= 0:  # which ends within a character
+                    room = least_room(automaton, count, here, read, begun)
+                if room < NO_ROOM:
+                    target = here
+                    walked.needed = max(walked.needed, room)
+        if target < 0 or (begun.part == BETWEEN and not alive(count, target, read)):
+            at = trie.skip[at]
+            continue
+        if begun.part == BETWEEN and bounded:
+            walked.needed = max(walked.needed, fewest_after(count, target, read))
+        token = trie.token[at]
+        while token >= 0:
+            out[token >> 5] |= <int32_t>(<uint32_t>1 << (token & 31))
+            token = trie.twin[token]
+        path[depth].state, path[depth].character, path[depth].count = target, begun, read
+        at += 1
+    return walked
+
+
+def walk_room(
+    Subtrees subtrees not None,
+    characters,
+    measure,
+    int32_t state,
+    int32_t part,
+    int32_t value,
+    int16_t[::1] needs not None,
+    int32_t[::1] missing not None,
+    bint plain,
+):
+    cdef Characters automaton
+    cdef Count count
+    cdef int64_t lacking
+    point_to(&automaton, characters)
+    read_measure(&count, measure)
+    check(subtrees, &automaton, &count, state)
+    if count.lengths == 0 or needs.shape[0] < len(subtrees.trie.twin):
+        raise ValueError("each token needs a place, and characters a bound")
+    cdef Step *path = steps(subtrees)
+    path[0] = Step(state, Character(part, value), 0, 0, False)
+    with nogil:
+        lacking = walk_for_needs(
+            &subtrees.c, &automaton, &count, path, &needs[0], missing, plain
+        )
+    free(path)
+    return lacking
+
+
+cdef int64_t room_within(
+    const Characters *automaton,
+    const Count *count,
+    int32_t state,
+    int64_t read,
+    Character begun,
+    int64_t room,
+) noexcept nogil:
+    """The least room, from `room` on, in which a character can be completed that has been begun;
+    `TOO_MUCH` if there is none."""
+    cdef int64_t farthest = 0, last, most, at
+    for at in range(count.states):
+        if count.fewest[at] < TOO_MUCH:
+            farthest = max(farthest, count.fewest[at])
+    last = max(room, min(count.most, read + count.beyond + farthest))
+    for most in range(room, last + 1):
+        # What counting begins anew after keeps the bound of the measure.
+        if least_room(automaton, count, state, read + count.most - most, begun) < NO_ROOM:
+            return most
+    return TOO_MUCH
+
+
+cdef int64_t walk_for_needs(
+    const Nodes *trie,
+    Characters *automaton,
+    const Count *count,
+    Step *path,
+    int16_t *needs,
+    int32_t[::1] missing,
+    bint plain,
+) noexcept nogil:
+    cdef int64_t lacking = 0, need, least
+    cdef int32_t listed = 0, at = 0, depth, target, token
+    cdef Step here
+    cdef uint8_t byte
+    while at < trie.nodes:
+        depth, byte = trie.depth[at], trie.byte[at]
+        here = path[depth - 1]
+        if automaton.known[here.state] < 0:
+            list_missing(automaton, here.state, missing, &listed)
+            lacking += 1
+            at = trie.skip[at]
+            continue
+        target = -1
+        if here.character.part == BETWEEN and byte < 0x80 and (plain or byte != 0x5C):
+            if plain or (byte >= 0x20 and byte != 0x22):
+                target = automaton.ascii[here.state][byte]
+                here.count = counted(count, here.count, byte)
+                here.is_over |= here.count == 0
+        else:
+            here.character = read_byte(byte, here.character)
+            if here.character.part == BETWEEN and here.character.value >= 0:
+                target = target_of(automaton, here.state, here.character.value)
+                here.count = counted(count, here.count, here.character.value)
+                here.is_over |= here.count == 0
+            elif here.character.part >= 0:
+                target = here.state
+        need = here.room
+        if target >= 0 and here.character.part == BETWEEN:
+            if here.count + count.fewest[target] > count.most:
+                target = -1
+            elif not here.is_over:
+                here.room = need = max(here.room, here.count + count.fewest[target])
+        elif target >= 0 and trie.token[at] >= 0:
+            least = room_within(
+                automaton, count, here.state, here.count, here.character,
+                count.most if here.is_over else here.room,
+            )  # fmt: skip
+            need = here.room if here.is_over and least < TOO_MUCH else least
+        if target < 0:
+            at = trie.skip[at]
+            continue
+        token = trie.token[at]
+        while token >= 0:
+            needs[token] = <int16_t>min(need, TOO_MUCH)
+            token = trie.twin[token]
+        here.state = target
+        path[depth] = here
+        at += 1
+    return lacking
