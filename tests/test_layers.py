@@ -23,7 +23,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "src" / "maskwright"
 FACE = "__init__"
 LAYERS = (
     *("kernels", "errors", "limits", "resources", "user_cache", "key_digest", "compiled", "sizing"),
-    "native",
+    *("native", "instructions"),
     "model_options",
     *("grammar", "automaton", "vocab", "mask", "workbench", FACE, "instances", "processes"),
     *("integrations", "sampling", "models", "engine", "dist", "records", "server", "sim", "cli"),
