@@ -31,7 +31,7 @@ from typing import NamedTuple
 
 import Cython
 from Cython.Build import cythonize
-from Cython.Build.Dependencies import create_dependency_tree
+from Cython.Build.Dependencies import DependencyTree, create_dependency_tree
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
@@ -102,10 +102,17 @@ def modules() -> list[Extension]:
     """One for each `.pyx` file, with its sources and digests as macros."""
     tree = create_dependency_tree()
     return [
-        extension(path, tree.all_dependencies(str(path.relative_to(ROOT))))
+        extension(path, _read_with(tree, str(path.relative_to(ROOT))))
         for path in sorted((ROOT / PACKAGE).rglob("*.pyx"))
         if _header(path, "machine") in (None, MACHINE)
     ]
+
+
+def _read_with(tree: DependencyTree, place: str) -> set[str]:
+    """What a module is made from: what Cython reads, and the headers of C that are named there."""
+    read: set[str] = set(tree.all_dependencies(place))
+    headers = tree.cimports_externs_incdirs(place)[1]
+    return read | {PACKAGE + name for name in headers if Path(PACKAGE, name).exists()}
 
 
 def _header(path: Path, name: str) -> str | None:
@@ -114,7 +121,7 @@ def _header(path: Path, name: str) -> str | None:
 
 
 def extension(path: Path, read: set[str]) -> Extension:
-    """The module of a `.pyx` file; `read` are the files that its translation reads."""
+    """The module of a `.pyx` file; `read` are the files that it is made from."""
     place = path.relative_to(ROOT)
     sources = sorted(
         each.relative_to(PACKAGE).as_posix()

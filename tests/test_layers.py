@@ -24,7 +24,7 @@ FACE = "__init__"
 LAYERS = (
     *("kernels", "errors", "json_faults", "limits", "resources", "user_cache", "key_digest"),
     *("compiled", "sizing"),
-    "native",
+    *("native", "instructions"),
     "model_options",
     *("grammar", "automaton", "vocab", "mask", "workbench", FACE, "instances", "processes"),
     *("integrations", "sampling", "models", "engine", "dist", "records", "server", "sim", "cli"),

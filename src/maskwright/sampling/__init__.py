@@ -9,10 +9,9 @@ it, and one that holds token ids into `SamplingParams.tokens`.
 - `chain`: The ordered chain of logits processors.
 - `device_draw`: The draws of a step on a device, and the scores of rows that ask for them.
 - `device_rows`: Rows of the chain as the tensors that the sampling kernels read.
-- `draw`: The draw, in compiled code.
+- `draw`: The draw, and the random number generator (Philox4x32-10), addressed by position.
 - `mask_table`: Masks that stay on a device, in a table of which a step names rows by their number.
 - `params`: How the next token is chosen, as the client asked.
-- `philox`: The random number generator (Philox4x32-10), addressed by position.
 - `prompt_scores`: How likely the tokens of a prompt are.
 - `sampler`: Chooses one token for each row.
 - `scores`: How likely a chosen token was.

@@ -2,14 +2,12 @@
 
 import random
 
-import numpy as np
 import pytest
 import torch
 
 from maskwright.kernels.kv_pool import KvPool, store_kv
 from maskwright.kernels.reference import Span, pad_rows, paged_attention, plan_attention
-from maskwright.models.compiled.attention import attend, store
-from maskwright.models.compiled.tiles import in_vectors
+from maskwright.models.compiled.layers import attend, store
 from maskwright.models.compiled_plan import plan_compiled
 
 SCALE = 0.3
@@ -55,8 +53,7 @@ def test_attention_equals_the_torch_twin(
     plan = plan_compiled(spans, block_size)
     numbers, read = ours.data.numpy(), (plan.positions, plan.starts, plan.tables)
     store(qkv.numpy(), numbers, layer, *read)
-    vectors = in_vectors(width)
-    attend(qkv.numpy(), numbers, layer, *read, np.float32(SCALE), window or 0, vectors, got.numpy())
+    attend(qkv.numpy(), numbers, layer, *read, SCALE, window or 0, got.numpy())
     torch.testing.assert_close(got, expected, atol=1e-5, rtol=1e-5)
     written = ~ours.data.isnan()
     assert torch.equal(ours.data[written], twin.data[written])

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from maskwright.models.compiled.product import multiply, pack
-from maskwright.models.compiled.tiles import COLUMNS
+from maskwright.models.compiled.layers import COLUMNS, multiply, pack
 
 NOTHING = np.empty(0, np.float32)
 

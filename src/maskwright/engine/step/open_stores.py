@@ -13,6 +13,7 @@ from maskwright.engine.tiers.disk_folder import DiskFolder
 from maskwright.engine.tiers.disk_thread import DiskThread
 from maskwright.engine.tiers.host_store import HostStore
 from maskwright.engine.tiers.stores import Stores
+from maskwright.instructions import INSTRUCTIONS
 
 
 def open_stores(config: EngineConfig, layout: str, notify: Callable[[], None]) -> Stores | None:
@@ -24,8 +25,9 @@ def open_stores(config: EngineConfig, layout: str, notify: Callable[[], None]) -
     """
     if not config.kv_host_bytes and config.kv_disk is None:
         return None
-    versions = [version(package) for package in ("maskwright", "numba", "torch")]
-    processor = (platform.machine(), torch.backends.cpu.get_cpu_capability(), config.threads)
+    versions = [version(package) for package in ("maskwright", "torch")]
+    instructions = (INSTRUCTIONS, torch.backends.cpu.get_cpu_capability())
+    processor = (platform.machine(), *instructions, config.threads)
     told = f"{layout} {versions} {processor}"
     host = HostStore(config.kv_host_bytes, config.kv_policy) if config.kv_host_bytes else None
     disk = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -10,9 +11,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from maskwright.kernels.kv_pool import KvPool
+from maskwright.kernels.kv_pool import KvPool, store_kv
 from maskwright.models.batch import ForwardBatch
-from maskwright.models.compiled.attention import store_and_attend_codes
 from maskwright.models.compiled.layers import (
     ATTEND,
     DOWN,
@@ -20,14 +20,14 @@ from maskwright.models.compiled.layers import (
     OUTPUT,
     QKV,
     STAGES,
-    LayerConstants,
     LayerRows,
     LayerWeights,
+    add_and_norm,
+    attend_codes,
+    multiply,
+    pack,
     run_stages,
 )
-from maskwright.models.compiled.product import multiply, pack
-from maskwright.models.compiled.rows import add_and_norm
-from maskwright.models.compiled.tiles import in_vectors
 from maskwright.models.compiled_plan import CompiledPlan
 from maskwright.models.config import ModelConfig
 from maskwright.models.layer import Layer, Linear
@@ -36,9 +36,6 @@ Floats = NDArray[np.float32]
 
 NOTHING: Final = np.empty(0, np.float32)
 """Represents an absent bias or norm."""
-
-NO_POOL: Final = np.empty((0,) * 6, np.float32)
-"""Represents a pool of codes, which the compiled stages don't read."""
 
 
 class CompiledDense:
@@ -60,23 +57,16 @@ class CompiledDense:
         self._intermediate = config.intermediate
         self._embedding = embedding.numpy()
         self._layers = layers
-        self._weights = _packed(layers)
-        self._constants = LayerConstants(
-            np.float32(config.norm_eps),
-            np.float32(config.head_dim**-0.5),
-            np.ascontiguousarray(cos[:, 0].numpy()),
-            np.ascontiguousarray(sin[:, 0].numpy()),
-        )
-        self._vectors = in_vectors(config.head_dim)
+        self._scale, self._eps = config.head_dim**-0.5, config.norm_eps
+        self._windows = [layer.window or 0 for layer in layers]
+        self._weights = self._packed(cos, sin)
         self._norm = norm.numpy()
         self._head, self._vocab = pack(head.numpy()), len(head)
 
     @property
     def nbytes(self) -> int:
         """Bytes of the packed weights."""
-        packed = self._weights
-        products = packed.qkv, packed.output, packed.gate_up, packed.down, self._head
-        return sum(product.nbytes for product in products)
+        return self._weights.nbytes + self._head.nbytes
 
     def forward(self, batch: ForwardBatch, pool: KvPool) -> Tensor:
         """Write the keys and values of all rows to `pool`, and return the logits of the rows in
@@ -92,15 +82,17 @@ class CompiledDense:
                 self._run_stage(number, rows, batch, plan, pool)
         select = batch.select.numpy()
         hidden, normed = rows.hidden[select], np.empty_like(rows.hidden[select])
-        add_and_norm(hidden, rows.update[select], self._norm, self._constants.eps, normed)
+        add_and_norm(hidden, rows.update[select], self._norm, self._eps, normed)
         logits = np.empty((len(select), self._vocab), np.float32)
         multiply(normed, self._head, NOTHING, logits)
         return torch.from_numpy(logits)
 
-    def _run(self, first: int, end: int, rows: LayerRows, plan: CompiledPlan, pool: Floats) -> None:
+    def _run(
+        self, first: int, end: int, rows: LayerRows, plan: CompiledPlan, pool: Floats | None
+    ) -> None:
         run_stages(
-            *(first, end, self._weights, rows, self._constants, pool),
-            *(plan.positions, plan.starts, plan.tables, self._vectors),
+            *(first, end, self._weights, rows, pool),
+            *(plan.positions, plan.starts, plan.tables),
         )
 
     def _run_stage(
@@ -109,12 +101,9 @@ class CompiledDense:
         """Run one stage, and what adapters add to it."""
         layer, stage = divmod(number, STAGES)
         if stage == ATTEND and pool.scales is not None:
-            store_and_attend_codes(
-                *(rows.qkv_heads, pool, layer, plan, self._constants.scale),
-                *(self._weights.window[layer], rows.mixed_heads),
-            )
+            self._attend_codes(layer, rows, plan, pool)
             return
-        numbers = pool.data.numpy() if pool.scales is None else NO_POOL
+        numbers = pool.data.numpy() if pool.scales is None else None
         self._run(number, number + 1, rows, plan, numbers)
         plain = self._layers[layer]
         products = {
@@ -144,28 +133,55 @@ class CompiledDense:
             inner=np.empty((count, self._intermediate), np.float32),
         )
 
+    def _attend_codes(self, layer: int, rows: LayerRows, plan: CompiledPlan, pool: KvPool) -> None:
+        """Write the keys and values of all rows to a pool of codes and compute attention, which
+        reads a copy of the numbers that the codes of one sequence at a time represent. So it has
+        the bits of attention over these numbers."""
+        assert pool.scales is not None
+        positions, starts, tables = plan.positions, plan.starts, plan.tables
+        size, kv_heads = pool.data.shape[3:5]
+        blocks = torch.from_numpy(tables[starts + positions // size])
+        written = rows.qkv_heads[: len(positions), -2 * kv_heads :]
+        keys, values = torch.from_numpy(written).chunk(2, dim=1)
+        store_kv(pool, layer, blocks, torch.from_numpy(positions % size), keys, values)
+        attend_codes(
+            *(rows.qkv_heads, pool.data.view(torch.uint8).numpy(), pool.scales.numpy()),
+            *(_levels(pool.data.dtype), layer, positions, starts, tables),
+            *(self._scale, self._windows[layer], rows.mixed_heads),
+        )
 
-def _packed(layers: Sequence[Layer]) -> LayerWeights:
-    """Pack the weights of all layers, whose products have equal sizes."""
+    def _packed(self, cos: Tensor, sin: Tensor) -> LayerWeights:
+        """Pack the weights of all layers, whose products have equal sizes."""
+        layers = self._layers
 
-    def stacked(tensors: Iterable[Tensor | None]) -> Floats:
-        return np.stack([NOTHING if one is None else one.numpy() for one in tensors])
+        def stacked(tensors: Iterable[Tensor | None]) -> Floats:
+            return np.stack([NOTHING if one is None else one.numpy() for one in tensors])
 
-    def products(linears: Iterable[Linear]) -> Floats:
-        return np.stack([pack(linear.weight.numpy()) for linear in linears])
+        def products(linears: Iterable[Linear]) -> Floats:
+            return np.stack([pack(linear.weight.numpy()) for linear in linears])
 
-    return LayerWeights(
-        input_norm=stacked(layer.input_norm for layer in layers),
-        qkv=products(layer.qkv for layer in layers),
-        qkv_bias=stacked(layer.qkv.bias for layer in layers),
-        query_norm=stacked(layer.query_norm for layer in layers),
-        key_norm=stacked(layer.key_norm for layer in layers),
-        output=products(layer.output for layer in layers),
-        output_bias=stacked(layer.output.bias for layer in layers),
-        mlp_norm=stacked(layer.mlp_norm for layer in layers),
-        gate_up=products(layer.gate_up for layer in layers),
-        gate_up_bias=stacked(layer.gate_up.bias for layer in layers),
-        down=products(layer.down for layer in layers),
-        down_bias=stacked(layer.down.bias for layer in layers),
-        window=np.array([layer.window or 0 for layer in layers], np.int64),
-    )
+        return LayerWeights(
+            input_norm=stacked(layer.input_norm for layer in layers),
+            qkv=products(layer.qkv for layer in layers),
+            qkv_bias=stacked(layer.qkv.bias for layer in layers),
+            query_norm=stacked(layer.query_norm for layer in layers),
+            key_norm=stacked(layer.key_norm for layer in layers),
+            output=products(layer.output for layer in layers),
+            output_bias=stacked(layer.output.bias for layer in layers),
+            mlp_norm=stacked(layer.mlp_norm for layer in layers),
+            gate_up=products(layer.gate_up for layer in layers),
+            gate_up_bias=stacked(layer.gate_up.bias for layer in layers),
+            down=products(layer.down for layer in layers),
+            down_bias=stacked(layer.down.bias for layer in layers),
+            window=np.array(self._windows, np.int64),
+            cos=np.ascontiguousarray(cos[:, 0].numpy()),
+            sin=np.ascontiguousarray(sin[:, 0].numpy()),
+            eps=self._eps,
+            scale=self._scale,
+        )
+
+
+@cache
+def _levels(dtype: torch.dtype) -> Floats:
+    """Return the number that each of the 256 codes of `dtype` represents, before scaling."""
+    return torch.arange(256, dtype=torch.uint8).view(dtype).float().numpy()

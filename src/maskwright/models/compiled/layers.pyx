@@ -1,0 +1,381 @@
+"""The loops over rows, heads and blocks; vectors and the order of sums are in `kernels.h`."""
+
+from collections import namedtuple
+
+from libc.stdint cimport int64_t, uint8_t
+from libc.string cimport memcpy, memset
+
+import numpy as np
+
+from maskwright.native cimport BUILT_FROM
+from maskwright.instructions import NUMBER
+from maskwright.native import require_built
+
+require_built(__name__, BUILT_FROM)
+
+cdef extern from "instructions.h":
+    pass
+
+cdef extern from "models/compiled/kernels.h":
+    enum:
+        ROWS_OF_A_TILE "ROWS"
+        PARTIAL
+
+    struct heads_t "heads":
+        Py_ssize_t count, group, kv_heads, width
+
+    struct kernels:
+        int columns
+        void (*multiply)(
+            const float *x, Py_ssize_t rows, Py_ssize_t inputs, const float *packed,
+            Py_ssize_t outputs, const float *bias, float *out,
+        ) noexcept nogil
+        void (*add_and_norm)(
+            float *hidden, const float *update, const float *weight, Py_ssize_t width, float eps,
+            float *out,
+        ) noexcept nogil
+        void (*norm)(
+            const float *row, const float *weight, Py_ssize_t width, float eps, float *out,
+        ) noexcept nogil
+        void (*silu_multiply)(
+            const float *gate, const float *up, Py_ssize_t width, float *out,
+        ) noexcept nogil
+        void (*rotate)(
+            float *head, Py_ssize_t width, const float *cos, const float *sin,
+        ) noexcept nogil
+        void (*score)(
+            heads_t heads, const float *queries, const float *keys, Py_ssize_t rows, float *scores,
+            Py_ssize_t room,
+        ) noexcept nogil
+        float (*soften)(
+            float *scores, Py_ssize_t first, Py_ssize_t end, float scale,
+        ) noexcept nogil
+        void (*mix)(
+            heads_t heads, const float *weights, Py_ssize_t room, const float *values,
+            Py_ssize_t rows, float *out,
+        ) noexcept nogil
+        void (*divide)(float *numbers, Py_ssize_t width, float divisor) noexcept nogil
+        void (*exp)(const float *x, Py_ssize_t count, float *out) noexcept nogil
+
+    const kernels *const KERNEL_SETS[]
+
+cdef const kernels *chosen = KERNEL_SETS[<Py_ssize_t>NUMBER]
+
+ROWS = ROWS_OF_A_TILE
+COLUMNS = chosen.columns
+
+cdef enum Stage:
+    STAGE_QKV
+    STAGE_ROTATE
+    STAGE_ATTEND
+    STAGE_OUTPUT
+    STAGE_GATE_UP
+    STAGE_DOWN
+    STAGE_COUNT
+
+QKV, ROTATE, ATTEND, OUTPUT, GATE_UP, DOWN, STAGES = range(STAGE_COUNT + 1)
+
+
+LayerRows = namedtuple(
+    "LayerRows",
+    "hidden update normed qkv qkv_heads mixed mixed_heads gate_up inner",
+    module=__name__,
+)
+
+
+cdef class LayerWeights:
+    cdef const float[:, ::1] input_norm, qkv_bias, query_norm, key_norm, output_bias
+    cdef const float[:, ::1] mlp_norm, gate_up_bias, down_bias, cos, sin
+    cdef const float[:, :, :, ::1] qkv, output, gate_up, down
+    cdef const int64_t[::1] window
+    cdef float eps, scale
+
+    def __init__(
+        self, *, const float[:, ::1] input_norm, const float[:, :, :, ::1] qkv,
+        const float[:, ::1] qkv_bias, const float[:, ::1] query_norm,
+        const float[:, ::1] key_norm, const float[:, :, :, ::1] output,
+        const float[:, ::1] output_bias, const float[:, ::1] mlp_norm,
+        const float[:, :, :, ::1] gate_up, const float[:, ::1] gate_up_bias,
+        const float[:, :, :, ::1] down, const float[:, ::1] down_bias,
+        const int64_t[::1] window, const float[:, ::1] cos, const float[:, ::1] sin,
+        float eps, float scale,
+    ):
+        self.input_norm, self.mlp_norm = input_norm, mlp_norm
+        self.qkv, self.output, self.gate_up, self.down = qkv, output, gate_up, down
+        self.qkv_bias, self.output_bias = qkv_bias, output_bias
+        self.gate_up_bias, self.down_bias = gate_up_bias, down_bias
+        self.query_norm, self.key_norm = query_norm, key_norm
+        self.window, self.cos, self.sin = window, cos, sin
+        self.eps, self.scale = eps, scale
+
+    @property
+    def nbytes(self):
+        return self.qkv.nbytes + self.output.nbytes + self.gate_up.nbytes + self.down.nbytes
+
+
+def run_stages(
+    Py_ssize_t first, Py_ssize_t end, LayerWeights weights not None, rows,
+    float[:, :, :, :, :, ::1] pool, const int64_t[::1] positions, const int64_t[::1] starts,
+    const int64_t[::1] tables,
+):
+    cdef float[:, ::1] hidden = rows.hidden, update = rows.update, normed = rows.normed
+    cdef float[:, ::1] qkv = rows.qkv, mixed = rows.mixed
+    cdef float[:, ::1] gate_up = rows.gate_up, inner = rows.inner
+    cdef float[:, :, ::1] qkv_heads = rows.qkv_heads, mixed_heads = rows.mixed_heads
+    cdef float[:, ::1] scores = None
+    cdef Py_ssize_t number, layer, window
+    if pool is not None:
+        scores = _scores(mixed_heads, positions, pool.shape[3])
+    with nogil:
+        for number in range(first, end):
+            layer = number // STAGE_COUNT
+            stage = number % STAGE_COUNT
+            if stage == STAGE_QKV:
+                _add_and_norm(hidden, update, weights.input_norm[layer], weights.eps, normed)
+                _multiply(normed, weights.qkv[layer], weights.qkv_bias[layer], qkv)
+            elif stage == STAGE_ROTATE:
+                _rotate(qkv_heads, mixed_heads.shape[1], weights, layer, positions)
+            elif stage == STAGE_ATTEND:
+                _store(qkv_heads, pool, layer, positions, starts, tables)
+                window = weights.window[layer]
+                _attend(
+                    qkv_heads, pool, layer, positions, starts, tables, weights.scale, window,
+                    scores, mixed_heads,
+                )
+            elif stage == STAGE_OUTPUT:
+                _multiply(mixed, weights.output[layer], weights.output_bias[layer], update)
+            elif stage == STAGE_GATE_UP:
+                _add_and_norm(hidden, update, weights.mlp_norm[layer], weights.eps, normed)
+                _multiply(normed, weights.gate_up[layer], weights.gate_up_bias[layer], gate_up)
+            else:
+                _silu_multiply(gate_up, inner)
+                _multiply(inner, weights.down[layer], weights.down_bias[layer], update)
+
+
+# Products and operations on rows
+
+
+def pack(weight):
+    outputs, inputs = weight.shape
+    panels = -(-outputs // COLUMNS)
+    padded = np.zeros((panels * COLUMNS, inputs), np.float32)
+    padded[:outputs] = weight
+    return np.ascontiguousarray(padded.reshape(panels, COLUMNS, inputs).transpose(0, 2, 1))
+
+
+def multiply(
+    const float[:, ::1] x, const float[:, :, ::1] packed, const float[::1] bias, float[:, ::1] out
+):
+    if x.shape[0] % ROWS_OF_A_TILE or x.shape[0] != out.shape[0]:
+        raise ValueError(f"{x.shape[0]} rows, which is not a multiple of {ROWS_OF_A_TILE}")
+    with nogil:
+        _multiply(x, packed, bias, out)
+
+
+def add_and_norm(
+    float[:, ::1] hidden, const float[:, ::1] update, const float[::1] weight, float eps,
+    float[:, ::1] normed,
+):
+    with nogil:
+        _add_and_norm(hidden, update, weight, eps, normed)
+
+
+def silu_multiply(const float[:, ::1] gate_up, float[:, ::1] out):
+    with nogil:
+        _silu_multiply(gate_up, out)
+
+
+def exp(const float[::1] x, float[::1] out):
+    with nogil:
+        if x.shape[0]:
+            chosen.exp(&x[0], x.shape[0], &out[0])
+
+
+cdef void _multiply(
+    const float[:, ::1] x, const float[:, :, ::1] packed, const float[::1] bias, float[:, ::1] out
+) noexcept nogil:
+    if x.shape[0]:
+        chosen.multiply(
+            &x[0, 0], x.shape[0], x.shape[1], &packed[0, 0, 0], out.shape[1],
+            &bias[0] if bias.shape[0] else NULL, &out[0, 0],
+        )
+
+
+cdef void _add_and_norm(
+    float[:, ::1] hidden, const float[:, ::1] update, const float[::1] weight, float eps,
+    float[:, ::1] normed,
+) noexcept nogil:
+    cdef Py_ssize_t row
+    for row in range(hidden.shape[0]):
+        chosen.add_and_norm(
+            &hidden[row, 0], &update[row, 0], &weight[0], weight.shape[0], eps, &normed[row, 0]
+        )
+
+
+cdef void _silu_multiply(const float[:, ::1] gate_up, float[:, ::1] out) noexcept nogil:
+    cdef Py_ssize_t row, width = out.shape[1]
+    for row in range(out.shape[0]):
+        chosen.silu_multiply(&gate_up[row, 0], &gate_up[row, width], width, &out[row, 0])
+
+
+cdef void _rotate(
+    float[:, :, ::1] qkv, Py_ssize_t heads, LayerWeights weights, Py_ssize_t layer,
+    const int64_t[::1] positions,
+) noexcept nogil:
+    """Norm, if there are weights of one, and rope of queries and keys."""
+    cdef Py_ssize_t row, head, width = qkv.shape[2], kv_heads = (qkv.shape[1] - heads) // 2
+    cdef int64_t position
+    cdef bint normed = weights.query_norm.shape[1] != 0
+    cdef float *mine
+    cdef const float *weight
+    for row in range(positions.shape[0]):
+        position = positions[row]
+        for head in range(heads + kv_heads):
+            mine = &qkv[row, head, 0]
+            if normed:
+                weight = (
+                    &weights.query_norm[layer, 0] if head < heads else &weights.key_norm[layer, 0]
+                )
+                chosen.norm(mine, weight, width, weights.eps, mine)
+            chosen.rotate(mine, width, &weights.cos[position, 0], &weights.sin[position, 0])
+
+
+# Attention
+
+
+def store(
+    const float[:, :, ::1] qkv, float[:, :, :, :, :, ::1] pool, Py_ssize_t layer,
+    const int64_t[::1] positions, const int64_t[::1] starts, const int64_t[::1] tables,
+):
+    with nogil:
+        _store(qkv, pool, layer, positions, starts, tables)
+
+
+def attend(
+    const float[:, :, ::1] qkv, const float[:, :, :, :, :, ::1] pool, Py_ssize_t layer,
+    const int64_t[::1] positions, const int64_t[::1] starts, const int64_t[::1] tables,
+    float scale, Py_ssize_t window, float[:, :, ::1] out,
+):
+    cdef float[:, ::1] scores = _scores(out, positions, pool.shape[3])
+    with nogil:
+        _attend(qkv, pool, layer, positions, starts, tables, scale, window, scores, out)
+
+
+def attend_codes(
+    const float[:, :, ::1] qkv, const uint8_t[:, :, :, :, :, ::1] codes,
+    const float[:, :, :, :, ::1] scales, const float[::1] levels, Py_ssize_t layer,
+    const int64_t[::1] positions, const int64_t[::1] starts, const int64_t[::1] tables,
+    float scale, Py_ssize_t window, float[:, :, ::1] out,
+):
+    cdef Py_ssize_t size = codes.shape[3], count = positions.shape[0]
+    cdef float[:, ::1] scores = _scores(out, positions, size)
+    cdef Py_ssize_t blocks = scores.shape[1] // size + 1
+    # The numbers of one sequence: blocks in order, as of a pool of one layer.
+    cdef float[:, :, :, :, :, ::1] numbers = np.empty(
+        (blocks, 1, 2, size, codes.shape[4], codes.shape[5]), np.float32
+    )
+    cdef const int64_t[::1] in_order = np.arange(blocks)
+    cdef Py_ssize_t row = 0, end, number, seen
+    with nogil:
+        while row < count:
+            end = row + 1
+            while end < count and starts[end] == starts[row]:
+                end += 1
+            seen = max(0, positions[row] + 1 - window) if window else 0
+            for number in range(seen // size, positions[end - 1] // size + 1):
+                _decode(codes, scales, levels, tables[starts[row] + number], layer, number, numbers)
+            while row < end:
+                _attend_row(
+                    &qkv[row, 0, 0], numbers, 0, positions[row], &in_order[0], scale, window,
+                    scores, &out[row, 0, 0],
+                )
+                row += 1
+
+
+cdef void _store(
+    const float[:, :, ::1] qkv, float[:, :, :, :, :, ::1] pool, Py_ssize_t layer,
+    const int64_t[::1] positions, const int64_t[::1] starts, const int64_t[::1] tables,
+) noexcept nogil:
+    cdef Py_ssize_t size = pool.shape[3], stride = pool.shape[4] * pool.shape[5]
+    cdef Py_ssize_t keys = qkv.shape[1] - 2 * pool.shape[4], values = qkv.shape[1] - pool.shape[4]
+    cdef Py_ssize_t row, at
+    cdef int64_t block
+    for row in range(positions.shape[0]):
+        block = tables[starts[row] + positions[row] // size]
+        at = positions[row] % size
+        memcpy(&pool[block, layer, 0, at, 0, 0], &qkv[row, keys, 0], stride * sizeof(float))
+        memcpy(&pool[block, layer, 1, at, 0, 0], &qkv[row, values, 0], stride * sizeof(float))
+
+
+cdef void _attend(
+    const float[:, :, ::1] qkv, const float[:, :, :, :, :, ::1] pool, Py_ssize_t layer,
+    const int64_t[::1] positions, const int64_t[::1] starts, const int64_t[::1] tables,
+    float scale, Py_ssize_t window, float[:, ::1] scores, float[:, :, ::1] out,
+) noexcept nogil:
+    cdef Py_ssize_t row
+    for row in range(positions.shape[0]):
+        _attend_row(
+            &qkv[row, 0, 0], pool, layer, positions[row], &tables[starts[row]], scale, window,
+            scores, &out[row, 0, 0],
+        )
+
+
+cdef _scores(const float[:, :, ::1] out, const int64_t[::1] positions, Py_ssize_t size):
+    """Room for the scores of one query's heads: whole blocks, and the numbers after them that are
+    read with the last; the sum of a head's weights comes last."""
+    cdef Py_ssize_t row, last = 0
+    for row in range(positions.shape[0]):
+        last = max(last, positions[row])
+    return np.empty((out.shape[1], (last // size + 1) * size + PARTIAL + 1), np.float32)
+
+
+cdef void _attend_row(
+    const float *qkv, const float[:, :, :, :, :, ::1] pool, Py_ssize_t layer, int64_t position,
+    const int64_t *table, float scale, Py_ssize_t window, float[:, ::1] scores, float *out,
+) noexcept nogil:
+    """The attention of one query, `qkv` `[heads + 2 * kv_heads, head_dim]`: `out`
+    `[heads, head_dim]`."""
+    cdef Py_ssize_t size = pool.shape[3], room = scores.shape[1]
+    cdef Py_ssize_t end = position + 1, first = max(0, end - window) if window else 0
+    cdef Py_ssize_t begin = first // size, last = position // size, number, head, low, count
+    cdef heads_t heads
+    heads.count, heads.kv_heads, heads.width = scores.shape[0], pool.shape[4], pool.shape[5]
+    heads.group = heads.count // heads.kv_heads
+    for number in range(begin, last + 1):
+        count = min(size, end - number * size)
+        chosen.score(
+            heads, qkv, &pool[table[number], layer, 0, 0, 0, 0], count,
+            &scores[0, (number - begin) * size], room,
+        )
+    for head in range(heads.count):
+        scores[head, room - 1] = chosen.soften(
+            &scores[head, 0], first - begin * size, end - begin * size, scale
+        )
+    memset(out, 0, heads.count * heads.width * sizeof(float))
+    for number in range(begin, last + 1):
+        low = max(first - number * size, 0)
+        count = min(size, end - number * size) - low
+        chosen.mix(
+            heads, &scores[0, (number - begin) * size + low], room,
+            &pool[table[number], layer, 1, low, 0, 0], count, out,
+        )
+    for head in range(heads.count):
+        chosen.divide(out + head * heads.width, heads.width, scores[head, room - 1])
+
+
+cdef void _decode(
+    const uint8_t[:, :, :, :, :, ::1] codes, const float[:, :, :, :, ::1] scales,
+    const float[::1] levels, int64_t block, Py_ssize_t layer, Py_ssize_t number,
+    float[:, :, :, :, :, ::1] numbers,
+) noexcept nogil:
+    """Decode the keys and values of `block` in one layer to `numbers[number, 0]`."""
+    cdef Py_ssize_t part, at, head, d
+    cdef float scale
+    for part in range(2):
+        for at in range(codes.shape[3]):
+            for head in range(codes.shape[4]):
+                scale = scales[block, layer, part, at, head]
+                for d in range(codes.shape[5]):
+                    numbers[number, 0, part, at, head, d] = (
+                        levels[codes[block, layer, part, at, head, d]] * scale
+                    )
