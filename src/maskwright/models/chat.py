@@ -28,7 +28,7 @@ cut consists of them."""
 _CUT_LENGTH: Final = 8
 """Characters of this text: 128 bits, so that no client can write it."""
 
-_SLICE: Final = 1 << 16
+SLICE: Final = 1 << 16
 """Characters that are searched in one operation, which takes less than 5 ms."""
 
 
@@ -96,8 +96,8 @@ class ControlTokens(NamedTuple):
         return sorted(found)
 
     def _matches(self, pattern: re.Pattern[str], text: str) -> Iterator[int]:
-        for begin in range(0, len(text), _SLICE):
-            end = begin + _SLICE
+        for begin in range(0, len(text), SLICE):
+            end = begin + SLICE
             for match in pattern.finditer(text, begin, end + self.longest):
                 if match.start() < end:
                     yield match.start()
