@@ -10,6 +10,7 @@ from itertools import chain
 import pytest
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
+from maskwright.errors import InputError
 from maskwright.models import DEMO_PATH
 from maskwright.vocab import Vocabulary, text_encoder
 from maskwright.vocab.text_encoder import OVERLAP, QUICK, WINDOW, TextEncoder
@@ -202,3 +203,11 @@ def test_many_threads_cut_at_once(tokenizers: dict[str, Tokenizer]) -> None:
     for thread in threads:
         thread.join()
     assert all(found[number] == [expected[number]] * 30 for number in range(8))
+
+
+def test_a_text_that_the_tokenizer_gives_up_is_refused(tokenizers: dict[str, Tokenizer]) -> None:
+    """Its library searches for the end of a run of spaces a bounded number of times."""
+    cutting = encoder(tokenizers["demo"])
+    with pytest.raises(InputError, match="tokenizer can't read this text"):
+        list(cutting.windows(" " * 2_000_000, special=False))
+    assert cutting.encode("Anna", special=False)

@@ -75,7 +75,11 @@ class PromptReader:
         that can't be rendered, or leaves no room for an answer."""
         if adapter is not None:
             await asyncio.to_thread(self._engine.adapters.have, adapter)
-        prompts = await self._read(request)
+        try:
+            prompts = await self._read(request)
+        except InputError as error:
+            error.param = error.param or request.place  # of a text that can't be read
+            raise
         for number, prompt in enumerate(prompts):
             if len(prompt.ids) >= self._engine.max_context:
                 raise await self._too_long(request, number, prompt)

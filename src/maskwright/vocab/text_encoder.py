@@ -17,6 +17,8 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final, NamedTuple, Protocol, cast
 
+from maskwright.errors import InputError
+
 WINDOW: Final = 1 << 15
 """Characters that are cut at once: 10 to 30 ms."""
 OVERLAP: Final = 1 << 10
@@ -73,10 +75,16 @@ class TextEncoder:
 
     def encode(self, text: str, *, special: bool) -> list[int]:
         """Return the token ids of a text in one go. `special`: with the special tokens that the
-        tokenizer puts around texts."""
-        if len(text) <= QUICK:
-            return self._backend.encode(text, add_special_tokens=special).ids
-        return self._backend.encode_batch_fast([text], add_special_tokens=special)[0].ids
+        tokenizer puts around texts. Raises InputError for a text that the tokenizer gives up, as
+        some do after millions of spaces."""
+        try:
+            if len(text) <= QUICK:
+                return self._backend.encode(text, add_special_tokens=special).ids
+            return self._backend.encode_batch_fast([text], add_special_tokens=special)[0].ids
+        except BaseException as error:
+            if type(error).__name__ != "PanicException":  # of Rust; it is no Exception
+                raise
+            raise InputError(f"the model's tokenizer can't read this text: {error}") from None
 
     def windows(self, text: str, *, special: bool) -> Iterator[list[int]]:
         """Yield the ids of `encode(text)` in parts, each after the time that a window takes, if the
