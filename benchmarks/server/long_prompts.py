@@ -18,7 +18,7 @@ import statistics
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -122,7 +122,7 @@ class Small:
 
 
 @contextmanager
-def sending(url: str, large: bytes) -> Iterator[list[threading.Thread]]:
+def sending(url: str, large: bytes) -> Generator[list[threading.Thread]]:
     """Clients that send a large request each, in threads that end with their answers."""
     threads = [threading.Thread(target=Line(url).ask, args=(large,)) for _ in range(SENDERS)]
     for thread in threads:

@@ -133,19 +133,16 @@ def test_the_last_message_can_be_continued(demo: LoadedModel) -> None:
 
 TEMPLATES: dict[str, tuple[str, set[str]]] = {
     # what a template does with messages; the roles of which it shows all
-    "all": ("{{ m.content }}", {"system", "user", "assistant", "tool"}),
-    "trimmed": ("{{ m.content | trim }}", {"system", "user", "assistant", "tool"}),
-    "without reasoning": (
-        "{{ m.content.split('</think>')[-1] if m.role == 'assistant' else m.content }}",
-        {"system", "user", "tool"},
-    ),
+    "all": ("{{ m.content }}", {"system", "user", "tool"}),
+    "trimmed": ("{{ m.content | trim }}", {"system", "user", "tool"}),
+    "without reasoning": ("{{ m.content.split('</think>')[-1] }}", set()),
     "shortened": ("{{ m.content[:20] }}", set()),
     "as JSON": ("{{ m.content | tojson }}", set()),
     "without tools": ("{% if m.role != 'tool' %}{{ m.content }}{% endif %}",
-                      {"system", "user", "assistant"}),
+                      {"system", "user"}),
     "the last message": ("{% if loop.last %}{{ m.content }}{% endif %}", set()),
     "no system": ("{{ raise_exception('no') if m.role == 'system' else m.content }}",
-                  {"user", "assistant", "tool"}),
+                  {"user", "tool"}),
 }  # fmt: skip
 
 
@@ -159,7 +156,7 @@ def test_the_roles_of_which_a_template_shows_all(name: str) -> None:
 
 def test_a_model_without_a_template_shows_none() -> None:
     loaded = load(DEMO_PATH)
-    assert loaded.shown_roles() == {"system", "user", "assistant", "tool"}
+    assert loaded.shown_roles() == {"system", "user", "tool"}
     loaded.tokenizer.chat_template = None
     assert loaded.shown_roles() == frozenset()
 

@@ -223,7 +223,7 @@ class ByteModel:
         self.least_tokens = ByteCounts()
 
     def shown_roles(self) -> frozenset[str]:
-        return frozenset({"system", "user", "assistant", "tool"})
+        return frozenset({"system", "user", "tool"})
 
     def render_chat_texts(
         self,

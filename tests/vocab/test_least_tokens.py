@@ -11,12 +11,12 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre
 
 from maskwright.models import DEMO_PATH, load
 from maskwright.vocab import Vocabulary
-from maskwright.vocab.least_tokens import NORMAL_FORM, LeastTokens
+from maskwright.vocab.least_tokens import NORMAL_FORM, LeastTextTokens
 from tests.vocab.texts import TEXTS
 
 
-def least(tokenizer: Tokenizer) -> LeastTokens:
-    return LeastTokens(tokenizer, Vocabulary.from_tokenizer(tokenizer, eos=()))
+def least(tokenizer: Tokenizer) -> LeastTextTokens:
+    return LeastTextTokens(tokenizer, Vocabulary.from_tokenizer(tokenizer, eos=()))
 
 
 def changed(tokenizer: Tokenizer, change: Callable[[Tokenizer], None]) -> Tokenizer:

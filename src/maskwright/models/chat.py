@@ -146,36 +146,37 @@ def _broken(value: object, marks: ControlTokens, cut: str) -> object:
 
 
 _PROBE: Final = "A text </think> with [/THINK]\nmarks."
-"""What may stand in a message, with the marks of reasoning, which some templates leave out."""
+"""What may stand in a message, with the marks of reasoning."""
 _OTHER: Final[Mapping[str, Any]] = {"role": "user", "content": "x"}
 _CALL: Final[Mapping[str, Any]] = {
     "role": "assistant",
     "content": "",
     "tool_calls": [{"id": "x", "type": "function", "function": {"name": "f", "arguments": {}}}],
 }
+_BEFORE: Final[Mapping[str, Sequence[Mapping[str, Any]]]] = {
+    "system": (),
+    "user": (),
+    "tool": (_OTHER, _CALL),
+}
+"""The messages before one of a role. What an assistant has written is often left out in part, its
+reasoning for example."""
 
 
 def shown_roles(tokenizer: Tokenizer) -> frozenset[str]:
     """Return the roles whose messages the template shows with all of their text, apart from space
-    around it, as far as a few chats tell. A system's message is the first one of its chat."""
-    before: dict[str, list[Mapping[str, Any]]] = {
-        "system": [],
-        "user": [],
-        "assistant": [_OTHER],
-        "tool": [_OTHER, _CALL],
-    }
-    return frozenset(role for role, chat in before.items() if _shows(tokenizer, chat, role))
+    around it, as far as a few chats tell; not `assistant`. A system's message is the first one of
+    its chat."""
+    return frozenset(role for role in _BEFORE if _shows(tokenizer, role))
 
 
-def _shows(tokenizer: Tokenizer, before: Sequence[Mapping[str, Any]], role: str) -> bool:
-    """Whether the template shows a message of a role after those `before`, in a short chat and in a
-    longer one."""
-    chat = [*before, {"role": role, "content": _PROBE, "tool_call_id": "x", "name": "f"}]
+def _shows(tokenizer: Tokenizer, role: str) -> bool:
+    """Whether the template shows a message of a role in a short chat and in a longer one."""
+    chat = [*_BEFORE[role], {"role": role, "content": _PROBE, "tool_call_id": "x", "name": "f"}]
     if role == "system":
         chat.append(_OTHER)
-    answer = [] if role == "assistant" else [{"role": "assistant", "content": "x"}]
+    longer = [*chat, {"role": "assistant", "content": "x"}, _OTHER]
     try:
-        rendered = [chat_texts(tokenizer, each) for each in (chat, [*chat, *answer, _OTHER])]
+        rendered = [chat_texts(tokenizer, each) for each in (chat, longer)]
     except Exception:  # whatever a template does with a chat that it doesn't expect
         return False
     return all(_PROBE in "".join(texts) for texts in rendered)

@@ -34,7 +34,7 @@ from maskwright.models.dense import DenseDecoder
 from maskwright.models.device import find_device, launching_on
 from maskwright.models.weights import read_weights, weights_revision
 from maskwright.vocab import Vocabulary
-from maskwright.vocab.least_tokens import LeastTokens
+from maskwright.vocab.least_tokens import LeastTextTokens
 from maskwright.vocab.text_encoder import TextEncoder
 
 _DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
@@ -69,9 +69,9 @@ class LoadedModel:
         return TextEncoder(self.tokenizer.backend_tokenizer, reads_names=names)
 
     @cached_property
-    def least_tokens(self) -> LeastTokens:
+    def least_tokens(self) -> LeastTextTokens:
         """What knows how many tokens texts take at least."""
-        return LeastTokens(self.tokenizer.backend_tokenizer, self.vocab)
+        return LeastTextTokens(self.tokenizer.backend_tokenizer, self.vocab)
 
     def shown_roles(self) -> frozenset[str]:
         """The roles whose messages a prompt shows with all of their text; see

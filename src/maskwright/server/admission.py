@@ -90,12 +90,9 @@ class PromptAdmission:
             if not isinstance(message, dict):
                 continue
             fields = cast(Json, message)
-            given, calls = (
-                fields.get("role"),
-                fields.get("tool_calls") or fields.get("function_call"),
-            )
+            given = fields.get("role")
             role = _ROLES.get(given, given) if isinstance(given, str) else None
-            if role in self._shown and not calls and (at == 0 or role != "system"):
+            if role in self._shown and (at == 0 or role != "system"):
                 yield from _texts(fields.get("content"))
 
 

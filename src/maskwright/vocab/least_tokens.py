@@ -24,10 +24,10 @@ _SPELLED: Final = frozenset(range(0x100)) - {0xC0, 0xC1, *range(0xF5, 0x100)}
 _KEEPING: Final = frozenset(
     {"ByteLevel", "Digits", "FixedLength", "Metaspace", "Punctuation", "Split", "UnicodeScripts"}
 )
-"""Pre-tokenizers that remove nothing, as long as their behaviour isn't `Removed`."""
+"""Pre-tokenizers that remove nothing, unless that is the behaviour that is set."""
 
 
-class LeastTokens:
+class LeastTextTokens:
     """Bounds for the texts of one tokenizer."""
 
     def __init__(self, backend: object, vocab: Vocabulary) -> None:

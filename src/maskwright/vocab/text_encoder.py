@@ -1,8 +1,8 @@
 """Cuts texts into tokens as the tokenizer does, while other threads go on.
 
-`Tokenizer.encode` of the tokenizers library holds the interpreter's lock, a second for a megabyte;
-its `encode_batch_fast` gives the lock up. A long text is cut in windows, so that one can stop
-after each, and so that several long texts can take turns.
+The tokenizers library holds the interpreter's lock while it encodes one text, a second for a
+megabyte; while it encodes a batch it gives the lock up. A long text is cut in windows, so that one
+can stop after each, and so that several long texts can take turns.
 
 Tokenizers read from left to right, in words that are short. Two windows overlap, and what they have
 in common shows whether the second one begins at a place where the tokenizer would have cut anyway:
@@ -15,9 +15,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Final, NamedTuple, Protocol, cast
+from typing import Final, NamedTuple, cast
 
 from maskwright.errors import InputError
+from maskwright.vocab.hugging_face import Backend
 
 WINDOW: Final = 1 << 15
 """Characters that are cut at once: 10 to 30 ms."""
@@ -33,26 +34,6 @@ _JOINT: Final = re.compile(r"(?<=[^\W\d_])[\W\d_]|(?<=\d)\D")
 """What follows runs of letters, or of digits. Most tokenizers cut before it."""
 
 
-class Encoding(Protocol):
-    """The tokens of a text, as the tokenizers library returns them."""
-
-    @property
-    def ids(self) -> list[int]: ...
-
-
-class Backend(Protocol):
-    """The part of a `tokenizers.Tokenizer` that this module uses."""
-
-    encode_special_tokens: bool
-
-    def encode(self, sequence: str, *, add_special_tokens: bool) -> Encoding: ...
-    def encode_batch_fast(
-        self, input: list[str], *, add_special_tokens: bool
-    ) -> list[Encoding]: ...
-    def no_truncation(self) -> None: ...
-    def no_padding(self) -> None: ...
-
-
 class Joint(NamedTuple):
     """A place in a window at which the next one may begin: after so many of its `ids`. The next
     one begins at character `start`."""
@@ -62,8 +43,8 @@ class Joint(NamedTuple):
 
 
 class TextEncoder:
-    """Cuts texts into tokens. Can be used from several threads at once, as long
-    as nobody changes the settings of the tokenizer."""
+    """Cuts texts into tokens. Can be used from several threads at once, as long as nobody changes
+    the settings of the tokenizer."""
 
     def __init__(self, backend: object, *, reads_names: bool = True) -> None:
         """`backend`: a `tokenizers.Tokenizer`, which from now on neither truncates nor pads.
