@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any, cast
@@ -28,6 +28,7 @@ from maskwright.engine.request.trace import Record
 from maskwright.sampling import PromptScores, score_prompt
 from maskwright.server import ServerConfig, create_app
 from maskwright.vocab import Vocabulary
+from maskwright.vocab.text_encoder import WINDOW
 
 CONTEXT = 1000
 VOCABULARY = [*(bytes([byte]) for byte in range(256)), b""]
@@ -191,6 +192,24 @@ class ScriptedEngine:
         return generation
 
 
+class ByteEncoder:
+    """Cuts texts into bytes."""
+
+    def encode(self, text: str, *, special: bool) -> list[int]:
+        return list(text.encode())
+
+    def windows(self, text: str, *, special: bool) -> Iterator[list[int]]:
+        for at in range(0, len(text), WINDOW):
+            yield self.encode(text[at : at + WINDOW], special=special)
+
+
+class ByteCounts:
+    """The tokens of texts are their bytes."""
+
+    def of(self, texts: Iterable[str]) -> int:
+        return sum(len(text.encode()) for text in texts)
+
+
 class ByteModel:
     """A model's face as the server sees it: one token a byte, the chat as plain lines."""
 
@@ -200,8 +219,13 @@ class ByteModel:
 
     def __init__(self) -> None:
         self.vocab = Vocabulary(VOCABULARY, eos=256)
+        self.encoder = ByteEncoder()
+        self.least_tokens = ByteCounts()
 
-    def render_chat(
+    def shown_roles(self) -> frozenset[str]:
+        return frozenset({"system", "user", "tool"})
+
+    def render_chat_texts(
         self,
         messages: list[dict[str, Any]],
         *,
@@ -215,7 +239,7 @@ class ByteModel:
         self.rendered = SimpleNamespace(
             messages=messages, response_schema=response_schema, tools=tools, **options
         )
-        return list("\n".join(lines).encode())
+        return ["\n".join(lines)]
 
 
 @dataclass

@@ -1,15 +1,25 @@
-"""Where prompts are read: short ones in the event loop, others in a thread, never two at once."""
+"""Where prompts are read: short ones in the event loop, others in a thread, large ones in another
+one, window by window."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import pytest
 
-from maskwright.server.prompts import QUICK_CHARACTERS, QUICK_MESSAGES, PromptReader
+from maskwright.errors import InputError
+from maskwright.server.prompts import (
+    QUICK_CHARACTERS,
+    QUICK_MESSAGES,
+    VALUE_SIZE,
+    PromptReader,
+)
 from maskwright.server.request.protocol import parse_chat_request
+from maskwright.vocab.text_encoder import WINDOW
 from tests.bounds import PATIENCE
 from tests.server.scripted import ScriptedEngine
 
@@ -39,17 +49,37 @@ LONG: dict[str, dict[str, object]] = {
 }
 
 
+LARGE: dict[str, dict[str, object]] = {
+    "large": said("x" * (WINDOW + 1)),
+    "many large messages": said("x" * (WINDOW // 3), 4),
+    "large names": said("hello", name="x" * WINDOW),
+    "large tools": {
+        **said("hello"),
+        "tools": [{"type": "function", "function": {"name": "f", "description": "x" * WINDOW}}],
+    },
+    "many values": {
+        **said("hello"),
+        "chat_template_kwargs": {"x": [0] * (WINDOW // VALUE_SIZE)},
+    },
+}
+
+
 @pytest.fixture
 def readers(engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The names of the threads that read prompts, in their order."""
+    """The names of the threads that render chats and cut texts, in their order."""
     names: list[str] = []
-    read = PromptReader._read  # pyright: ignore[reportPrivateUsage]
+    for owner, name in (
+        (engine.loaded, "render_chat_texts"),
+        (engine.loaded.encoder, "encode"),
+    ):
+        work = getattr(owner, name)
 
-    def noting(reader: PromptReader, *given: Any) -> list[list[int]]:
-        names.append(threading.current_thread().name)
-        return read(reader, *given)
+        def noting(*given: Any, _work: Any = work, **fields: Any) -> Any:
+            names.append(threading.current_thread().name)
+            return _work(*given, **fields)
 
-    monkeypatch.setattr(PromptReader, "_read", noting)
+        monkeypatch.setattr(owner, name, noting)
+    engine.max_context = 100 * WINDOW
     return names
 
 
@@ -58,55 +88,151 @@ def prompts_of(engine: ScriptedEngine, body: dict[str, object]) -> list[list[int
     return asyncio.run(reader.read(parse_chat_request(body), None))
 
 
+def threads(names: list[str]) -> set[str]:
+    """Their kinds, without numbers."""
+    return {name.rpartition("_")[0] or name for name in names}
+
+
 @pytest.mark.parametrize("name", QUICK)
 def test_short_prompts_are_read_in_the_event_loop(
     engine: ScriptedEngine, readers: list[str], name: str
 ) -> None:
     [prompt] = prompts_of(engine, QUICK[name])
     assert bytes(prompt).startswith((b"user: hello", b"user: xxx"))
-    assert readers == [threading.current_thread().name]
+    assert set(readers) == {threading.current_thread().name}
 
 
 @pytest.mark.parametrize("name", LONG)
-def test_other_prompts_are_read_in_a_thread(
+def test_longer_prompts_are_read_in_a_thread(
     engine: ScriptedEngine, readers: list[str], name: str
 ) -> None:
     [prompt] = prompts_of(engine, LONG[name])
     assert bytes(prompt).startswith(b"user: ")
-    assert len(readers) == 1
-    assert readers[0].startswith("render")
+    assert threads(readers) == {"render"}
 
 
-def test_a_short_prompt_waits_in_the_thread_for_one_that_is_being_read(
-    engine: ScriptedEngine, readers: list[str], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("name", LARGE)
+def test_large_prompts_are_read_in_a_thread_of_their_own(
+    engine: ScriptedEngine, readers: list[str], name: str
 ) -> None:
-    """No two prompts are read at once, and the event loop waits for neither."""
-    reader = PromptReader(cast(Any, engine), logged=False)
-    begun, may_end, at_once, most = threading.Event(), threading.Event(), 0, 0
-    render = engine.loaded.render_chat
+    [prompt] = prompts_of(engine, LARGE[name])
+    assert bytes(prompt).startswith(b"user: ")
+    assert threads(readers) == {"render-large"}
 
-    def slow(messages: list[dict[str, Any]], **given: Any) -> Any:
-        nonlocal at_once, most
-        at_once += 1
-        most = max(most, at_once)
-        if len(messages[0]["content"]) > QUICK_CHARACTERS:
-            begun.set()
-            assert may_end.wait(PATIENCE)
-        at_once -= 1
-        return render(messages, **given)
+
+def large_prompt(engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch) -> Held:
+    """Have each window of a large text wait until it may be cut."""
+    held, encode = Held(), engine.loaded.encoder.encode
+
+    def slow(text: str, *, special: bool) -> list[int]:
+        if threading.current_thread().name.startswith("render-large"):
+            held.begun.set()
+            assert held.may_go_on.wait(PATIENCE)
+            held.windows += 1
+        return encode(text, special=special)
+
+    monkeypatch.setattr(engine.loaded.encoder, "encode", slow)
+    engine.max_context = 100 * WINDOW
+    return held
+
+
+@dataclass
+class Held:
+    begun: threading.Event = field(default_factory=threading.Event)
+    may_go_on: threading.Event = field(default_factory=threading.Event)
+    windows: int = 0
+
+
+@pytest.mark.parametrize("small", [QUICK["short"], LONG["long"], LONG["tools"]])
+def test_no_prompt_waits_for_a_larger_one(
+    engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch, small: dict[str, object]
+) -> None:
+    held = large_prompt(engine, monkeypatch)
+    reader = PromptReader(cast(Any, engine), logged=False)
 
     async def run() -> None:
-        bodies = (LONG["long"], QUICK["short"])
-        long, short = (parse_chat_request(body) for body in bodies)
-        first = asyncio.ensure_future(reader.read(long, None))
-        await asyncio.to_thread(begun.wait, PATIENCE)
-        second = asyncio.ensure_future(reader.read(short, None))
-        await asyncio.sleep(0.01)
-        assert not second.done()
-        may_end.set()
-        assert [len((await first)[0]), len((await second)[0])] == [1007, 11]
+        large = parse_chat_request(said("x" * (3 * WINDOW)))
+        waiting = [asyncio.ensure_future(reader.read(large, None)) for _ in range(3)]
+        await asyncio.to_thread(held.begun.wait, PATIENCE)
+        [prompt] = await asyncio.wait_for(reader.read(parse_chat_request(small), None), PATIENCE)
+        assert bytes(prompt).startswith(b"user: ")
+        assert not any(task.done() for task in waiting)
+        held.may_go_on.set()
+        assert [len((await task)[0]) for task in waiting] == [3 * WINDOW + 6] * 3
 
-    monkeypatch.setattr(engine.loaded, "render_chat", slow)
     asyncio.run(run())
-    assert most == 1
-    assert all(name.startswith("render") for name in readers)
+
+
+def test_nothing_more_is_cut_once_a_client_has_left(
+    engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = large_prompt(engine, monkeypatch)
+    reader = PromptReader(cast(Any, engine), logged=False)
+
+    async def run() -> None:
+        large = parse_chat_request(said("x" * (50 * WINDOW)))
+        task = asyncio.ensure_future(reader.read(large, None))
+        await asyncio.to_thread(held.begun.wait, PATIENCE)
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+        held.may_go_on.set()
+        await reader.read(parse_chat_request(said("x" * (WINDOW + 1))), None)
+
+    asyncio.run(run())
+    assert held.windows <= 1 + 2
+
+
+SHOWN: list[tuple[dict[str, object], str, str]] = [
+    # what is beside 5 characters; the field that is told to be too long, and what of it is told
+    ({}, "messages", r"at least \d+ tokens;"),
+    ({"tools": [{"type": "function", "function": {"name": "f"}}]}, "messages",
+     r"at least \d+ tokens;"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("fields", "param", "told"), SHOWN)
+def test_no_more_is_cut_than_the_context_holds(
+    engine: ScriptedEngine,
+    readers: list[str],
+    fields: dict[str, object],
+    param: str,
+    told: str,
+) -> None:
+    engine.max_context = 2 * WINDOW
+    reader = PromptReader(cast(Any, engine), logged=False)
+    request = parse_chat_request({**said("x" * (40 * WINDOW)), **fields})
+    with pytest.raises(InputError, match=told) as caught:
+        asyncio.run(reader.read(request, None))
+    assert (caught.value.param, caught.value.code) == (param, "context_length_exceeded")
+    assert len(readers) <= 2 * (1 + 2 + 1)
+
+
+@pytest.mark.parametrize(
+    ("kept", "side", "limit", "expected"),
+    [
+        (5, "left", None, b"xtail"),
+        (5, "right", None, b"user:"),
+        (10**6, "left", 9, None),
+        (-1, "left", 10, b"x" * (2 * WINDOW - 14) + b"tail"),
+        (-1, "right", 10, b"user: " + b"x" * (2 * WINDOW - 16)),
+    ],
+)
+def test_of_a_large_prompt_only_a_part_is_kept(
+    engine: ScriptedEngine,
+    readers: list[str],
+    kept: int,
+    side: str,
+    limit: int | None,
+    expected: bytes | None,
+) -> None:
+    engine.max_context = 2 * WINDOW
+    body = said("x" * (5 * WINDOW) + "tail")
+    fields = {"truncate_prompt_tokens": kept, "truncation_side": side, "max_tokens": limit}
+    if expected is None:
+        with pytest.raises(InputError, match="takes"):
+            prompts_of(engine, {**body, **fields})
+        return
+    [prompt] = prompts_of(engine, {**body, **fields})
+    assert bytes(prompt) == expected
+    assert len(readers) <= (6 if side == "left" else 4) + 1

@@ -352,7 +352,7 @@ def test_variables_of_which_the_template_can_make_nothing(
     def fail(*_: Any, **__: Any) -> Any:
         raise TypeError("a list is no number")
 
-    monkeypatch.setattr(engine.loaded, "render_chat", fail)
+    monkeypatch.setattr(engine.loaded, "render_chat_texts", fail)
     error = client.chat(chat_template_kwargs={"enable_thinking": []}).json()["error"]
     assert error["param"] == "chat_template_kwargs"
     error = client.chat(reasoning_effort="low").json()["error"]

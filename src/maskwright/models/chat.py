@@ -2,24 +2,34 @@
 
 A template puts the client's strings between control tokens. If such a string spells a control
 token, the tokenizer would read it as that token, and a message could end itself and begin another
-one in the system's name. To prevent this, a character that occurs nowhere else is inserted into
-each such spelling before the template is rendered. The rendered prompt is then cut at this
-character. No piece contains a whole spelling, so all of it is encoded as ordinary text.
+one in the system's name. To prevent this, a random text is inserted into each such spelling before
+the template is rendered. The rendered prompt is then cut at this text. No piece contains a whole
+spelling, so all of it is encoded as ordinary text.
+
+Texts may have several megabytes, and other threads wait while one operation of the `re` module
+lasts. Long texts are therefore searched in slices.
 """
 
 from __future__ import annotations
 
+import random
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final, NamedTuple, Protocol, cast
 
 from maskwright.errors import InputError
 
 _PRIVATE: Final = range(0xF0000, 0xFFFFE)
-"""Characters at which the prompt can be cut: code points for private use, which no tokenizer uses
-as markup."""
+"""Code points for private use, which no tokenizer uses as markup. The text at which the prompt is
+cut consists of them."""
+
+_CUT_LENGTH: Final = 8
+"""Characters of this text: 128 bits, so that no client can write it."""
+
+SLICE: Final = 1 << 16
+"""Characters that are searched in one operation, which takes less than 5 ms."""
 
 
 class Tokenizer(Protocol):
@@ -30,18 +40,17 @@ class Tokenizer(Protocol):
 
     def apply_chat_template(self, conversation: Any, **variables: Any) -> Any: ...
 
-    def encode(self, text: str, *, add_special_tokens: bool) -> list[int]: ...
 
-
-def chat_tokens(
+def chat_texts(
     tokenizer: Tokenizer,
     messages: Sequence[Mapping[str, Any]],
     *,
     begins_answer: bool = True,
     continues: bool = False,
     **variables: Any,
-) -> list[int]:
-    """Return the token ids of a chat, rendered by the tokenizer's template.
+) -> list[str]:
+    """Return a chat, rendered by the tokenizer's template, as texts whose token ids, each encoded
+    without additional special tokens, are the prompt.
 
     `begins_answer`: the prompt ends with the beginning of an assistant's message. `continues`: it
     ends where the last message does, which the answer continues. `variables` are passed to the
@@ -50,9 +59,8 @@ def chat_tokens(
     than it is.
     """
     given = {"messages": [dict(message) for message in messages], **variables}
-    marks = control_tokens(tokenizer)
-    cut = _unused(_strings(given))
-    broken = cast(dict[str, Any], _broken(given, marks, cut))
+    cut = "".join(map(chr, random.SystemRandom().choices(_PRIVATE, k=_CUT_LENGTH)))
+    broken = cast(dict[str, Any], _broken(given, control_tokens(tokenizer), cut))
     try:
         text = tokenizer.apply_chat_template(
             broken.pop("messages"),
@@ -67,38 +75,65 @@ def chat_tokens(
         raise InputError(
             f"the last message can't be continued: {error}", param="continue_final_message"
         ) from None
-    pieces = str(text).split(cut)
-    return [
-        token for piece in pieces for token in tokenizer.encode(piece, add_special_tokens=False)
-    ]
+    return str(text).split(cut)
 
 
-def control_tokens(tokenizer: Tokenizer) -> re.Pattern[str]:
-    """Return a pattern that matches the spelling of each special token, overlapping ones
-    included."""
+class ControlTokens(NamedTuple):
+    """The spellings of special tokens.
+
+    `beginnings`: a pattern for each character with which one begins; it matches this character
+    wherever a spelling begins, also within another one. `single`: those of one character.
+    `longest`: characters of the longest one.
+    """
+
+    beginnings: tuple[re.Pattern[str], ...]
+    single: tuple[str, ...]
+    longest: int
+
+    def starts(self, text: str) -> list[int]:
+        """Return where spellings begin in a text, ascending."""
+        found = [at for pattern in self.beginnings for at in self._matches(pattern, text)]
+        return sorted(found)
+
+    def _matches(self, pattern: re.Pattern[str], text: str) -> Iterator[int]:
+        for begin in range(0, len(text), SLICE):
+            end = begin + SLICE
+            for match in pattern.finditer(text, begin, end + self.longest):
+                if match.start() < end:
+                    yield match.start()
+
+
+def control_tokens(tokenizer: Tokenizer) -> ControlTokens:
+    """Return the spellings of a tokenizer's special tokens."""
     added = tokenizer.added_tokens_decoder.values()
-    return _beginnings(frozenset(str(token.content) for token in added if token.special))
+    return _control_tokens(frozenset(str(token.content) for token in added if token.special))
 
 
 @lru_cache(maxsize=8)
-def _beginnings(texts: frozenset[str]) -> re.Pattern[str]:
-    longest = sorted(filter(None, texts), key=len, reverse=True)
-    return re.compile(f"(?=({'|'.join(map(re.escape, longest))}))" if longest else r"(?!)")
+def _control_tokens(texts: frozenset[str]) -> ControlTokens:
+    tails: dict[str, list[str]] = {}
+    for text in filter(None, texts):
+        tails.setdefault(text[0], []).append(re.escape(text[1:]))
+    beginnings = (f"{re.escape(first)}(?={'|'.join(rest)})" for first, rest in tails.items())
+    single = tuple(text for text in texts if len(text) == 1)
+    return ControlTokens(
+        tuple(map(re.compile, beginnings)), single, max(map(len, texts), default=0)
+    )
 
 
-def _broken(value: object, marks: re.Pattern[str], cut: str) -> object:
+def _broken(value: object, marks: ControlTokens, cut: str) -> object:
     """Return a copy of the value in which `cut` is inserted after the first character of each
     spelling of a control token."""
     match value:
-        case str() if marks.search(value) is None:
-            return value
         case str():
-            starts = [match.start() for match in marks.finditer(value)]
-            if any(len(match.group(1)) == 1 for match in marks.finditer(value)):
+            if any(mark in value for mark in marks.single):
                 raise InputError(
                     "a message holds a character that is a control token of this model",
                     param="messages",
                 )
+            starts = marks.starts(value)
+            if not starts:
+                return value
             edges = [0, *(start + 1 for start in starts), len(value)]
             return cut.join(value[a:b] for a, b in pairwise(edges))
         case dict():
@@ -110,23 +145,38 @@ def _broken(value: object, marks: re.Pattern[str], cut: str) -> object:
             return value
 
 
-def _strings(value: object) -> Iterator[str]:
-    """Yield all strings in a value, names of members included."""
-    match value:
-        case str():
-            yield value
-        case dict():
-            for name, below in cast(dict[str, object], value).items():
-                yield name
-                yield from _strings(below)
-        case list() | tuple():
-            for below in cast(list[object], value):
-                yield from _strings(below)
-        case _:
-            pass
+_PROBE: Final = "A text </think> with [/THINK]\nmarks."
+"""What may stand in a message, with the marks of reasoning."""
+_OTHER: Final[Mapping[str, Any]] = {"role": "user", "content": "x"}
+_CALL: Final[Mapping[str, Any]] = {
+    "role": "assistant",
+    "content": "",
+    "tool_calls": [{"id": "x", "type": "function", "function": {"name": "f", "arguments": {}}}],
+}
+_BEFORE: Final[Mapping[str, Sequence[Mapping[str, Any]]]] = {
+    "system": (),
+    "user": (),
+    "tool": (_OTHER, _CALL),
+}
+"""The messages before one of a role. What an assistant has written is often left out in part, its
+reasoning for example."""
 
 
-def _unused(texts: Iterable[str]) -> str:
-    """Return a character for private use that occurs in none of the texts."""
-    used = {c for text in texts if not text.isascii() for c in text if ord(c) in _PRIVATE}
-    return next(chr(point) for point in _PRIVATE if chr(point) not in used)
+def shown_roles(tokenizer: Tokenizer) -> frozenset[str]:
+    """Return the roles whose messages the template shows with all of their text, apart from space
+    around it, as far as a few chats tell; not `assistant`. A system's message is the first one of
+    its chat."""
+    return frozenset(role for role in _BEFORE if _shows(tokenizer, role))
+
+
+def _shows(tokenizer: Tokenizer, role: str) -> bool:
+    """Whether the template shows a message of a role in a short chat and in a longer one."""
+    chat = [*_BEFORE[role], {"role": role, "content": _PROBE, "tool_call_id": "x", "name": "f"}]
+    if role == "system":
+        chat.append(_OTHER)
+    longer = [*chat, {"role": "assistant", "content": "x"}, _OTHER]
+    try:
+        rendered = [chat_texts(tokenizer, each) for each in (chat, longer)]
+    except Exception:  # whatever a template does with a chat that it doesn't expect
+        return False
+    return all(_PROBE in "".join(texts) for texts in rendered)

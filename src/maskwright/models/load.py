@@ -9,6 +9,7 @@ import inspect
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,13 +27,15 @@ from maskwright.model_options import (
     Dtype,
     WeightDtype,
 )
-from maskwright.models.chat import chat_tokens
+from maskwright.models.chat import chat_texts, shown_roles
 from maskwright.models.config import end_tokens, parse_config, read_config
 from maskwright.models.decoder import Decoder
 from maskwright.models.dense import DenseDecoder
 from maskwright.models.device import find_device, launching_on
 from maskwright.models.weights import read_weights, weights_revision
 from maskwright.vocab import Vocabulary
+from maskwright.vocab.least_tokens import LeastTextTokens
+from maskwright.vocab.text_encoder import TextEncoder
 
 _DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
@@ -59,10 +62,26 @@ class LoadedModel:
         template: object = self.tokenizer.chat_template
         return template if isinstance(template, str) else str(template or "")
 
+    @cached_property
+    def encoder(self) -> TextEncoder:
+        """What cuts texts into tokens, which several threads can use at once."""
+        names = not self.tokenizer.split_special_tokens
+        return TextEncoder(self.tokenizer.backend_tokenizer, reads_names=names)
+
+    @cached_property
+    def least_tokens(self) -> LeastTextTokens:
+        """What knows how many tokens texts take at least."""
+        return LeastTextTokens(self.tokenizer.backend_tokenizer, self.vocab)
+
+    def shown_roles(self) -> frozenset[str]:
+        """The roles whose messages a prompt shows with all of their text; see
+        `chat.shown_roles`."""
+        return shown_roles(self.tokenizer) if self.tokenizer.chat_template else frozenset()
+
     def encode(self, text: str) -> list[int]:
         """Return the token ids of `text`, with the special tokens that the tokenizer is configured
         to add."""
-        return list(self.tokenizer.encode(text))
+        return self.encoder.encode(text, special=True)
 
     def render_chat(
         self,
@@ -75,9 +94,31 @@ class LoadedModel:
         continues: bool = False,
     ) -> list[int]:
         """Return the token ids of a chat's prompt, by default up to the beginning of the
-        assistant's answer. It is rendered by the checkpoint's chat template, which sees
+        assistant's answer: those of all texts of `render_chat_texts`."""
+        texts = self.render_chat_texts(
+            messages,
+            response_schema,
+            tools,
+            variables,
+            begins_answer=begins_answer,
+            continues=continues,
+        )
+        return [token for text in texts for token in self.encoder.encode(text, special=False)]
+
+    def render_chat_texts(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        response_schema: str | None = None,
+        tools: Sequence[Mapping[str, Any]] | None = None,
+        variables: Mapping[str, Any] | None = None,
+        *,
+        begins_answer: bool = True,
+        continues: bool = False,
+    ) -> list[str]:
+        """Return a chat's prompt as texts, whose token ids, each without additional special tokens,
+        are the prompt. It is rendered by the checkpoint's chat template, which sees
         `response_schema`, `tools` and all of `variables`. The contents of messages are text, even
-        if they spell a control token; `begins_answer` and `continues` are as in `chat_tokens`.
+        if they spell a control token; `begins_answer` and `continues` are as in `chat_texts`.
         Raises `InputError`, also for a variable whose name has a meaning already."""
         if not self.tokenizer.chat_template:
             raise InputError(
@@ -91,7 +132,7 @@ class LoadedModel:
         }
         if variables:
             self._check_variables(variables, own)
-        return chat_tokens(
+        return chat_texts(
             self.tokenizer,
             messages,
             begins_answer=begins_answer,

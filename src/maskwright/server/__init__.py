@@ -14,6 +14,7 @@
 - `shapes/`: Checks shapes, writes texts of them, and has examples.
 - `stream/`: What a stream waits for: new output, and a client that reads.
 - `access_control`: Lets requests in: with a valid key, within its rates, before a drain.
+- `admission`: Refuses prompts that are too long by their bytes, before they are parsed.
 - `app`: The application: its routes and what they call.
 - `config`: The server's settings.
 - `disconnect`: Cancels work when its client disconnects.

@@ -117,7 +117,7 @@ class AccessControl:
         excess = allowance.enter()
         self._metrics.used_key(allowance.key.name, None if excess is None else excess.name)
         if excess is not None:
-            raise _too_much(allowance, excess)
+            raise rate_limited(allowance, excess)
 
 
 def _key_of(headers: Headers) -> str | None:
@@ -138,12 +138,12 @@ def _unknown_key(*, given: bool) -> HttpError:
     return HttpError(401, message, code="invalid_api_key", headers={"WWW-Authenticate": "Bearer"})
 
 
-def _too_much(allowance: Allowance, excess: Excess) -> HttpError:
+def rate_limited(allowance: Allowance, excess: Excess) -> HttpError:
+    """Return the refusal of a request that exceeds a limit of its key at present."""
     seconds = max(1, math.ceil(excess.seconds))
     return HttpError(
         429,
-        f"the key {allowance.key.name} may use {excess.limit} {excess.name.replace('_', ' ')}; "
-        f"come back in {seconds} s",
+        f"the key {allowance.key.name} may use {excess.what}; come back in {seconds} s",
         code="rate_limit_exceeded",
         headers={"Retry-After": str(seconds), **allowance.headers()},
     )

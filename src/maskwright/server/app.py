@@ -20,6 +20,7 @@ from maskwright.errors import InputError, MaskwrightError
 from maskwright.processes import GrammarProcesses
 from maskwright.server.access.keys import check_classes
 from maskwright.server.access_control import AccessControl
+from maskwright.server.admission import PromptAdmission
 from maskwright.server.answer.answers import model_card
 from maskwright.server.batches.batching import Batching, batch_endpoints
 from maskwright.server.config import ServerConfig
@@ -84,7 +85,8 @@ def create_app(
     shapes = ShapeRoutes(vocab, starter.recipes, processes, config.body_bytes)
     routes = Routes(engine, metrics, name, drain, strict=config.strict_model)
     state = StateRoute(engine, metrics, name)
-    generation = GenerationRoutes(engine, config, starter, records, name, identity)
+    admission = PromptAdmission(engine, metrics)
+    generation = GenerationRoutes(engine, config, starter, admission, records, name, identity)
     folder = config.batch_folder
     batching = None if folder is None else Batching(folder, config, engine.config)
     app = Starlette(lifespan=None if batching is None else batching.lifespan)

@@ -14,6 +14,7 @@ from starlette.responses import JSONResponse, Response
 
 from maskwright.dist.front.relay import RELAY
 from maskwright.engine import Engine
+from maskwright.server.admission import PromptAdmission
 from maskwright.server.answer.answers import Envelope
 from maskwright.server.answer.anthropic_writer import AnthropicWriter
 from maskwright.server.answer.chat_writer import ChatWriter
@@ -76,6 +77,7 @@ class GenerationRoutes:
         engine: Engine,
         config: ServerConfig,
         starter: Starter,
+        admission: PromptAdmission,
         records: Records,
         name: str,
         identity: Identity,
@@ -84,6 +86,7 @@ class GenerationRoutes:
         self._engine = engine
         self._config = config
         self._starter = starter
+        self._admission = admission
         self._records = records
         self._name = name
         self._identity = identity
@@ -100,15 +103,15 @@ class GenerationRoutes:
         )
 
     async def chat(self, http: Request) -> Response:
-        request = await self._read(http, parse_chat_request)
+        request = await self._read(http, "messages", parse_chat_request)
         return await self._answer(http, "chatcmpl-", request, self._chat_writer)
 
     async def text(self, http: Request) -> Response:
-        request = await self._read(http, parse_text_request)
+        request = await self._read(http, "prompt", parse_text_request)
         return await self._answer(http, "cmpl-", request, self._text_writer)
 
     async def responses(self, http: Request) -> Response:
-        request = await self._read(http, parse_response_request)
+        request = await self._read(http, "input", parse_response_request)
         return await self._answer(
             http,
             "resp_",
@@ -117,7 +120,7 @@ class GenerationRoutes:
         )
 
     async def anthropic(self, http: Request) -> Response:
-        request = await self._read(http, parse_anthropic_request)
+        request = await self._read(http, "messages", parse_anthropic_request)
         return await self._answer(
             http,
             "msg_",
@@ -125,14 +128,16 @@ class GenerationRoutes:
             lambda made: AnthropicWriter(made.id, made.model, made.own, made.choices.usage),
         )
 
-    async def _read(self, http: Request, parse: Callable[[Json], T]) -> T:
-        """Return what `parse` makes of the body, which the record of the request keeps."""
+    async def _read(self, http: Request, place: str, parse: Callable[[Json], T]) -> T:
+        """Return what `parse` makes of the body, which the record of the request keeps. Its prompts
+        are in the field `place`."""
         exchange = exchange_of(http.scope)
 
         def kept(tree: Json) -> T:
             exchange.body, exchange.served_by = tree, self._identity
             exchange.relayed = RELAY in http.headers
             exchange.hand_to = self._outgoing.target(http)
+            self._admission.check(tree, place, exchange.allowance)
             return parse(tree)
 
         return await read_as(http, self._config.body_bytes, kept)

@@ -1,18 +1,23 @@
-"""The prompts of a request as token ids."""
+"""The prompts of a request as token ids.
+
+Short prompts are read in the event loop, larger ones in a thread. Those that take longer than a
+window of text have another thread, in which they take turns after each window, so that no prompt
+waits for a much larger one. The tokenizer gives up the interpreter's lock meanwhile.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, TypeVar, cast
 
 from jinja2 import TemplateError
 
 from maskwright.engine import Engine
 from maskwright.errors import InputError
+from maskwright.server.grammars.lengths import prompt_too_long, without_shape
 from maskwright.server.request.answer_request import (
     AnswerRequest,
     ChatPrompt,
@@ -23,14 +28,35 @@ from maskwright.server.request.answer_request import (
 from maskwright.server.request.chat_prompt import EFFORT_VARIABLES
 from maskwright.server.request.messages import Message
 from maskwright.server.request.shape import JsonShape
+from maskwright.vocab.text_encoder import WINDOW
+
+T = TypeVar("T")
 
 QUICK_CHARACTERS: Final = 1_000
 """Characters of a chat or text that is read in the event loop: in less than half a millisecond,
 which is about what it costs to hand it to a thread and back while the engine computes."""
 QUICK_MESSAGES: Final = 8
 """Messages of such a chat."""
+VALUE_SIZE: Final = 16
+"""Characters that cost as much as one value of tools, messages or variables by itself."""
 
 log = logging.getLogger("maskwright.prompts")
+
+
+class TokenisedPrompt(NamedTuple):
+    """The token ids of a prompt. `whole`: these are all; otherwise only so many as matter."""
+
+    ids: list[int]
+    whole: bool
+
+
+class Shown(NamedTuple):
+    """What chats show beside their messages: tools, and the `schema` of the answer. `place`: the
+    field that contained the prompts."""
+
+    tools: Sequence[Mapping[str, Any]] | None = None
+    schema: str | None = None
+    place: str = "messages"
 
 
 class PromptReader:
@@ -41,82 +67,147 @@ class PromptReader:
         self._engine = engine
         self._loaded = engine.loaded
         self._logged = logged
-        # One thread, and a lock, because a fast tokenizer can't be used by two threads at once.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="render")
-        self._using = threading.Lock()
+        self._thread_of_large = ThreadPoolExecutor(1, thread_name_prefix="render-large")
 
     async def read(self, request: AnswerRequest, adapter: str | None) -> list[list[int]]:
-        """Return the token ids of each prompt. Raises InputError for one that can't be rendered."""
-        if adapter is None and _is_quick(request) and self._using.acquire(blocking=False):
-            try:
-                prompts = self._read(request, None)
-            finally:
-                self._using.release()
-        else:
-            loop = asyncio.get_running_loop()
-            prompts = await loop.run_in_executor(self._thread, self._read_alone, request, adapter)
+        """Return the token ids of each prompt, cut as the request asks. Raises InputError for one
+        that can't be rendered, or leaves no room for an answer."""
+        if adapter is not None:
+            await asyncio.to_thread(self._engine.adapters.have, adapter)
+        try:
+            prompts = await self._read(request)
+        except InputError as error:
+            error.param = error.param or request.place  # of a text that can't be read
+            raise
+        for number, prompt in enumerate(prompts):
+            if len(prompt.ids) >= self._engine.max_context:
+                raise await self._too_long(request, number, prompt)
         if self._logged:
-            for prompt in prompts:
-                text = self._loaded.vocab.decode(prompt).decode(errors="replace")
-                log.info("the prompt of %d tokens", len(prompt), extra={"fields": {"prompt": text}})
-        return prompts
+            for ids, _ in prompts:
+                text = self._loaded.vocab.decode(ids).decode(errors="replace")
+                log.info("the prompt of %d tokens", len(ids), extra={"fields": {"prompt": text}})
+        return [prompt.ids for prompt in prompts]
+
+    async def count(self, request: AnswerRequest, adapter: str | None) -> int:
+        """Return how many tokens all prompts of a request take, however long they are."""
+        if adapter is not None:
+            await asyncio.to_thread(self._engine.adapters.have, adapter)
+        prompts = await self._apart(request.prompts, _shown(request), None)
+        return sum(len(prompt.ids) for prompt in prompts)
 
     async def tokens(
-        self, prompt: Prompt, tools: Sequence[Mapping[str, Any]] | None = None
-    ) -> list[int]:
-        """Return the token ids of a prompt by itself."""
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, self._tokens_alone, prompt, tools)
+        self, prompts: Sequence[Prompt], tools: Sequence[Mapping[str, Any]] | None = None
+    ) -> list[list[int]]:
+        """Return the token ids of prompts by themselves."""
+        return [prompt.ids for prompt in await self._apart(prompts, Shown(tools), None)]
 
-    def _read_alone(self, request: AnswerRequest, adapter: str | None) -> list[list[int]]:
-        with self._using:
-            return self._read(request, adapter)
+    async def _too_long(
+        self, request: AnswerRequest, number: int, prompt: TokenisedPrompt
+    ) -> InputError:
+        """Return the error of a prompt that is too long, which says how many of its tokens are for
+        tools and schema."""
+        bare, other = None, without_shape(request)
+        if other is not None:
+            rest = (await self._read(other))[number]
+            bare = len(rest.ids) if rest.whole else None
+        context, count = self._engine.max_context, len(prompt.ids)
+        return prompt_too_long(request, count, bare, context, whole=prompt.whole)
 
-    def _tokens_alone(self, prompt: Prompt, tools: Sequence[Mapping[str, Any]] | None) -> list[int]:
-        with self._using:
-            return self._tokens(prompt, tools)
+    async def _read(self, request: AnswerRequest) -> list[TokenisedPrompt]:
+        shown = _shown(request)
+        kept, first = self._kept(request), request.options.keeps_beginning
+        if kept is None:
+            enough: int | None = self._engine.max_context
+        else:
+            enough = min(kept, self._engine.max_context) if first else None
+        if _is_quick(request):
+            prompts = self._tokens(request.prompts, shown)
+        else:
+            prompts = await self._apart(request.prompts, shown, enough)
+        if kept is None:
+            return prompts
+        cut = slice(kept) if first else slice(-kept, None)
+        return [TokenisedPrompt(ids[cut], whole) for ids, whole in prompts]
 
-    def _read(self, request: AnswerRequest, adapter: str | None) -> list[list[int]]:
-        if adapter is not None:  # read in this thread, not in the event loop of all clients
-            self._engine.adapters.have(adapter)
-        shape, use = request.shape, request.tool_use
-        schema = shape.text if isinstance(shape, JsonShape) and shape.shown else None
-        tools = None if use is None else use.sent
-        return [self._tokens(prompt, tools, schema, request.place) for prompt in request.prompts]
+    def _kept(self, request: AnswerRequest) -> int | None:
+        """Return how many tokens of each prompt are kept; None for all."""
+        kept = request.options.kept
+        if kept is None or kept > 0:
+            return kept
+        room = self._engine.max_context - (1 if request.limit is None else request.limit.tokens)
+        return max(room, 1)
 
-    def _tokens(
-        self,
-        prompt: Prompt,
-        tools: Sequence[Mapping[str, Any]] | None = None,
-        schema: str | None = None,
-        place: str = "messages",
-    ) -> list[int]:
-        """Return the token ids of a prompt; `schema`: that of the answer, for the chat template.
-        `place`: the field that contained the prompt."""
-        match prompt:
-            case ChatPrompt():
-                try:
-                    return self._loaded.render_chat(
-                        [message.for_template() for message in prompt.messages],
-                        response_schema=schema,
-                        tools=tools,
-                        variables=prompt.variables,
-                        begins_answer=prompt.begins_answer,
-                        continues=prompt.continues,
-                    )
-                except InputError:
-                    raise
-                except Exception as error:
-                    blamed = _blamed(prompt, error, place, with_tools=bool(tools))
-                    if blamed is None:
-                        raise
-                    raise InputError(
-                        f"the model's chat template refuses this: {error}", param=blamed
-                    ) from None
-            case TextPrompt(text=text, special=special):
-                return self._loaded.tokenizer.encode(text, add_special_tokens=special)
-            case TokenPrompt(tokens=tokens):
-                return list(tokens)
+    async def _apart(
+        self, prompts: Sequence[Prompt], shown: Shown, enough: int | None
+    ) -> list[TokenisedPrompt]:
+        """Return the token ids of prompts, which other threads read. `enough`: so many of the first
+        ones suffice, if there are more."""
+        if not _are_large(prompts, shown):
+            return await _in(self._thread, self._tokens, prompts, shown)
+        return [await self._in_turns(prompt, shown, enough) for prompt in prompts]
+
+    async def _in_turns(self, prompt: Prompt, shown: Shown, enough: int | None) -> TokenisedPrompt:
+        if isinstance(prompt, TokenPrompt):
+            return TokenisedPrompt(list(prompt.tokens), whole=True)
+        ids: list[int] = []
+        for text in await _in(self._thread_of_large, self._texts, prompt, shown):
+            windows = self._loaded.encoder.windows(text, special=_is_special(prompt))
+            while enough is None or len(ids) < enough:
+                part = await _in(self._thread_of_large, _next, windows)
+                if part is None:
+                    break
+                ids += part
+            else:
+                return TokenisedPrompt(ids, whole=False)
+        return TokenisedPrompt(ids, whole=True)
+
+    def _tokens(self, prompts: Sequence[Prompt], shown: Shown) -> list[TokenisedPrompt]:
+        """Return the token ids of prompts, each read at once."""
+        return [TokenisedPrompt(self._all_tokens(prompt, shown), whole=True) for prompt in prompts]
+
+    def _all_tokens(self, prompt: Prompt, shown: Shown) -> list[int]:
+        if isinstance(prompt, TokenPrompt):
+            return list(prompt.tokens)
+        texts, encode = self._texts(prompt, shown), self._loaded.encoder.encode
+        return [token for text in texts for token in encode(text, special=_is_special(prompt))]
+
+    def _texts(self, prompt: ChatPrompt | TextPrompt, shown: Shown) -> list[str]:
+        """Return the texts whose tokens are a prompt."""
+        if isinstance(prompt, TextPrompt):
+            return [prompt.text]
+        try:
+            return self._loaded.render_chat_texts(
+                [message.for_template() for message in prompt.messages],
+                response_schema=shown.schema,
+                tools=shown.tools,
+                variables=prompt.variables,
+                begins_answer=prompt.begins_answer,
+                continues=prompt.continues,
+            )
+        except InputError:
+            raise
+        except Exception as error:
+            blamed = _blamed(prompt, error, shown.place, with_tools=bool(shown.tools))
+            if blamed is None:
+                raise
+            raise InputError(
+                f"the model's chat template refuses this: {error}", param=blamed
+            ) from None
+
+
+def _shown(request: AnswerRequest) -> Shown:
+    shape, use = request.shape, request.tool_use
+    schema = shape.text if isinstance(shape, JsonShape) and shape.shown else None
+    return Shown(None if use is None else use.sent, schema, request.place)
+
+
+def _next(windows: Iterator[list[int]]) -> list[int] | None:
+    return next(windows, None)
+
+
+async def _in(thread: ThreadPoolExecutor, work: Callable[..., T], *given: object) -> T:
+    return await asyncio.get_running_loop().run_in_executor(thread, work, *given)
 
 
 def _blamed(prompt: ChatPrompt, error: Exception, place: str, *, with_tools: bool) -> str | None:
@@ -157,3 +248,42 @@ def _characters(message: Message) -> int:
         return QUICK_CHARACTERS + 1
     texts = (message.content, message.reasoning, message.name or "", message.tool_call_id or "")
     return sum(map(len, texts))
+
+
+def _is_special(prompt: ChatPrompt | TextPrompt) -> bool:
+    """Whether the tokenizer puts special tokens around a prompt. Chat templates write their own."""
+    return isinstance(prompt, TextPrompt) and prompt.special
+
+
+def _are_large(prompts: Sequence[Prompt], shown: Shown) -> bool:
+    """Whether prompts are together longer than the text that is cut into tokens at once."""
+    size = 0
+    for each in _sizes((prompts, shown.tools, shown.schema)):
+        size += each
+        if size > WINDOW:
+            return True
+    return False
+
+
+def _sizes(value: object) -> Iterator[int]:
+    """Yield the sizes of all parts of a value."""
+    match value:
+        case str():
+            yield len(value) + VALUE_SIZE
+        case ChatPrompt():
+            yield from _sizes((value.messages, value.variables))
+        case TextPrompt():
+            yield len(value.text)
+        case Message():
+            yield from _sizes((value.content, value.reasoning, value.name, value.tool_call_id))
+            for call in value.tool_calls:
+                yield from _sizes((call.name, call.arguments))
+        case Mapping():
+            for name, member in cast(Mapping[str, object], value).items():
+                yield len(name)
+                yield from _sizes(member)
+        case list() | tuple():
+            for each in cast(Sequence[object], value):
+                yield from _sizes(each)
+        case _:
+            yield VALUE_SIZE

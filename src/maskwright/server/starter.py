@@ -28,7 +28,7 @@ from maskwright.server.config import DEFAULT_SECONDS, ServerConfig
 from maskwright.server.errors import HttpError
 from maskwright.server.exchange import Exchange
 from maskwright.server.grammars.cache import GrammarStore
-from maskwright.server.grammars.lengths import check_least, prompt_too_long, without_shape
+from maskwright.server.grammars.lengths import check_least
 from maskwright.server.grammars.recipes import ReasoningSection, Recipe, Recipes
 from maskwright.server.grammars.tool_style import tool_format_of
 from maskwright.server.guarantees.reporter import Reporter
@@ -83,11 +83,10 @@ class Starter:
             request.options.own.continuation.check_choices(len(request.prompts) * request.options.n)
         begin = time.monotonic()
         prompts = await self._prompts.read(request, self._adapter(request))
-        prompts = [self._cut(request, prompt) for prompt in prompts]
         exchange.rendering = time.monotonic() - begin
         recipe = self._recipe(request, prompts[0])
         grammar = None if recipe is None else await self._grammar(recipe, exchange)
-        limits = await self._limits(request, prompts)
+        limits = self._limits(request, prompts)
         if recipe is not None and grammar is not None:
             await check_least(request, recipe, grammar, min(limits))
         submitted = self._submit(request, prompts, limits, grammar, exchange, seconds)
@@ -187,8 +186,8 @@ class Starter:
             ("stop_token_ids", options.stop_tokens),
         ]
         for field, tokens in (*named, *((request.place, tokens) for tokens in prompts)):
-            outside = next((token for token in tokens if token >= self._loaded.vocab.size), None)
-            if outside is not None:
+            if max(tokens, default=0) >= self._loaded.vocab.size:
+                outside = next(token for token in tokens if token >= self._loaded.vocab.size)
                 raise InputError(
                     f"{field} names token {outside}; the vocabulary has {self._loaded.vocab.size}",
                     param=field,
@@ -292,29 +291,10 @@ class Starter:
         seconds = most if asked is None else asked
         return None if seconds == math.inf else seconds
 
-    def _cut(self, request: AnswerRequest, prompt: list[int]) -> list[int]:
-        """Return the first or the last tokens of a prompt, as many as the client wants."""
-        kept = request.options.kept
-        if kept is None:
-            return prompt
-        if kept < 0:
-            kept = self._engine.max_context - (1 if request.limit is None else request.limit.tokens)
-            kept = max(kept, 1)
-        if request.options.keeps_beginning:
-            return prompt[:kept]
-        return prompt[max(0, len(prompt) - kept) :]
-
-    async def _limits(self, request: AnswerRequest, prompts: list[list[int]]) -> list[int]:
+    def _limits(self, request: AnswerRequest, prompts: list[list[int]]) -> list[int]:
         """Return the token limit of the answer to each prompt: the client's, or the rest of the
         context."""
         context = self._engine.max_context
-        for number, prompt in enumerate(prompts):
-            if len(prompt) >= context:
-                bare, adapter = without_shape(request), self._adapter(request)
-                tokens = None
-                if bare is not None:
-                    tokens = len((await self._prompts.read(bare, adapter))[number])
-                raise prompt_too_long(request, len(prompt), tokens, context)
         most = context if request.limit is None else request.limit.tokens
         return [min(most, context - len(prompt)) for prompt in prompts]
 

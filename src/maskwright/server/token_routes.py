@@ -3,19 +3,23 @@ those that count the tokens of prompts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import cast
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final, Literal, cast
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 
 from maskwright.engine import Engine
 from maskwright.errors import InputError
 from maskwright.server.json import Json
 from maskwright.server.prompts import PromptReader
-from maskwright.server.request.answer_request import AnswerRequest, TextPrompt
+from maskwright.server.request.answer_request import AnswerRequest, Prompt, TextPrompt
 from maskwright.server.request.anthropic_request import parse_anthropic_request
-from maskwright.server.request.body import read_as, read_object
+from maskwright.server.request.body import read_as
 from maskwright.server.request.chat_prompt import parse_chat_prompt
 from maskwright.server.request.fields import Fields, invalid, missing, token_id
 from maskwright.server.request.response_request import parse_response_request
@@ -23,8 +27,24 @@ from maskwright.server.request.tool_use import parse_tool_use
 from maskwright.server.route import Endpoint
 
 
+@dataclass(frozen=True, slots=True)
+class TokenizeRequest:
+    """What to tokenise, and the form of the answer: tokens of llama.cpp's `content`, of `one`
+    prompt, or of `several`. `pieces`: with the text of each token."""
+
+    form: Literal["content", "one", "several"]
+    prompts: tuple[Prompt, ...]
+    tools: Sequence[Mapping[str, Any]] | None
+    pieces: bool
+
+
+FEW_TOKENS: Final = 10_000
+"""Tokens whose JSON is written in the event loop, in some milliseconds."""
+
+
 class TokenRoutes:
-    """The endpoints of one engine that use its tokenizer."""
+    """The endpoints of one engine that use its tokenizer. Long texts and answers are read and
+    written in threads."""
 
     def __init__(self, engine: Engine, prompts: PromptReader, body_bytes: int) -> None:
         """`body_bytes`: upper bound on the bytes of a request body."""
@@ -44,43 +64,32 @@ class TokenRoutes:
             Endpoint(f"{prefix}/messages/count_tokens", self.anthropic_input, ["POST"]),
         )
 
-    async def tokenize(self, http: Request) -> JSONResponse:
+    async def tokenize(self, http: Request) -> Response:
         """Tokenise a chat (`messages`), one text or several (`prompt`), or a text as llama.cpp's
         clients send it (`content`)."""
-        body = Fields(await read_object(http, self._body_bytes))
-        if body.has("content"):
-            return JSONResponse(await self._content(body))
-        if body.has("messages"):
-            use = parse_tool_use(body)
-            prompt = parse_chat_prompt(body)
-            tokens = await self._prompts.tokens(prompt, None if use is None else use.sent)
-            return JSONResponse(self._counted(body, tokens))
-        special = body.boolean("add_special_tokens", default=True)
-        prompt = body.get("prompt")
-        if prompt is None:
-            raise missing("prompt")
-        if isinstance(prompt, str):
-            tokens = await self._prompts.tokens(TextPrompt(prompt, special))
-            return JSONResponse(self._counted(body, tokens))
-        many = [await self._prompts.tokens(TextPrompt(one, special)) for one in _texts(body)]
-        limit = self._engine.max_context
-        counts = [len(tokens) for tokens in many]
-        return JSONResponse({"tokens": many, "count": counts, "max_model_len": limit})
+        asked = await read_as(http, self._body_bytes, _tokenize_request)
+        many = await self._prompts.tokens(asked.prompts, asked.tools)
+        make = partial(self._tokenised, asked, many)
+        if sum(map(len, many)) <= FEW_TOKENS:
+            return JSONResponse(make())
+        written = await asyncio.to_thread(lambda: _written(make()))
+        return Response(written, media_type="application/json")
 
     async def detokenize(self, http: Request) -> JSONResponse:
         """Join token ids, or each of several arrays of them. The text has the name that each of
         the three servers gives it."""
-        body = Fields(await read_object(http, self._body_bytes))
+        text = await read_as(http, self._body_bytes, self._joined)
+        return JSONResponse({"prompt": text, "content": text, "text": text})
+
+    def _joined(self, tree: Json) -> str | list[str]:
+        body = Fields(tree)
         special = not body.boolean("skip_special_tokens")
         items = body.items("tokens")
         if items is None:
             raise missing("tokens")
-        text: object
         if items and isinstance(items[0][0], list):
-            text = [self._text(_ids(one, place), place, special) for one, place in items]
-        else:
-            text = self._text(_ids(body.get("tokens"), "tokens"), "tokens", special)
-        return JSONResponse({"prompt": text, "content": text, "text": text})
+            return [self._text(_ids(one, place), place, special) for one, place in items]
+        return self._text(_ids(body.get("tokens"), "tokens"), "tokens", special)
 
     async def response_input(self, http: Request) -> JSONResponse:
         """Count the tokens of the prompt that a request of the responses protocol has."""
@@ -95,25 +104,22 @@ class TokenRoutes:
 
     async def _input_tokens(self, request: AnswerRequest) -> int:
         adapter = request.model if request.model in self._engine.adapters else None
-        [prompt] = await self._prompts.read(request, adapter)
-        return len(prompt)
+        return await self._prompts.count(request, adapter)
 
-    async def _content(self, body: Fields) -> Json:
-        text = body.string("content") or ""
-        prompt = TextPrompt(text, body.boolean("add_special"))
-        tokens = await self._prompts.tokens(prompt)
-        if not body.boolean("with_pieces"):
-            return {"tokens": tokens}
-        return {"tokens": [{"id": token, "piece": self._piece(token)} for token in tokens]}
-
-    def _counted(self, body: Fields, tokens: list[int]) -> Json:
-        names = self._loaded.tokenizer.convert_ids_to_tokens(tokens)
-        return {
-            "count": len(tokens),
-            "max_model_len": self._engine.max_context,
-            "tokens": tokens,
-            "token_strs": names if body.boolean("return_token_strs") else None,
-        }
+    def _tokenised(self, asked: TokenizeRequest, many: list[list[int]]) -> Json:
+        counts = [len(tokens) for tokens in many]
+        if asked.form == "content":
+            pieces = asked.pieces
+            told = [{"id": token, "piece": self._piece(token)} if pieces else token
+                    for token in many[0]]  # fmt: skip
+            return {"tokens": told}
+        answer: Json = {"tokens": many, "count": counts, "max_model_len": self._engine.max_context}
+        if asked.form == "one":
+            [tokens] = many
+            convert = self._loaded.tokenizer.convert_ids_to_tokens
+            answer.update(tokens=tokens, count=counts[0])
+            answer["token_strs"] = convert(tokens) if asked.pieces else None
+        return answer
 
     def _piece(self, token: int) -> object:
         """Return the text of a token, or its bytes if they are only a part of a character."""
@@ -137,10 +143,34 @@ class TokenRoutes:
         return b"".join(pieces).decode(errors="replace")
 
 
-def _texts(body: Fields) -> tuple[str, ...]:
-    if not isinstance(body.get("prompt"), list):
-        raise invalid("prompt", "a string or an array of strings", body.get("prompt"))
-    return body.strings("prompt")
+def _tokenize_request(tree: Json) -> TokenizeRequest:
+    body = Fields(tree)
+    if body.has("content"):
+        text = TextPrompt(body.string("content") or "", body.boolean("add_special"))
+        return TokenizeRequest("content", (text,), None, body.boolean("with_pieces"))
+    names = body.boolean("return_token_strs")
+    if body.has("messages"):
+        use = parse_tool_use(body)
+        chat = parse_chat_prompt(body)
+        return TokenizeRequest("one", (chat,), None if use is None else use.sent, names)
+    special = body.boolean("add_special_tokens", default=True)
+    match body.get("prompt"):
+        case None:
+            raise missing("prompt")
+        case str(text):
+            return TokenizeRequest("one", (TextPrompt(text, special),), None, names)
+        case list():
+            texts = tuple(TextPrompt(text, special) for text in body.strings("prompt"))
+            return TokenizeRequest("several", texts, None, names)
+        case other:
+            raise invalid("prompt", "a string or an array of strings", other)
+
+
+def _written(answer: Json) -> bytes:
+    """Return the JSON of an answer in many small steps, between which other threads can have the
+    interpreter's lock."""
+    encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+    return "".join(encoder.iterencode(answer)).encode()
 
 
 def _ids(value: object, place: str) -> list[int]:

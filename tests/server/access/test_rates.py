@@ -117,3 +117,32 @@ def test_headers_are_those_of_openai() -> None:
 )
 def test_durations(seconds: float, text: str) -> None:
     assert duration(seconds) == text
+
+
+def test_prompts_exceed_what_is_left_and_are_counted_by_nothing() -> None:
+    clock = Clock()
+    one = allowance(clock, requests_per_minute=9, tokens_per_minute=60, tokens_per_day=1000)
+    assert one.exceeded_by(60) is None
+    one.charge(20)
+    assert one.exceeded_by(40) is None
+    excess = one.exceeded_by(41)
+    assert excess is not None
+    assert (excess.name, excess.limit, excess.what) == (
+        "tokens_per_minute",
+        60,
+        "60 tokens per minute",
+    )
+    assert excess.seconds == pytest.approx(1)
+    clock.now += excess.seconds + 1e-6
+    assert one.exceeded_by(41) is None
+
+
+@pytest.mark.parametrize(
+    ("tokens", "name"),
+    [(61, "tokens_per_minute"), (1001, "tokens_per_minute"), (60, None)],
+)
+def test_of_limits_that_prompts_always_exceed_the_smallest_is_told(
+    tokens: int, name: str | None
+) -> None:
+    excess = allowance(Clock(), tokens_per_minute=60, tokens_per_day=1000).exceeded_by(tokens)
+    assert (None if excess is None else excess.name) == name

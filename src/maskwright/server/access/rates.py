@@ -60,6 +60,11 @@ class Excess:
     limit: int
     seconds: float
 
+    @property
+    def what(self) -> str:
+        """What the key may use, in words."""
+        return f"{self.limit} {self.name.replace('_', ' ')}"
+
 
 class Allowance:
     """What one key may still use. Can be used from any thread."""
@@ -94,6 +99,21 @@ class Allowance:
                 return max(exceeded, key=lambda each: each.seconds)
             self._take("requests", 1, now)
             return None
+
+    def exceeded_by(self, tokens: int) -> Excess | None:
+        """Return the limit that prompts of at least so many tokens exceed now; of several the
+        smallest one that they always exceed, or else the one that lasts longest."""
+        with self._lock:
+            now = self._clock()
+            exceeded = [
+                Excess(name, bucket.capacity, bucket.seconds_to(float(tokens), now))
+                for name, (unit, bucket) in self._buckets.items()
+                if unit == "tokens" and bucket.level(now) < tokens
+            ]
+        always = [each for each in exceeded if each.limit < tokens]
+        if always:
+            return min(always, key=lambda each: each.limit)
+        return max(exceeded, key=lambda each: each.seconds, default=None)
 
     def charge(self, tokens: int) -> None:
         """Take tokens that were used."""

@@ -18,6 +18,7 @@ from starlette.requests import Request
 
 from maskwright.errors import InputError
 from maskwright.server.errors import HttpError
+from maskwright.server.request.body import chunks_of, coding_of_body
 
 FORM_BYTES: Final = 1 << 16
 """Bytes that a form may have beside its file."""
@@ -47,16 +48,12 @@ async def read_upload(http: Request, into: Path, limit: int) -> UploadedForm:
     """Write the file of a form to `into`. Raises InputError for what is no such form, and HttpError
     for a file of more than `limit` bytes; then the caller removes `into`."""
     boundary = _boundary(http.headers.get("content-type", ""))
+    coding_of_body(http, offered=())
     body = into.with_name(f"{into.stem}.body.part")
     try:
-        size = 0
+        too_large = HttpError(413, f"the file is larger than {limit} bytes", code="file_too_large")
         with body.open("wb") as file:
-            async for chunk in http.stream():
-                size += len(chunk)
-                if size > limit + FORM_BYTES:
-                    raise HttpError(
-                        413, f"the file is larger than {limit} bytes", code="file_too_large"
-                    )
+            async for chunk in chunks_of(http, limit + FORM_BYTES, too_large):
                 await asyncio.to_thread(file.write, chunk)
         return await asyncio.to_thread(_taken_apart, body, boundary, into)
     finally:

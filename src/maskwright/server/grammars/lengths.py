@@ -32,23 +32,24 @@ def without_shape(request: AnswerRequest) -> AnswerRequest | None:
 
 
 def prompt_too_long(
-    request: AnswerRequest, tokens: int, bare: int | None, context: int
+    request: AnswerRequest, tokens: int, bare: int | None, context: int, *, whole: bool = True
 ) -> InputError:
-    """Return the error of a prompt of so many `tokens`. `bare`: how many it takes without the
-    schema and the tools that it shows; None if it shows none. The error names what has to be
-    shortened: these, if the rest would fit."""
+    """Return the error of a prompt of so many `tokens`, or more if that is not the `whole` prompt.
+    `bare`: how many it takes without the schema and the tools that it shows; None if it shows none,
+    or that is not known. The error names what has to be shortened: these, if the rest would fit."""
     shown, place = "", request.place
+    least = "" if whole else "at least "
     if bare is not None and bare < tokens:
         names: dict[str, str] = {}
         if isinstance(request.shape, JsonShape) and request.shape.shown:
             names["the schema"] = request.shape.place
         if request.tool_use is not None:
             names["the tools"] = request.tool_use.field
-        shown = f", {tokens - bare} of them for {' and '.join(names)}"
+        shown = f", {least}{tokens - bare} of them for {' and '.join(names)}"
         if bare < context:
             place = next(iter(names.values()))
     return InputError(
-        f"the prompt takes {tokens} tokens{shown}; the context holds {context}, the answer "
+        f"the prompt takes {least}{tokens} tokens{shown}; the context holds {context}, the answer "
         "included",
         param=place,
         code="context_length_exceeded",

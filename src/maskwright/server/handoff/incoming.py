@@ -22,6 +22,7 @@ from maskwright.engine import Engine
 from maskwright.engine.kv.block_keys import block_keys
 from maskwright.engine.step.exchange import KvLayout, KvPrefix
 from maskwright.server.errors import HttpError
+from maskwright.server.request.body import chunks_of
 
 MOST_BYTES: Final = 1 << 30
 """Upper bound on the bytes of a message."""
@@ -97,11 +98,7 @@ class IncomingBlocks:
 
 async def _read(http: Request) -> bytes:
     """Return the body. Raises HttpError if it is too large."""
-    parts: list[bytes] = []
-    size = 0
-    async for part in http.stream():
-        size += len(part)
-        if size > MOST_BYTES:
-            raise HttpError(413, f"a message has at most {MOST_BYTES} bytes", code="body_too_large")
-        parts.append(part)
+    message = f"a message has at most {MOST_BYTES} bytes"
+    too_large = HttpError(413, message, code="body_too_large")
+    parts = [part async for part in chunks_of(http, MOST_BYTES, too_large)]
     return parts[0] if len(parts) == 1 else b"".join(parts)

@@ -147,7 +147,7 @@ def _generating(
         "Generation",
         {JSON: ref(request)},
         {JSON: ref(answer), EVENTS: events},
-        errors=(400, 403, 404, 413, 429, 503, 504),
+        errors=(400, 403, 404, 413, 415, 429, 503, 504),
         examples=examples,
     )
 
@@ -199,7 +199,7 @@ def _posting(
 ) -> Operation:
     """Return an operation; `of`: the name of its body's schema, and the schemas of its answers."""
     request, gives = of
-    errors = (400, 413, 429, 503, *more)
+    errors = (400, 413, 415, 429, 503, *more)
     return Operation(id, about, tag, {JSON: ref(request)}, gives, errors=errors, examples=examples)
 
 
@@ -343,7 +343,7 @@ def batches() -> Operations:
 
     return {
         ("POST", "/files"): made(
-            "uploadFile", "Store a file", file, 400, 413, 429, 503, takes=form
+            "uploadFile", "Store a file", file, 400, 413, 415, 429, 503, takes=form
         ),
         ("GET", "/files"): made(
             "listFiles", "The files", {JSON: ref("FileList")}, 400, queries=files
@@ -359,7 +359,7 @@ def batches() -> Operations:
             "createBatch",
             "Begin a batch",
             batch,
-            *(400, 404, 413, 429, 503),
+            *(400, 404, 413, 415, 429, 503),
             takes={JSON: ref("BatchRequest")},
         ),
         ("GET", "/batches"): made(

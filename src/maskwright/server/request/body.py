@@ -5,7 +5,8 @@ surrogates) or not an object. The order of properties is kept. If a name is repe
 counts, at the place of the first.
 
 A large body takes some hundred milliseconds to parse and check. This is done in another thread,
-because every stream of the server waits for its event loop.
+because every stream of the server waits for its event loop. There the parser calls a function for
+each object and number, before which another thread can have the interpreter's lock.
 """
 
 from __future__ import annotations
@@ -13,14 +14,23 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final, NoReturn, TypeVar, cast
+from typing import Any, Final, NoReturn, TypeVar, cast
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
+from maskwright.dist.content_coding import (
+    WINDOW_BITS,
+    CodingError,
+    DecodedTooLargeError,
+    UnknownCodingError,
+    coding_of,
+    decode,
+)
 from maskwright.errors import InputError
 from maskwright.json_faults import json_reason
+from maskwright.server.disconnect import ClientGoneError
 from maskwright.server.errors import HttpError
 
 T = TypeVar("T")
@@ -41,30 +51,83 @@ async def read_object(request: Request, limit: int) -> dict[str, object]:
 
 async def read_as(request: Request, limit: int, convert: Callable[[dict[str, object]], T]) -> T:
     """Return what `convert` makes of the JSON object of a request, which is parsed and converted
-    in another thread if it is large; never holds more than `limit` bytes."""
+    in another thread if it is large; never holds more than `limit` bytes, decoded or not. Raises
+    ClientGoneError if the client leaves before it has sent all of it."""
     _require_json(request.headers.get("content-type"))
-    chunks: list[bytes] = []
-    size = 0
-    async for chunk in request.stream():
-        size += len(chunk)
-        if size > limit:
-            raise HttpError(413, f"the body is larger than {limit} bytes", code="body_too_large")
-        chunks.append(chunk)
-    data = b"".join(chunks)
-    chunks.clear()
+    coding = coding_of_body(request)
+    too_large = HttpError(413, f"the body is larger than {limit} bytes", code="body_too_large")
+    data = b"".join([chunk async for chunk in chunks_of(request, limit, too_large)])
+    large = coding is not None or len(data) >= LARGE
 
     def converted() -> T:
-        return convert(parse_object(data))
+        return convert(parse_object(_decoded(data, coding, limit), hooked=large))
 
-    if size < LARGE:
+    if not large:
         return converted()
     return await asyncio.get_running_loop().run_in_executor(_THREAD, converted)
 
 
-def parse_object(data: bytes) -> dict[str, object]:
-    """Parse one JSON object. Raises InputError with line and column of the first error."""
+async def chunks_of(request: Request, limit: int, too_large: HttpError) -> AsyncIterator[bytes]:
+    """Yield the body of a request as it comes. Raises `too_large` for one of more than `limit`
+    bytes: before any of it is read if its length is told, so that a client that waits for the
+    permission to send it (`Expect: 100-continue`) gets the refusal instead. Raises ClientGoneError
+    if the client leaves before the end."""
+    told = request.headers.get("content-length", "")
+    if told.isdecimal() and int(told) > limit:
+        raise too_large
+    size = 0
     try:
-        value: object = json.loads(data.decode("utf-8"), parse_constant=_refuse_constant)
+        async for chunk in request.stream():
+            size += len(chunk)
+            if size > limit:
+                raise too_large
+            yield chunk
+    except ClientDisconnect:
+        raise ClientGoneError from None
+
+
+def coding_of_body(request: Request, offered: Iterable[str] = WINDOW_BITS) -> str | None:
+    """Return how the body of a request is compressed; None if it isn't. Raises HttpError for
+    another coding than those `offered`."""
+    try:
+        coding = coding_of(request.headers.get("content-encoding", ""))
+        if coding is None or coding in offered:
+            return coding
+        message = f"this body is read without a Content-Encoding, and it is {coding}"
+    except UnknownCodingError as error:
+        message = str(error)
+    offer = {"Accept-Encoding": ", ".join(offered) or "identity"}
+    raise HttpError(415, message, code="unsupported_encoding", headers=offer)
+
+
+def _decoded(data: bytes, coding: str | None, limit: int) -> bytes:
+    if coding is None:
+        return data
+    try:
+        return decode(data, coding, limit)
+    except DecodedTooLargeError as error:
+        raise HttpError(413, str(error), code="body_too_large") from None
+    except CodingError as error:
+        raise InputError(str(error), code="invalid_encoding") from None
+
+
+def _tree(tree: dict[str, object]) -> dict[str, object]:
+    return tree
+
+
+def _integer(digits: str) -> int:
+    return int(digits)
+
+
+_HOOKS: Final[Mapping[str, Any]] = {"object_hook": _tree, "parse_int": _integer}
+
+
+def parse_object(data: bytes, *, hooked: bool = False) -> dict[str, object]:
+    """Parse one JSON object. `hooked`: give way to other threads at each object and integer.
+    Raises InputError with line and column of the first error."""
+    hooks = _HOOKS if hooked else {}
+    try:
+        value: object = json.loads(data.decode("utf-8"), parse_constant=_refuse_constant, **hooks)
     except UnicodeDecodeError as error:
         raise _invalid(f"the body is not UTF-8 (byte {error.start})") from None
     except json.JSONDecodeError as error:
@@ -77,7 +140,7 @@ def parse_object(data: bytes) -> dict[str, object]:
         raise _invalid("the body must be a JSON object")
     tree = cast(dict[str, object], value)
     # Half of a pair can only be spelled by an escape, so that most bodies have none to look for.
-    _check_tree(tree, texts=_SURROGATE.search(data) is not None)
+    _check_tree(tree, texts=b"\\u" in data and _SURROGATE.search(data) is not None)
     return tree
 
 
