@@ -93,8 +93,14 @@ def usage_body(usage: Usage) -> Json:
         "completion_tokens": usage.completion_tokens,
         "total_tokens": usage.total_tokens,
         "prompt_tokens_details": {"cached_tokens": usage.cached_tokens},
-        "completion_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
+        "completion_tokens_details": completion_details(usage),
     }
+
+
+def completion_details(usage: Usage) -> Json:
+    """Return the figures about the tokens of answers."""
+    told: Json = {"reasoning_tokens": usage.reasoning_tokens}
+    return told if usage.shortened_at is None else {**told, "shortened_at": usage.shortened_at}
 
 
 def _logprobs(entries: list[Json] | None) -> Json | None:
