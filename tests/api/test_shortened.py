@@ -51,6 +51,11 @@ PLACES: dict[str, tuple[str, str, dict[str, Any]]] = {
             "temperature": 0,
         },
     ),
+    "message": (
+        "messages",
+        "max_tokens",
+        {"messages": MESSAGES, "response_format": FORMAT, "temperature": 0},
+    ),
 }
 
 
@@ -62,7 +67,7 @@ def post(url: str, path: str, **body: Any) -> Any:
 
 def events_of(url: str, path: str, **body: Any) -> list[Any]:
     asked = {**body, "stream": True}
-    if path != "responses":
+    if path not in ("responses", "messages"):
         asked["stream_options"] = {"include_usage": True}
     response = httpx.post(f"{url}/v1/{path}", json=asked, timeout=PATIENCE)
     assert response.status_code == 200, response.text
@@ -77,7 +82,7 @@ class Told:
         self.text, self.reason, self.own = text, reason, own
         self.tokens = usage.get("completion_tokens", usage.get("output_tokens"))
         details = usage.get("completion_tokens_details", usage.get("output_tokens_details"))
-        self.at = details.get("shortened_at")
+        self.at = (usage if details is None else details).get("shortened_at")
 
 
 def of_response(body: Any) -> Told:
@@ -91,8 +96,25 @@ def of_response(body: Any) -> Told:
     return Told(text, reason, body["usage"], body.get("maskwright"))
 
 
+def of_message(url: str, *, stream: bool, **body: Any) -> Told:
+    """Ask for a message; its stop reason as a chat's finish reason."""
+    if stream:
+        events = events_of(url, "messages", **body)
+        deltas = [event["delta"] for event in events if event["type"] == "content_block_delta"]
+        [end] = [event for event in events if event["type"] == "message_delta"]
+        text, usage, own = "".join(delta["text"] for delta in deltas), end["usage"], end["delta"]
+    else:
+        own = post(url, "messages", **body)
+        [block] = own["content"]
+        text, usage = block["text"], own["usage"]
+    reason = {"end_turn": "stop", "max_tokens": "length"}[own["stop_reason"]]
+    return Told(text, reason, usage, own.get("maskwright"))
+
+
 def told(url: str, path: str, *, stream: bool, **body: Any) -> Told:
     """Ask for one answer, whole or as a stream."""
+    if path == "messages":
+        return of_message(url, stream=stream, **body)
     if path == "responses":
         if not stream:
             return of_response(post(url, path, **body))

@@ -99,8 +99,12 @@ def usage_body(usage: Usage) -> Json:
 
 def completion_details(usage: Usage) -> Json:
     """Return the figures about the tokens of answers."""
-    told: Json = {"reasoning_tokens": usage.reasoning_tokens}
-    return told if usage.shortened_at is None else {**told, "shortened_at": usage.shortened_at}
+    return {"reasoning_tokens": usage.reasoning_tokens, **shortening(usage)}
+
+
+def shortening(usage: Usage) -> Json:
+    """Return where the token limit has changed an answer; nothing if it hasn't."""
+    return {} if usage.shortened_at is None else {"shortened_at": usage.shortened_at}
 
 
 def _logprobs(entries: list[Json] | None) -> Json | None:

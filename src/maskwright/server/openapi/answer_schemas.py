@@ -147,8 +147,13 @@ def _shared() -> Schemas:
 
 def completion_details() -> Json:
     """Describe the figures about the tokens of answers."""
+    return record({"reasoning_tokens": COUNT}, shortening())
+
+
+def shortening() -> Schemas:
+    """Describe what a usage says of a token limit that has changed an answer."""
     about = "The least number of a token that the token limit has changed, of all choices."
-    return record({"reasoning_tokens": COUNT}, {"shortened_at": integer(0, about=about)})
+    return {"shortened_at": integer(0, about=about)}
 
 
 def _told() -> Schemas:
