@@ -206,6 +206,79 @@ def test_requests_in_openais_format(run: Run, tmp_path: Path) -> None:
     assert failed["c4"]["error"]["code"] == "invalid_answer"
 
 
+SHAPED = {"response_format": {"type": "json_schema", "json_schema": {"schema": SCHEMA}}}
+TOOLS = [{"type": "function", "function": {"name": "f"}}]
+CALL = {
+    "content": None,
+    "tool_calls": [{"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}],
+}
+INCOMPLETE = {
+    "object": "response",
+    "status": "incomplete",
+    "incomplete_details": {"reason": "max_output_tokens"},
+    "usage": {"input_tokens": 3, "output_tokens": 4},
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "fields", "body", "is_cut_off"),
+    [
+        ("chat/completions", SHAPED, completion('{"number": 1}', finish_reason="length"), True),
+        ("chat/completions", SHAPED, completion('{"number": 1}'), False),
+        (
+            "chat/completions",
+            {"tools": TOOLS},
+            completion("", message=CALL, finish_reason="length"),
+            True,
+        ),
+        (
+            "chat/completions",
+            {"tools": TOOLS},
+            completion("", message=CALL, finish_reason="tool_calls"),
+            False,
+        ),
+        ("chat/completions", {"guided_regex": "a+"}, completion("a", finish_reason="length"), True),
+        ("chat/completions", {}, completion("a story", finish_reason="length"), False),
+        (
+            "chat/completions",
+            {"response_format": {"type": "text"}},
+            completion("a story", finish_reason="length"),
+            False,
+        ),
+        ("responses", {"text": {"format": {"type": "json_schema"}}}, INCOMPLETE, True),
+        ("responses", {"text": {"format": {"type": "text"}}}, INCOMPLETE, False),
+    ],
+)
+def test_what_the_limit_has_shortened_is_cut_off(
+    run: Run, tmp_path: Path, path: str, fields: Any, body: Any, is_cut_off: bool
+) -> None:
+    """Of whole requests those for a shape, although what they have got is an instance of it."""
+    message = {"messages": [{"role": "user", "content": "record 1"}]}
+    asked = {"model": "m", **message, **fields}
+    source, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    line = {"custom_id": "c1", "method": "POST", "url": f"/v1/{path}", "body": asked}
+    source.write_text(json.dumps(line) + "\n")
+    with fake_server(FakeServer(lambda _, __: (200, {}, body))) as fake:
+        found = run("batch", source, out, "--url", fake.url, "--json")
+    row = json.loads(found.stdout)
+    assert row["failures"] == ({"cut_off": 1} if is_cut_off else {})
+    if is_cut_off:
+        [failed] = lines_of(tmp_path / "out.failures.jsonl")
+        assert failed["error"]["code"] == "cut_off"
+        assert failed["response"]["body"] == body
+
+
+def test_a_record_whose_value_the_limit_has_shortened_is_cut_off(run: Run, tmp_path: Path) -> None:
+    source = records(tmp_path / "in.jsonl", 1)
+    answer = completion('{"number": 1}', finish_reason="length")
+    with fake_server(FakeServer(lambda _, __: (200, {}, answer))) as fake:
+        found = run(
+            *("batch", source, tmp_path / "o.jsonl", "--schema", json.dumps(SCHEMA)),
+            *("--url", fake.url, "--json"),
+        )
+    assert json.loads(found.stdout)["failures"] == {"cut_off": 1}
+
+
 def test_a_changed_input_is_noticed(run: Run, tmp_path: Path) -> None:
     source = records(tmp_path / "in.jsonl", 3)
     arguments = ("batch", source, tmp_path / "out.jsonl", "--schema", json.dumps(SCHEMA))

@@ -38,6 +38,27 @@ def test_an_answer_with_the_figures_of_its_tokens(run: Run) -> None:
     assert len(told["arrival_ms"]) == len(steps) == told["trace"]["completion_tokens"]
 
 
+def test_what_the_limit_shortens_is_told(run: Run) -> None:
+    """Beside the text, which is whole all the same; nothing is told where the limit suffices."""
+    ample = run(*ASKED)
+    told = json.loads(run(*ASKED, "--json").stdout)
+    assert (told["shortened_at"], told["trace"]["shortened_at"]) == (None, None)
+    tokens = told["counts"]["tokens"]
+    assert "shortened" not in ample.stderr
+    assert run(*ASKED, "--max-tokens", str(tokens)).stdout == ample.stdout
+    short = run(*ASKED, "--max-tokens", str(tokens - 1))
+    jsonschema.validate(json.loads(short.stdout), SCHEMA)
+    assert json.loads(short.stdout) != json.loads(ample.stdout)
+    told = json.loads(run(*ASKED, "--max-tokens", str(tokens - 1), "--json").stdout)
+    at, count = told["shortened_at"], told["counts"]["tokens"]
+    assert told["finish_reason"] == "length"
+    assert told["trace"]["shortened_at"] == at < count
+    line = f"the token limit has shortened the answer from token {at + 1} of {count} on\n"
+    assert short.stderr.endswith(line)
+    cut = run("generate", "[a-z ]+", "--prompt", "x", "--kind", "regex", "--max-tokens", "3")
+    assert cut.stderr.endswith("the token limit has shortened the answer after 3 tokens\n")
+
+
 def test_a_seed_repeats(run: Run) -> None:
     sampled = (*ASKED, "--temperature", "1.5", "--seed", "5")
     assert run(*sampled).stdout == run(*sampled).stdout

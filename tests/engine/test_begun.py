@@ -58,7 +58,9 @@ def test_an_output_goes_on_in_another_engine(loaded: LoadedModel, config: Engine
             for told in sorted({0, 1, len(ends) // 2, len(ends)}):
                 cuts = tuple(ends[:told])
                 begun = tokens_of(deltas)[: cuts[-1] if cuts else 0]
-                work.append((deltas, len(cuts), replace(request, begun=begun, cuts=cuts)))
+                at = Delta.join(deltas[:told]).shortened_at if told else None
+                asked_on = replace(request.going_on(begun, at), cuts=cuts)
+                work.append((deltas, len(cuts), asked_on))
         running = [(deltas, told, second.submit(one)) for deltas, told, one in work]
         for deltas, told, generation in running:
             again = list(generation)
@@ -66,6 +68,7 @@ def test_an_output_goes_on_in_another_engine(loaded: LoadedModel, config: Engine
             assert tokens_of(again) == tokens_of(deltas)
             assert "".join(delta.text for delta in again) == "".join(d.text for d in deltas)
             assert again[-1].finish_reason == deltas[-1].finish_reason
+            assert again[-1].shortened_at == deltas[-1].shortened_at
         assert second.stats().blocks_used == 0
 
 
@@ -74,7 +77,8 @@ def test_an_output_that_was_complete_ends_at_once(loaded: LoadedModel) -> None:
         with Engine(loaded, CONFIG) as engine:
             expected = engine.submit(request).result()
             steps = engine.stats().sampled_tokens
-            again = engine.submit(replace(request, begun=expected.token_ids)).result()
+            going_on = request.going_on(expected.token_ids, expected.shortened_at)
+            again = engine.submit(going_on).result()
             assert again == expected
             assert engine.stats().sampled_tokens == steps
 

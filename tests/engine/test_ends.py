@@ -108,7 +108,7 @@ def test_no_mask_is_asked_for_behind_an_end(
     harness.run()
     harness.post_step_work.stop()
     ends = [harness.completion(number).finish_reason for number in range(len(requests))]
-    assert ends == [FinishReason.GRAMMAR, FinishReason.STOP, FinishReason.GRAMMAR]
+    assert ends == [FinishReason.GRAMMAR, FinishReason.STOP, FinishReason.LENGTH]
     assert Unwilling.asked_in_vain == 0
 
 

@@ -9,9 +9,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 from maskwright import compile_json_schema, compile_regex, compile_structural_tag
-from maskwright.engine import EngineConfig, FinishReason, Request
+from maskwright.engine import EngineConfig, Request
 from maskwright.mask import Grammar
 from maskwright.models import LoadedModel
 from maskwright.sampling import SamplingParams
@@ -74,6 +75,17 @@ class Watched(Harness):
             return logits
 
         self.runner.forward = counted
+        self.limited = True
+        draw = self.runner.draw_without_limit
+
+        def compared(logits, rows, free):
+            before, self.limited = logits.clone(), False
+            drawn = draw(logits, rows, free)
+            self.limited = True
+            assert torch.equal(before, logits), "the logits of the draw that counts"
+            return drawn
+
+        self.runner.draw_without_limit = compared
 
     def add(self, request: Request, number: int) -> None:
         self.asked[request.params.seed or 0] = request
@@ -98,7 +110,13 @@ class Watched(Harness):
             matcher = grammar.matcher()
             assert all(matcher.accept(token) for token in output), "the grammar was left"
             expected = np.zeros_like(expected)
-            matcher.fill_mask(expected, budget=request.max_tokens - len(output))
+            left = request.max_tokens - len(output)
+            matcher.fill_mask(expected, budget=left if self.limited else None)
+            if not self.limited:
+                bounded = np.zeros_like(expected)
+                matcher.fill_mask(bounded, budget=left)
+                assert not np.array_equal(bounded, expected), "a row that the limit doesn't concern"
+                self.kinds["compared"] += 1
             ends = any(expected[token // 32] >> (token % 32) & 1 for token in eos)
             assert ends <= matcher.accepting, "an end token where the text is not whole"
             self.kinds["may end"] += ends
@@ -180,6 +198,7 @@ def test_every_row_is_sampled_under_the_mask_of_its_text(
     assert harness.scheduler.preemptions > 0
     assert min(harness.kinds["free"], harness.kinds["constrained"]) > 100
     assert harness.kinds["may end"] > 10
+    assert harness.kinds["compared"] > 10
 
 
 @pytest.mark.parametrize("overlap", [False, True])
@@ -207,7 +226,10 @@ def test_a_constraint_that_begins_in_the_middle_holds_from_there_on(
     harness.run()
     harness.post_step_work.stop()
     assert [harness.completion(number) for number in range(len(asked))] == plain
-    assert {one.finish_reason for one in plain} <= {FinishReason.GRAMMAR, FinishReason.STOP}
+    for one in plain:
+        matcher = grammar.matcher()
+        assert all(map(matcher.accept, one.token_ids))
+        assert matcher.accepting, "whether or not the limit has shortened it, the text is whole"
     forced = kind == "what is forced behind text" and canonical  # drafts end before such text
     if kind == "a special token between":  # never drafted
         special = loaded.vocab.special_tokens[SPECIAL]

@@ -12,6 +12,7 @@ import transformers
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
+from maskwright.mask.matcher.forced import ForcedRun
 from maskwright.vocab import Vocabulary
 from tests.bounds import PATIENCE
 
@@ -159,9 +160,14 @@ class LiteralMatcher:
         rest = self._rest(self.done)
         return self.grammar.shortest(rest) if rest else 0 if self.accepting else 1
 
-    def forced_run(self, left: int) -> list[int]:
-        run = self.forced_tokens()
-        return run if len(run) <= left else []
+    def forced_run(self) -> ForcedRun:
+        run = tuple(self.forced_tokens())
+        return ForcedRun(run, complete=bool(run), needs=0, whole=bool(run), shared=True)
+
+    def free_mask(self, budget: int, mask: np.ndarray) -> np.ndarray | None:
+        free = np.empty_like(mask)
+        self.fill_mask(free)
+        return None if np.array_equal(free, mask) else free
 
     def ends_within(self, left: int) -> bool:
         return self.min_tokens <= left

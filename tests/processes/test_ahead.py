@@ -13,7 +13,6 @@ from maskwright.errors import LimitError
 from maskwright.mask import Matcher
 from maskwright.mask.position import Position
 from maskwright.models import LoadedModel
-from maskwright.processes import ahead as ahead_module
 from maskwright.processes.ahead import AMPLE, Ahead
 from maskwright.processes.learned import LearnedPosition
 from maskwright.processes.lessons import SentRows
@@ -132,8 +131,8 @@ def test_what_takes_too_much_is_left_to_the_text_that_gets_there(
             raise LimitError("too much", limit="work", value=1)
         return original(matcher)
 
-    original = ahead_module.forced_run
-    monkeypatch.setattr(ahead_module, "forced_run", forced_run)
+    original = Matcher.forced_run
+    monkeypatch.setattr(Matcher, "forced_run", forced_run)
     told.listen(lambda: False)
     assert next(calls) > 3
     matcher = after_forced_text(told)

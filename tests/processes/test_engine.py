@@ -78,6 +78,7 @@ def test_answers_are_those_of_masks_computed_here(
         found = answers(loaded, config, processes, 6)
         assert [each.token_ids for each in found] == [each.token_ids for each in expected]
         assert [each.finish_reason for each in found] == [each.finish_reason for each in expected]
+        assert [each.shortened_at for each in found] == [each.shortened_at for each in expected]
 
 
 def test_killed_processes_cost_no_answer(loaded: LoadedModel, processes: GrammarProcesses) -> None:

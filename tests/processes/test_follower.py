@@ -39,8 +39,8 @@ def walk(grammar: Grammar, followed: FollowedGrammar, left: int, seed: int) -> i
             for token in new:
                 assert follower.accept(token)
                 assert matcher.accept(token)
-            while run := follower.forced_run(left):
-                assert run == matcher.forced_run(left)
+            while run := follower.forced_run().within(left):
+                assert run == matcher.forced_run().within(left)
                 for token in run:
                     assert follower.accept(token)
                     assert matcher.accept(token)
@@ -48,10 +48,14 @@ def walk(grammar: Grammar, followed: FollowedGrammar, left: int, seed: int) -> i
             assert (follower.complete, follower.accepting) == (matcher.complete, matcher.accepting)
             if follower.complete or matcher.terminated or not left:
                 break
-            assert matcher.forced_run(left) == []
+            assert not matcher.forced_run().within(left)
             follower.fill_mask(row, left)
             matcher.fill_mask(other, left)
             assert np.array_equal(row, other)
+            free, unbounded = follower.free_mask(left, follower.mask(left)), other.copy()
+            matcher.fill_mask(unbounded)
+            assert np.array_equal(unbounded, row if free is None else free)
+            assert (free is None) == (matcher.free_mask(left, other) is None)
             allowed = np.flatnonzero(np.unpackbits(row.view(np.uint8), bitorder="little"))
             new, left = [int(rng.choice(allowed))], left - 1
     finally:
@@ -128,7 +132,7 @@ def test_a_text_that_is_waited_for_needs_one_question(
         follower.take_in(heard)
         steps = 0
         while not follower.complete:
-            while run := follower.forced_run(left):
+            while run := follower.forced_run().within(left):
                 assert all(map(follower.accept, run))
                 left -= len(run)
             if follower.complete:

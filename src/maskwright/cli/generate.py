@@ -5,6 +5,9 @@ file of that name comes first. The answer goes to standard output while it is ge
 sees a schema beside the prompt. It doesn't see a grammar or a pattern, which the prompt should
 therefore describe.
 
+Where the token limit has shortened the answer, which is whole all the same if there is a shape,
+standard error says so.
+
 With `--json`, the answer is printed when it is complete, with each of its tokens: how many were
 allowed in its place, the logarithms of its probability, what the model would rather have written,
 and when it arrived.
@@ -13,6 +16,7 @@ and when it arrived.
 from __future__ import annotations
 
 import json
+import sys
 import time
 from dataclasses import asdict
 from typing import Annotated, Final
@@ -102,20 +106,21 @@ def _print_figures(generation: Generation, vocabulary: Vocabulary) -> None:
     from maskwright.server.guarantees.records import Records  # noqa: PLC0415
 
     start = time.perf_counter()
-    text, scores, arrivals, reason = "", list[TokenScore](), list[float](), None
+    text, scores, arrivals, reason, at = "", list[TokenScore](), list[float](), None, None
     for delta in generation:
         if delta.error is not None:
             raise delta.error
         text += delta.text
         scores += delta.scores
         arrivals += [1000 * (time.perf_counter() - start)] * len(delta.scores)
-        reason = delta.finish_reason
+        reason, at = delta.finish_reason, delta.shortened_at
     records = Records(vocabulary)
     records.keep(None, "answer", 0, scores)
     explained = records.explained(None, "answer", 0) or {}
     told = {
         "text": text,
         "finish_reason": None if reason is None else reason.value,
+        "shortened_at": at,
         **{name: explained[name] for name in ("counts", "kept", "wanted", "steps")},
         "arrival_ms": arrivals,
         "trace": None if generation.trace is None else asdict(generation.trace),
@@ -124,9 +129,15 @@ def _print_figures(generation: Generation, vocabulary: Vocabulary) -> None:
 
 
 def _print(generation: Generation) -> None:
-    """Print text as it comes, and a line break at the end."""
+    """Print text as it comes, and a line break at the end; and whether the limit has shortened
+    it."""
+    tokens, at = 0, None
     for delta in generation:
         print(delta.text, end="", flush=True)
         if delta.error is not None:
             raise delta.error
+        tokens, at = tokens + len(delta.token_ids), delta.shortened_at
     print()
+    if at is not None:
+        where = f"from token {at + 1} of {tokens} on" if at < tokens else f"after {tokens} tokens"
+        print(f"the token limit has shortened the answer {where}", file=sys.stderr)

@@ -89,8 +89,9 @@ class EngineGroup:
             begun = max(given.tokens, request.begun, key=len)
             if request.params.logprobs is not None:
                 begun = ()
+            at = request.shortened_at if given.shortened_at is None else given.shortened_at
             try:
-                name, generation = self.submit(replace(request, begun=begun), excluded=failed)
+                name, generation = self.submit(request.going_on(begun, at), excluded=failed)
             except (OverloadedError, EngineStoppedError):
                 yield stopped
                 return
@@ -128,6 +129,8 @@ class _Given:
 
     def __init__(self) -> None:
         self.tokens: tuple[int, ...] = ()
+        self.shortened_at: int | None = None
+        """The first of them that the token limit has changed."""
         self._text = ""
 
     def what_is_new(self, generation: Generation) -> Generator[Delta, None, Delta | None]:
@@ -147,6 +150,7 @@ class _Given:
             text, tokens = text + len(delta.text), tokens + len(delta.token_ids)
             self._text += new.text
             self.tokens += new.token_ids
+            self.shortened_at = new.shortened_at
             if new.text or new.token_ids or new.finish_reason is not None:
                 yield new
         return None

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from maskwright.mask import Grammar, Matcher
 from maskwright.mask.position import Position
 from maskwright.mask.ready_rows.strings import is_within
-from maskwright.processes.lessons import SentRows, forced_run
+from maskwright.processes.lessons import SentRows
 from maskwright.processes.messages import ENDLESS, Description, Expansion, Scope, Step, Target
 
 MOST_TOKENS: Final = 8_192
@@ -118,7 +118,7 @@ class Ahead:
         return None
 
     def _pass_forced_text(self, matcher: Matcher) -> None:
-        while not matcher.complete and (run := forced_run(matcher)[0]).tokens:
+        while not matcher.complete and (run := matcher.forced_run()).tokens:
             for token in run.tokens:
                 matcher.accept(token)
 
@@ -233,8 +233,8 @@ class Ahead:
         described = self._place(matcher)
         if described.complete:
             return described
-        run, shared = forced_run(matcher)
-        if shared:
+        run = matcher.forced_run()
+        if run.shared:
             described = described._replace(run=run)
         matcher.fill_mask(self._row, AMPLE)
         scope = Scope(*matcher.mask_scope(AMPLE))

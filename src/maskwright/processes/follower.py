@@ -16,15 +16,13 @@ import numpy.typing as npt
 
 from maskwright.grammar.schema.tree import Report
 from maskwright.mask import Event, Grammar
-from maskwright.processes.learned import LearnedPosition, Row, new_bytes
-from maskwright.processes.lessons import fits
+from maskwright.mask.matcher.forced import NOTHING_FORCED, ForcedRun
+from maskwright.processes.learned import BudgetRow, LearnedPosition, Row, new_bytes
 from maskwright.processes.messages import (
     OWN,
     Description,
     Expansion,
-    ForcedRun,
     Lesson,
-    Scope,
 )
 from maskwright.processes.parcel import Parcel
 from maskwright.vocab import Vocabulary
@@ -232,7 +230,7 @@ class Follower:
         # What holds for this text alone, by the number of tokens before it:
         self._own_moves: dict[int, tuple[int, LearnedPosition]] = {}
         self._own_runs: dict[int, ForcedRun] = {}
-        self._own_masks: dict[int, tuple[Scope, Row]] = {}
+        self._own_masks: dict[int, BudgetRow] = {}
 
     # What a matcher tells
 
@@ -281,6 +279,17 @@ class Follower:
             assert row is not None, "a mask that has not been learned"
         return row
 
+    def free_mask(self, budget: int, mask: Row) -> Row | None:
+        """The mask without a budget, if that allows more than `mask`, the one under `budget`;
+        otherwise None."""
+        here = self._path[-1]
+        if mask is here.row:
+            return None
+        found = here.within(budget) or self._own_masks.get(len(self._steps))
+        if found is None or found.row is not mask:
+            return None  # the free mask: another thread may have learned it anew meanwhile
+        return None if found.free is mask else found.free
+
     def accept(self, token: int) -> bool:
         """Move on by a token; False, and nothing changes, if it is not known to be allowed."""
         following = self._path[-1].moves.get(token)
@@ -298,16 +307,13 @@ class Follower:
         del self._path[left + 1 :]
         del self._steps[left:]
 
-    def forced_run(self, left: int) -> list[int]:
-        """The canonical tokens of the text that the grammar forces, if there are any and the rest
-        of `left` tokens suffices to complete the text after them."""
-        run = self._run(len(self._steps), self._path[-1])
-        return list(run.tokens) if run is not None and fits(run, left) else []
+    def forced_run(self) -> ForcedRun:
+        """The forced tokens, and what comes after them, as far as they have been learned."""
+        return self._run(len(self._steps), self._path[-1]) or NOTHING_FORCED
 
     def forced_tokens(self) -> list[int]:
         """The forced tokens as far as they have been learned."""
-        run = self._run(len(self._steps), self._path[-1])
-        return [] if run is None else list(run.tokens)
+        return list(self.forced_run().tokens)
 
     def ends_within(self, left: int) -> bool:
         """Whether the text can be completed within `left` tokens: there is a mask then."""
@@ -331,7 +337,7 @@ class Follower:
             run = self._run(at, here)
             if run is None:
                 return False
-            if not fits(run, left):
+            if not run.within(left):
                 break
             for token in run.tokens:
                 following = self._after(here, at, token)
@@ -388,16 +394,17 @@ class Follower:
     def _describe(
         self, here: LearnedPosition, at: int, description: Description, rows: dict[int, Row]
     ) -> None:
-        run, scope = description.run, description.scope
+        run, told = description.run, BudgetRow.of(description, rows)
         here.learn(description, rows)
-        if run is not None and not description.run_shared:
+        if run is not None and not run.shared:
             self._own_runs[at] = run
-        if description.row is None or scope is None:
+        if told is None:
             return
-        if scope.shared:
-            self.grammar.row(rows[description.row])
+        if told.scope.shared:
+            self.grammar.row(told.row)
+            self.grammar.row(told.free)
         else:
-            self._own_masks[at] = scope, rows[description.row]
+            self._own_masks[at] = told
 
     def _after(self, here: LearnedPosition, at: int, token: int) -> LearnedPosition | None:
         following = here.after(token)
@@ -417,8 +424,8 @@ class Follower:
         row = here.mask(budget)
         if row is None:
             own = self._own_masks.get(at)
-            if own is not None and own[0].low <= budget <= own[0].high:
-                return own[1]
+            if own is not None and own.holds(budget):
+                return own.row
         return row
 
 

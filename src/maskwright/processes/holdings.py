@@ -72,7 +72,8 @@ class Holdings:
 
     def _named(self, described: list[Description]) -> dict[int, Row]:
         """The masks that descriptions name."""
-        return {one.row: self._rows[one.row] for one in described if one.row is not None}
+        numbers = (number for one in described for number in (one.row, one.free_row))
+        return {number: self._rows[number] for number in numbers if number is not None}
 
     def _keep(self, rows: list[tuple[int, bytes]]) -> None:
         for number, data in rows:

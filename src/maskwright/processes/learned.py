@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 from weakref import WeakValueDictionary
 
 import numpy as np
 import numpy.typing as npt
 
-from maskwright.processes.messages import ENDLESS, OWN, Description, ForcedRun, Scope
+from maskwright.mask.matcher.forced import ForcedRun
+from maskwright.processes.messages import ENDLESS, OWN, Description, Scope
 
 Row = npt.NDArray[np.int32]
 """A mask, int32 `[words]`."""
@@ -41,6 +42,26 @@ def new_bytes(array: npt.NDArray[Any]) -> int:
     return array.nbytes
 
 
+class BudgetRow(NamedTuple):
+    """A mask `row` under the budgets of `scope`, and `free`, the one without a budget."""
+
+    scope: Scope
+    row: Row
+    free: Row
+
+    @classmethod
+    def of(cls, description: Description, rows: dict[int, Row]) -> BudgetRow | None:
+        """The masks that a description names; None if it names none."""
+        row, scope, free = description.row, description.scope, description.free_row
+        if row is None or scope is None:
+            return None
+        return cls(scope, rows[row], rows[row if free is None else free])
+
+    def holds(self, budget: int) -> bool:
+        """Whether the mask is the one under `budget`."""
+        return self.scope.low <= budget <= self.scope.high
+
+
 class LearnedPosition:
     """A position of a grammar as far as it has been learned."""
 
@@ -61,7 +82,7 @@ class LearnedPosition:
         """The mask under `sufficient_budget` and more."""
         self.row_number = -1
         self.sufficient_budget = 0
-        self.bounded: tuple[tuple[Scope, Row], ...] = ()
+        self.bounded: tuple[BudgetRow, ...] = ()
         """Masks under smaller budgets."""
         self._targets: tuple[LearnedPosition, ...] = ()
         self._ahead = _NOTHING_AHEAD
@@ -120,29 +141,32 @@ class LearnedPosition:
 
     def learn(self, description: Description, rows: dict[int, Row]) -> None:
         """Take in what of a description holds for every text."""
-        run, scope = description.run, description.scope
-        if run is not None and description.run_shared:
+        run, told = description.run, BudgetRow.of(description, rows)
+        if run is not None and run.shared:
             self.run = run
-        if description.row is None or scope is None or not scope.shared:
+        if told is None or not told.scope.shared:
             return
-        row = rows[description.row]
-        if scope.high >= ENDLESS:
-            if self.row is None or scope.low < self.sufficient_budget:
+        if told.scope.high >= ENDLESS:
+            if self.row is None or told.scope.low < self.sufficient_budget:
+                assert description.row is not None
                 self.row_number = description.row
-                self.sufficient_budget = scope.low
-                self.row = row
-        elif all(scope != known for known, _ in self.bounded):
-            self.bounded = (*self.bounded, (scope, row))
+                self.sufficient_budget = told.scope.low
+                self.row = told.row
+        elif all(told.scope != known.scope for known in self.bounded):
+            self.bounded = (*self.bounded, told)
 
     def mask(self, budget: int) -> Row | None:
         """The mask for a text that may go on for `budget` tokens; None if it hasn't been
         learned."""
         if self.row is not None and budget >= self.sufficient_budget:
             return self.row
-        for scope, row in self.bounded:
-            if scope.low <= budget <= scope.high:
-                return row
-        return None
+        found = self.within(budget)
+        return None if found is None else found.row
+
+    def within(self, budget: int) -> BudgetRow | None:
+        """The mask under `budget`, which is smaller than the sufficient one; None if it hasn't
+        been learned."""
+        return next((known for known in self.bounded if known.holds(budget)), None)
 
 
 def _place(tokens: npt.NDArray[np.int32], token: int) -> int:

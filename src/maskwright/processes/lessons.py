@@ -14,9 +14,9 @@ from maskwright.errors import GenerationError
 from maskwright.mask import Grammar, Matcher
 from maskwright.mask.position import Position
 from maskwright.processes.messages import (
+    ENDLESS,
     OWN,
     Description,
-    ForcedRun,
     Lesson,
     Scope,
     Step,
@@ -94,12 +94,11 @@ class Reading:
         steps = [self._step(token) for token in tokens[len(tokens) - new :]]
         left, end = question.left, self._describe()
         while left and not (end.complete or self.matcher.terminated):
-            run, shared = forced_run(self.matcher) if question.canonical else (None, True)
-            if run is None or not fits(run, left):
-                end = self._with_mask(end, left)._replace(run=run, run_shared=shared)
-                here, steps = _put(here, steps, end)
+            run = self.matcher.forced_run() if question.canonical else None
+            if run is None or not run.within(left):
+                here, steps = _put(here, steps, self._with_mask(end, left)._replace(run=run))
                 break
-            here, steps = _put(here, steps, end._replace(run=run, run_shared=shared))
+            here, steps = _put(here, steps, end._replace(run=run))
             steps += [self._step(token) for token in run.tokens]
             left, end = left - len(run.tokens), self._describe()
         # What was forced is read again, with the tokens that turn out to be the text's.
@@ -129,37 +128,14 @@ class Reading:
         return Description(number, matcher.state, matcher.accepting, matcher.complete)
 
     def _with_mask(self, end: Description, left: int) -> Description:
-        self.matcher.fill_mask(self._mask, left)
-        low, high, shared = self.matcher.mask_scope(left)
-        shared = shared and self.matcher.by_position
-        return end._replace(row=self._rows.number(self._mask), scope=Scope(low, high, shared))
-
-
-def forced_run(matcher: Matcher) -> tuple[ForcedRun, bool]:
-    """The forced run where a matcher stands, and whether it is one for every text there."""
-    tokens, taken, shared = matcher.forced_tokens(), 0, matcher.by_position
-    needs, complete = 0, False
-    for token in tokens:
-        before = matcher.position
-        if not matcher.accept(token):
-            break
-        taken += 1
-        shared = shared and before.moves.get(token) is matcher.position
-    if tokens and taken == len(tokens):
-        complete = matcher.complete
-        needs = 0 if complete else matcher.min_tokens
-        shared = shared and not matcher.costs_depend_on_text
-    else:
-        shared = shared and not tokens
-        tokens = []
-    matcher.rollback(taken)
-    return ForcedRun(tuple(tokens), complete, needs), shared
-
-
-def fits(run: ForcedRun, left: int) -> bool:
-    """Whether a forced run is written: it isn't empty, and the rest of the `left` tokens suffices
-    to complete the text after it."""
-    return 0 < len(run.tokens) <= left and (run.complete or run.needs <= left - len(run.tokens))
+        matcher, mask = self.matcher, self._mask
+        matcher.fill_mask(mask, left)
+        low, high, shared = matcher.mask_scope(left)
+        scope = Scope(low, high, shared and matcher.by_position)
+        free = None if high >= ENDLESS else matcher.free_mask(left, mask)
+        number = self._rows.number
+        row, free_row = number(mask), None if free is None else number(free)
+        return end._replace(row=row, scope=scope, free_row=free_row)
 
 
 def _put(here: Description, steps: list[Step], end: Description) -> tuple[Description, list[Step]]:

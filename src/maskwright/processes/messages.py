@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from maskwright.grammar.schema.tree import Report
 from maskwright.mask import Event, Grammar
+from maskwright.mask.matcher.forced import ForcedRun
 from maskwright.vocab import Vocabulary
 
 
@@ -143,15 +144,6 @@ class Findings:
     data: Any
 
 
-class ForcedRun(NamedTuple):
-    """The canonical tokens of the text that the grammar forces at a position, empty if there are
-    none. After them the text is `complete`, or can be completed within `needs` tokens."""
-
-    tokens: tuple[int, ...]
-    complete: bool
-    needs: int
-
-
 class Scope(NamedTuple):
     """The budgets, `low` to `high`, under which a mask is the one that was filled; `shared`: for
     every text that leads to its position."""
@@ -162,16 +154,18 @@ class Scope(NamedTuple):
 
 
 class Description(NamedTuple):
-    """What is known of a position; what was not asked for is None."""
+    """What is known of a position; what was not asked for is None. `row`: the number of the mask
+    under the budgets of `scope`; `free_row`: that of the mask without a budget, where it is
+    another one."""
 
     number: int
     state: tuple[int, ...]
     accepting: bool
     complete: bool
     run: ForcedRun | None = None
-    run_shared: bool = True
     row: int | None = None
     scope: Scope | None = None
+    free_row: int | None = None
 
 
 class Step(NamedTuple):

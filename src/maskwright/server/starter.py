@@ -175,7 +175,8 @@ class Starter:
         if not request.reply.logprobs:
             return None
         vocab, scale = self._loaded.vocab, request.options.params.scale
-        return lambda: ScoreReader(vocab, scale, as_ids=request.reply.tokens_as_ids)
+        reply = request.reply
+        return lambda: ScoreReader(vocab, scale, as_ids=reply.tokens_as_ids, every=reply.echo)
 
     def _check_token_ids(self, request: AnswerRequest) -> None:
         prompts = (one.tokens for one in request.prompts if isinstance(one, TokenPrompt))
@@ -329,6 +330,7 @@ class Starter:
             timeout=seconds,
             cache_salt=options.cache_salt,
             trace=options.own.scores_tokens,
+            length_if_shortened=options.own.length_if_shortened,
         )
         try:
             for prompt, limit in zip(prompts, limits, strict=True):
@@ -362,7 +364,8 @@ class Starter:
         params = dataclasses.replace(asked.params, seed=told.seeds[choice])
         drawn_anew = params.logprobs is not None or not self._engine.config.drafts
         begun = () if drawn_anew else told.begun(choice)
-        return dataclasses.replace(asked, params=params, begun=begun, cuts=told.cuts(choice))
+        asked = dataclasses.replace(asked, params=params, cuts=told.cuts(choice))
+        return asked.going_on(begun, told.shortened_at(choice))
 
 
 def _words_or_calls(

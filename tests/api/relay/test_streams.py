@@ -27,6 +27,16 @@ SHAPE = {"type": "json_schema", "json_schema": {"name": "person", "schema": PERS
 BODIES: dict[str, tuple[str, dict[str, Any]]] = {
     "a free chat without a seed": ("chat/completions", {**CHAT, "min_tokens": 30}),
     "a schema": ("chat/completions", {**CHAT, "response_format": SHAPE, "seed": 3}),
+    "a schema that the limit shortens": (
+        "chat/completions",
+        {
+            **CHAT,
+            "response_format": SHAPE,
+            "seed": 3,
+            "max_tokens": 11,
+            "stream_options": {"include_usage": True},
+        },
+    ),
     "tools, which have ids": (
         "chat/completions",
         {**CHAT, "messages": MESSAGES, "tools": TOOLS, "tool_choice": "required", "seed": 5},
@@ -98,7 +108,7 @@ def after_tokens(pieces: list[bytes], least: int) -> dict[str, Any]:
     """What a router has been told in the first half of a stream, or as much more of it as brings
     `least` tokens: a busy machine tells several at once."""
     halves = (told_at(pieces[:place]) for place in range(len(pieces) // 2, len(pieces)))
-    return next(t for t in halves if sum(len(delta) - 2 for delta in t["deltas"]) >= least)
+    return next(t for t in halves if sum(len(delta) - 3 for delta in t["deltas"]) >= least)
 
 
 def folded(events: list[bytes]) -> dict[str, Any]:
@@ -151,6 +161,10 @@ def test_a_stream_goes_on_wherever_it_was_cut(served: Served, name: str) -> None
     whole = pieces_of(served.url, path, body)
     assert len(records_of(whole)) >= 2
     expected = folded(events_of(whole))
+    if name == "a schema that the limit shortens":
+        at = expected["usage"]["completion_tokens_details"]["shortened_at"]
+        assert (expected["0 end"], at < 11) == ("length", True)
+        json.loads(expected["0 text"])
     places = sorted({1, min(3, len(whole)), len(whole) // 2, len(whole) - 2, len(whole)})
     for place in places:
         asked = {**body, "maskwright": {"continuation": told_at(whole[:place])}}
@@ -158,13 +172,16 @@ def test_a_stream_goes_on_wherever_it_was_cut(served: Served, name: str) -> None
         assert folded(events_of(whole[:place]) + events_of(rest)) == expected, place
         # What the second server tells continues what the first one has told.
         told = [one for one in records_of(whole[:place] + rest) if "delta" in one]
-        tokens = [[token for one in told if one["delta"][0] == i for token in one["delta"][2:]]
+        tokens = [[token for one in told if one["delta"][0] == i for token in one["delta"][3:]]
                   for i in range(3)]  # fmt: skip
         before = [one for one in records_of(whole) if "delta" in one]
         assert tokens == [
-            [token for one in before if one["delta"][0] == i for token in one["delta"][2:]]
+            [token for one in before if one["delta"][0] == i for token in one["delta"][3:]]
             for i in range(3)
         ]
+        changed = [{one["delta"][2] for one in records if one["delta"][0] == 0} - {None}
+                   for records in (told, before)]  # fmt: skip
+        assert changed[0] == changed[1]
 
 
 def test_clients_get_no_records_unless_they_ask(served: Served) -> None:
@@ -176,7 +193,7 @@ def test_tokens_that_the_grammar_forbids_are_refused(served: Served) -> None:
     path, body = BODIES["a schema"]
     whole = pieces_of(served.url, path, body)
     told = after_tokens(whole, 1)
-    [told["deltas"][0][2], *_] = served.engine.loaded.vocab.encode(b"}")
+    [told["deltas"][0][3], *_] = served.engine.loaded.vocab.encode(b"}")
     rest = pieces_of(served.url, path, {**body, "maskwright": {"continuation": told}})
     assert b'"error"' in rest[-1]
 

@@ -34,7 +34,7 @@ def event(text: str) -> bytes:
 
 
 def told(*tokens: int, ends: bool = False) -> bytes:
-    return b": maskwright " + json.dumps({"delta": [0, ends, *tokens]}).encode() + b"\n\n"
+    return b": maskwright " + json.dumps({"delta": [0, ends, None, *tokens]}).encode() + b"\n\n"
 
 
 @dataclass
@@ -224,7 +224,7 @@ def test_a_stream_goes_on_at_another_worker() -> None:
         "key": "k",
         "created": 1,
         "seeds": [5],
-        "deltas": [[0, False, 1, 2], [0, False, 3]],
+        "deltas": [[0, False, None, 1, 2], [0, False, None, 3]],
         "events": 2,
     }
 

@@ -55,9 +55,9 @@ def expected_mask(matcher: Matcher, run: list[int], left: int) -> Mask:
 def follow(grammar: Grammar, automaton: TokenAutomaton, rng: random.Random, left: int) -> int:
     """Write a random text as the engine does; returns how many of its draws the table had."""
     matcher, run, had, canonical = grammar.matcher(), [], 0, True
-    state = automaton.state(matcher.position, tuple(matcher.forced_run(left)))
+    state = automaton.state(matcher.position, matcher.forced_run().within(left))
     while left and not matcher.complete:
-        run = run or (matcher.forced_run(left) if canonical else [])
+        run = run or (list(matcher.forced_run().within(left)) if canonical else [])
         mask = expected_mask(matcher, run, left)
         if state != STOPPED and left >= automaton.needs[state]:
             assert automaton.rests[state] == tuple(run)
@@ -73,7 +73,7 @@ def follow(grammar: Grammar, automaton: TokenAutomaton, rng: random.Random, left
             break
         left -= 1
         if state != STOPPED and left >= automaton.needs[state]:
-            key = tuple(run or matcher.forced_run(left))
+            key = tuple(run) or matcher.forced_run().within(left)
             assert automaton.state(matcher.position, key) == state
     return had
 

@@ -64,7 +64,8 @@ def test_nothing_is_published_or_counted_after_the_end(
 def test_a_forced_run_leaves_enough_tokens_for_the_rest(loaded: LoadedModel, drafts: int) -> None:
     """The tokenizer cuts the forced text into 11 tokens, where three longer ones spell it too.
     Within every limit that the grammar can meet the answer is whole; only where the limit leaves
-    room for it is the forced text written as the tokenizer cuts it."""
+    room for it is the forced text written as the tokenizer cuts it. Elsewhere the digits are drawn
+    after other tokens than without the limit, which is its doing."""
     grammar = compile_regex("the cat sat[0-9]{3}", loaded.vocab)
     canonical = tuple(loaded.encode("the cat sat"))
     assert (len(canonical), grammar.min_tokens) == (11, 6)
@@ -74,11 +75,19 @@ def test_a_forced_run_leaves_enough_tokens_for_the_rest(loaded: LoadedModel, dra
         harness.add(Request([65], SamplingParams(seed=limit), limit, grammar=grammar), 1)
         harness.run()
         completion = harness.completion(1)
-        assert completion.finish_reason is FinishReason.GRAMMAR
         assert completion.text.startswith("the cat sat")
         assert len(completion.text) == 14
         if limit >= 14:
             assert completion.token_ids[:11] == canonical
+            assert completion.finish_reason is FinishReason.GRAMMAR
+            assert completion.shortened_at is None
+        else:
+            assert completion.finish_reason is FinishReason.LENGTH
+            assert completion.shortened_at is not None
+            assert (
+                completion.token_ids[: completion.shortened_at + 1]
+                != canonical[: completion.shortened_at + 1]
+            )
 
 
 @pytest.mark.parametrize(

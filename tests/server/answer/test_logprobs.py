@@ -22,16 +22,19 @@ def told(token: int, raw: float = -1.0, top: tuple[Alternative, ...] = ()) -> To
     return TokenScore(token, raw, raw + 0.5, 0.6, 0.0, 1, 2, top, False, "")
 
 
-def read_cut(ids: list[int], stops: tuple[str, ...], cuts: list[int]) -> tuple[str, list[Json]]:
+def read_cut(
+    ids: list[int], stops: tuple[str, ...], cuts: list[int], *, every: bool = False
+) -> tuple[str, list[Json]]:
     """The text and entries, with the tokens coming in pieces that end at `cuts`."""
     emitter = Emitter(StopAutomaton(stops) if stops else None)
-    reader, text, entries = ScoreReader(VOCAB, "raw"), "", []
+    reader, text, entries = ScoreReader(VOCAB, "raw", every=every), "", []
     for start, end in zip([0, *cuts], [*cuts, len(ids)], strict=True):
         piece = "".join(emitter.push(VOCAB.tokens[token]) for token in ids[start:end])
         if end == len(ids):
             piece += emitter.finish()
         text += piece
-        entries += reader.read(piece, ids[start:end], [told(token) for token in ids[start:end]])
+        scores, final = [told(token) for token in ids[start:end]], end == len(ids)
+        entries += reader.read(piece, ids[start:end], scores, final=final)
         assert joined(entries).decode(errors="replace").startswith(text)
     return text, entries
 
@@ -62,6 +65,12 @@ def test_entries_are_those_of_the_text(
         cuts = sorted(rng.sample(range(1, len(ids)), rng.randrange(len(ids)))) if ids else []
         text, entries = read_cut(ids, stops, cuts)
         assert [bytes(entry["bytes"]) for entry in entries] == [TOKENS[i] for i in expected]
+        again, every = read_cut(ids, stops, cuts, every=True)
+        assert (again, every[: len(entries)]) == (text, entries)
+        names = ["<|end|>" if token == 7 else VOCAB.tokens[token] for token in ids]
+        assert [one["token"] for one in every] == [
+            name if isinstance(name, str) else name.decode(errors="replace") for name in names
+        ]
         if "�" not in text and not stops:
             assert joined(entries) == text.encode()
 
@@ -69,7 +78,7 @@ def test_entries_are_those_of_the_text(
 @pytest.mark.parametrize("scale", ["raw", "masked"])
 def test_an_entry(scale) -> None:
     top = (Alternative(7, -0.1, None), Alternative(0, -2.0, -1.5), Alternative(2, -1e6, -1e6))
-    (entry,) = ScoreReader(VOCAB, scale).read("a", [0], [told(0, -2.0, top)])
+    (entry,) = ScoreReader(VOCAB, scale).read("a", [0], [told(0, -2.0, top)], final=False)
     raw = scale == "raw"
     assert entry == {
         "token": "a",

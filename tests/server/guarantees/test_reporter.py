@@ -30,7 +30,7 @@ def report(processes: GrammarProcesses | None, text: str, **fields: Any) -> Any:
     message = WholeAnswer()
     message.add(TextPart(text))
     made = Reporter(request, Recipes("spaced", "hermes"), None, BYTES, processes)
-    return asyncio.run(made.report(message, tuple(text.encode())))
+    return asyncio.run(made.report(message, tuple(text.encode()), None))
 
 
 def test_valid_is_true_only_if_every_check_says_so(processes: GrammarProcesses) -> None:

@@ -57,7 +57,13 @@ BESIDE: dict[str, dict[str, Any]] = {
 ANTHROPIC_TOOL = {"name": "f", "input_schema": {"type": "object"}}
 ANTHROPIC_BESIDE = {**BESIDE, "tool_choice": {"tools": [ANTHROPIC_TOOL]}}
 
-CONTINUATION = {"key": "k", "created": 1, "seeds": [1], "deltas": [[0, False, 5]], "events": 1}
+CONTINUATION = {
+    "key": "k",
+    "created": 1,
+    "seeds": [1],
+    "deltas": [[0, False, None, 5]],
+    "events": 1,
+}
 ANY_VALUES: tuple[Any, ...] = (
     *(None, True, False, 0, 1, -1, 2, 1.0, 20, 21, 0.5, 1.5, -0.5, 1e300, "", "a", "auto", "none"),
     *("disabled", "raw", "tokens", [], [0], [1, 2], [1.0], [-1], [0.5], [None], [True], ["a"]),

@@ -21,7 +21,7 @@ TOLD = {
     "key": "k",
     "created": 5,
     "seeds": [7, 8],
-    "deltas": [[0, False, 1, 2], [1, False, 3], [0, True, 4], [1, False]],
+    "deltas": [[0, False, None, 1, 2], [1, False, 0, 3], [0, True, 2, 4], [1, False, 0]],
     "events": 6,
 }
 
@@ -46,12 +46,13 @@ def test_a_continuation_is_read() -> None:
     assert told.naming == Naming("k", 5)
     assert (told.begun(0), told.begun(1)) == ((1, 2, 4), (3,))
     assert (told.cuts(0), told.cuts(1)) == ((2, sys.maxsize), (1, 1))
+    assert (told.shortened_at(0), told.shortened_at(1), told.shortened_at(2)) == (2, 0, None)
     told.check_choices(2)
 
 
 def test_records_are_comments_that_can_be_read_back() -> None:
     begun = begin_record(Naming("k", 5), [7, 8])
-    deltas = [ToldDelta(0, (1, 2), False), ToldDelta(1, (), True)]
+    deltas = [ToldDelta(0, (1, 2), False), ToldDelta(1, (), True), ToldDelta(1, (3,), False, 4)]
     lines = [begun, *(delta.record() for delta in deltas)]
     assert all(line.startswith(b": ") and line.endswith(b"\n\n") for line in lines)
     head, *told = (json.loads(line.removeprefix(RECORD)) for line in lines)
@@ -66,9 +67,13 @@ def test_records_are_comments_that_can_be_read_back() -> None:
         {"created": None},
         {"seeds": ["1"]},
         {"seeds": [-1]},
-        {"deltas": [[0, 1, 2]]},
-        {"deltas": [[-1, False, 2]]},
-        {"deltas": [[0, False, True]]},
+        {"deltas": [[0, False]]},
+        {"deltas": [[0, 1, None, 2]]},
+        {"deltas": [[-1, False, None, 2]]},
+        {"deltas": [[0, False, None, True]]},
+        {"deltas": [[0, False, True, 2]]},
+        {"deltas": [[0, False, -1, 2]]},
+        {"deltas": [[0, False, "1", 2]]},
         {"deltas": "no"},
         {"events": "no"},
     ],
@@ -83,8 +88,8 @@ def test_anything_else_is_refused(changes: dict[str, object]) -> None:
     "changes",
     [
         {"seeds": [7]},
-        {"deltas": [[2, False, 1]]},
-        {"deltas": [[0, True, 1], [0, False, 2]]},
+        {"deltas": [[2, False, None, 1]]},
+        {"deltas": [[0, True, None, 1], [0, False, None, 2]]},
     ],
 )
 def test_it_must_be_about_the_choices_of_the_request(changes: dict[str, object]) -> None:

@@ -2,9 +2,27 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple, cast
 
 from maskwright.instances import InstanceCheck, NotJsonError, UndecidedError
+
+CUT_OFF: Final = "the answer was shortened by its token limit"
+
+
+def is_cut_off(answer: object) -> bool:
+    """Whether the body of an answer, of any endpoint, says that the token limit has shortened it or
+    one of its choices."""
+    match answer:
+        case {"choices": list(choices)}:
+            return any(
+                isinstance(choice, dict)
+                and cast(dict[str, object], choice).get("finish_reason") == "length"
+                for choice in cast(list[object], choices)
+            )
+        case {"incomplete_details": {"reason": "max_output_tokens"}}:
+            return True
+        case _:
+            return False
 
 
 class AnswerVerdict(NamedTuple):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, cast
 
-from maskwright.cli.bulk.answer_check import AnswerVerdict, verdict_on
+from maskwright.cli.bulk.answer_check import CUT_OFF, AnswerVerdict, is_cut_off, verdict_on
 from maskwright.cli.bulk.sources import numbered_lines
 from maskwright.cli.bulk.work import (
     Key,
@@ -21,9 +21,27 @@ from maskwright.cli.bulk.work import (
 from maskwright.errors import InputError
 from maskwright.instances import InstanceCheck
 from maskwright.records.batch_lines import error_line, parse_batch_line, result_line
+from maskwright.server.request.shape import FIELDS as SHAPE_FIELDS
 
 MOST_SCHEMAS: Final = 64
 """Schemas that are kept ready at a time."""
+
+
+def _has_shape(request: dict[str, object]) -> bool:
+    """Whether a request asks for a shape, or gives tools. An answer of any text may be meant to end
+    at its token limit."""
+    match request:
+        case {"text": {"format": {"type": str(kind)}}} if kind != "text":
+            return True
+        case {"response_format": {"type": "text"}}:
+            fields = SHAPE_FIELDS - {"response_format"}
+        case _:
+            fields = SHAPE_FIELDS
+    return any(request.get(field) for field in (*fields, "tools", "functions"))
+
+
+def _failure(line: dict[str, Any], code: str, reason: str) -> WorkResult:
+    return WorkResult({**line, "error": {"code": code, "message": reason}}, code)
 
 
 class BatchFile:
@@ -53,11 +71,13 @@ class BatchFile:
         line = result_line(str(item.key), answer.status, answer.request_id, answer.body)
         if answer.status != 200:
             return WorkResult(line, f"http_{answer.status}")
-        problem, undecided = self._verdict(item.body or {}, answer.body)
+        request = item.body or {}
+        if is_cut_off(answer.body) and _has_shape(request):
+            return _failure(line, "cut_off", CUT_OFF)
+        problem, undecided = self._verdict(request, answer.body)
         if problem is None:
             return WorkResult(line, is_unchecked=undecided is not None)
-        error = {"code": "invalid_answer", "message": problem}
-        return WorkResult({**line, "error": error}, "invalid_answer")
+        return _failure(line, "invalid_answer", problem)
 
     def refused(self, item: WorkItem, code: str, reason: str, attempts: int = 0) -> WorkResult:
         return WorkResult(error_line(str(item.key), code, reason), code)
@@ -96,8 +116,6 @@ class BatchFile:
         verdict = AnswerVerdict()
         for choice in cast(list[Any], choices):
             match choice:
-                case {"finish_reason": "length"}:
-                    return AnswerVerdict("the answer was cut off at its token limit")
                 case {"message": {"content": str(text)}}:
                     found = verdict_on(text, check)
                     if found.problem is not None:

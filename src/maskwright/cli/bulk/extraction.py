@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 
-from maskwright.cli.bulk.answer_check import verdict_on
+from maskwright.cli.bulk.answer_check import CUT_OFF, is_cut_off, verdict_on
 from maskwright.cli.bulk.prompt_template import PromptTemplate
 from maskwright.cli.bulk.sources import InputRecord, SourceFormat, read_records
 from maskwright.cli.bulk.work import (
@@ -63,9 +63,8 @@ class Extraction:
         usage = body.get("usage")
         if not isinstance(text, str):
             return self._invalid(item, "no_text", "the answer has no text", "", usage, answer)
-        if choice.get("finish_reason") == "length":
-            reason = "the answer was cut off at its token limit"
-            return self._invalid(item, "cut_off", reason, text, usage, answer)
+        if is_cut_off(body):
+            return self._invalid(item, "cut_off", CUT_OFF, text, usage, answer)
         if self.schema is None:
             return WorkResult({**_head(item), "output": text, "usage": usage})
         problem, undecided = verdict_on(text, self.schema)

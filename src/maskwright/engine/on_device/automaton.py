@@ -16,7 +16,7 @@ from typing import Final, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from maskwright.processes.messages import ForcedRun
+from maskwright.mask.matcher.forced import NOTHING_FORCED, ForcedRun
 from maskwright.sampling import Mask
 
 STOPPED: Final = -1
@@ -123,7 +123,6 @@ def tabulate(
 
 
 _NO_TOKENS: Final = np.empty(0, np.int32)
-_NOTHING_FORCED: Final = ForcedRun((), complete=False, needs=0)
 
 
 class _GrowingTable:
@@ -150,7 +149,7 @@ class _GrowingTable:
         """The number of the state at `site`; its moves are found later."""
         if site.complete:
             return STOPPED
-        run = site.run() if self._canonical else _NOTHING_FORCED
+        run = site.run() if self._canonical else NOTHING_FORCED
         if run is None:
             return self._leave_out()
         known = self._states.get((site.key, run.tokens))

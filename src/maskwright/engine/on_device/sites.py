@@ -14,12 +14,12 @@ import numpy.typing as npt
 from maskwright.engine.on_device.automaton import Moves
 from maskwright.errors import MaskwrightError
 from maskwright.mask import Matcher
+from maskwright.mask.matcher.forced import ForcedRun
 from maskwright.mask.position import Position
 from maskwright.processes.ahead import AMPLE
 from maskwright.processes.follower import FollowedGrammar
 from maskwright.processes.learned import LearnedPosition
-from maskwright.processes.lessons import forced_run
-from maskwright.processes.messages import ENDLESS, ForcedRun
+from maskwright.processes.messages import ENDLESS
 from maskwright.sampling import Mask
 
 MOST_TRIED: Final = 4_096
@@ -45,8 +45,8 @@ class MatcherSite:
 
     def run(self) -> ForcedRun | None:
         with suppress(MaskwrightError):
-            run, shared = forced_run(self._matcher)
-            return run if shared else None
+            run = self._matcher.forced_run()
+            return run if run.shared else None
         return None
 
     def mask(self) -> tuple[Mask, int] | None:

@@ -21,10 +21,11 @@ from maskwright.engine.observations import Observations
 from maskwright.engine.request.drafts import LookBack
 from maskwright.engine.request.emission import Emitter
 from maskwright.engine.request.generation import Generation
-from maskwright.engine.request.request import Delta, FinishReason, Request
+from maskwright.engine.request.request import COMPLETE, Delta, FinishReason, Request
 from maskwright.engine.schedule.sequence import Sequence
 from maskwright.errors import GenerationError
 from maskwright.mask import Matcher
+from maskwright.mask.matcher.forced import NOTHING_FORCED, ForcedRun
 from maskwright.processes import Follower
 from maskwright.processes.follower import Heard, Taught
 from maskwright.sampling import (
@@ -55,6 +56,9 @@ class Masks(NamedTuple):
     """The masks of the next token and of the tokens after each draft token, each of `words` int32
     `[words]`. What a grammar hands out again and again can't be written to.
 
+    `free`: the masks without the token limit of those that it makes smaller, each with the number
+    of its row; none where nothing depends on that any more.
+
     A grammar filled `rows` of them in `seconds` seconds; `hits` of them were cached. `places`: the
     row of the table and the state of the grammar that each came from, if the request is traced.
     """
@@ -64,6 +68,7 @@ class Masks(NamedTuple):
     hits: int = 0
     seconds: float = 0.0
     places: tuple[Place, ...] = ()
+    free: tuple[tuple[int, Mask], ...] = ()
 
 
 @dataclass(slots=True, eq=False)
@@ -104,6 +109,14 @@ class Active:
     """The last of them."""
     _run: list[int] = field(default_factory=list[int])
     """Canonical tokens that are still to come, where they enter one in each step."""
+    shortened_at: int | None = field(init=False)
+    """The first output token that the token limit has changed; None while there is none."""
+    _missed: tuple[int, ...] = ()
+    """The tokens that would be written next without the token limit, which leaves no room for
+    them: the text that the grammar forces, as the tokenizer cuts it."""
+    _settled: bool = False
+    """Whether the grammar forces the text up to its end, so that the limit can change nothing but
+    how it is cut into tokens."""
     _unsent: list[int] = field(default_factory=list[int])
     _text: str = ""
     _cuts: deque[int] = field(init=False)
@@ -114,6 +127,7 @@ class Active:
     def __post_init__(self) -> None:
         self._free = Masks((self.free_words,))
         self._cuts = deque(self.request.cuts)
+        self.shortened_at = self.request.shortened_at
 
     @property
     def complete(self) -> bool:
@@ -153,7 +167,7 @@ class Active:
             reason = FinishReason.GRAMMAR
         forced: list[int] = []
         one_a_step = self.drafter is None or self._scores_tokens
-        while reason is None and (run := self._canonical_run(self.left)):
+        while reason is None and (run := self._next_run()):
             if one_a_step:
                 self._run = run
                 break
@@ -179,9 +193,12 @@ class Active:
             self.matcher.close()
         with self._lock:
             self._closed = True
+            if self.shortened_at is not None and self.shortened_at >= self._digested:
+                self.shortened_at = None  # a token that was dropped, because it came after the end
             if error is not None:
-                tokens = tuple(self._unsent)
-                return Delta("", tokens, reason, error, tuple(self.scores[: len(tokens)]))
+                tokens, at = tuple(self._unsent), self.shortened_at
+                scores = tuple(self.scores[: len(tokens)])
+                return Delta("", tokens, reason, error, scores, shortened_at=at)
             return self._delta(reason)
 
     @property
@@ -201,6 +218,13 @@ class Active:
             score = replace(score, place=self.masks.places[row])
         self.scores.append(score)
 
+    def note_shortened(self, ahead: int = 0) -> None:
+        """Note that an output token is another one than without the token limit, or is missing: the
+        next one to be processed, or one that comes `ahead` tokens later. Only the first counts."""
+        if self.shortened_at is None:
+            self.shortened_at = self._digested + ahead
+            self._missed = ()
+
     def note_prompt(self, scores: PromptScores) -> None:
         """Keep the scores of the next tokens of the prompt; the last ones complete them."""
         self._prompt.append(scores)
@@ -212,6 +236,7 @@ class Active:
         """Keep the output, and copy what matcher, sequence and cache have counted."""
         record, sequence = self.generation.record, self.sequence
         record.completion = self._digested
+        record.shortened_at = self.shortened_at
         self.generation.output = self.output
         # Tokens that the grammar forced at the beginning may have been found in the cache too.
         record.cached = min(sequence.cached_tokens, record.prompt)
@@ -271,6 +296,8 @@ class Active:
             with self._lock:
                 if self._closed:
                     return None
+                if self._missed:
+                    self._compare(token)
                 stops = self._digested >= self.request.params.min_tokens
                 self._digested, self._last = self._digested + 1, token
                 self._unsent.append(token)
@@ -294,10 +321,7 @@ class Active:
             return FinishReason.STOP_TOKEN
         if self.complete:
             return FinishReason.GRAMMAR
-        if self.left:
-            return None
-        whole = self.matcher is not None and self.matcher.accepting
-        return FinishReason.GRAMMAR if whole else FinishReason.LENGTH
+        return None if self.left else FinishReason.LENGTH
 
     # What comes next ----------------------------------------------------------------------------
 
@@ -307,20 +331,64 @@ class Active:
         the grammar may restrict tokens."""
         return self.canonical and not self.request.params.forbids
 
-    def _canonical_run(self, left: int) -> list[int]:
+    def _forced_run(self) -> ForcedRun:
+        """The text that the grammar forces next, none if it may not be written without the
+        model."""
+        if self.matcher is None or not self.writes_forced_text:
+            return NOTHING_FORCED
+        return self.matcher.forced_run()
+
+    def _next_run(self) -> list[int]:
         """The canonical tokens of the text that the grammar forces next, empty if there are none,
-        they may not be written without the model, or the rest of the `left` tokens would not
-        suffice to complete the text."""
+        or the rest of the tokens up to the limit would not suffice to complete the text. What
+        would be written without the limit is noted then."""
         if self._run:
             return self._run
-        if self.matcher is None or not self.writes_forced_text:
-            return []
-        return self.matcher.forced_run(left)
+        forced = self._forced_run()
+        run = forced.within(self.left)
+        if not run and self._may_be_shortened:
+            if forced.whole and not self.stop_tokens:
+                self._settled, self._missed = True, ()
+            elif not self._missed:
+                self._missed = forced.tokens
+        return list(run)
+
+    # What the token limit changes ----------------------------------------------------------------
+
+    @property
+    def _may_be_shortened(self) -> bool:
+        """Whether it is still to be found out which token the limit changes first."""
+        return self.shortened_at is None and not self._settled
+
+    def _compare(self, token: int) -> None:
+        """Compare the next output token with the one that there would be without the limit."""
+        if token == self._missed[0]:
+            self._missed = self._missed[1:]
+        else:
+            self.note_shortened()
+
+    def _free_mask(self, mask: Mask, left: int) -> Mask | None:
+        """The mask without the limit in place of `mask`, `left` tokens before it, if the token that
+        it would give is to be compared."""
+        if self.matcher is None or self._missed or not self._may_be_shortened:
+            return None
+        return self.matcher.free_mask(left, mask)
+
+    def _final(self, reason: FinishReason) -> FinishReason:
+        """The finish reason of an output whose text ended for `reason`."""
+        if reason is FinishReason.LENGTH:
+            self.note_shortened()
+        if self.shortened_at is None or reason not in COMPLETE:
+            return reason
+        if self.request.length_if_shortened:
+            return FinishReason.LENGTH
+        whole = self.matcher is not None and self.matcher.accepting
+        return FinishReason.GRAMMAR if whole and reason is FinishReason.LENGTH else reason
 
     def _draft(self, forced: list[int]) -> list[int]:
         """Draft tokens for the positions after `forced`, each allowed by the grammar. A draft ends
         before a position where the grammar forces text, since that needs no guess."""
-        if self.drafter is None or self._run or self.left < 2:
+        if self.drafter is None or self._run or self._missed or self.left < 2:
             return []
         guesses = self._guesses(self.drafter, forced)[: self.left - 1]
         for number, token in enumerate(guesses):
@@ -352,7 +420,7 @@ class Active:
         try:
             known = matcher.knows((), left, canonical=self.writes_forced_text)
             fits = known and not (
-                matcher.complete or not matcher.ends_within(left) or self._canonical_run(left)
+                matcher.complete or not matcher.ends_within(left) or self._forced_run().tokens
             )
         finally:
             if not fits:
@@ -385,19 +453,27 @@ class Active:
             return Masks((self.free_words,) * count, places=nowhere)
         begin = time.perf_counter()
         if count == 1 and isinstance(matcher, Follower) and not self.request.trace:
-            return Masks((matcher.mask(left),), 1, 1, time.perf_counter() - begin)
+            mask = matcher.mask(left)
+            free = self._free_mask(mask, left)
+            told = () if free is None else ((0, free),)
+            return Masks((mask,), 1, 1, time.perf_counter() - begin, free=told)
         hits = 0
         words: list[Mask] = []
+        frees: list[tuple[int, Mask]] = []
         places: list[Place] = []
         for number in range(count):
             if number:
                 matcher.accept(draft[number - 1])
             hits += matcher.known
-            words.append(self._mask(matcher, left - number))
+            mask = self._mask(matcher, left - number)
+            words.append(mask)
+            if (free := self._free_mask(mask, left - number)) is not None:
+                frees.append((number, free))
             if self.request.trace:
                 places.append(Place(matcher.row, matcher.state))
         self._go_back(len(draft))
-        return Masks(tuple(words), count, hits, time.perf_counter() - begin, tuple(places))
+        seconds = time.perf_counter() - begin
+        return Masks(tuple(words), count, hits, seconds, tuple(places), tuple(frees))
 
     def _mask(self, matcher: Matcher | Follower, left: int) -> Mask:
         """The mask of the next token, `left` tokens before the limit."""
@@ -413,7 +489,7 @@ class Active:
     def guessable(self) -> int:
         """Upper bound on the draft tokens that may be proposed; 0 while the next token's mask is
         not filled, or where the grammar forces that token."""
-        if self.drafter is None or self._run or self.masks is None:
+        if self.drafter is None or self._run or self._missed or self.masks is None:
             return 0
         return self.left - 1
 
@@ -439,6 +515,10 @@ class Active:
         self.masks = masks._replace(
             words=(*masks.words[: number + 1], *mask.words),
             places=(*masks.places[: number + 1], *mask.places),
+            free=(
+                *(known for known in masks.free if known[0] <= number),
+                *((number + 1, free) for _, free in mask.free),
+            ),
         )
         return mask
 
@@ -458,7 +538,11 @@ class Active:
                 reason = FinishReason.STOP_STRING
         tokens, self._unsent = tuple(self._unsent), []
         scores, self.scores = tuple(self.scores[: len(tokens)]), self.scores[len(tokens) :]
-        return Delta(text, tokens, reason, None, scores, self._stop_of(reason))
+        final = None if reason is None else self._final(reason)
+        at = self.shortened_at
+        if reason is None and at is not None and at >= self._digested:
+            at = None  # a token that is still to be processed
+        return Delta(text, tokens, final, None, scores, self._stop_of(reason), at)
 
     def _stop_of(self, reason: FinishReason | None) -> str | int | None:
         """The stop string or stop token that ended the output."""

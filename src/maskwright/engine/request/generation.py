@@ -201,7 +201,13 @@ class Generation:
             raise whole.error
         reason = whole.finish_reason or FinishReason.ERROR
         return Completion(
-            whole.text, whole.token_ids, reason, self.prompt_tokens, whole.scores, whole.stop
+            whole.text,
+            whole.token_ids,
+            reason,
+            self.prompt_tokens,
+            whole.scores,
+            whole.stop,
+            whole.shortened_at,
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 from maskwright.errors import InputError
@@ -15,9 +15,9 @@ from maskwright.sampling import MOST_LOGPROBS, SamplingParams, TokenScore
 
 class FinishReason(enum.StrEnum):
     """Why a generation ended: STOP is an end token, GRAMMAR a text to which its grammar allows
-    nothing more (or which it accepts at the token limit), LENGTH the token limit, STOP_STRING one
-    of the request's own strings, STOP_TOKEN one of its own tokens, TIMEOUT its time limit, or that
-    of a reader who took nothing."""
+    nothing more, LENGTH the token limit, which has cut the text or changed a token of it (see
+    `Delta.shortened_at`), STOP_STRING one of the request's own strings, STOP_TOKEN one of its own
+    tokens, TIMEOUT its time limit, or that of a reader who took nothing."""
 
     STOP = "stop"
     STOP_STRING = "stop_string"
@@ -27,6 +27,18 @@ class FinishReason(enum.StrEnum):
     CANCELLED = "cancelled"
     TIMEOUT = "timeout"
     ERROR = "error"
+
+
+COMPLETE = frozenset(
+    {
+        FinishReason.STOP,
+        FinishReason.STOP_STRING,
+        FinishReason.STOP_TOKEN,
+        FinishReason.GRAMMAR,
+        FinishReason.LENGTH,
+    }
+)
+"""Finish reasons of answers that came to their own end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +66,11 @@ class Request:
     - `cuts`: numbers of output tokens, ascending, after each of which a delta ends that is not
       joined with others, so that a reader gets the beginning in the pieces in which it was
       delivered before. Up to the last of them no other deltas are published.
+    - `shortened_at`: which of the tokens of `begun`, counted from 0, is the first that the token
+      limit has changed (see `Delta.shortened_at`); None if all are as without the limit.
+    - `length_if_shortened`: the finish reason of an answer that the token limit has shortened is
+      LENGTH. If False, an answer whose text is whole has the reason with which its text ended:
+      GRAMMAR also where the grammar accepts the text at the limit.
     - `prompt_logprobs`: return the log-probabilities of the prompt's own tokens
       (`Generation.prompt_scores`), each with so many of the likeliest tokens at its place. The
       whole prompt is then computed, whatever is cached.
@@ -74,8 +91,17 @@ class Request:
     adapter: str | None = None
     trace: bool = False
     begun: tuple[int, ...] = ()
+    shortened_at: int | None = None
+    length_if_shortened: bool = True
     cuts: tuple[int, ...] = ()
     prompt_logprobs: int | None = None
+
+    def going_on(self, begun: tuple[int, ...], shortened_at: int | None) -> Request:
+        """The request whose output begins with `begun`; `shortened_at`: the first token that the
+        token limit has changed so far, which may come after these."""
+        if shortened_at is not None and shortened_at >= len(begun):
+            shortened_at = None
+        return replace(self, begun=begun, shortened_at=shortened_at)
 
     def __post_init__(self) -> None:
         if not self.prompt:
@@ -101,6 +127,12 @@ class Request:
                 f"The output begins with {len(self.begun)} tokens, but max_tokens is "
                 f"{self.max_tokens}.",
                 param="begun",
+            )
+        if self.shortened_at is not None and not 0 <= self.shortened_at < len(self.begun):
+            raise InputError(
+                f"shortened_at is {self.shortened_at}, which is no place in the {len(self.begun)} "
+                "tokens of begun.",
+                param="shortened_at",
             )
         if self.begun and self.params.logprobs is not None:
             raise InputError(
@@ -129,8 +161,14 @@ class Delta:
     """The output since the previous delta. `text` is final and never taken back. `token_ids` may
     be ahead of the text while a part of it is held back. `error` is set only with
     `FinishReason.ERROR`. `scores`: one for each of `token_ids`, if the request asks for them.
-    `stop`: the stop string or stop token that ended the output. Nobody changes a delta; it is made
-    for each token, and not frozen because that takes four times as long."""
+    `stop`: the stop string or stop token that ended the output.
+
+    `shortened_at`: the number of the first output token, counted from 0, that the token limit has
+    changed: without a limit, another one would be in its place. Where the limit has only cut the
+    output, this is the number of its tokens. None if nothing is changed so far.
+
+    Nobody changes a delta; it is made for each token, and not frozen because that takes four times
+    as long."""
 
     text: str
     token_ids: tuple[int, ...]
@@ -138,6 +176,7 @@ class Delta:
     error: Exception | None = None
     scores: tuple[TokenScore, ...] = ()
     stop: str | int | None = None
+    shortened_at: int | None = None
 
     @classmethod
     def join(cls, deltas: Sequence[Delta]) -> Delta:
@@ -152,13 +191,14 @@ class Delta:
             last.error,
             tuple(chain.from_iterable([delta.scores for delta in deltas])),
             last.stop,
+            last.shortened_at,
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
     """The whole output of a request. `token_ids` include the end token. `stop`: the stop string or
-    stop token that ended it."""
+    stop token that ended it. `shortened_at`: as in `Delta`."""
 
     text: str
     token_ids: tuple[int, ...]
@@ -166,6 +206,7 @@ class Completion:
     prompt_tokens: int
     scores: tuple[TokenScore, ...] = ()
     stop: str | int | None = None
+    shortened_at: int | None = None
 
     @property
     def completion_tokens(self) -> int:

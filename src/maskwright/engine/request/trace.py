@@ -36,6 +36,8 @@ class Trace:
       sum may exceed `completion_tokens` by tokens that followed the end in the last step.
     - `drafted_tokens`, `accepted_tokens`: draft tokens, and those of them that were drawn.
     - `model_drafted_tokens`, `model_accepted_tokens`: the part of them from a draft model.
+    - `shortened_at`: the first output token, counted from 0, that the token limit has changed; the
+      number of the output tokens where it has only cut the output; None if neither.
     - `steps`: steps that gave the request tokens.
     - `mask_rows`, `mask_hits`: masks filled, and those of them that were cached.
     - `questions`: what was asked of the grammar's process, because it had not been learned.
@@ -58,6 +60,7 @@ class Trace:
     prompt_tokens: int
     cached_tokens: int
     completion_tokens: int
+    shortened_at: int | None
     sampled_tokens: int
     forced_tokens: int
     drafted_tokens: int
@@ -103,7 +106,7 @@ class Record:
         *("submitted_at", "compiling", "compiled_at", "admitted_at", "first_at", "last_at"),
         *("longest_gap", "paused_at", "paused", "service", "seed", "steps", "preemptions", "peak"),
         *("prompt", "cached", "completion", "first", "sampled", "forced", "drafted", "accepted"),
-        *("model_drafted", "model_accepted"),
+        *("model_drafted", "model_accepted", "shortened_at"),
         *("mask_rows", "mask_hits", "mask_seconds", "adapter"),
         *("questions", "question_seconds", "late_rows", "reserved"),
         *("late_at", "late", "preempted_at", "preempted", "given_at", "given"),
@@ -134,6 +137,7 @@ class Record:
         self.paused = 0.0
         self.first = 0
         """Tokens of the output after the step that drew the first one."""
+        self.shortened_at: int | None = None
         self.completion = self.cached = self.sampled = self.forced = 0
         self.drafted = self.accepted = self.steps = self.preemptions = self.peak = 0
         self.model_drafted = self.model_accepted = 0
@@ -273,6 +277,7 @@ class Record:
             prompt_tokens=self.prompt,
             cached_tokens=self.cached,
             completion_tokens=self.completion,
+            shortened_at=self.shortened_at,
             sampled_tokens=self.sampled,
             forced_tokens=self.forced,
             drafted_tokens=self.drafted,

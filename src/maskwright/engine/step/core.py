@@ -34,7 +34,7 @@ from maskwright.engine.step.post_step import Failed, PostStepWork, Prepared, Ste
 from maskwright.engine.step.runner import Runner
 from maskwright.engine.step.tiering import BlockTiers
 from maskwright.errors import GenerationError, MaskwrightError
-from maskwright.sampling import Mask, TokenScore
+from maskwright.sampling import Mask, Outcome
 from maskwright.sampling.chain import no_token
 
 GRACE = 0.001
@@ -193,7 +193,8 @@ class Core:
         params = replace(request.params, seed=active.generation.seed)
         # Tokens that are given have no scores, so an output with scores is generated anew.
         begun = () if params.logprobs is not None else active.output
-        return replace(request, params=params, begun=begun, timeout=timeout)
+        request = replace(request, params=params, timeout=timeout)
+        return request.going_on(begun, active.shortened_at)
 
     def resume(self, number: int) -> None:
         """Resume a paused request, whose reader has gone on."""
@@ -551,35 +552,51 @@ class Core:
             for number in range(1 + len(held.draft))
         ]
         masks: list[Mask] = []
+        free: list[tuple[int, Mask]] = []
         for active, held in ready:
             assert active.masks is not None, "a row without its mask"
+            free += [
+                (len(masks) + number, mask)
+                for number, mask in active.masks.free
+                if number <= len(held.draft)
+            ]
             masks += active.masks.words[: 1 + len(held.draft)]
         if computed is not None and _consecutive(ready, computed):
             logits = computed[: len(rows)]
         else:
             logits = torch.cat([held.rows for _, held in ready])
+        unlimited = self._runner.draw_without_limit(logits, rows, free) if free else {}
         outcomes = self._runner.sample(logits, rows, masks)
         at, now = 0, self._clock()
         with WakeUps.held():  # of requests whose text is published here, without overlap
             for active, held in ready:
                 end = at + 1 + len(held.draft)
-                self._choose(active, held.draft, outcomes[at:end], now)
+                others = {
+                    number - at: unlimited[number]
+                    for number in (range(at, end) if unlimited else ())
+                    if number in unlimited
+                }
+                self._choose(active, held.draft, outcomes[at:end], others, now)
                 at = end
 
     def _choose(
         self,
         active: Active,
         draft: list[int],
-        outcomes: list[tuple[int, TokenScore | None] | GenerationError],
+        outcomes: list[Outcome],
+        unlimited: dict[int, int | None],
         now: float,
     ) -> None:
         """Accept sampled tokens up to the first that differs from the draft: rows after that were
-        computed after a token that was not drawn (speculative decoding)."""
+        computed after a token that was not drawn (speculative decoding). `unlimited`: the tokens
+        that rows would have without the token limit, where they may be other ones."""
         tokens: list[int] = []
         for number, outcome in enumerate(outcomes):
             if isinstance(outcome, GenerationError):
                 break  # of a draft row: it is sampled again if the text gets there, and fails then
             token, score = outcome
+            if unlimited.get(number, token) != token:
+                active.note_shortened(number)
             tokens.append(token)
             if score is not None:
                 active.note_score(score, number)

@@ -29,7 +29,7 @@ from maskwright.engine.kv.blocks import BlockPool
 from maskwright.engine.on_device.steps import DeviceSteps
 from maskwright.engine.request.active import Active
 from maskwright.engine.request.generation import Generation
-from maskwright.engine.request.request import Delta, FinishReason, Request
+from maskwright.engine.request.request import COMPLETE, Delta, FinishReason, Request
 from maskwright.engine.request.trace import Record, Trace
 from maskwright.engine.request.wake_ups import WakeUps
 from maskwright.engine.schedule.scheduler import FIXED_ROWS, Scheduler
@@ -51,18 +51,6 @@ from maskwright.models.device import launching_on
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
-
-COMPLETE = frozenset(
-    {
-        FinishReason.STOP,
-        FinishReason.STOP_STRING,
-        FinishReason.STOP_TOKEN,
-        FinishReason.GRAMMAR,
-        FinishReason.LENGTH,
-    }
-)
-"""Finish reasons of answers that came to their own end, whose lengths the admission gate learns
-from."""
 
 
 class Engine:
@@ -277,7 +265,8 @@ class Engine:
         generation.when_ended(self._left)
 
     def _left(self, trace: Trace) -> None:
-        """Tell the admission gate that an admitted request has ended."""
+        """Tell the admission gate that an admitted request has ended. It learns from the lengths of
+        answers that came to their own end."""
         self._gate.leave(
             trace.id,
             steps=trace.steps,

@@ -229,6 +229,26 @@ class Runner:
             outcomes.update((i, _outcome(token)) for i, token in zip(others, chosen, strict=True))
         return [outcomes[i] for i in range(len(rows))]
 
+    def draw_without_limit(
+        self,
+        logits: Tensor,
+        rows: SequenceOf[SampleRow],
+        free: SequenceOf[tuple[int, Mask]],
+    ) -> dict[int, int | None]:
+        """Draw the tokens that some of `rows` would have without a token limit, which makes their
+        masks smaller: by the number of each row, its token under the mask in `free`, None where
+        none can be drawn. `logits` float32 `[rows, vocab]` are left as they are."""
+        numbers = [number for number, _ in free]
+        some = [
+            rows[number]._replace(params=replace(rows[number].params, logprobs=None))
+            for number in numbers
+        ]
+        drawn = self.sample(logits[numbers], some, [mask for _, mask in free])
+        return {
+            number: None if isinstance(outcome, GenerationError) else outcome[0]
+            for number, outcome in zip(numbers, drawn, strict=True)
+        }
+
 
 def _words(vocab_size: int) -> int:
     """Return the words of a mask."""

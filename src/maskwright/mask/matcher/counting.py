@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from maskwright.mask.budget.masks import BudgetMasks
+from maskwright.mask.matcher.forced import ForcedText
 from maskwright.mask.matcher.matcher import Matcher
 from maskwright.mask.matcher.token_counts import TokenCounts, Unfinished, first_inside
 from maskwright.mask.position import Position
@@ -88,8 +89,8 @@ class CountingMatcher(Matcher):
         self._path[-1] = position
         self._tokens.append(tokens)
 
-    def forced_tokens(self) -> list[int]:
-        return [] if isinstance(self._path[-1], Unfinished) else super().forced_tokens()
+    def _forced_text(self) -> ForcedText | None:
+        return None if isinstance(self._path[-1], Unfinished) else super()._forced_text()
 
     def rollback(self, count: int) -> None:
         super().rollback(count)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from maskwright.automaton.leaf import special_tokens as special
 from maskwright.automaton.machine.exits import Configuration
@@ -13,8 +13,39 @@ MOST_BYTES: Final = 1024
 """Most forced bytes that one call returns."""
 
 
-def forced_bytes(recognizer: Recognizer, here: Configuration, prefix: bytes) -> bytes:
-    """Return the bytes with which every text continues from here."""
+class ForcedRun(NamedTuple):
+    """The canonical tokens of the text that a grammar forces at a position, empty if there are
+    none. After them the text is `complete`, or can be completed within `needs` tokens. `whole`: the
+    forced text, which may be longer than these tokens, goes to the end of the text. `shared`: all
+    of this holds for every text at the position."""
+
+    tokens: tuple[int, ...]
+    complete: bool
+    needs: int
+    whole: bool
+    shared: bool
+
+    def within(self, left: int) -> tuple[int, ...]:
+        """The tokens, if the rest of `left` tokens suffices to complete the text after them;
+        otherwise none."""
+        rest = left - len(self.tokens)
+        fits = rest >= 0 and (self.complete or self.needs <= rest)
+        return self.tokens if fits else ()
+
+
+NOTHING_FORCED: Final = ForcedRun((), complete=False, needs=0, whole=False, shared=True)
+
+
+class ForcedText(NamedTuple):
+    """The bytes with which every text continues from a position, and the configuration after
+    them."""
+
+    data: bytes
+    end: Configuration
+
+
+def forced_text(recognizer: Recognizer, here: Configuration, prefix: bytes) -> ForcedText:
+    """Return the text that the grammar forces from `here` on, after the text `prefix`."""
     forced = bytearray()
     while len(forced) < MOST_BYTES and (byte := recognizer.forced_byte(here)):
         following = recognizer.advance(here, byte, prefix + forced)
@@ -22,18 +53,17 @@ def forced_bytes(recognizer: Recognizer, here: Configuration, prefix: bytes) -> 
             break
         forced += byte
         here = following
-    return bytes(forced)
+    return ForcedText(bytes(forced), here)
 
 
-def forced_tokens(recognizer: Recognizer, here: Configuration, prefix: bytes) -> list[int]:
-    """Return the canonical tokens of the forced bytes, as far as the following text can't change
-    them.
+def canonical_tokens(recognizer: Recognizer, data: bytes) -> list[int]:
+    """Return the canonical tokens of the forced bytes `data`, as far as the following text can't
+    change them.
 
     The vocabulary's tokenizer divides the bytes into tokens. If the bytes from the beginning of
     some token on are a proper prefix of a longer token, the tokenizer might merge them with what
     follows. So that token and all after it are left out.
     """
-    data = forced_bytes(recognizer, here, prefix)
     if not data:
         return []
     vocabulary = recognizer.vocabulary

@@ -14,7 +14,13 @@ from maskwright.automaton.events.events import Event
 from maskwright.automaton.machine.machine import Added
 from maskwright.errors import InputError, LimitError, named, whole_number
 from maskwright.mask.budget.masks import BudgetMasks
-from maskwright.mask.matcher.forced import forced_tokens
+from maskwright.mask.matcher.forced import (
+    NOTHING_FORCED,
+    ForcedRun,
+    ForcedText,
+    canonical_tokens,
+    forced_text,
+)
 from maskwright.mask.matcher.reader import EventReader
 from maskwright.mask.position import Position
 from maskwright.mask.recognizer import Recognizer
@@ -289,32 +295,58 @@ class Matcher:
     def forced_tokens(self) -> list[int]:
         """Return the tokens that must come next, whatever the model prefers, in the tokenizer's
         own division."""
-        if self.terminated:
-            return []
-        here = self._path[-1]
-        if here.forced_byte == b"":
-            return []
-        return self._find_forced_tokens()
+        forced = self._forced_text()
+        return [] if forced is None else canonical_tokens(self.recognizer, forced.data)
 
-    @_reading
-    def _find_forced_tokens(self) -> list[int]:
-        here = self._path[-1].configuration
-        return forced_tokens(self.recognizer, here, bytes(self._read()))
-
-    def forced_run(self, left: int) -> list[int]:
-        """The forced tokens, if the rest of `left` tokens suffices to complete the text after them;
-        otherwise none."""
-        run = self.forced_tokens()
-        if not run or len(run) > left:
-            return []
-        taken = 0
+    def forced_run(self) -> ForcedRun:
+        """The forced tokens, and what comes after them."""
+        forced = self._forced_text()
+        if forced is None:
+            return NOTHING_FORCED
+        run = canonical_tokens(self.recognizer, forced.data)
+        whole = self.by_position and self._is_end(forced)
+        taken, shared, complete, needs = 0, self.by_position, False, 0
         try:
-            while taken < len(run) and self.accept(run[taken]):
+            for token in run:
+                before = self._path[-1]
+                if not self.accept(token):
+                    return NOTHING_FORCED._replace(whole=whole, shared=False)
                 taken += 1
-            fits = taken == len(run) and (self.complete or self.ends_within(left - taken))
+                shared = shared and before.moves.get(token) is self._path[-1]
+            if run:
+                complete = self.complete
+                needs = 0 if complete else self.min_tokens
+            if run or whole:
+                shared = shared and not self.costs_depend_on_text
         finally:
             self.rollback(taken)
-        return run if fits else []
+        return ForcedRun(tuple(run), complete, needs, whole, shared)
+
+    def _forced_text(self) -> ForcedText | None:
+        """The text that must come next, None if there is none."""
+        here = self._path[-1]
+        if self.terminated or here.forced_byte == b"":
+            return None
+        return self._find_forced_text()
+
+    @_reading
+    def _find_forced_text(self) -> ForcedText:
+        here = self._path[-1].configuration
+        return forced_text(self.recognizer, here, bytes(self._read()))
+
+    @_reading
+    def _is_end(self, forced: ForcedText) -> bool:
+        """Whether the text is complete after what is forced."""
+        return self.recognizer.complete(self.recognizer.position(forced.end))
+
+    def free_mask(self, budget: int, mask: npt.NDArray[np.int32]) -> npt.NDArray[np.int32] | None:
+        """The mask without a budget, int32 [words], if that allows more than `mask`, which has just
+        been filled under `budget`; otherwise None."""
+        if budget >= self._path[-1].sufficient_budget:
+            return None
+        free = np.empty_like(mask)
+        self.fill_mask(free)
+        return None if np.array_equal(free, mask) else free
 
     def ends_within(self, left: int) -> bool:
         """Whether the text can certainly be completed within `left` tokens."""

@@ -93,8 +93,18 @@ def usage_body(usage: Usage) -> Json:
         "completion_tokens": usage.completion_tokens,
         "total_tokens": usage.total_tokens,
         "prompt_tokens_details": {"cached_tokens": usage.cached_tokens},
-        "completion_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
+        "completion_tokens_details": completion_details(usage),
     }
+
+
+def completion_details(usage: Usage) -> Json:
+    """Return the figures about the tokens of answers."""
+    return {"reasoning_tokens": usage.reasoning_tokens, **shortening(usage)}
+
+
+def shortening(usage: Usage) -> Json:
+    """Return where the token limit has changed an answer; nothing if it hasn't."""
+    return {} if usage.shortened_at is None else {"shortened_at": usage.shortened_at}
 
 
 def _logprobs(entries: list[Json] | None) -> Json | None:

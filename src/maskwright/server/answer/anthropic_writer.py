@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any, Final, cast
 
-from maskwright.server.answer.answers import event
+from maskwright.server.answer.answers import event, shortening
 from maskwright.server.answer.choices import Answer, ChoiceDelta, Usage
 from maskwright.server.answer.parts import ArgumentsText, CallBegun, Part, Reasoning, TextPart
 from maskwright.server.errors import anthropic_error
@@ -159,6 +159,7 @@ def _usage(usage: Usage) -> Json:
         "cache_creation_input_tokens": 0,
         "cache_read_input_tokens": usage.cached_tokens,
         "output_tokens": usage.completion_tokens,
+        **shortening(usage),
     }
 
 

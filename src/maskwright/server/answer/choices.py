@@ -25,13 +25,15 @@ class Usage:
     """Tokens of one request: of its prompts, each counted once, and of all its choices together.
 
     `cached_tokens`: tokens of the prompts that were found in the prefix cache. `reasoning_tokens`:
-    tokens of reasoning sections, which `completion_tokens` includes.
+    tokens of reasoning sections, which `completion_tokens` includes. `shortened_at`: the least of
+    the choices' own (see `Answer`).
     """
 
     prompt_tokens: int
     completion_tokens: int
     cached_tokens: int = 0
     reasoning_tokens: int = 0
+    shortened_at: int | None = None
 
     @property
     def total_tokens(self) -> int:
@@ -42,7 +44,9 @@ class Usage:
 class Answer:
     """The whole answer of one generation; `finish_reason` is OpenAI's name. `parts`: what
     `message` joins, in order. `likelihood`: the mean log-probability of its tokens, if they have
-    scores. `stop`: the stop string or stop token that ended it."""
+    scores. `stop`: the stop string or stop token that ended it. `shortened_at`: the number of the
+    first token, counted from 0, that the token limit has changed, or the number of tokens where it
+    has only cut the answer; None if neither."""
 
     message: WholeAnswer
     tokens: int
@@ -52,14 +56,16 @@ class Answer:
     likelihood: float = 0.0
     token_ids: tuple[int, ...] = ()
     stop: str | int | None = None
+    shortened_at: int | None = None
 
 
 @dataclass(slots=True)
 class ChoiceDelta:
     """New output of one generation. The last one has a `finish_reason`, with OpenAI's name.
     `logprobs` are entries in OpenAI's form; None if the client didn't ask for them. `stop`: the
-    stop string or stop token that ended the answer. Nobody changes it; it is made for each token,
-    and not frozen because that takes four times as long."""
+    stop string or stop token that ended the answer. `shortened_at`: as in `Answer`, as far as it is
+    known. Nobody changes it; it is made for each token, and not frozen because that takes four
+    times as long."""
 
     index: int
     parts: list[Part]
@@ -68,10 +74,12 @@ class ChoiceDelta:
     logprobs: list[Json] | None
     token_ids: tuple[int, ...] = ()
     stop: str | int | None = None
+    shortened_at: int | None = None
 
 
-MakeReport: TypeAlias = Callable[[WholeAnswer, Sequence[int]], Awaitable[Json]]
-"""Makes the report of an answer from its parts and its tokens."""
+MakeReport: TypeAlias = Callable[[WholeAnswer, Sequence[int], int | None], Awaitable[Json]]
+"""Makes the report of an answer from its parts, its tokens, and the first of them that the token
+limit has changed."""
 
 
 @dataclass(slots=True)
@@ -116,6 +124,8 @@ class Choices:
         self.token_traces = token_traces
         self.prompts = prompts
         self._tokens = 0
+        self._shortened: dict[int, int] = {}
+        """Where the token limit has changed choices, by their number."""
         self.warnings = warnings
         self._report = report
         self._reasoning = [] if reasoning is None else [reasoning() for _ in generations]
@@ -140,6 +150,7 @@ class Choices:
             completion_tokens=self._tokens,
             cached_tokens=sum(trace.cached_tokens for trace in traces if trace is not None),
             reasoning_tokens=sum(counted.count for counted in self._reasoning),
+            shortened_at=min(self._shortened.values(), default=None),
         )
 
     def prompt_scores(self, index: int) -> PromptScores | None:
@@ -155,11 +166,17 @@ class Choices:
         for generation in self._generations:
             generation.cancel()
 
+    def _note_shortened(self, index: int, at: int | None) -> None:
+        if at is not None:
+            self._shortened[index] = at
+
     async def answers(self) -> list[Answer]:
         """Wait until all choices have ended, and return them. Raises the first error."""
         try:
             ended = await asyncio.gather(*(each.aresult() for each in self._generations))
             self._tokens = sum(one.completion_tokens for one in ended)
+            for index, one in enumerate(ended):
+                self._note_shortened(index, one.shortened_at)
             for trace, one in zip(self.token_traces or (), ended, strict=False):
                 trace.take(one.scores)
             parts = zip(ended, self._readers, self._scores, strict=True)
@@ -168,7 +185,10 @@ class Choices:
                 counted.take(answer.token_ids, answer.parts)
             if self._report is not None:
                 pairs = zip(answers, ended, strict=True)
-                made = [self._report(answer.message, one.token_ids) for answer, one in pairs]
+                made = [
+                    self._report(answer.message, one.token_ids, one.shortened_at)
+                    for answer, one in pairs
+                ]
                 self.reports = [*await asyncio.gather(*made)]
             return answers
         except Exception as error:
@@ -199,6 +219,7 @@ class Choices:
                 if delta.error is not None:
                     raise delta.error
                 self._tokens += len(delta.token_ids)
+                self._note_shortened(index, delta.shortened_at)
                 final = delta.finish_reason is not None
                 parts = await self._readers[index].read(delta.text, delta.token_ids, final=final)
                 if self._reasoning:
@@ -208,7 +229,7 @@ class Choices:
                 scores = self._scores[index]
                 logprobs = None
                 if scores is not None:
-                    logprobs = scores.read(delta.text, delta.token_ids, delta.scores)
+                    logprobs = scores.read(delta.text, delta.token_ids, delta.scores, final=final)
                 for part in parts:
                     if isinstance(part, CallBegun):
                         called.add(index)
@@ -221,9 +242,11 @@ class Choices:
                     reason = _openai_reason(delta.finish_reason, called=index in called)
                     if self._report is not None:
                         told = self._told[index]
-                        self.reports[index] = await self._report(told.message, told.tokens)
-                ids = delta.token_ids
-                yield ChoiceDelta(index, parts, len(ids), reason, logprobs, ids, delta.stop)
+                        self.reports[index] = await self._report(
+                            told.message, told.tokens, delta.shortened_at
+                        )
+                ids, at = delta.token_ids, delta.shortened_at
+                yield ChoiceDelta(index, parts, len(ids), reason, logprobs, ids, delta.stop, at)
                 if is_late:  # told after what came before its time was up
                     raise _time_is_up()
         except Exception as error:
@@ -241,7 +264,7 @@ async def _answer(completion: Completion, reader: PartReader, scores: ScoreReade
     reason = _openai_reason(completion.finish_reason, called=bool(message.calls))
     logprobs = None
     if scores is not None:
-        logprobs = scores.read(completion.text, completion.token_ids, completion.scores)
+        logprobs = scores.read(completion.text, completion.token_ids, completion.scores, final=True)
     likelihood = sum(one.raw for one in completion.scores) / max(1, len(completion.scores))
     return Answer(
         message,
@@ -252,6 +275,7 @@ async def _answer(completion: Completion, reader: PartReader, scores: ScoreReade
         likelihood,
         completion.token_ids,
         completion.stop,
+        completion.shortened_at,
     )
 
 

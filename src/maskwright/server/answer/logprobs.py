@@ -5,7 +5,8 @@ string are held back. An entry is sent with the text in which its token begins. 
 to no text of the answer (end tokens, stop strings) have no entry.
 
 Log-probabilities of prompts have vLLM's form (`prompt_logprobs`), or are the beginning of those of
-text completions that return the prompt before the answer (`echo`).
+text completions that return the prompt before the answer (`echo`). There each token of the answer
+has an entry too, as many as the usage counts: clients that score a prompt count from the end.
 """
 
 from __future__ import annotations
@@ -54,9 +55,12 @@ class TokenNames:
 class ScoreReader:
     """Makes the entries of one answer from its beginning. `scale`: which log-probability they
     contain, the model's own or the one among the tokens that the grammar allows. `as_ids`: a token
-    is named by its id."""
+    is named by its id. `every`: tokens that belong to no text have an entry too, at the end."""
 
-    def __init__(self, vocab: Vocabulary, scale: Scale, *, as_ids: bool = False) -> None:
+    def __init__(
+        self, vocab: Vocabulary, scale: Scale, *, as_ids: bool = False, every: bool = False
+    ) -> None:
+        self._every = every
         self._names = TokenNames(vocab, as_ids=as_ids)
         self._texts = vocab.tokens
         self._scale: Scale = scale
@@ -67,9 +71,11 @@ class ScoreReader:
         self._held: deque[tuple[int, Json]] = deque()
         """Entries that were not sent yet, each with the place of its first character."""
 
-    def read(self, text: str, token_ids: Sequence[int], scores: Sequence[TokenScore]) -> list[Json]:
+    def read(
+        self, text: str, token_ids: Sequence[int], scores: Sequence[TokenScore], *, final: bool
+    ) -> list[Json]:
         """Return the entries to send with the new text `text`, after adding new tokens and their
-        scores."""
+        scores; `final` if they are the last ones."""
         for token, told in zip(token_ids, scores, strict=False):
             data, begun = self._texts[token], bool(self._decoder.getstate()[0])
             # A token without text comes after a character that was begun and may never end.
@@ -78,7 +84,8 @@ class ScoreReader:
             self._written += len(self._decoder.decode(data))
         self._sent += len(text)
         ready: list[Json] = []
-        while self._held and self._held[0][0] < self._sent:
+        rest = final and self._every
+        while self._held and (rest or self._held[0][0] < self._sent):
             ready.append(self._held.popleft()[1])
         return ready
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import cast
 
-from maskwright.server.answer.answers import event
+from maskwright.server.answer.answers import completion_details, event
 from maskwright.server.answer.choices import Answer, ChoiceDelta, Usage
 from maskwright.server.answer.output_items import OutputItems, Status
 from maskwright.server.json import Json
@@ -103,6 +103,6 @@ def _usage(usage: Usage) -> Json:
         "input_tokens": usage.prompt_tokens,
         "input_tokens_details": {"cached_tokens": usage.cached_tokens, "cache_write_tokens": 0},
         "output_tokens": usage.completion_tokens,
-        "output_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
+        "output_tokens_details": completion_details(usage),
         "total_tokens": usage.total_tokens,
     }

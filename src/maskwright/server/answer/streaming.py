@@ -198,7 +198,8 @@ async def _lines(
                     ready += writer.ended(delta)
                 sends = bool(ready)
                 if exchange.relayed and not known:
-                    ready.insert(0, ToldDelta(delta.index, delta.token_ids, ends).record())
+                    told_now = ToldDelta(delta.index, delta.token_ids, ends, delta.shortened_at)
+                    ready.insert(0, told_now.record())
                 if known:
                     known -= 1
                 tokens[delta.index] += delta.tokens

@@ -180,7 +180,9 @@ class TextWriter:
     def _told(self, usage: Usage) -> Json:
         """Return the body of the usage, without the token that is generated although only the
         prompt is wanted."""
-        return usage_body(replace(usage, completion_tokens=0) if self._reply.only_echo else usage)
+        if self._reply.only_echo:
+            usage = replace(usage, completion_tokens=0, shortened_at=None)
+        return usage_body(usage)
 
     def _usage(self) -> Json:
         """Return the usage in a chunk, which clients expect in all chunks if they ask for any."""

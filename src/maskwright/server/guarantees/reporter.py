@@ -44,16 +44,19 @@ class Reporter:
         self._section = section
         self._body = report_body(request, recipes, report)
 
-    async def report(self, message: WholeAnswer, tokens: Sequence[int]) -> Json:
+    async def report(
+        self, message: WholeAnswer, tokens: Sequence[int], shortened_at: int | None
+    ) -> Json:
         """Return the report of one answer. `valid` is true if every check says so, false if one
-        says no, null if there is none or one can't be decided."""
+        says no, null if there is none or one can't be decided. `shortened_at`: the first of the
+        `tokens` that the token limit has changed."""
         checks = checks_of(
             self._request, self._recipes, message, tokens, self._vocabulary, self._section
         )
         verdicts = await self._verdicts(checks)
         found = [verdict["valid"] for verdict in verdicts]
         valid = False if False in found else None if None in found or not found else True
-        return {**self._body, "valid": valid, "checks": verdicts}
+        return {**self._body, "shortened_at": shortened_at, "valid": valid, "checks": verdicts}
 
     async def _verdicts(self, checks: list[Check]) -> list[Json]:
         if not checks:

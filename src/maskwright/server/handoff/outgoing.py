@@ -93,7 +93,7 @@ class OutgoingBlocks:
             "key": naming.key,
             "created": naming.created,
             "seeds": choices.seeds,
-            "deltas": [[one.index, one.ends, *one.token_ids] for one in told],
+            "deltas": [one.told for one in told],
             "sent": {"blocks": sent.blocks, "arrived": sent.arrived, "bytes": sent.sent_bytes},
         }
 
@@ -165,7 +165,7 @@ async def _first_deltas(choices: Choices) -> list[ToldDelta]:
         async for delta in deltas:
             if delta is not None:
                 ends = delta.finish_reason is not None
-                told.append(ToldDelta(delta.index, delta.token_ids, ends))
+                told.append(ToldDelta(delta.index, delta.token_ids, ends, delta.shortened_at))
                 waiting.discard(delta.index)
             if not waiting:
                 break

@@ -17,12 +17,12 @@ NAMES: Final = frozenset({"request_id", "traceparent", "key"})
 
 FIELDS: Final = (
     *("request_id", "key", "received", "route", "stream", "index", "choices", "shape", "grammar"),
-    *("service", "adapter", "finish_reason", "error", "prompt_tokens", "cached_tokens"),
-    *("completion_tokens", "sampled_tokens", "forced_tokens", "drafted_tokens", "accepted_tokens"),
-    *("steps", "preemptions", "kv_blocks_peak", "mask_rows", "mask_hits", "mask_ms", "questions"),
-    *("late_rows", "late_ms", "preempted_ms", "compile_ms", "render_ms", "queue_ms", "prefill_ms"),
-    *("decode_ms", "paused_ms", "total_ms", "ttft_ms", "tpot_ms", "longest_gap_ms"),
-    *("client_ttft_ms", "stream_ms", "request_ms"),
+    *("service", "adapter", "finish_reason", "shortened_at", "error", "prompt_tokens"),
+    *("cached_tokens", "completion_tokens", "sampled_tokens", "forced_tokens", "drafted_tokens"),
+    *("accepted_tokens", "steps", "preemptions", "kv_blocks_peak", "mask_rows", "mask_hits"),
+    *("mask_ms", "questions", "late_rows", "late_ms", "preempted_ms", "compile_ms", "render_ms"),
+    *("queue_ms", "prefill_ms", "decode_ms", "paused_ms", "total_ms", "ttft_ms", "tpot_ms"),
+    *("longest_gap_ms", "client_ttft_ms", "stream_ms", "request_ms"),
 )
 """Fields of a trace that are kept."""
 

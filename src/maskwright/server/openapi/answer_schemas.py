@@ -129,7 +129,7 @@ def _shared() -> Schemas:
     token: Schemas = {"token": text(), "logprob": LIKELIHOOD, "bytes": array(integer(0, 255))}
     ranked = record({"logprob": LIKELIHOOD, "rank": integer(1), "decoded_token": text()})
     by_id: Json = {"type": "object", "additionalProperties": ranked}
-    cached, thought = record({"cached_tokens": COUNT}), record({"reasoning_tokens": COUNT})
+    cached = record({"cached_tokens": COUNT})
     return {
         "PromptLogprobs": array(nullable(by_id), "For each token of the prompt; null first."),
         "TokenLogprob": record({**token, "top_logprobs": array(record(token))}),
@@ -139,10 +139,21 @@ def _shared() -> Schemas:
                 "completion_tokens": COUNT,
                 "total_tokens": COUNT,
                 "prompt_tokens_details": cached,
-                "completion_tokens_details": thought,
+                "completion_tokens_details": completion_details(),
             }
         ),
     }
+
+
+def completion_details() -> Json:
+    """Describe the figures about the tokens of answers."""
+    return record({"reasoning_tokens": COUNT}, shortening())
+
+
+def shortening() -> Schemas:
+    """Describe what a usage says of a token limit that has changed an answer."""
+    about = "The least number of a token that the token limit has changed, of all choices."
+    return {"shortened_at": integer(0, about=about)}
 
 
 def _told() -> Schemas:
@@ -168,6 +179,13 @@ def _told() -> Schemas:
             "counts": record(dict.fromkeys(entries, COUNT)),
             **entries,
             "checks": array(check),
+            "shortened_at": nullable(
+                integer(
+                    0,
+                    about="The number of the first token that the token limit has changed, or of "
+                    "all tokens where it has only cut the answer.",
+                )
+            ),
             "valid": valid,
         },
         {"tool_choice": text(), "tools": array(record({"name": text(), "param": text()}))},

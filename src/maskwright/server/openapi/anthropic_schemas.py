@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from maskwright.server.json import Json
-from maskwright.server.openapi.answer_schemas import COUNT
+from maskwright.server.openapi.answer_schemas import COUNT, shortening
 from maskwright.server.openapi.builders import (
     ANYTHING,
     NOTHING,
@@ -157,7 +157,7 @@ def _counted() -> Schemas:
 def _usage() -> Json:
     counts = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
     about = "Tokens of the prompt that were found in the cache are no part of `input_tokens`."
-    return record({**dict.fromkeys(counts, COUNT), "output_tokens": COUNT}, about=about)
+    return record({**dict.fromkeys(counts, COUNT), "output_tokens": COUNT}, shortening(), about)
 
 
 def _error() -> Json:

@@ -6,7 +6,7 @@ from typing import Final
 
 from maskwright.server.answer.output_items import CUSTOM, FUNCTION, MESSAGE, REASONING, ItemKind
 from maskwright.server.json import Json
-from maskwright.server.openapi.answer_schemas import COUNT
+from maskwright.server.openapi.answer_schemas import COUNT, completion_details
 from maskwright.server.openapi.builders import (
     ANYTHING,
     NOTHING,
@@ -44,7 +44,7 @@ def _response() -> Json:
             "input_tokens": COUNT,
             "input_tokens_details": record({"cached_tokens": COUNT, "cache_write_tokens": COUNT}),
             "output_tokens": COUNT,
-            "output_tokens_details": record({"reasoning_tokens": COUNT}),
+            "output_tokens_details": completion_details(),
             "total_tokens": COUNT,
         }
     )

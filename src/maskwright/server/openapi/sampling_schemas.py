@@ -33,9 +33,10 @@ from maskwright.server.request.sampling_fields import (
 
 TOKEN_ID: Final[Json] = integer(0, MAX_TOKENS - 1)
 _DELTA: Final[Json] = array(
-    {"type": ["integer", "boolean"]},
-    "The choice, whether the delta ends it, and its tokens.",
-    minItems=2,
+    {"type": ["integer", "boolean", "null"]},
+    "The choice, whether the delta ends it, the first token of the choice that its token limit has "
+    "changed (null for none), and the tokens of the delta.",
+    minItems=3,
 )
 
 _ABOUT_NUMBERS: Final = {
@@ -137,6 +138,11 @@ def own_schemas() -> Schemas:
             ),
             "continuation": continuation,
             "explain": flag("Keep for `/v1/explain` how each token was chosen.", default=False),
+            "length_if_shortened": flag(
+                "The finish reason of an answer that the token limit has shortened is `length`, "
+                "also if its text is whole.",
+                default=True,
+            ),
             "logprobs": one_of(
                 get_args(Scale),
                 "The log-probabilities are the model's own (`raw`, the default), or conditional "

@@ -67,16 +67,25 @@ class Naming:
 @dataclass(frozen=True, slots=True)
 class ToldDelta:
     """One delta that another server has told: of choice `index`, with these tokens; `ends`: it was
-    the last one of its choice."""
+    the last one of its choice. `shortened_at`: the first token of the choice that its token limit
+    has changed, None if there is none up to here."""
 
     index: int
     token_ids: tuple[int, ...]
     ends: bool
+    shortened_at: int | None = None
+
+    @property
+    def told(self) -> list[int | bool | None]:
+        """The delta as servers tell it each other."""
+        return [self.index, self.ends, self.shortened_at, *self.token_ids]
 
     def record(self) -> bytes:
         """Return the comment with this record."""
         # Written without an encoder of JSON: it precedes every text of a stream.
-        told = ",".join((str(self.index), ("false", "true")[self.ends], *map(str, self.token_ids)))
+        at = "null" if self.shortened_at is None else str(self.shortened_at)
+        ends = ("false", "true")[self.ends]
+        told = ",".join((str(self.index), ends, at, *map(str, self.token_ids)))
         return RECORD + b'{"delta":[%b]}\n\n' % told.encode()
 
 
@@ -96,6 +105,12 @@ class StreamBeginning:
         return tuple(
             token for delta in self.deltas if delta.index == index for token in delta.token_ids
         )
+
+    def shortened_at(self, index: int) -> int | None:
+        """Return the first of the tokens of choice `index` that its token limit has changed; None
+        if there is none."""
+        told = (delta.shortened_at for delta in reversed(self.deltas) if delta.index == index)
+        return next(told, None)
 
     def cuts(self, index: int) -> tuple[int, ...]:
         """Return the numbers of tokens of choice `index` after which a delta ended. The last delta
@@ -144,8 +159,9 @@ def parse_continuation(value: object) -> StreamBeginning:
 
 def _delta(value: object) -> ToldDelta:
     match value:
-        case [int(index), bool(ends), *tokens] if index >= 0:
-            return ToldDelta(index, _integers(cast(list[object], tokens)), ends)
+        case [int(index), bool(ends), at, *tokens] if index >= 0:
+            [shortened_at] = [None] if at is None else _integers([at])
+            return ToldDelta(index, _integers(cast(list[object], tokens)), ends, shortened_at)
         case _:
             raise _unusable("not what a server has told")
 

@@ -13,7 +13,7 @@ from maskwright.server.request.fields import Fields, as_number, invalid
 
 KNOWN = (
     *("logprobs", "trace", "service", "timeout", "additional_properties", "report", "explain"),
-    "continuation",
+    *("length_if_shortened", "continuation"),
 )
 """The fields of the field."""
 
@@ -30,6 +30,8 @@ class OwnOptions:
       None for the server's setting.
     - `report`: return with each choice what was enforced, and whether the choice keeps to it.
     - `explain`: keep for a while how each token was chosen.
+    - `length_if_shortened`: the finish reason of an answer that the token limit has shortened says
+      so, also where its text is whole.
     - `continuation`: the beginning of the answer, which another server has generated.
     """
 
@@ -41,6 +43,7 @@ class OwnOptions:
     additional_properties: AdditionalProperties | None = None
     report: bool = False
     explain: bool = False
+    length_if_shortened: bool = True
     continuation: StreamBeginning | None = None
 
     @property
@@ -77,6 +80,7 @@ def parse_own_options(body: Fields, *, scored: bool) -> OwnOptions:
         ),
         own.boolean("report"),
         own.boolean("explain"),
+        own.boolean("length_if_shortened", default=True),
         _continuation(own),
     )
 

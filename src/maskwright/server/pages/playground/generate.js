@@ -121,7 +121,7 @@ export class Generate {
       h("p", { class: "legend" },
         h("span", { class: "token chosen" }, "chosen"), " by the model, ",
         h("span", { class: "token forced" }, "forced"), " by the shape",
-        reason === "length" && h("strong", {}, " · ended at the limit of tokens")),
+        reason === "length" && h("strong", {}, " · shortened by the limit of tokens")),
       this.#bars(found.steps),
       h("dl", { class: "facts" }, facts.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
       found.wanted.length > 0 && h("p", {}, "The model wanted but could not write: ",
