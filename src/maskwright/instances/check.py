@@ -13,7 +13,7 @@ from importlib.metadata import version
 from itertools import islice
 from typing import Any, Final, NoReturn
 
-from jsonschema import Draft4Validator, Draft202012Validator, ValidationError
+from jsonschema import Draft4Validator, Draft7Validator, Draft202012Validator, ValidationError
 from jsonschema.validators import extend, validator_for
 from jsonschema_specifications import REGISTRY
 
@@ -39,7 +39,7 @@ class InstanceCheck:
         tree = exact_json(schema)
         kind: Any = validator_for(tree, default=Draft202012Validator)
         self.by = f"jsonschema {version('jsonschema')}, {kind.__name__}"
-        self._kind = _with_exact_integers(kind)
+        self._kind = _with_exact_integers(_with_dependencies(kind))
         self._tree = tree
 
     def errors(self, text: str, most: int) -> list[ValidationError]:
@@ -80,6 +80,14 @@ def _integer(digits: str) -> int | Decimal:
 
 def _refuse_constant(name: str) -> NoReturn:
     raise NotJsonError(f"{name} is not a number of JSON")
+
+
+def _with_dependencies(kind: Any) -> Any:
+    """A validator that obeys `dependencies` in drafts that have it no more, as they allow."""
+    if "dependencies" in kind.VALIDATORS:
+        return kind
+    validators: Any = {"dependencies": Draft7Validator.VALIDATORS["dependencies"]}
+    return extend(kind, validators=validators)
 
 
 def _with_exact_integers(kind: Any) -> Any:

@@ -174,6 +174,23 @@ def _read_dependencies(source: SchemaObject, setting: Json, place: str) -> list[
     return assertions
 
 
+def _read_old_dependencies(
+    source: SchemaObject, setting: Json, place: str
+) -> list[Assertion] | str:
+    """`dependencies`, which since draft 2019-09 may be anybody's name for anything."""
+    if not source.draft.is_old and not _are_dependencies(setting):
+        return f"not a keyword of {source.draft.title}, and no object of schemas and arrays of names"
+    return _read_dependencies(source, setting, place)
+
+
+def _are_dependencies(setting: Json) -> bool:
+    return isinstance(setting, dict) and all(
+        isinstance(each, dict | bool)
+        or (isinstance(each, list) and all(isinstance(name, str) for name in each))
+        for each in setting.values()
+    )
+
+
 CONTAINER_KEYWORDS: Final[dict[str, KeywordReader]] = {
     "minItems": _read_min_items,
     "maxItems": _read_max_items,
@@ -191,5 +208,5 @@ CONTAINER_KEYWORDS: Final[dict[str, KeywordReader]] = {
     "maxProperties": _read_max_properties,
     "dependentRequired": _read_dependencies,
     "dependentSchemas": _read_dependencies,
-    "dependencies": _read_dependencies,
+    "dependencies": _read_old_dependencies,
 }

@@ -72,7 +72,8 @@ KEYWORD_GROUPS: Final = (
         "items properties patternProperties additionalProperties allOf anyOf oneOf not",
     ),
     _group("applicator", _OLDEST, Draft.DRAFT2019, "additionalItems"),
-    _group("applicator", _OLDEST, Draft.DRAFT7, "dependencies"),
+    # Later drafts define it no more, but allow validators to obey it still, and schemas contain it.
+    _group("applicator", _OLDEST, _NEWEST, "dependencies"),
     _group("applicator", Draft.DRAFT6, _NEWEST, "contains propertyNames"),
     _group("applicator", Draft.DRAFT7, _NEWEST, "if then else"),
     _group("applicator", Draft.DRAFT2019, _NEWEST, "dependentSchemas"),

@@ -23,7 +23,7 @@ _REASONS: Final = frozenset(
     {"reason", "reasons", "reasoning", "thought", "thoughts", "explanation", "rationale"}
 )
 """Names of properties in which a model gives reasons for what it writes after them."""
-_BY_NAME: Final = ("properties", "patternProperties", "dependentSchemas", "$defs", "definitions")
+_BY_NAME: Final = ("properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions")
 _LISTS: Final = ("anyOf", "oneOf", "allOf", "prefixItems", "items")
 _SINGLE: Final = (
     *("items", "additionalItems", "unevaluatedItems", "contains"),
