@@ -10,7 +10,7 @@ from typing import Final
 
 from maskwright.errors import LimitError
 from maskwright.grammar.regular.terms import ANYTHING, EMPTY, Regular, alt, intersection
-from maskwright.grammar.schema.order import name_order
+from maskwright.grammar.shape.order import name_order
 from maskwright.grammar.schema.tree import (
     TYPES,
     AllOf,
