@@ -86,7 +86,16 @@ def test_zero_with_an_exponent() -> None:
             assert contains(term, text) is inside(Decimal(0), within), (text, within)
 
 
-TINY_BOUNDS = ["0", "1e-18", "1e-19", "1e-21", "1e-40", "-1e-40", "1.0000000000000001e-40", "5e-324"]
+TINY_BOUNDS = [
+    "0",
+    "1e-18",
+    "1e-19",
+    "1e-21",
+    "1e-40",
+    "-1e-40",
+    "1.0000000000000001e-40",
+    "5e-324",
+]
 TINY_TEXTS = [
     f"{sign}{mantissa}e{exponent}"
     for sign in ("", "-")

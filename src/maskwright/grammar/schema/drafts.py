@@ -99,6 +99,17 @@ def _keywords_of(draft: Draft) -> frozenset[str]:
 KEYWORDS: Final[dict[Draft, frozenset[str]]] = {draft: _keywords_of(draft) for draft in Draft}
 """The keywords of each draft that assert something."""
 
+NAMING: Final = ("$schema", "$id", "$anchor", "$dynamicAnchor")
+"""Keywords that assert nothing, but name a schema or its draft by a string."""
+HOLDING: Final = ("$defs", "definitions")
+"""Keywords that assert nothing, but hold schemas that references may name."""
+BY_NAME: Final = frozenset(
+    ("properties", "patternProperties", "dependentSchemas", "dependentRequired", "dependencies")
+) | {*HOLDING}
+"""Keywords whose settings are objects of settings by name."""
+READ_BY_NAME: Final = frozenset[str]().union(*KEYWORDS.values()) - {"const"} | {*NAMING, *HOLDING}
+"""The keywords that are read in some draft, without `const`, which may be null."""
+
 ANNOTATIONS: Final = frozenset(
     "$schema $id id $comment $anchor $dynamicAnchor $recursiveAnchor $vocabulary title description"
     " default examples deprecated readOnly writeOnly contentEncoding contentMediaType"

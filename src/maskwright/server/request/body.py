@@ -2,7 +2,7 @@
 
 Refused are bodies that are too large, nested too deep, not UTF-8, not JSON by RFC 8259 (`NaN`, lone
 surrogates) or not an object. The order of properties is kept. If a name is repeated, the last value
-counts, at the place of the first.
+counts, at the place of the first; a shape is read as it is written, and warned of.
 
 A large body takes some hundred milliseconds to parse and check. This is done in another thread,
 because every stream of the server waits for its event loop.
@@ -20,6 +20,7 @@ from typing import Final, NoReturn, TypeVar, cast
 from starlette.requests import Request
 
 from maskwright.errors import InputError
+from maskwright.grammar.schema.document import object_of
 from maskwright.server.errors import HttpError
 
 T = TypeVar("T")
@@ -63,7 +64,9 @@ async def read_as(request: Request, limit: int, convert: Callable[[dict[str, obj
 def parse_object(data: bytes) -> dict[str, object]:
     """Parse one JSON object. Raises InputError with line and column of the first error."""
     try:
-        value: object = json.loads(data.decode("utf-8"), parse_constant=_refuse_constant)
+        value: object = json.loads(
+            data.decode("utf-8"), parse_constant=_refuse_constant, object_pairs_hook=object_of
+        )
     except UnicodeDecodeError as error:
         raise _invalid(f"the body is not UTF-8 (byte {error.start})") from None
     except json.JSONDecodeError as error:

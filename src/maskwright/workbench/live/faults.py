@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple
 
 from maskwright.errors import GrammarError, InputError, RegexError, SchemaError, StructuralTagError
+from maskwright.grammar.schema.document import object_of
 from maskwright.workbench.pointer import ValueSpan, pointer_of, value_spans
 
 ShapeKind = Literal["schema", "regex", "lark", "gbnf", "ebnf", "structural_tag", "tools"]
@@ -37,7 +38,7 @@ def read_json_shape(text: str) -> Any:
     """The value of a shape that is written in JSON. Raises `GrammarError` with its place for what
     is no JSON."""
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=object_of)
     except json.JSONDecodeError as error:
         raise GrammarError(f"not valid JSON: {error.msg}", text=text, position=error.pos) from None
     except (ValueError, RecursionError):
