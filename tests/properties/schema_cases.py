@@ -204,12 +204,6 @@ CASES = [
         },
         OBJECTS,
     ),
-    Case(
-        "keywords that are null",
-        {"type": "object", "required": None, "properties": {"a": {"const": 1, "enum": None}}},
-        OBJECTS,
-    ),
-    Case("dependencies", {"type": "object", "dependencies": {"a": ["b"], "c": False}}, OBJECTS),
     Case("object", {"type": "object"}, OBJECTS),
     Case("closed object", _object(a=INTEGER, b={"type": "string"}), OBJECTS),
     Case("required", {**_object(a=True, b=True), "required": ["b"]}, OBJECTS),

@@ -296,5 +296,5 @@ def _input_remarks(name: str, wanted: CustomInput) -> tuple[ReportEntry, ...]:
             return ()
         case "regex":
             return pattern_remarks(wanted.definition, f"/{name}")
-        case "lark":
+        case _:
             return grammar_remarks(wanted.definition, f"/{name}")
