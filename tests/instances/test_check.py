@@ -20,6 +20,9 @@ from maskwright.instances import InstanceCheck, NotJsonError, UndecidedError
         ({"maximum": 0.3}, "0.30000000000000001", "greater than the maximum"),
         ({"$schema": "http://json-schema.org/draft-07/schema#", "items": [{}, False]}, "[1]", None),
         (False, "1", "False schema"),
+        ({"dependencies": {"a": ["b"]}}, '{"a": 1}', "'b' is a dependency of 'a'"),
+        ({"dependencies": {"a": False}}, '{"a": 1}', "False schema"),
+        ({"dependencies": {"a": ["b"]}}, '{"b": 1}', None),
     ],
 )
 def test_errors(schema: Any, text: str, told: str | None) -> None:

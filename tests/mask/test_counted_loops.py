@@ -61,7 +61,7 @@ REASONS = {
         grammar/rules/captures.py: _capturing _peel
         grammar/rules/tree.py: all_parts
         grammar/schema/document.py: check _refuse _deep_place
-        grammar/schema/order.py: name_order
+        grammar.shape.order.py: name_order
         grammar/schema/references.py: _needs_registry
         grammar/tags/free_text.py: _FreeText.reachable
         automaton/rules/network.py: RuleNetwork._live_nodes

@@ -123,6 +123,11 @@ CASES = [
         {"type": "number", "minimum": 1, "anyOf": [{"maximum": 1}, {"minimum": 12}]},
         SCALARS,
     ),
+    Case(
+        "one of scalars",
+        {"oneOf": [{"const": 1}, {"enum": [2, None]}, {"const": 1.0}, {"maximum": 12}]},
+        SCALARS,
+    ),
     Case("string", {"type": "string"}, STRINGS),
     Case("minLength", {"type": "string", "minLength": 2}, STRINGS),
     Case("maxLength", {"type": "string", "maxLength": 1}, STRINGS),
@@ -139,6 +144,11 @@ CASES = [
     Case("enum and pattern", {"enum": ["a", "ab", "b", "abc"], "pattern": "b"}, STRINGS),
     Case(
         "any of strings", {"anyOf": [{"const": "ab"}, {"pattern": "^b"}, {"const": "é"}]}, STRINGS
+    ),
+    Case(
+        "one of strings",
+        {"oneOf": [{"const": "a"}, {"enum": ["b", "ab"]}, {"const": "ab"}, {"pattern": "^b"}]},
+        STRINGS,
     ),
     Case("array", {"type": "array"}, ARRAYS),
     Case("items", {"type": "array", "items": INTEGER}, ARRAYS),
@@ -182,6 +192,18 @@ CASES = [
     Case("recursive arrays", LIST, ARRAYS),
     Case("anything", {}, ARRAYS),
     Case("true", True, OBJECTS),
+    Case(
+        "one of tagged objects",
+        {
+            "oneOf": [
+                {"properties": {"a": {"const": 1}}, "required": ["a"]},
+                {"properties": {"a": {"const": "a"}, "b": False}, "required": ["a"]},
+                {"required": ["b"], "properties": {"b": True}, "additionalProperties": False},
+            ],
+            "type": "object",
+        },
+        OBJECTS,
+    ),
     Case("object", {"type": "object"}, OBJECTS),
     Case("closed object", _object(a=INTEGER, b={"type": "string"}), OBJECTS),
     Case("required", {**_object(a=True, b=True), "required": ["b"]}, OBJECTS),

@@ -242,9 +242,9 @@ def test_a_misspelt_keyword_is_told_in_a_header(client: Client, stream: bool) ->
         response_format={"type": "json_schema", "json_schema": {"name": "n", "schema": schema}},
     )
     assert response.status_code == 200
-    told = json.loads(response.headers["x-maskwright-warnings"])
-    assert [text.partition(":")[0] for text in told] == ["/requred", "/properties/a/minimun"]
-    assert "did you mean 'required'?" in told[0]
+    warnings = json.loads(response.headers["x-maskwright-warnings"])
+    assert [text.partition(":")[0] for text in warnings] == ["/requred", "/properties/a/minimun"]
+    assert "did you mean 'required'?" in warnings[0]
     assert "x-maskwright-warnings" not in client.chat().headers
 
 

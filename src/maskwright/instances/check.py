@@ -1,8 +1,9 @@
 """Whether a JSON text is an instance of a schema, as the package `jsonschema` judges it.
 
 It shares no code with the compilers that make masks, so that it finds what they overlook. Formats
-are annotations to it, as the specification has them by default. Nothing is fetched: references to
-other documents than the meta-schemas can't be decided.
+are annotations to it, as the specification has them by default. Keywords that are null are absent,
+as everywhere. Nothing is fetched: references to other documents than the meta-schemas can't be
+decided.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from importlib.metadata import version
 from itertools import islice
 from typing import Any, Final, NoReturn
 
-from jsonschema import Draft4Validator, Draft202012Validator, ValidationError
+from jsonschema import Draft4Validator, Draft7Validator, Draft202012Validator, ValidationError
 from jsonschema.validators import extend, validator_for
 from jsonschema_specifications import REGISTRY
 
+from maskwright.grammar.schema.document import plain
 from maskwright.json_faults import json_reason
 
 _DIGITS: Final = 400
@@ -38,10 +40,10 @@ class InstanceCheck:
 
     def __init__(self, schema: str) -> None:
         """Raises NotJsonError."""
-        tree = exact_json(schema)
+        tree: Any = plain(exact_json(schema))[0]
         kind: Any = validator_for(tree, default=Draft202012Validator)
         self.by = f"jsonschema {version('jsonschema')}, {kind.__name__}"
-        self._kind = _with_exact_integers(kind)
+        self._kind = _with_exact_integers(_with_dependencies(kind))
         self._tree = tree
 
     def errors(self, text: str, most: int) -> list[ValidationError]:
@@ -82,6 +84,14 @@ def _integer(digits: str) -> int | Decimal:
 
 def _refuse_constant(name: str) -> NoReturn:
     raise NotJsonError(f"{name} is not a number of JSON")
+
+
+def _with_dependencies(kind: Any) -> Any:
+    """A validator that obeys `dependencies` in drafts that have it no more, as they allow."""
+    if "dependencies" in kind.VALIDATORS:
+        return kind
+    validators: Any = {"dependencies": Draft7Validator.VALIDATORS["dependencies"]}
+    return extend(kind, validators=validators)
 
 
 def _with_exact_integers(kind: Any) -> Any:

@@ -49,6 +49,7 @@ T = TypeVar("T")
 
 WARNINGS: Final = "x-maskwright-warnings"
 MOST_WARNINGS: Final = 10
+LONGEST_WARNING: Final = 240
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,11 +244,12 @@ class GenerationRoutes:
 
 
 def _warnings(warnings: Sequence[str]) -> dict[str, str]:
-    """Return the header with warnings about names in a schema that resemble keywords: a JSON array
-    of strings, bounded in number and length."""
+    """Return the header with what in a shape demands less than it seems to: a JSON array of
+    strings, bounded in number and length."""
     if not warnings:
         return {}
-    told = [text if len(text) <= 200 else f"{text[:199]}…" for text in warnings[:MOST_WARNINGS]]
+    most = LONGEST_WARNING
+    told = [t if len(t) <= most else f"{t[: most - 1]}…" for t in warnings[:MOST_WARNINGS]]
     return {WARNINGS: json.dumps(told)}
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from maskwright.grammar.schema.document import escape, unescape
+from maskwright.grammar.schema.tree import ReportEntry
 
 _TOKEN: Final = re.compile(
     r'[ \t\r\n]*(?:(?P<mark>[\[\]{},:])|(?P<string>"(?:[^"\\]|\\.)*"?)'
@@ -59,6 +60,11 @@ def reference_tokens(pointer: str) -> list[str]:
 def pointer_of(*tokens: str | int) -> str:
     """The pointer of these names and indexes."""
     return "".join(f"/{escape(str(token))}" for token in tokens)
+
+
+def entry_pointer(entry: ReportEntry) -> str:
+    """The pointer of what an entry of a report is about."""
+    return entry.pointer + (pointer_of(entry.keyword) if entry.keyword else "")
 
 
 def pointer_at(prefix: str) -> str:

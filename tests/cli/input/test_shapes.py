@@ -52,6 +52,44 @@ def test_a_schema_that_is_no_json(text: str, told: str, tmp_path: Path) -> None:
     assert str(file) in caught.value.message
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("type: object\nproperties:\n  a: [1\n", "schema.yaml:4:1: not valid YAML"),
+        ("- type: object\n", "a schema is a JSON object"),
+        ("3\n", "a schema is a JSON object"),
+    ],
+)
+def test_a_file_of_yaml_that_is_no_schema(text: str, told: str, tmp_path: Path) -> None:
+    file = tmp_path / "schema.yaml"
+    file.write_text(text)
+    with pytest.raises(InputError) as caught:
+        read_shape(str(file))
+    assert told in caught.value.message
+
+
+def test_an_error_in_yaml_has_its_place(tmp_path: Path) -> None:
+    file = tmp_path / "schema.yaml"
+    file.write_text("type: object\nproperties:\n  a:\n    type: strin\n")
+    with pytest.raises(InputError, match=r"schema\.yaml:4:5: unknown type 'strin'"):
+        compile_shape(read_shape(str(file)), EVERY_BYTE)
+    file.write_text("type: [string, null]\n")
+    with pytest.raises(InputError, match="the type of null is written"):
+        compile_shape(read_shape(str(file)), EVERY_BYTE)
+    file.write_text("allOf: [{type: string}, {type: object}]\n")
+    with pytest.raises(InputError, match=r"schema\.yaml:1:1: no JSON value matches"):
+        compile_shape(read_shape(str(file)), EVERY_BYTE)
+
+
+def test_what_plain_leaves_out_is_warned_of() -> None:
+    shape = read_shape('{"type": "null", "required": null, "type": "boolean"}')
+    assert isinstance(shape, SchemaArgument)
+    assert shape.schema == {"type": "boolean"}
+    grammar = compile_shape(shape, EVERY_BYTE)
+    assert [text.partition(":")[0] for text in grammar.report.warnings] == ["/type", "/required"]
+    assert matches(grammar, "true")
+
+
 def test_a_file_whose_json_is_no_schema(tmp_path: Path) -> None:
     file = tmp_path / "schema.json"
     file.write_text("[1]")
@@ -100,6 +138,20 @@ SHAPES: list[tuple[str, Any, Shape]] = [
     ("{x.txt}", "auto", GrammarArgument(LARK, "auto")),  # by its text
     ("{y.txt}", "auto", SchemaArgument({"b": 2})),
     ("{z.txt}", "auto", RegexArgument("c+")),
+    ("{x.yaml}", "auto", SchemaArgument({"type": "object", "properties": {"no": {"const": 1}}})),
+    ("{x.yaml}", "schema", SchemaArgument({"type": "object", "properties": {"no": {"const": 1}}})),
+    ("{x.yml}", "auto", GrammarArgument(f"{LARK}\n", "auto")),
+    ("{y.yml}", "auto", GrammarArgument(f"{GBNF}\n", "gbnf")),
+    ("{z.yml}", "auto", RegexArgument("[0-9]+")),
+    ("{w.yml}", "auto", SchemaArgument({"type": "string", "pattern": "a"})),
+    ("{w.txt}", "auto", SchemaArgument({"type": "string", "pattern": "a"})),  # by its text
+    ("type: string\npattern: a\n", "auto", SchemaArgument({"type": "string", "pattern": "a"})),
+    ("openapi: 3.1.0\npaths: {}\n", "auto", SchemaArgument({"openapi": "3.1.0", "paths": {}})),
+    (
+        "start: type\ntype: string\nstring: STRING",
+        "auto",
+        GrammarArgument("start: type\ntype: string\nstring: STRING", "auto"),
+    ),
 ]
 
 
@@ -115,6 +167,12 @@ def test_what_an_argument_is_taken_for(
         "x.txt": LARK,
         "y.txt": '{"b": 2}',
         "z.txt": "/c+/\n",
+        "x.yaml": "type: object\nproperties:\n  no: {const: 1}\n",
+        "x.yml": f"grammar: |\n  {LARK}\n",
+        "y.yml": f"gbnf: |\n  {GBNF}\n",
+        "z.yml": "name: digits\nregex: '/[0-9]+/'\n",
+        "w.yml": "type: string\npattern: a\n",
+        "w.txt": "# a schema\ntype: string\npattern: a\n",
     }
     for name, text in texts.items():
         (tmp_path / name).write_text(text)

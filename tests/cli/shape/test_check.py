@@ -185,3 +185,48 @@ def test_texts_as_json(run: Run, schema: Path) -> None:
     found = run("check", schema, "-", "--json", stdin="{")
     assert found.returncode == INCOMPLETE
     assert json.loads(found.stdout)["texts"][0]["verdict"] == "incomplete"
+
+
+LOOSE = [
+    # a shape, and for each warning its place and its rule
+    ('{"name": "n", "schema": {"type": "null"}}', ["1:1 demands-nothing"]),
+    ('{"a": {"type": "null"}}', ["1:1 demands-nothing"]),
+    ('{"openapi": "3.1.0", "paths": {}}', ["1:1 demands-nothing"]),
+    ('{"type": "null", "format": "emial"}', ["1:18 unknown-format"]),
+    ('{"type": "boolean", "nullable": true}', ["1:21 nullable"]),
+    ('{"type": "null",\n "required": null}', ["2:2 null-keyword"]),
+    ('{"type": "integer",\n "type": "null"}', ["2:2 repeated-name"]),
+    ('{"enum": ["a]"], "pattern": "^[[:alpha:]]"}', ["1:18 posix-class"]),
+    ('{"type": "object", "a": {"type": "null"}, "maxProperties": 1}', ["1:20 misplaced-schema"]),
+    ("type: 'null'\nformat: url\n", ["2:1 unknown-format"]),
+    ("type: 'null'\nenum:\n", ["2:1 null-keyword"]),
+    ("type: integer\ntype: 'null'\n", ["2:1 repeated-name"]),
+    ("/[[:alpha:]]{2}/", ["1:1 posix-class"]),
+    ('start: A\nA: /[[:digit:]]/ "x"', ["2:1 posix-class"]),
+]
+
+
+@pytest.mark.parametrize(("shape", "expected"), LOOSE, ids=str)
+def test_what_demands_less_than_it_seems_is_found(
+    run: Run, shape: str, expected: list[str]
+) -> None:
+    result = run("check", shape, "--json")
+    assert result.returncode == 0
+    findings = json.loads(result.stdout)["findings"]
+    told = [
+        f"{each['line']}:{each['column']} {each['rule']}"
+        for each in findings
+        if each["severity"] == "warning" and each["rule"] not in ("token-trap", "no-effect")
+    ]
+    assert told == expected
+    for each in expected:
+        assert f"[{each.partition(' ')[2]}]" in run("check", shape).stdout
+
+
+def test_fix_leaves_yaml_alone(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "schema.yaml"
+    file.write_text("type: object\n$defs: {a: {}}\n")
+    result = run("check", str(file), "--fix")
+    assert result.returncode == USAGE
+    assert "is YAML" in result.stderr
+    assert file.read_text() == "type: object\n$defs: {a: {}}\n"

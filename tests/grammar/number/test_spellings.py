@@ -10,7 +10,7 @@ import pytest
 
 from maskwright.grammar.number.interval import Interval
 from maskwright.grammar.number.spellings import MOST_DIGITS, exactly, number, written
-from maskwright.grammar.regular.derivative import derivative
+from maskwright.grammar.regular.derivative import derivative, is_live
 from maskwright.grammar.regular.enumerate import few
 from maskwright.grammar.regular.terms import Regular
 
@@ -84,6 +84,54 @@ def test_zero_with_an_exponent() -> None:
         term = number(within)
         for text in ("0e0", "-0e5", "-0.0E-7"):
             assert contains(term, text) is inside(Decimal(0), within), (text, within)
+
+
+TINY_BOUNDS = [
+    "0",
+    "1e-18",
+    "1e-19",
+    "1e-21",
+    "1e-40",
+    "-1e-40",
+    "1.0000000000000001e-40",
+    "5e-324",
+]
+TINY_TEXTS = [
+    f"{sign}{mantissa}e{exponent}"
+    for sign in ("", "-")
+    for mantissa in (
+        *("1", "1.5", "5", "9.99999999999999999999", "1.00000000000000000001"),
+        *("1.0000000000000001", "1.00000000000000005", "4.9", "5.00000000000000000001"),
+    )
+    for exponent in (-18, -19, -20, -21, -22, -40, -41, -323, -324, -325, -330)
+]
+
+
+@pytest.mark.parametrize("low", [None, *TINY_BOUNDS])
+@pytest.mark.parametrize("high", [None, *TINY_BOUNDS])
+def test_open_bounds_that_lie_very_close(low: str | None, high: str | None) -> None:
+    for low_open, high_open in product((False, True), repeat=2):
+        within = interval(low, high, low_open, high_open)
+        term = number(within)
+        for text in TINY_TEXTS:
+            assert contains(term, text) is inside(Decimal(text), within), (text, within)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        ("0", "1e-40", "5e-41"),
+        ("0", "1e-40", f"0.{'0' * 40}5"),
+        ("-1e-40", "0", "-5e-41"),
+        ("0", "5e-324", "1e-324"),
+        ("1e-40", "1.0000000000000001e-40", "1.00000000000000005e-40"),
+    ],
+)
+def test_a_number_lies_between_open_bounds(low: str, high: str, text: str) -> None:
+    term = number(interval(low, high, True, True))
+    assert is_live(term)
+    assert contains(term, text)
+    assert not is_live(number(interval(low, low, True, True)))
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def test_values(draft: Draft, document: Any, accepted: list[Any], rejected: list
         ({"if": True, "then": 3}, "/then"),
         ({"unevaluatedItems": []}, "/unevaluatedItems"),
         ({"$ref": 3}, "/$ref"),
-        ({"$dynamicRef": None}, "/$dynamicRef"),
+        ({"$dynamicRef": 3}, "/$dynamicRef"),
     ],
     ids=str,
 )

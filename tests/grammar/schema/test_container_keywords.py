@@ -63,7 +63,11 @@ ACCEPTED: list[tuple[Draft, Any, list[Any], list[Any]]] = [
     (D2019, {"dependentSchemas": {"a": {"required": ["b"]}}}, [{}, {"a": 1, "b": 1}], [{"a": 1}]),
     (D7, {"dependencies": {"a": ["b"], "c": False}}, [{}, {"a": 1, "b": 1}], [{"a": 1}, {"c": 1}]),
     (D7, {"dependencies": {"a": "b"}}, [{}, {"a": 1, "b": 1}], [{"a": 1}]),
-    (D2019, {"dependencies": {"a": ["b"]}}, [{"a": 1}], []),
+    (D2019, {"dependencies": {"a": ["b"]}}, [{}, {"a": 1, "b": 1}], [{"a": 1}]),
+    (D2020, {"dependencies": {"a": {"required": ["b"]}}}, [{}, {"a": 1, "b": 1}], [{"a": 1}]),
+    (D2020, {"dependencies": {"a": True, "c": False}}, [{"a": 1}], [{"c": 1}]),
+    (D2020, {"dependencies": {"a": "b"}}, [{"a": 1}], []),
+    (D2020, {"dependencies": ["a"]}, [{"a": 1}], []),
 ]
 
 

@@ -17,7 +17,7 @@ from tests.grammar.shape.semantics import satisfies
 NO_SCHEMA: list[tuple[Any, str]] = [
     ({"$defs": []}, "/$defs"),
     ({"$defs": {"a": 3}}, "/$defs/a"),
-    ({"definitions": None}, "/definitions"),
+    ({"definitions": []}, "/definitions"),
     ({"$id": 3}, "/$id"),
     ({"properties": {"a": {"$anchor": []}}}, "/properties/a/$anchor"),
     ({"$schema": 7}, "/$schema"),
@@ -80,30 +80,30 @@ def test_limits_hold_as_given() -> None:
             assert raised.value.limit == "alternatives"
 
 
-REPORTED: list[tuple[Any, str, str, bool]] = [
-    ({"type": "string"}, "", "", False),
-    ({"title": "x"}, "title", "", False),
-    ({"nullable": True}, "nullable", "not a keyword of draft2020-12, which has it ignored", False),
-    ({"divisibleBy": 2}, "divisibleBy", "not a keyword of draft2020-12", False),
-    ({"dependencies": {}}, "dependencies", "not a keyword of draft2020-12", False),
-    ({"minLenght": 2}, "minLenght", "did you mean 'minLength'?", True),
-    ({"require": ["a"]}, "require", "did you mean 'required'?", True),
-    ({"then": {}}, "then", "without 'if' it says nothing", False),
-    ({"else": {}}, "else", "without 'if' it says nothing", False),
-    ({"format": "nonsense"}, "format", "the format 'nonsense' is unknown", False),
-    ({"format": "hostname"}, "format", "left out", False),
+REPORTED: list[tuple[Any, str, str, str]] = [
+    # a document beside a type, the name and the note of its entry, and the entry's rule
+    ({}, "", "", ""),
+    ({"title": "x"}, "title", "", ""),
+    ({"dependencies": ["a"]}, "dependencies", "not a keyword of draft2020-12", ""),
+    ({"dependencies": {"a": "1.0"}}, "dependencies", "not a keyword of draft2020-12", ""),
+    ({"minLenght": 2}, "minLenght", "did you mean 'minLength'?", "unknown-keyword"),
+    ({"require": ["a"]}, "require", "did you mean 'required'?", "unknown-keyword"),
+    ({"divisibleBy": 2}, "divisibleBy", "did you mean 'multipleOf'?", "unknown-keyword"),
+    ({"then": {}}, "then", "without 'if' it says nothing", ""),
+    ({"else": {}}, "else", "without 'if' it says nothing", ""),
+    ({"format": "hostname"}, "format", "left out", ""),
 ]
 
 
-@pytest.mark.parametrize(("document", "keyword", "note", "suspect"), REPORTED, ids=str)
+@pytest.mark.parametrize(("document", "keyword", "note", "rule"), REPORTED, ids=str)
 def test_what_is_not_enforced_is_reported(
-    document: Any, keyword: str, note: str, suspect: bool
+    document: Any, keyword: str, note: str, rule: str
 ) -> None:
-    report = parse_schema(document, ParseOptions()).report
+    report = parse_schema({"type": "string", **document}, ParseOptions()).report
     entries = [entry for entry in report.annotations if note in entry.note]
     assert [entry.keyword for entry in entries] == ([keyword] if keyword else [])
-    assert [entry.suspect for entry in entries] == ([suspect] if keyword else [])
-    assert len(report.warnings) == suspect
+    assert [entry.rule for entry in entries] == ([rule] if keyword else [])
+    assert len(report.warnings) == bool(rule)
     assert {e.keyword for e in report.enforced} <= {"type", "format"}
 
 
@@ -146,8 +146,11 @@ def test_a_reference_hides_its_siblings_in_old_drafts() -> None:
         parsed = parse_schema(document, ParseOptions(draft=draft))
         kinds = [type(each) for each in parsed.root.assertions]
         assert kinds == ([AllOf] if hidden else [AllOf, NumberIn])
-        notes = [entry.note for entry in parsed.report.annotations if entry.keyword == "minimum"]
-        assert notes == (["hidden by $ref, as this draft has it"] if hidden else [])
+        (told,) = [e for e in parsed.report.annotations if e.keyword == "minimum"] or [None]
+        assert (told is not None) is hidden
+        if told is not None:
+            assert told.rule == "hidden-keyword"
+            assert told.note == "hidden by $ref, as this draft has it; put both into 'allOf'"
 
 
 def test_every_keyword_has_a_reader() -> None:

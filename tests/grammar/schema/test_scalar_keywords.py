@@ -97,7 +97,7 @@ def test_plain_numbers_by_option(draft: Draft, document: Any, expected: list[Ass
         ({"type": {}}, "the name of a type"),
         ({"enum": 1}, "an array"),
         ({"minimum": "1"}, "a number"),
-        ({"exclusiveMinimum": None}, "a number"),
+        ({"exclusiveMinimum": "1"}, "a number"),
         ({"multipleOf": 0}, "greater than 0, not 0"),
         ({"multipleOf": -2}, "greater than 0, not -2"),
         ({"minLength": -1}, "a whole number of at least 0"),

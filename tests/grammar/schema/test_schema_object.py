@@ -19,7 +19,7 @@ from maskwright.limits import DEFAULT_LIMITS, Limits
 
 
 def parser_of(document: Any, options: ParseOptions | None = None) -> DocumentParser:
-    names = check(document, DEFAULT_LIMITS)
+    names = check(document, DEFAULT_LIMITS).names
     references = References(document, Draft.DRAFT2020, names, {})
     return DocumentParser(options or ParseOptions(), references)
 

@@ -99,7 +99,7 @@ REPORT = Report(
     enforced=(ReportEntry("", "type"), ReportEntry("/items", "grammar", "lark, 3 rules")),
     annotations=(
         ReportEntry("", "title"),
-        ReportEntry("/items", "minLenght", "did you mean 'minLength'?", suspect=True),
+        ReportEntry("/items", "minLenght", "did you mean 'minLength'?", rule="unknown-keyword"),
         ReportEntry("/items", "format", "unknown"),
     ),
 )

@@ -331,3 +331,84 @@ def test_a_grammars_size_grows_with_what_is_known_of_it() -> None:
         matcher = grammar.matcher()
         matcher.accept(token)
     assert grammar.size > before
+
+
+def _tagged(count: int, union: str) -> Any:
+    """A discriminated union as pydantic writes it."""
+    kinds = {
+        f"Kind{n}": {
+            "type": "object",
+            "properties": {"kind": {"const": f"k{n}"}, "size": {"type": "integer"}},
+            "required": ["kind", "size"],
+            "additionalProperties": False,
+        }
+        for n in range(count)
+    }
+    options = [{"$ref": f"#/$defs/{name}"} for name in kinds]
+    return {"$defs": kinds, union: options, "discriminator": {"propertyName": "kind"}}
+
+
+@pytest.mark.parametrize("inner", [False, True], ids=["root", "property"])
+def test_a_discriminated_union_of_a_thousand_options(inner: bool) -> None:
+    schema = _tagged(1_000, "oneOf")
+    if inner:
+        defs = schema.pop("$defs")
+        schema = {"$defs": defs, "type": "array", "items": schema}
+    grammar = compile_json_schema(schema, EVERY_BYTE)
+    around = "[%s]" if inner else "%s"
+    for text, expected in (
+        ('{"kind":"k0","size":3}', True),
+        ('{"kind":"k999","size":3}', True),
+        ('{"kind":"k1000","size":3}', False),
+        ('{"kind":"k0"}', False),
+        ('{"size":3}', False),
+    ):
+        assert matches(grammar, around % text) is expected
+
+
+def test_titled_constants_of_a_thousand_options() -> None:
+    options = [{"const": f"c{n}", "title": f"Choice {n}"} for n in range(1_000)]
+    grammar = compile_json_schema({"oneOf": options}, EVERY_BYTE)
+    assert matches(grammar, '"c0"')
+    assert matches(grammar, '"c999"')
+    assert not matches(grammar, '"c1000"')
+    twice = compile_json_schema({"oneOf": [*options, {"const": "c7"}]}, EVERY_BYTE)
+    assert matches(twice, '"c8"')
+    assert not matches(twice, '"c7"')
+
+
+def test_options_that_are_told_apart_take_steps_in_proportion_to_their_number() -> None:
+    """As many as `anyOf` needs, up to a factor: of 2,000, no pair is compared."""
+
+    def fits(union: str, count: int, steps: int) -> bool:
+        try:
+            compile_json_schema(_tagged(count, union), EVERY_BYTE, limits=Limits(work=steps))
+        except LimitError:
+            return False
+        return True
+
+    steps = next(n for n in range(2_000, 400_000, 2_000) if fits("anyOf", 2_000, n))
+    assert fits("oneOf", 2_000, 3 * steps)
+
+
+def test_a_property_between_bounds_that_lie_very_close_may_occur() -> None:
+    value = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1e-40}
+    schema = {"type": "object", "properties": {"a": value}, "additionalProperties": False}
+    for whole in (schema, {**schema, "required": ["a"]}):
+        grammar = compile_json_schema(whole, EVERY_BYTE)
+        assert matches(grammar, '{"a":5e-41}')
+        assert not matches(grammar, '{"a":1e-40}')
+        assert not matches(grammar, '{"a":0}')
+
+
+def test_a_keyword_that_is_null_demands_nothing() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "integer", "enum": None}, "b": {"const": None}},
+        "required": None,
+        "additionalProperties": None,
+    }
+    grammar = compile_json_schema(schema, EVERY_BYTE)
+    for text, expected in (("{}", True), ('{"a":1,"b":null,"c":2}', True), ('{"b":1}', False)):
+        assert matches(grammar, text) is expected
+    assert len(grammar.report.warnings) == 3

@@ -70,7 +70,11 @@ CLOSED = {"type": "object", "additionalProperties": False}
                     "d": {"$anchor": "e"},
                 }
             },
-            {("unused-definition", "/$defs/a"), ("unused-definition", "/$defs/b")},
+            {
+                ("demands-nothing", ""),
+                ("unused-definition", "/$defs/a"),
+                ("unused-definition", "/$defs/b"),
+            },
         ),
         (
             {"anyOf": [{"const": 1}, {"type": "integer", "minimum": 3, "maximum": 2}]},

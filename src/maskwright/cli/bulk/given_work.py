@@ -10,7 +10,7 @@ from maskwright.cli.bulk.extraction import Extraction
 from maskwright.cli.bulk.prompt_template import PromptTemplate
 from maskwright.cli.bulk.sources import SourceFormat
 from maskwright.cli.input.shipped import read_file_or_shipped
-from maskwright.cli.input.texts import bytes_of, text_argument
+from maskwright.cli.input.texts import YAML, bytes_of, text_argument
 from maskwright.errors import InputError
 from maskwright.instances import InstanceCheck
 from maskwright.json_faults import json_reason
@@ -39,7 +39,9 @@ def _read_schema(argument: str) -> dict[str, object] | bool:
     inline = argument.lstrip().startswith("{") or argument in ("true", "false")
     text = argument if inline else read_file_or_shipped(argument, ("schema",)).decode()
     try:
-        schema: object = json.loads(text)
+        schema: object = _yaml(text) if argument.endswith(YAML) else json.loads(text)
+    except InputError as error:
+        raise InputError(f"--schema: {error}", param="schema") from None
     except ValueError as error:
         raise InputError(
             f"--schema: not valid JSON: {json_reason(error)}", param="schema"
@@ -47,6 +49,13 @@ def _read_schema(argument: str) -> dict[str, object] | bool:
     if not isinstance(schema, dict | bool):
         raise InputError("--schema: a schema is a JSON object, true or false", param="schema")
     return cast(dict[str, object] | bool, schema)
+
+
+def _yaml(text: str) -> object:
+    # Only here, because most schemas are JSON.
+    from maskwright.cli.input.yaml_text import read_yaml  # noqa: PLC0415
+
+    return read_yaml(text)
 
 
 def template_of(argument: str | None) -> str | None:

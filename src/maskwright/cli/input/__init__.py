@@ -7,5 +7,6 @@
 - `shipped`: The schemas and grammars that ship with the package, by name.
 - `texts`: Reads files, standard input and text given as arguments.
 - `vocabulary`: The vocabulary of a checkpoint, read without the model.
+- `yaml_text`: Shapes that are written in YAML, and where in it values stand.
 - `why`: Why a text of a shape isn't allowed, and which texts like it are.
 """

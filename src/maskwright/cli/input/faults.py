@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import Any
 
 from maskwright.errors import (
@@ -12,7 +13,8 @@ from maskwright.errors import (
     SchemaError,
     UnsatisfiableSchemaError,
 )
-from maskwright.workbench.pointer import value_spans
+from maskwright.grammar.schema.document import object_of, plain
+from maskwright.workbench.pointer import ValueSpan, value_spans
 from maskwright.workbench.position import TextPosition, position_of
 
 
@@ -43,7 +45,7 @@ def placed(error: InputError, name: str, text: str) -> InputError:
                 # Only here, because most schemas have instances.
                 from maskwright.workbench.schema.no_values import naming_the_part  # noqa: PLC0415
 
-                error = naming_the_part(error, json.loads(text))
+                error = naming_the_part(error, plain(schema_in(text))[0])
             return ShapeError(name, error.message, schema_position(text, error.pointer), error)
         case GrammarError():
             row, column = error.line - 1, error.column - 1
@@ -60,10 +62,34 @@ def place_of(text: str, at: int) -> TextPosition:
     return position_of(text.encode(), len(text[:at].encode()))
 
 
+def schema_in(text: str) -> Any:
+    """The schema in a text of JSON or YAML, as it is written. Raises `GrammarError` with the place
+    of what is neither."""
+    try:
+        return json.loads(text, object_pairs_hook=object_of)
+    except ValueError:
+        # Only here, because most schemas are JSON.
+        from maskwright.cli.input.yaml_text import read_yaml  # noqa: PLC0415
+
+        return read_yaml(text)
+
+
+@lru_cache(maxsize=4)
+def spans_of(text: str) -> dict[str, ValueSpan]:
+    """The places of all values of a schema in a text of JSON or YAML, by pointer."""
+    try:
+        json.loads(text)
+    except ValueError:
+        from maskwright.cli.input.yaml_text import yaml_spans  # noqa: PLC0415
+
+        return yaml_spans(text)
+    return value_spans(text)
+
+
 def schema_position(text: str, pointer: str) -> TextPosition:
     """The place of what a pointer refers to in the text of a schema: of its name, if it is a
     member; of the innermost value around it that the text has, if it has none at the pointer."""
-    spans = value_spans(text)
+    spans = spans_of(text)
     while pointer not in spans:
         pointer = pointer.rpartition("/")[0]
     span = spans[pointer]

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, cast
 
 from maskwright import mask
 from maskwright.cli.input.faults import ShapeError, place_of, placed
 from maskwright.cli.input.shipped import KINDS, ShippedKind, named, read_file_or_shipped
-from maskwright.cli.input.texts import bytes_of, text_argument
+from maskwright.cli.input.texts import YAML, bytes_of, text_argument
 from maskwright.cli.output.progress import progress
 from maskwright.errors import GrammarError, InputError
 from maskwright.grammar.dialects.detect import Dialect, detect
+from maskwright.grammar.schema.document import object_of, plain
+from maskwright.grammar.schema.remarks import DESCRIPTIONS, looks_like_schema
+from maskwright.grammar.schema.tree import Json
 from maskwright.json_faults import json_fault
 from maskwright.vocab import Vocabulary
 
@@ -25,16 +29,34 @@ _SHIPPED_KINDS: Final[dict[str, Sequence[ShippedKind]]] = {
     "schema": ("schema",),
     "lark": ("grammar",),
 }
+_IN_YAML: Final[dict[str, Dialect | Literal["auto", "regex"]]] = {
+    "grammar": "auto",
+    "lark": "lark",
+    "gbnf": "gbnf",
+    "ebnf": "ebnf",
+    "regex": "regex",
+    "pattern": "regex",
+}
+"""Under which names a file in YAML may have the text of a grammar or a pattern."""
+_KEYWORD_LINE: Final = re.compile(
+    r"^[\"']?(type|\$ref|enum|properties|(any|one|all)Of|openapi|swagger)\b", re.MULTILINE
+)
+"""The beginning of a line that a schema in YAML has at least one of."""
 SUFFIXES: Final[dict[str, Dialect]] = {".lark": "lark", ".gbnf": "gbnf", ".ebnf": "ebnf"}
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaArgument:
-    """A JSON Schema; `text` is what it was read from, and `name` where it stands."""
+    """A JSON Schema; `text` is what it was read from, and `name` where it stands.
+
+    `source`: the schema as it is written, with keywords that are null and repeated names, of which
+    compiling warns.
+    """
 
     schema: dict[str, object] | bool
     text: str = field(default="", compare=False)
     name: str = field(default="the schema", compare=False)
+    source: Json = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +96,8 @@ def read_shape(argument: str, kind: Kind = "auto") -> Shape:
     if kind == "regex" or (kind == "auto" and _is_pattern(argument)):
         return _read_pattern(argument)
     source = _source(argument, kind)
+    if kind == "auto" and _is_yaml(source):
+        return _shape_in_yaml(source)
     found = _detected(source) if kind == "auto" else kind
     if found == "schema":
         return _read_schema(source)
@@ -142,17 +166,68 @@ def _is_inline(argument: str) -> bool:
 def _read_schema(source: _GivenText) -> SchemaArgument:
     """The JSON Schema in a text. Raises InputError with line and column."""
     name = source.name
+    written = _yaml(source) if _is_yaml(source) else _json(source)
+    if not isinstance(written, dict | bool):
+        raise InputError(f"{name}: a schema is a JSON object, true or false", param="schema")
+    schema, _ = plain(written)
+    return SchemaArgument(cast("dict[str, object] | bool", schema), source.text, name, written)
+
+
+def _json(source: _GivenText) -> Json:
     try:
-        schema: object = json.loads(source.text)
+        return json.loads(source.text, object_pairs_hook=object_of)
     except json.JSONDecodeError as error:
         reason, position = json_fault(error)
         place = place_of(source.text, position)
-        raise ShapeError(name, f"not valid JSON: {reason}", place) from None
+        raise ShapeError(source.name, f"not valid JSON: {reason}", place) from None
     except (ValueError, RecursionError):
-        raise InputError(f"{name}: not valid JSON, or nested too deep", param="schema") from None
-    if not isinstance(schema, dict | bool):
-        raise InputError(f"{name}: a schema is a JSON object, true or false", param="schema")
-    return SchemaArgument(schema, source.text, name)
+        message = f"{source.name}: not valid JSON, or nested too deep"
+        raise InputError(message, param="schema") from None
+
+
+# YAML
+
+
+def _is_yaml(source: _GivenText) -> bool:
+    """Whether a text is YAML: by the suffix of its file, or because it has the looks of a schema in
+    YAML, which Lark's rules resemble."""
+    if source.suffix in YAML:
+        return True
+    is_else = source.suffix in (".json", *SUFFIXES) or _looks_like_json(source.text)
+    if is_else or not _KEYWORD_LINE.search(source.text):
+        return False
+    try:
+        written = _yaml(source)
+    except InputError:
+        return False
+    if not isinstance(written, dict) or "start" in written:
+        return False
+    return looks_like_schema(written) or any(name in written for name in DESCRIPTIONS)
+
+
+def _yaml(source: _GivenText) -> Json:
+    # Only here, because most shapes are JSON.
+    from maskwright.cli.input.yaml_text import read_yaml  # noqa: PLC0415
+
+    try:
+        return read_yaml(source.text)
+    except GrammarError as error:
+        raise placed(error, source.name, source.text) from None
+
+
+def _shape_in_yaml(source: _GivenText) -> Shape:
+    """The shape in a text of YAML: a schema, or a grammar or pattern under a name that says so."""
+    written = _yaml(source)
+    if isinstance(written, dict) and not looks_like_schema(written):
+        for name, dialect in _IN_YAML.items():
+            text = written.get(name)
+            if isinstance(text, str) and text.strip():
+                place = f"{source.name}, {name}"
+                if dialect == "regex":
+                    return RegexArgument(_without_slashes(text.strip()), place)
+                return GrammarArgument(text, dialect, place)
+    name = "the schema" if source.name == "the grammar" else source.name
+    return _read_schema(source._replace(name=name))
 
 
 # Patterns
@@ -207,8 +282,9 @@ def compile_shape(shape: Shape, vocab: Vocabulary, **of_schema: Any) -> mask.Gra
 def compile_quietly(shape: Shape, vocab: Vocabulary, **of_schema: Any) -> mask.Grammar:
     """Do as `compile_shape`, but show nothing, and so do nothing else meanwhile."""
     match shape:
-        case SchemaArgument(schema=schema):
-            return mask.compile_json_schema(schema, vocab, **of_schema)
+        case SchemaArgument(schema=schema, source=source):
+            written = schema if source is None else source
+            return mask.compile_json_schema(written, vocab, **of_schema)
         case GrammarArgument(text=text, dialect=dialect):
             return mask.compile_grammar(text, vocab, dialect=dialect)
         case RegexArgument(pattern=pattern):

@@ -5,8 +5,12 @@ from __future__ import annotations
 import sys
 from codecs import BOM_UTF8
 from pathlib import Path
+from typing import Final
 
 from maskwright.errors import InputError
+
+YAML: Final = (".yaml", ".yml")
+"""The suffixes of files in YAML."""
 
 
 def text_argument(argument: str, param: str) -> str:

@@ -34,7 +34,7 @@ from maskwright.cli.options import JSON_HELP, KIND_HELP, ORDER_HELP, SHAPE_HELP
 from maskwright.cli.output.style import Colour, coloured
 from maskwright.cli.output.verdicts import exit_code, verdict_lines
 from maskwright.errors import InputError
-from maskwright.workbench.findings.finding import Finding, Severity
+from maskwright.workbench.findings.finding import Finding, Severity, reported
 from maskwright.workbench.findings.places import rule_start
 from maskwright.workbench.position import TextPosition
 from maskwright.workbench.report import reading_data
@@ -142,11 +142,11 @@ def _findings(opened: OpenedShape, profile: Profile | None) -> list[Finding]:
     from maskwright.grammar.dialects.read import read_grammar  # noqa: PLC0415
     from maskwright.workbench.findings.grammar import lint_grammar, lint_pattern  # noqa: PLC0415
 
+    told = reported(grammar.report)
     if isinstance(shape, RegexArgument):
-        return lint_pattern(shape.pattern)
-    return lint_grammar(
-        read_grammar(shape.text, None if shape.dialect == "auto" else shape.dialect)
-    )
+        return [*told, *lint_pattern(shape.pattern)]
+    dialect = None if shape.dialect == "auto" else shape.dialect
+    return [*told, *lint_grammar(read_grammar(shape.text, dialect))]
 
 
 def _position(opened: OpenedShape, finding: Finding) -> TextPosition | None:

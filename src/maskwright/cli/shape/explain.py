@@ -15,11 +15,12 @@ import json
 from typing import Annotated, Final
 
 from maskwright.cli.arguments import Argument, Option
+from maskwright.cli.input.faults import spans_of
 from maskwright.cli.input.shapes import SchemaArgument, read_shape
 from maskwright.cli.options import JSON_HELP, SHAPE_HELP
 from maskwright.cli.output.style import Colour, coloured
 from maskwright.errors import InputError
-from maskwright.workbench.pointer import ValueSpan, value_spans
+from maskwright.workbench.pointer import ValueSpan
 from maskwright.workbench.schema.explain import (
     ExplainedKeyword,
     State,
@@ -43,7 +44,7 @@ def explain(
     given = read_shape(schema)
     if not isinstance(given, SchemaArgument):
         raise InputError("only a JSON Schema has keywords to explain", param="schema")
-    rows = explain_schema(given.schema)
+    rows = explain_schema(given.schema if given.source is None else given.source)
     lines = _line_numbers(given.text)
     if as_json:
         keywords = [{**row._asdict(), "line": lines.get(row.pointer)} for row in rows]
@@ -55,7 +56,7 @@ def explain(
 
 def _line_numbers(text: str) -> dict[str, int]:
     """The line of each keyword's name, by pointer."""
-    return {pointer: _line(text, span) for pointer, span in value_spans(text).items()}
+    return {pointer: _line(text, span) for pointer, span in spans_of(text).items()}
 
 
 def _line(text: str, span: ValueSpan) -> int:

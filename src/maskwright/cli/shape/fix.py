@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from maskwright.cli.input.opened import OpenedShape
 from maskwright.cli.input.shapes import GrammarArgument, SchemaArgument
+from maskwright.cli.input.texts import YAML
 from maskwright.errors import InputError
 from maskwright.grammar.dialects.detect import detect
 from maskwright.grammar.schema.tree import Json
@@ -36,6 +37,10 @@ def fix_file(opened: OpenedShape, findings: list[Finding]) -> FixedFile:
     file = Path(shape.name)
     if not file.is_file():
         raise InputError(f"--fix writes a file, and {shape.name} is none", param="fix")
+    if file.suffix in YAML:
+        raise InputError(
+            f"--fix writes JSON, and {shape.name} is YAML: mend it by hand", param="fix"
+        )
     before = file.read_text(encoding="utf-8")
     after, messages, changes = before, list[str](), False
     if isinstance(shape, SchemaArgument):
@@ -46,7 +51,8 @@ def fix_file(opened: OpenedShape, findings: list[Finding]) -> FixedFile:
         changes = any(fix.changes_values for fix in fixes)
     elif isinstance(shape, GrammarArgument):
         dialect = detect(before) if shape.dialect == "auto" else shape.dialect
-        unused = [entry.keyword for entry in opened.grammar.report.annotations]
+        entries = opened.grammar.report.annotations
+        unused = [entry.keyword for entry in entries if not entry.rule]
         after, removed = without_rules(before, dialect, unused)
         messages = [f"the rule {name!r} was not used" for name in removed]
     if after != before:

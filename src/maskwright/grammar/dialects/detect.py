@@ -22,6 +22,10 @@ _EBNF_ALONE: Final = re.compile(
     r"|\b(?:Token|ExcludeToken)\(\s*\d|\b(?:Token)?TagDispatch\(",
     re.MULTILINE,
 )
+_TYPE_IN_YAML: Final = re.compile(
+    r"^([\"']?)type\1:\s*([\"']?)(object|array|string|number|integer|boolean|null)\2\s*$",
+    re.MULTILINE,
+)
 _STRINGS: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"|\[(?:[^\]\\\n]|\\.)*\](?!\s*[\w.-]+\s*::=)')
 _LONG_COMMENT: Final = re.compile(r"/\*(?:[^*]|\*(?!/))*\*/")
 _COMMENT: Final = re.compile(r"#(?!x[0-9A-Fa-f])[^\n]*")
@@ -49,3 +53,10 @@ def detect(text: str) -> Dialect:
     bare = _COMMENT.sub("", _STRINGS.sub('""', text))
     has_root = any(match[1] == "root" for match in _BNF_RULE.finditer(text))
     return "gbnf" if has_root and not _EBNF_ALONE.search(bare) else "ebnf"
+
+
+def resembles_schema(text: str) -> Literal["JSON", "YAML"] | None:
+    """Return the language in which a text seems to be a JSON Schema; None if it doesn't."""
+    if text.lstrip().startswith("{"):
+        return "JSON"
+    return "YAML" if _TYPE_IN_YAML.search(text) else None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from maskwright.errors import WHOLE_GRAMMAR, GrammarError, LimitError
 from maskwright.grammar.dialects.bnf import read_ebnf, read_gbnf
-from maskwright.grammar.dialects.detect import Dialect, detect
+from maskwright.grammar.dialects.detect import Dialect, detect, resembles_schema
 from maskwright.grammar.dialects.lark import read_lark
 from maskwright.grammar.dialects.lower import Lowered, check_definitions, lower
 from maskwright.grammar.dialects.special import GrammarTokens
@@ -45,8 +45,18 @@ def read_grammar(
 
     Raises `GrammarError` with line and column, `LimitError`.
     """
-    document, first, dialect = _read(text, dialect, tokens or GrammarTokens(), limits)
-    return ReadGrammar(dialect, lower(document, start or first, limits))
+    try:
+        document, first, found = _read(text, dialect, tokens or GrammarTokens(), limits)
+        return ReadGrammar(found, lower(document, start or first, limits))
+    except GrammarError as error:
+        language = resembles_schema(text)
+        if language is None:
+            raise
+        reason = f"this looks like a JSON Schema in {language}, not like a grammar"
+        if language == "YAML":
+            reason += "; write it in JSON"
+        reason += f", and give it as a schema (read as a grammar: {error.reason})"
+        raise type(error)(reason, text=text, position=0) from None
 
 
 def read_document(text: str, dialect: Dialect | None = None) -> tuple[Document, str]:

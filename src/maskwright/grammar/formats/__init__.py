@@ -16,6 +16,6 @@ of this package and its name into the table of `language`.
 - `uris`: URIs (RFC 3986), IRIs (RFC 3987) and URI templates (RFC 6570).
 """
 
-from maskwright.grammar.formats.language import FormatLanguage, format_language
+from maskwright.grammar.formats.language import FormatLanguage, format_language, format_names
 
-__all__ = ["FormatLanguage", "format_language"]
+__all__ = ["FormatLanguage", "format_language", "format_names"]

@@ -32,6 +32,11 @@ def format_language(name: str, draft: str) -> FormatLanguage | None:
     return maker(draft) if maker else None
 
 
+def format_names() -> tuple[str, ...]:
+    """The names of the formats that some draft defines."""
+    return tuple(_FORMATS)
+
+
 def _in_every_draft(make: Callable[[], Regular]) -> Callable[[str], FormatLanguage]:
     """A format whose definition is equal in every draft."""
     return lambda draft: FormatLanguage(make())

@@ -225,7 +225,9 @@ class Magnitudes:
         for bound in self._bounds:
             if bound and _compared(digits, str(bound), count + 1) == 0:
                 mantissa = str(bound).rstrip("0")
-                texts += [t for t in (mantissa, mantissa + "1") if len(t) > count + 1]
+                nearest = mantissa[: MOST_MANTISSA + 1]  # where the bound has more digits
+                ways = (mantissa, mantissa + "1", nearest, str(int(nearest) + 1))
+                texts += [t for t in ways if len(t) > count + 1 and t.startswith(str(digits))]
         return any(
             len(text) <= MOST_MANTISSA + 1
             and self._exponents(int(text), len(text) - 1) is not EMPTY

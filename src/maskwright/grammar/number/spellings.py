@@ -15,7 +15,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Final
 
-from maskwright.grammar.number.digits import Magnitudes
+from maskwright.grammar.number.digits import MOST_MANTISSA, Magnitudes
 from maskwright.grammar.number.exponents import DIGIT, LEAST_EXPONENT, MOST_EXPONENT, E, exponents
 from maskwright.grammar.number.interval import Interval
 from maskwright.grammar.number.multiples import (
@@ -146,6 +146,9 @@ def _magnitudes(
     bounds = [low] if high is None else [low, high]
     wanted = [-digits_of(bound)[1] for bound in bounds]
     wanted += [each.places for each in (divisor, *excluded) if each]
+    # The nearest number that an exponent spells is at least one unit away from an open bound.
+    opened = [low] * low_open + ([] if high is None else [high] * interval.high_open)
+    wanted += [MOST_MANTISSA + 1 - bound.adjusted() for bound in opened if bound]
     places = max(MOST_DIGITS, *wanted)
     least = _units(low, places) + low_open
     most = None if high is None else _units(high, places) - interval.high_open

@@ -38,10 +38,10 @@ and one to the tables in `tests/grammar/schema/`. For users, add a row to docs/j
 - `drafts`: The drafts of JSON Schema, and which keywords each of them has.
 - `keys`: Keys of schemas, which are equal for equal JSON.
 - `options`: The names of what may be chosen in compiling a schema.
-- `order`: The order in which a schema names its properties.
 - `parse`: `parse_schema`: from a document to the tree and the report.
 - `places`: Where in a document the schema of a part of a value stands.
 - `references`: Where references lead.
+- `remarks`: What demands less than its author is likely to think, and the way out.
 - `scalar_keywords`: Keywords that hold for every type, and those about numbers and strings.
 - `schema_object`: One schema object while it is parsed, and what all of a document share.
 - `tree`: The tree: one class for each thing that a schema can assert.

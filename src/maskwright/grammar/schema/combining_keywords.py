@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from maskwright.grammar.schema.document import wrong
+from maskwright.grammar.schema.remarks import Remark
 from maskwright.grammar.schema.schema_object import KeywordReader, SchemaObject
 from maskwright.grammar.schema.tree import (
     AllOf,
@@ -57,9 +58,9 @@ def _read_if(source: SchemaObject, setting: Json, place: str) -> list[Assertion]
     return [If(source.condition(setting, place), then, otherwise)]
 
 
-def _check_branch(source: SchemaObject, setting: Json, place: str) -> list[Assertion] | str:
+def _check_branch(source: SchemaObject, setting: Json, place: str) -> list[Assertion] | Remark:
     """`then` and `else`, which `_read_if` reads."""
-    return [] if "if" in source.value else "without 'if' it says nothing"
+    return [] if "if" in source.value else Remark("without 'if' it says nothing")
 
 
 def _read_unevaluated_properties(

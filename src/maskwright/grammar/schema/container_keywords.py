@@ -11,6 +11,7 @@ from typing import Final
 from maskwright.grammar.regular.terms import Regular
 from maskwright.grammar.schema.branches import OF_CONTAINS
 from maskwright.grammar.schema.document import as_array, as_count, as_mapping, as_names, escape
+from maskwright.grammar.schema.remarks import Remark
 from maskwright.grammar.schema.schema_object import KeywordReader, SchemaObject
 from maskwright.grammar.schema.tree import (
     CLOSED_BY_DEFAULT,
@@ -80,9 +81,9 @@ def _item_schemas(source: SchemaObject, settings: list[Json], place: str) -> tup
 
 def _read_additional_items(
     source: SchemaObject, setting: Json, place: str
-) -> list[Assertion] | str:
+) -> list[Assertion] | Remark:
     if not isinstance(source.value.get("items"), list):
-        return "without an array in 'items' it says nothing"
+        return Remark("without an array in 'items' it says nothing")
     return []  # `_read_items` reads it
 
 
@@ -174,6 +175,25 @@ def _read_dependencies(source: SchemaObject, setting: Json, place: str) -> list[
     return assertions
 
 
+def _read_old_dependencies(
+    source: SchemaObject, setting: Json, place: str
+) -> list[Assertion] | Remark:
+    """`dependencies`, which since draft 2019-09 may be anybody's name for anything."""
+    if not source.draft.is_old and not _are_dependencies(setting):
+        return Remark(
+            f"not a keyword of {source.draft.title}, and no object of schemas and arrays of names"
+        )
+    return _read_dependencies(source, setting, place)
+
+
+def _are_dependencies(setting: Json) -> bool:
+    return isinstance(setting, dict) and all(
+        isinstance(each, dict | bool)
+        or (isinstance(each, list) and all(isinstance(name, str) for name in each))
+        for each in setting.values()
+    )
+
+
 CONTAINER_KEYWORDS: Final[dict[str, KeywordReader]] = {
     "minItems": _read_min_items,
     "maxItems": _read_max_items,
@@ -191,5 +211,5 @@ CONTAINER_KEYWORDS: Final[dict[str, KeywordReader]] = {
     "maxProperties": _read_max_properties,
     "dependentRequired": _read_dependencies,
     "dependentSchemas": _read_dependencies,
-    "dependencies": _read_dependencies,
+    "dependencies": _read_old_dependencies,
 }

@@ -8,16 +8,52 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
-from typing import Any, Final, NoReturn, cast
+from typing import Any, Final, Literal, NamedTuple, NoReturn, cast
 
 from maskwright.errors import Construct, LimitError, SchemaError, named
-from maskwright.grammar.schema.tree import Json, SchemaMaker
+from maskwright.grammar.schema.drafts import BY_NAME, HOLDING, NAMING, READ_BY_NAME
+from maskwright.grammar.schema.tree import Json, ReportEntry, SchemaMaker
 from maskwright.json_faults import json_reason
 from maskwright.limits import Limits
 
 _STRING: Final = frozenset((str,))
+_DATA: Final = frozenset(("const", "enum", "default", "examples", "example"))
+"""Keywords whose settings are values, not schemas."""
+_Holds = Literal["keywords", "names", "data"]
+"""What the names of an object in a document are: keywords of a schema, names of which each has a
+schema, or those of a value."""
+
+
+class RepeatedNames(dict[str, Any]):
+    """An object of a JSON text in which a name stands twice. It has the last value of each name,
+    at the place of the first, but is iterated and written as in the text."""
+
+    __slots__ = ("pairs",)
+
+    def __init__(self, pairs: Sequence[tuple[str, Any]] = ()) -> None:
+        super().__init__(pairs)
+        self.pairs = pairs
+
+    def items(self) -> Any:
+        return self.pairs
+
+
+def object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of a JSON text: what `json.loads` takes as `object_pairs_hook` so that a repeated
+    name is not lost."""
+    made = dict(pairs)
+    return made if len(made) == len(pairs) else RepeatedNames(pairs)
+
+
+class Names(NamedTuple):
+    """The names of all objects in a document."""
+
+    names: set[Any]
+    is_plain: bool
+    """Whether there is neither null nor a repeated name in the document."""
 
 
 def loaded(source: Json | SchemaMaker) -> Json:
@@ -26,7 +62,7 @@ def loaded(source: Json | SchemaMaker) -> Json:
     if not isinstance(source, str):
         return of_class(source)
     try:
-        return json.loads(source)
+        return json.loads(source, object_pairs_hook=object_of)
     except ValueError as error:
         raise SchemaError(f"the schema is not JSON: {json_reason(error)}", pointer="") from None
     except RecursionError:
@@ -49,7 +85,7 @@ def of_class(source: Any) -> Any:
     return source
 
 
-def check(document: Json, limits: Limits) -> set[str]:
+def check(document: Json, limits: Limits) -> Names:
     """Check the size and depth of a document, and that all its values are JSON. Returns the names
     of all objects in it.
 
@@ -59,6 +95,7 @@ def check(document: Json, limits: Limits) -> set[str]:
     Raises `LimitError` with the limit, `SchemaError` with the place of a value that is not JSON.
     """
     names: set[Any] = set()
+    is_plain = True
     nodes = 0
     level: list[Any] = [document]
     depth = 0
@@ -86,18 +123,71 @@ def check(document: Json, limits: Limits) -> set[str]:
             if isinstance(value, dict):
                 below += value.values()  # pyright: ignore[reportUnknownMemberType,reportUnknownArgumentType]
                 names.update(value)  # pyright: ignore[reportUnknownArgumentType]
+                is_plain &= kind is not RepeatedNames
             elif isinstance(value, list):
                 below += value
             elif isinstance(value, float):
                 if not isfinite(value):
                     _refuse(document)
-            elif value is not None and not isinstance(value, str | int):
+            elif value is None:
+                is_plain = False
+            elif not isinstance(value, str | int):
                 _refuse(document)
         level = below
         depth += 1
     if not _STRING.issuperset(map(type, names)) and not all(isinstance(n, str) for n in names):
         _refuse(document)
-    return names
+    return Names(names, is_plain)
+
+
+def plain(document: Json) -> tuple[Json, list[ReportEntry]]:
+    """The document without keywords that are null, which encoders of some languages write for what
+    is absent, and with one value for each name; and an entry for each of both."""
+    noted: list[ReportEntry] = []
+    whole: list[Json] = [document]
+    waiting: list[tuple[str, Any, Any, _Holds]] = [("", whole, 0, "keywords")]
+    while waiting:
+        pointer, holder, place, holds = waiting.pop()
+        value = holder[place]
+        inner: list[tuple[str, Any, Any, _Holds]] = []
+        if isinstance(value, dict):
+            if isinstance(value, RepeatedNames):
+                noted += _repeated(value, pointer)
+            holder[place] = kept = dict[str, Any]()
+            for name, below in dict(value).items():
+                if below is None and holds == "keywords" and name in READ_BY_NAME:
+                    noted.append(ReportEntry(pointer, name, _note_on_null(name), "null-keyword"))
+                    continue
+                kept[name] = below
+                if isinstance(below, dict | list):
+                    inner.append((f"{pointer}/{escape(name)}", kept, name, _below(name, holds)))
+        elif isinstance(value, list):
+            holder[place] = items = list[Any](value)
+            inner = [(f"{pointer}/{at}", items, at, holds) for at in range(len(items))]
+        waiting += reversed(inner)
+    return whole[0], noted
+
+
+def _below(name: str, holds: _Holds) -> _Holds:
+    """What the names of an object are that is the member `name` of another."""
+    if holds != "keywords":
+        return "data" if holds == "data" else "keywords"
+    return "data" if name in _DATA else "names" if name in BY_NAME else "keywords"
+
+
+def _repeated(value: RepeatedNames, pointer: str) -> Iterator[ReportEntry]:
+    counts = Counter(name for name, _ in value.pairs)
+    for name, count in counts.items():
+        if count > 1:
+            note = f"{name!r} stands {count} times in one object, of which the last counts"
+            note += "; leave the others out, or join what they say in 'allOf'"
+            yield ReportEntry(pointer, name, note, "repeated-name")
+
+
+def _note_on_null(keyword: str) -> str:
+    if keyword == "type":
+        return 'null is read as absent; the type of null is written "null", as a string'
+    return "null is read as absent; leave the keyword out"
 
 
 def _deep_place(document: Json, depth: int) -> str:
@@ -173,9 +263,7 @@ def unescape(step: str) -> str:
     return step.replace("~1", "/").replace("~0", "~")  # in this order: "~01" is "~1"
 
 
-_STRINGS: Final = ("$schema", "$id", "$anchor", "$dynamicAnchor")
-_HOLDERS: Final = ("$defs", "definitions")
-_NAMES: Final = frozenset((*_STRINGS, *_HOLDERS))
+_NAMES: Final = frozenset((*NAMING, *HOLDING))
 
 
 def check_names(value: Mapping[str, Json], pointer: str) -> None:
@@ -184,10 +272,10 @@ def check_names(value: Mapping[str, Json], pointer: str) -> None:
     Raises `SchemaError` with the place."""
     if _NAMES.isdisjoint(value):
         return
-    for keyword in _STRINGS:
+    for keyword in NAMING:
         if not isinstance(value.get(keyword, ""), str):
             wrong(value[keyword], "a string", f"{pointer}/{keyword}")
-    for keyword in _HOLDERS:
+    for keyword in HOLDING:
         held = value.get(keyword, {})
         place = f"{pointer}/{keyword}"
         if not isinstance(held, dict):

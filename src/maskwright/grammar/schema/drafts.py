@@ -72,7 +72,8 @@ KEYWORD_GROUPS: Final = (
         "items properties patternProperties additionalProperties allOf anyOf oneOf not",
     ),
     _group("applicator", _OLDEST, Draft.DRAFT2019, "additionalItems"),
-    _group("applicator", _OLDEST, Draft.DRAFT7, "dependencies"),
+    # Later drafts define it no more, but allow validators to obey it still, and schemas contain it.
+    _group("applicator", _OLDEST, _NEWEST, "dependencies"),
     _group("applicator", Draft.DRAFT6, _NEWEST, "contains propertyNames"),
     _group("applicator", Draft.DRAFT7, _NEWEST, "if then else"),
     _group("applicator", Draft.DRAFT2019, _NEWEST, "dependentSchemas"),
@@ -97,6 +98,17 @@ def _keywords_of(draft: Draft) -> frozenset[str]:
 
 KEYWORDS: Final[dict[Draft, frozenset[str]]] = {draft: _keywords_of(draft) for draft in Draft}
 """The keywords of each draft that assert something."""
+
+NAMING: Final = ("$schema", "$id", "$anchor", "$dynamicAnchor")
+"""Keywords that assert nothing, but name a schema or its draft by a string."""
+HOLDING: Final = ("$defs", "definitions")
+"""Keywords that assert nothing, but hold schemas that references may name."""
+BY_NAME: Final = frozenset(
+    ("properties", "patternProperties", "dependentSchemas", "dependentRequired", "dependencies")
+) | {*HOLDING}
+"""Keywords whose settings are objects of settings by name."""
+READ_BY_NAME: Final = frozenset[str]().union(*KEYWORDS.values()) - {"const"} | {*NAMING, *HOLDING}
+"""The keywords that are read in some draft, without `const`, which may be null."""
 
 ANNOTATIONS: Final = frozenset(
     "$schema $id id $comment $anchor $dynamicAnchor $recursiveAnchor $vocabulary title description"

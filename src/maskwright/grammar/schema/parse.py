@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Final
 
 from maskwright.errors import Construct, LimitError
 from maskwright.grammar.schema.branches import most_branches
 from maskwright.grammar.schema.combining_keywords import COMBINING_KEYWORDS
 from maskwright.grammar.schema.container_keywords import CONTAINER_KEYWORDS
-from maskwright.grammar.schema.document import check, check_names, loaded
-from maskwright.grammar.schema.drafts import ANNOTATIONS, KEYWORDS, Draft
+from maskwright.grammar.schema.document import check, check_names, loaded, plain
+from maskwright.grammar.schema.drafts import ANNOTATIONS
 from maskwright.grammar.schema.keys import SchemaKeys
 from maskwright.grammar.schema.references import References
+from maskwright.grammar.schema.remarks import Remark, on_name, on_schema
 from maskwright.grammar.schema.scalar_keywords import SCALAR_KEYWORDS
 from maskwright.grammar.schema.schema_object import (
     DocumentParser,
@@ -44,8 +44,6 @@ READERS: Final[dict[str, KeywordReader]] = {
 
 MANY_NEGATED: Final = 8
 """Options of unions from which on a `not` may multiply them."""
-_SIMILAR: Final = 0.85
-"""The ratio of `difflib` from which on a name is taken for a misspelt keyword."""
 
 
 @dataclass(frozen=True)
@@ -82,12 +80,16 @@ def parse_schema(source: Json | SchemaMaker, options: ParseOptions) -> ParsedSch
     Raises `SchemaError` and its subclasses with the JSON Pointer of what is wrong, `LimitError`.
     """
     document = loaded(source)
-    names = check(document, options.limits)
+    names, is_plain = check(document, options.limits)
+    noted: list[ReportEntry] = []
+    if not is_plain:
+        document, noted = plain(document)
     dialect = SchemaDialect.of_draft(options.draft)
     if isinstance(document, dict):
         check_names(document, "")
         dialect = dialect_of(document, options.documents, dialect, "")
     parser = DocumentParser(options, References(document, dialect.draft, names, options.documents))
+    parser.annotations += noted
     if parser.references.plain:
         parser.keys = SchemaKeys.of_document(document)
     begun = parser.references.root()
@@ -108,33 +110,47 @@ def parse_schema(source: Json | SchemaMaker, options: ParseOptions) -> ParsedSch
 def _assertions(source: SchemaObject) -> list[Assertion]:
     """What the keywords of a schema object assert; each gets its line in the report."""
     keywords, pointer = source.dialect.keywords, source.pointer
-    enforced = source.parser.enforced
+    enforced, annotations = source.parser.enforced, source.parser.annotations
     assertions: list[Assertion] = []
+    unknown: list[tuple[str, Json]] = []
     hidden = "$ref" in source.value and source.draft.is_old
     place = pointer
+    before = len(enforced)
     try:
         for keyword, setting in source.value.items():
-            note, is_suspect = "", False
+            remark = Remark("")
             known = keyword in keywords or (
                 keyword == "additionalItems" and _goes_with_array(source)
             )
             if known and not (hidden and keyword != "$ref"):
                 place = f"{pointer}/{keyword}"
                 asserted = READERS[keyword](source, setting, place)
-                if not isinstance(asserted, str):
+                if isinstance(asserted, list):
                     assertions += asserted
                     enforced.append(ReportEntry(pointer, keyword))
                     continue
-                note = asserted
+                remark = asserted
             elif known:
-                note = "hidden by $ref, as this draft has it"
+                remark = Remark(
+                    "hidden by $ref, as this draft has it; put both into 'allOf'", "hidden-keyword"
+                )
             elif keyword not in ANNOTATIONS:
-                note, is_suspect = _note_on_unknown(keyword, source.draft)
-            entry = ReportEntry(pointer, keyword, note, suspect=is_suspect)
-            source.parser.annotations.append(entry)
+                unknown.append((keyword, setting))
+                continue
+            annotations.append(ReportEntry(pointer, keyword, *remark))
     except LimitError as error:
         error.complete(construct=Construct.schema(place))
         raise
+    demands_nothing = None
+    if len(enforced) == before and keywords.isdisjoint(source.value):
+        demands_nothing = on_schema(source.value, source.draft, is_root=not pointer)
+    if demands_nothing is not None:
+        annotations.append(ReportEntry(pointer, "", *demands_nothing))
+    for keyword, setting in unknown:
+        remark = on_name(keyword, setting, source.value, source.draft)
+        if remark.rule == "misplaced-schema" and demands_nothing is not None:
+            remark = Remark(remark.note)  # which has been said of the schema as a whole
+        annotations.append(ReportEntry(pointer, keyword, *remark))
     return assertions
 
 
@@ -144,21 +160,3 @@ def _goes_with_array(source: SchemaObject) -> bool:
     Draft 2020-12 has neither any more. Such an array is read as in older drafts (see
     `container_keywords`), and so that keyword is too."""
     return source.has("items") and isinstance(source.value["items"], list)
-
-
-def _note_on_unknown(name: str, draft: Draft) -> tuple[str, bool]:
-    """What the report says of a name that is no keyword here, and whether it looks misspelt."""
-    if name in KEYWORDS[draft]:
-        return "not among the vocabularies of the meta-schema", False
-    note = f"not a keyword of {draft.title}, which has it ignored"
-    similar = _similar_keyword(name, draft)
-    return (f"{note}; did you mean {similar!r}?", True) if similar else (note, False)
-
-
-@lru_cache(maxsize=4096)
-def _similar_keyword(name: str, draft: Draft) -> str:
-    """The keyword that a name resembles; empty if none does, or if some draft has the name."""
-    if any(name in keywords for keywords in KEYWORDS.values()):
-        return ""
-    similar = get_close_matches(name, KEYWORDS[draft], n=1, cutoff=_SIMILAR)
-    return similar[0] if similar else ""

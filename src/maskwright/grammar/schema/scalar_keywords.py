@@ -14,6 +14,7 @@ from maskwright.grammar.number.spellings import decimal
 from maskwright.grammar.regular.terms import length
 from maskwright.grammar.schema.document import as_array, as_count, as_number, wrong
 from maskwright.grammar.schema.drafts import Draft
+from maskwright.grammar.schema.remarks import Remark, on_format
 from maskwright.grammar.schema.schema_object import KeywordReader, SchemaObject
 from maskwright.grammar.schema.tree import (
     TYPES,
@@ -50,9 +51,10 @@ def _type_names(setting: Json, place: str) -> frozenset[str]:
         wrong(setting, "the name of a type or a non-empty array of them", place)
     for name in names:
         if not isinstance(name, str) or name not in TYPES:
-            raise SchemaError(
-                f"unknown type {name!r}; known are {', '.join(sorted(TYPES))}", pointer=place
-            )
+            known = ", ".join(sorted(TYPES))
+            if name is None:
+                known += '; the type of null is written "null", as a string'
+            raise SchemaError(f"unknown type {name!r}; known are {known}", pointer=place)
     return frozenset(names)
 
 
@@ -98,14 +100,14 @@ def _read_pattern(source: SchemaObject, setting: Json, place: str) -> list[Asser
     return [StringIn(source.pattern(setting, place))]
 
 
-def _read_format(source: SchemaObject, setting: Json, place: str) -> list[Assertion] | str:
+def _read_format(source: SchemaObject, setting: Json, place: str) -> list[Assertion] | Remark:
     if not isinstance(setting, str):
         wrong(setting, "a string", place)
     if not source.parser.options.enforce_formats:
-        return "an annotation, as asked for"
+        return Remark("an annotation, as asked for")
     known = format_language(setting, source.draft.title)
     if known is None:
-        return f"the format {setting!r} is unknown"
+        return on_format(setting)
     if known.note:  # an enforced format may leave strings out, which the report says as well
         source.parser.annotations.append(ReportEntry(source.pointer, "format", known.note))
     return [StringIn(known.language)]

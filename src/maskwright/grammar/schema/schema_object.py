@@ -17,6 +17,7 @@ from maskwright.grammar.schema.document import check_names, no_schema, wrong
 from maskwright.grammar.schema.drafts import DEFAULT_DRAFT, Draft
 from maskwright.grammar.schema.keys import SchemaKeys
 from maskwright.grammar.schema.references import References, Resolver
+from maskwright.grammar.schema.remarks import Remark, pattern_remarks
 from maskwright.grammar.schema.tree import Assertion, Json, ReportEntry, Schema
 from maskwright.grammar.schema.vocabularies import SchemaDialect, dialect_of
 from maskwright.limits import DEFAULT_LIMITS, Limits
@@ -157,6 +158,7 @@ class SchemaObject:
         """The strings that contain a match of a pattern, which stands at `place`."""
         if not isinstance(setting, str):
             wrong(setting, "a string", place)
+        self.parser.annotations += pattern_remarks(setting, place)
         try:
             return search(setting, self.parser.options.limits)
         except RegexError as error:
@@ -167,6 +169,6 @@ class SchemaObject:
             raise
 
 
-KeywordReader = Callable[[SchemaObject, Json, str], list[Assertion] | str]
+KeywordReader = Callable[[SchemaObject, Json, str], list[Assertion] | Remark]
 """Reads one keyword: from its schema object, its setting and its JSON Pointer to its assertions, or
-to a note if it turns out to be an annotation. Raises `SchemaError` with the pointer."""
+to a remark if it turns out to be an annotation. Raises `SchemaError` with the pointer."""

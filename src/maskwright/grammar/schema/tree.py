@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import cached_property
 from itertools import count
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -288,26 +289,33 @@ class ReportEntry(NamedTuple):
 
     pointer: str
     keyword: str
+    """The name that the entry is about; empty for the schema at `pointer` as a whole."""
     note: str = ""
-    suspect: bool = False
-    """Whether the name looks like a misspelt keyword."""
+    rule: str = ""
+    """What is likely to be a mistake in it, as a rule of `maskwright check`; empty where nothing
+    is."""
+
+    @property
+    def place(self) -> str:
+        """The pointer of what the entry is about."""
+        return f"{self.pointer}/{self.keyword}" if self.keyword else self.pointer
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Report:
     """What compiling did with each keyword: nothing is dropped in silence."""
 
     enforced: tuple[ReportEntry, ...]
     annotations: tuple[ReportEntry, ...]
 
-    @property
+    @cached_property
     def warnings(self) -> tuple[str, ...]:
-        """Names that were probably meant to be keywords, and so are not enforced."""
-        return tuple(f"{e.pointer}/{e.keyword}: {e.note}" for e in self.annotations if e.suspect)
+        """What was probably meant to demand something and demands nothing, with the way out."""
+        return tuple(f"{e.place or '/'}: {e.note}" for e in self.annotations if e.rule)
 
     def __str__(self) -> str:
         rows = [f"enforced    {e.pointer}/{e.keyword} {e.note}".rstrip() for e in self.enforced]
-        rows += [f"annotation  {e.pointer}/{e.keyword} {e.note}".rstrip() for e in self.annotations]
+        rows += [f"annotation  {e.place or '/'} {e.note}".rstrip() for e in self.annotations]
         return "\n".join(rows)
 
 

@@ -19,6 +19,8 @@ text gets there, so that recursive schemas have finite shapes.
 - `negation`: Negation, pushed one level towards the leaves.
 - `objects`: The objects that satisfy assertions without unions.
 - `one_of`: `oneOf` as `anyOf`, whose options exclude each other.
+- `order`: The order in which a schema names its properties.
+- `rivals`: Which options of a `oneOf` may share a value, found in linear time.
 - `scalars`: The scalars that satisfy assertions without unions.
 - `shape`: The classes of the normal form.
 - `shapes`: The shapes of the conjunctions of a document: start reading here.

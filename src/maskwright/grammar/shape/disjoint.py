@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary
 
+from maskwright.grammar.number.spellings import decimal
 from maskwright.grammar.regular.enumerate import few
 from maskwright.grammar.regular.terms import is_text
 from maskwright.grammar.schema.tree import (
@@ -19,15 +20,23 @@ from maskwright.grammar.schema.tree import (
     AllOf,
     AnyOf,
     Assertion,
+    Contains,
     DigitsOnly,
+    ItemCount,
     Items,
     Json,
+    MultipleOf,
     Not,
+    NotUniqueItems,
     NotValues,
+    NumberIn,
     OneOf,
     Properties,
+    PropertyCount,
+    PropertyNames,
     Required,
     Schema,
+    SomeMember,
     StringIn,
     TypeIs,
     UniqueItems,
@@ -68,6 +77,11 @@ class Outline(NamedTuple):
         listed = self.listed()
         return listed is not None and next(listed, None) is None
 
+    def scalars_only(self) -> frozenset[Scalar] | None:
+        """All values that fit the outline, if they are scalars that are enumerated; else None."""
+        listed = None if self.types & _CONTAINERS else self.listed()
+        return None if listed is None else frozenset(listed)
+
     def listed(self) -> Iterator[Scalar] | None:
         """The scalars that fit the outline; None where they are not enumerated."""
         types, scalars = self.types - _CONTAINERS, self.scalars
@@ -94,6 +108,13 @@ _MOST_STRINGS: Final = 16
 """Up to how many strings of a pattern are enumerated."""
 _MOST_REFERENCES: Final = 16
 """How many references that lead to nothing but references are followed."""
+_ABOUT: Final[dict[type[Assertion], str]] = {
+    **dict.fromkeys((NumberIn, MultipleOf, DigitsOnly), "number"),
+    StringIn: "string",
+    **dict.fromkeys((Items, ItemCount, Contains, UniqueItems, NotUniqueItems), "array"),
+    **dict.fromkeys((Properties, SomeMember, PropertyNames, Required, PropertyCount), "object"),
+}
+"""The type that an assertion is about, if it holds for all values of others."""
 _EVERYTHING: Final = Outline(TYPES - {"integer"})
 _NOTHING: Final = Outline(frozenset(), frozenset())
 
@@ -110,36 +131,79 @@ def are_disjoint(schemas: Iterable[Schema], other: Schema) -> bool:
 
 def have_disjoint_members(left: Schema, right: Schema) -> bool:
     """Whether surely no object satisfies both: they disagree about a member that one requires."""
-    ours, theirs = _members(left), _members(right)
+    ours, theirs = members(left), members(right)
     return any(
-        name in ours.named
-        and name in theirs.named
-        and are_disjoint((ours.named[name],), theirs.named[name])
+        not (ours.may_have(name) and theirs.may_have(name))
+        or (
+            name in ours.named
+            and name in theirs.named
+            and _are_apart(ours.named[name], theirs.named[name])
+        )
         for name in (*ours.required, *theirs.required)
     )
 
 
-class _Members(NamedTuple):
-    named: Mapping[str, Schema]
+def _are_apart(left: tuple[Schema, ...], right: tuple[Schema, ...]) -> bool:
+    return are_disjoint((*left, *right[1:]), right[0])
+
+
+class Members(NamedTuple):
+    """What a schema surely demands of the members of objects."""
+
+    named: Mapping[str, tuple[Schema, ...]]
+    """The schemas that hold for the value of each property that is listed."""
     required: tuple[str, ...]
+    closed: frozenset[str] | None
+    """The only names that an object can have; None where they are not listed."""
+
+    def may_have(self, name: str) -> bool:
+        """Whether an object may have a member of this name."""
+        if self.closed is not None and name not in self.closed:
+            return False
+        return not any(schema.never for schema in self.named.get(name, ()))
+
+    def scalars_of(self, name: str) -> frozenset[Scalar] | None:
+        """The values of a member, if all of them are scalars that are enumerated; else None."""
+        joint = _EVERYTHING
+        for schema in self.named.get(name, ()):
+            joint = joint.joint(outline(schema))
+        return joint.scalars_only()
 
 
-def _members(schema: Schema) -> _Members:
-    """The properties that a schema lists and requires itself, or by a reference alone."""
-    named: Mapping[str, Schema] = {}
-    required: tuple[str, ...] = ()
+_MEMBERS: Final[WeakKeyDictionary[Schema, Members]] = WeakKeyDictionary()
+"""The members of each schema that has been asked for, as long as the schema is in use."""
+
+
+def members(schema: Schema) -> Members:
+    """What a schema that has been parsed demands of members itself, and by the schemas that it
+    refers to or combines by `allOf`."""
+    known = _MEMBERS.get(schema)
+    if known is not None:
+        return known
+    named: dict[str, tuple[Schema, ...]] = {}
+    required: dict[str, None] = {}
+    closed: frozenset[str] | None = None
+    waiting = {schema: None}
     for _ in range(_MOST_REFERENCES):
-        match schema.assertions:
-            case (AllOf(parts=(part,)),):
-                schema = part
-            case assertions:
-                for assertion in assertions:
-                    if isinstance(assertion, Properties):
-                        named = assertion.named
-                    elif isinstance(assertion, Required):
-                        required = assertion.names
-                break
-    return _Members(named, required)
+        part = next(iter(waiting), None)
+        if part is None:
+            break
+        del waiting[part]
+        for assertion in part.assertions:
+            match assertion:
+                case Properties(named=names, patterns=patterns, additional=additional):
+                    for name, value in names.items():
+                        named[name] = (*named.get(name, ()), value)
+                    if additional.never and not patterns:
+                        closed = frozenset(names) if closed is None else closed & names.keys()
+                case Required(names=names):
+                    required |= dict.fromkeys(names)
+                case AllOf(parts=parts):
+                    waiting |= dict.fromkeys(parts)
+                case _:
+                    pass
+    found = _MEMBERS[schema] = Members(named, tuple(required), closed)
+    return found
 
 
 def is_clearly_satisfiable(schema: Schema) -> bool:
@@ -155,6 +219,30 @@ def is_clearly_satisfiable(schema: Schema) -> bool:
                 typed = sum(isinstance(each, TypeIs) for each in assertions)
                 return not schema.never and typed < 2 and all(map(_holds_in_each_type, assertions))
     return False
+
+
+def accepts_all(schema: Schema, kind: str) -> bool:
+    """Whether surely every value of a type satisfies `schema`; `kind` "number" stands for integers
+    too."""
+    seen: set[Schema] = set()
+    waiting = [schema]
+    while waiting and len(seen) < _MOST_REFERENCES:
+        part = waiting.pop()
+        if part in seen or part.never:
+            return False  # what refers to itself without end has no values
+        seen.add(part)
+        for assertion in part.assertions:
+            match assertion:
+                case TypeIs(types=types):
+                    if kind not in types:
+                        return False
+                case AllOf(parts=parts):
+                    waiting += parts
+                case _:
+                    about = _ABOUT.get(type(assertion))
+                    if about is None or about == kind:
+                        return False
+    return not waiting
 
 
 def _can_be_written(value: Json) -> bool:
@@ -230,7 +318,13 @@ def _union(options: list[Outline]) -> Outline:
 
 
 def _scalars(values: Iterable[Json]) -> frozenset[Scalar]:
-    return frozenset((_type_name(v), v) for v in values if not isinstance(v, list | dict))
+    return frozenset(_scalar(value) for value in values if not isinstance(value, list | dict))
+
+
+def _scalar(value: Json) -> Scalar:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return "number", decimal(value)  # 1e23 and 10**23 are equal
+    return _type_name(value), value
 
 
 def _without_integer(types: frozenset[str]) -> frozenset[str]:

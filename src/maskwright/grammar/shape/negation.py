@@ -44,6 +44,7 @@ from maskwright.grammar.schema.tree import (
     negated,
     value_schema,
 )
+from maskwright.grammar.shape.rivals import Rivals
 
 _NUMBER: Final = TypeIs(frozenset(["number"]))
 _STRING: Final = TypeIs(frozenset(["string"]))
@@ -189,8 +190,13 @@ def _negate_any_of(assertion: AnyOf, pointer: str) -> Schema:
 
 def _negate_one_of(assertion: OneOf, pointer: str) -> Schema:
     """No option holds, or some two of them do."""
-    options = assertion.options
-    pairs = ((left, right) for at, left in enumerate(options) for right in options[:at])
+    options, rivals = assertion.options, Rivals(assertion.options)
+    pairs = (
+        (left, options[other])
+        for at, left in enumerate(options)
+        for other in rivals.of(at)
+        if other < at
+    )
     none = tuple(map(negated, options))
     return _union(pointer, (Schema(pointer, (AllOf(parts),)) for parts in (none, *pairs)))
 

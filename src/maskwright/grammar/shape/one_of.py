@@ -1,9 +1,10 @@
 """`oneOf` as `anyOf`: each option without the others that share an instance with it.
 
 An option of `oneOf` excludes all others. Written out, that is a conjunction with the negation of
-every other one, and multiplies. Mostly the options are disjoint anyway, so each pair is compared
-first, by cheap tests and then by a search for a shared instance, and only options that share one
-are negated.
+every other one, and multiplies. Mostly the options are disjoint anyway. Options that a type, a
+constant or a required member tells apart are found in linear time (see `rivals`). Each pair of the
+others is compared, by cheap tests and then by a search for a shared instance, and only options that
+share one are negated.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from typing import Final
 
 from maskwright.errors import LimitError
 from maskwright.grammar.schema.tree import TYPES, AllOf, AnyOf, OneOf, Schema, TypeIs, negated
-from maskwright.grammar.shape.disjoint import have_disjoint_members
+from maskwright.grammar.shape.disjoint import accepts_all, have_disjoint_members
+from maskwright.grammar.shape.rivals import Rivals
 from maskwright.grammar.shape.shape import Conjunction, keyword_of
 from maskwright.limits import Limits
 
@@ -42,7 +44,7 @@ class ExclusiveUnions:
         if known is not None:
             return known
         if key in self._open:  # the oracle asks for what it is to decide: negate all others
-            return _without_others(assertion, lambda left, right: True)
+            return _without_others(assertion, kind, lambda left, right: True)
         self._open.add(key)
         memo: dict[Conjunction, bool] = {}
 
@@ -53,7 +55,7 @@ class ExclusiveUnions:
             return memo[pair]
 
         try:
-            union = self._unions[key] = _without_others(assertion, overlap)
+            union = self._unions[key] = _without_others(assertion, kind, overlap)
         except LimitError as error:
             error.complete(construct=keyword_of(assertion.options))
             raise
@@ -78,11 +80,16 @@ class ExclusiveUnions:
         )
 
 
-def _without_others(assertion: OneOf, overlap: Callable[[Schema, Schema], bool]) -> AnyOf:
+def _without_others(
+    assertion: OneOf, kind: str, overlap: Callable[[Schema, Schema], bool]
+) -> AnyOf:
     """The union of the options, each in conjunction with the negations of those that overlap it."""
+    if sum(accepts_all(option, kind) for option in assertion.options) > 1:
+        return AnyOf(())  # every value is one of two options
+    rivals = Rivals(assertion.options, (kind,))
     options: list[Schema] = []
     for at, option in enumerate(assertion.options):
-        others = [other for k, other in enumerate(assertion.options) if k != at]
+        others = [assertion.options[k] for k in rivals.of(at)]
         # An option that is listed twice excludes itself.
         excluded = [o for o in others if o is option or overlap(option, o)]
         if excluded:

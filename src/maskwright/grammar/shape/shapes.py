@@ -10,7 +10,6 @@ from typing import Final
 
 from maskwright.errors import LimitError
 from maskwright.grammar.regular.terms import ANYTHING, EMPTY, Regular, alt, intersection
-from maskwright.grammar.schema.order import name_order
 from maskwright.grammar.schema.tree import (
     TYPES,
     AllOf,
@@ -27,6 +26,7 @@ from maskwright.grammar.schema.tree import (
 from maskwright.grammar.shape.arrays import array_shape
 from maskwright.grammar.shape.objects import object_shape
 from maskwright.grammar.shape.one_of import ExclusiveUnions, Possible
+from maskwright.grammar.shape.order import name_order
 from maskwright.grammar.shape.scalars import literals_of, numbers_of, scalars_of
 from maskwright.grammar.shape.shape import (
     ArrayShape,

@@ -6,6 +6,7 @@ multiplied out for strings, and negation needs no rewriting.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Final
 
 from maskwright.errors import SchemaError
@@ -19,6 +20,7 @@ from maskwright.grammar.regular.terms import (
     complement,
     exactly_one,
     intersection,
+    words,
 )
 from maskwright.grammar.schema.tree import AllOf, AnyOf, Assertion, If, Not, OneOf, Schema, TypeIs
 from maskwright.grammar.shape.scalars import strings_of
@@ -85,6 +87,24 @@ def _exactly_one(languages: list[Regular]) -> Regular:
     """The strings of exactly one of the languages."""
     live = [language for language in languages if language is not EMPTY]
     if len(live) < 2:  # as in most `oneOf`: one option is for strings, the others for other types
+        return alt(*live)
+    lists = [each for each in live if isinstance(each, Words) and not each.depth]
+    if len(lists) < 2:
+        return _of_one(live)
+    listed = Counter(word for each in lists for word in each.table.strings[each.low : each.high])
+    once = words([word for word, count in listed.items() if count == 1])
+    others = [each for each in live if not (isinstance(each, Words) and not each.depth)]
+    if not others:
+        return once
+    return alt(
+        intersection(once, complement(alt(*others))),
+        intersection(_of_one(others), complement(words(list(listed)))),
+    )
+
+
+def _of_one(live: list[Regular]) -> Regular:
+    """The strings of exactly one of some languages, of which at most one is a list of words."""
+    if len(live) < 2:
         return alt(*live)
     if len(live) > _FEW and not any(isinstance(each, Words | Complement) for each in live):
         return exactly_one(live)

@@ -26,6 +26,7 @@ from maskwright.grammar.schema.tree import (
     Unevaluated,
     negated,
 )
+from maskwright.grammar.shape.rivals import Rivals
 from maskwright.limits import DEFAULT_LIMITS, Limits, spend
 
 
@@ -181,10 +182,11 @@ def _cases_of_options(
 ) -> list[_Case]:
     """All ways in which some of the options hold and the others do not."""
     cases: list[_Case] = []
-    for held in _ways(len(options), exactly_one):
-        spend(len(options))
+    for held in _ways_of_one(options) if exactly_one else _ways(len(options)):
+        spend(len(held))
         way = [_Case()]
-        for option, holds in zip(options, held, strict=True):
+        for at, holds in held.items():
+            option = options[at]
             way = _products(way, _cases(option, limits) if holds else [_failed(option)])
         cases += way
         if len(cases) > limits.alternatives:
@@ -192,10 +194,15 @@ def _cases_of_options(
     return cases
 
 
-def _ways(count: int, exactly_one: bool) -> Iterator[tuple[bool, ...]]:
-    """Which of `count` options hold: exactly one of them, or at least one."""
-    if exactly_one:
-        for chosen in range(count):
-            yield tuple(at == chosen for at in range(count))
-    else:
-        yield from (held for held in product((True, False), repeat=count) if any(held))
+def _ways(count: int) -> Iterator[dict[int, bool]]:
+    """Whether each of `count` options holds, if at least one does."""
+    for held in product((True, False), repeat=count):
+        if any(held):
+            yield dict(enumerate(held))
+
+
+def _ways_of_one(options: tuple[Schema, ...]) -> Iterator[dict[int, bool]]:
+    """Whether options hold if exactly one does, but for those that surely don't beside it."""
+    rivals = Rivals(options)
+    for chosen in range(len(options)):
+        yield {chosen: True} | dict.fromkeys(rivals.of(chosen), False)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from maskwright.errors import StructuralTagError
-from maskwright.grammar.schema.document import escape, kind_of
+from maskwright.grammar.schema.document import escape, kind_of, object_of
 from maskwright.grammar.schema.tree import Json
 from maskwright.grammar.tags.tree import Token
 from maskwright.json_faults import json_reason
@@ -103,7 +103,8 @@ class TagNode:
         if not isinstance(value, str):
             return self
         try:
-            return TagNode({**self.fields, name: json.loads(value)}, self.pointer, self.depth)
+            inner = json.loads(value, object_pairs_hook=object_of)
+            return TagNode({**self.fields, name: inner}, self.pointer, self.depth)
         except (ValueError, RecursionError) as error:
             raise self.wrong(name, f"JSON ({json_reason(error)})") from None
 

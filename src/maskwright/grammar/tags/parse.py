@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import cast, get_args
 
 from maskwright.errors import StructuralTagError
+from maskwright.grammar.schema.document import object_of
 from maskwright.grammar.schema.tree import Json
 from maskwright.grammar.tags.node import TagNode
 from maskwright.grammar.tags.tree import (
@@ -56,7 +57,7 @@ def parse_tag(source: Json) -> Format:
     """
     if isinstance(source, str):
         try:
-            source = json.loads(source)
+            source = json.loads(source, object_pairs_hook=object_of)
         except (ValueError, RecursionError) as error:
             raise StructuralTagError(f"not JSON: {json_reason(error)}", pointer="") from None
     node = TagNode(source, "")

@@ -10,6 +10,7 @@ from maskwright.grammar.dialects.detect import DIALECTS, Dialect
 from maskwright.grammar.dialects.read import read_grammar
 from maskwright.grammar.dialects.special import GrammarTokens
 from maskwright.grammar.rules.begins import check_bounded_begins
+from maskwright.grammar.schema.remarks import grammar_remarks
 from maskwright.grammar.schema.tree import Report, ReportEntry
 from maskwright.limits import DEFAULT_LIMITS, Limits, Work
 from maskwright.mask.compile.arguments import compiler
@@ -58,4 +59,5 @@ def _compile(
     check_bounded_begins(read.rules)
     enforced = ReportEntry("", "grammar", f"{read.dialect}, {len(read.rules.rules)} rules")
     unused = tuple(ReportEntry("", name, "not used") for name in read.unused)
-    return compile_rules(read.rules, vocab, report=Report((enforced,), unused), limits=limits)
+    report = Report((enforced,), (*unused, *grammar_remarks(text)))
+    return compile_rules(read.rules, vocab, report=report, limits=limits)

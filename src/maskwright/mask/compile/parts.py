@@ -34,6 +34,7 @@ from maskwright.grammar.rules.tree import Expression, JsonValue, Ref, Rules, Ter
 from maskwright.grammar.schema.document import escape
 from maskwright.grammar.schema.options import AdditionalProperties, Escapes, Integers
 from maskwright.grammar.schema.parse import ParseOptions, parse_schema
+from maskwright.grammar.schema.remarks import grammar_remarks, pattern_remarks
 from maskwright.grammar.schema.tree import Json, Report, ReportEntry, Schema
 from maskwright.grammar.shape.shapes import Shapes
 from maskwright.grammar.tags.rules import TagRules
@@ -148,8 +149,10 @@ class Parts:
                     template = tool_format(_PARAMETERS[style]).parameter
                     return self._parameters(template, vocab).expression(root)
                 case RegexText(pattern=pattern):
+                    self.annotations += pattern_remarks(pattern, leaf.pointer)
                     return Terminal(full_match(pattern, self.limits))
                 case GrammarText(grammar=text, syntax=syntax):
+                    self.annotations += grammar_remarks(text, leaf.pointer)
                     return self.grammar(text, None if syntax == "auto" else syntax, vocab)
         except SchemaError as error:
             raise type(error)(error.reason, pointer=leaf.pointer + error.pointer) from None
@@ -212,7 +215,7 @@ class Parts:
         parts = replace(self, rules={}, enforced=[], annotations=[], impossible=[], intricate=False)
         if tool.input is not None:
             said = parts._input(tool, tool.input, format, vocab)
-            return Arguments(said, parts.rules, (), ())
+            return Arguments(said, parts.rules, (), _input_remarks(tool.name, tool.input))
         try:
             root = parts.schema(tool.parameters, f"/{escape(tool.name)}")
             possible = parts.is_satisfiable(object_schema(root))
@@ -286,3 +289,13 @@ class Parts:
 
     def _parameters(self, template: tuple[str, ...], vocab: Vocabulary) -> Parameters:
         return Parameters(template, vocab.special_tokens, Shapes(self.limits), self.value)
+
+
+def _input_remarks(name: str, wanted: CustomInput) -> tuple[ReportEntry, ...]:
+    match wanted.syntax:
+        case "text":
+            return ()
+        case "regex":
+            return pattern_remarks(wanted.definition, f"/{name}")
+        case _:
+            return grammar_remarks(wanted.definition, f"/{name}")

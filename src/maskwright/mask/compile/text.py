@@ -13,6 +13,7 @@ from maskwright.grammar.pattern.translate import search as found_in
 from maskwright.grammar.regular.derivative import is_live
 from maskwright.grammar.regular.substrings import UNITS, Unit, substrings
 from maskwright.grammar.regular.terms import EMPTY, Regular, words
+from maskwright.grammar.schema.remarks import pattern_remarks
 from maskwright.grammar.schema.tree import Report, ReportEntry
 from maskwright.limits import DEFAULT_LIMITS, Limits, Work
 from maskwright.mask.compile.arguments import check_text, compiler, listed
@@ -55,7 +56,8 @@ def compile_regex(
         term = (found_in if search else full_match)(pattern, limits, chosen)
         if not is_live(term, limits.witness_search):
             raise RegexError("the pattern matches no text", pattern=pattern, position=0)
-        return _compile(term, "pattern", vocab, limits, construct)
+        report = Report((ReportEntry("", "pattern"),), pattern_remarks(pattern, ""))
+        return _compile(term, report, vocab, limits, construct)
 
 
 @compiler
@@ -74,7 +76,7 @@ def compile_choice(
     limits = limits or DEFAULT_LIMITS
     construct = Construct(f"the choice of {len(strings):,} strings")
     with Work(limits, construct):
-        return _compile(words(strings), "choice", vocab, limits, construct)
+        return _compile(words(strings), _report("choice"), vocab, limits, construct)
 
 
 @compiler
@@ -96,7 +98,11 @@ def compile_substring(
         term = substrings(document, unit)
         if term is EMPTY:
             raise InputError(f"the document has no {unit}", param="document")
-        return _compile(term, "substring", vocab, limits, construct)
+        return _compile(term, _report("substring"), vocab, limits, construct)
+
+
+def _report(kind: str) -> Report:
+    return Report((ReportEntry("", kind),), ())
 
 
 def _refuse_flag(reason: str) -> NoReturn:
@@ -104,7 +110,7 @@ def _refuse_flag(reason: str) -> NoReturn:
 
 
 def _compile(
-    term: Regular, kind: str, vocab: Vocabulary, limits: Limits, construct: Construct
+    term: Regular, report: Report, vocab: Vocabulary, limits: Limits, construct: Construct
 ) -> Grammar:
     def begin() -> Beginning:
         tables = tables_of(vocab)
@@ -113,4 +119,4 @@ def _compile(
             shared = SharedMachine(tables.leaves, contexts, limits)
             return Beginning(tables, shared, contexts.start(), OneConstruct(construct))
 
-    return Grammar(begin(), Report((ReportEntry("", kind),), ()), begin)
+    return Grammar(begin(), report, begin)

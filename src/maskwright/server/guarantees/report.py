@@ -115,7 +115,7 @@ def _bounded(report: Report) -> Iterator[Json]:
             yield {**_entry(entry), "note": note}
     enforced = {(entry.pointer, entry.keyword) for entry in report.enforced}
     for entry in report.annotations:
-        if entry.note and (entry.pointer, entry.keyword) in enforced:
+        if entry.note and not entry.rule and (entry.pointer, entry.keyword) in enforced:
             yield _entry(entry)
 
 

@@ -2,7 +2,7 @@
 
 Refused are bodies that are too large, nested too deep, not UTF-8, not JSON by RFC 8259 (`NaN`, lone
 surrogates) or not an object. The order of properties is kept. If a name is repeated, the last value
-counts, at the place of the first.
+counts, at the place of the first; a shape is read as it is written, and warned of.
 
 A large body takes some hundred milliseconds to parse and check. This is done in another thread,
 because every stream of the server waits for its event loop. There the parser calls a function for
@@ -29,6 +29,7 @@ from maskwright.dist.content_coding import (
     decode,
 )
 from maskwright.errors import InputError
+from maskwright.grammar.schema.document import object_of
 from maskwright.json_faults import json_reason
 from maskwright.server.disconnect import ClientGoneError
 from maskwright.server.errors import HttpError
@@ -111,23 +112,24 @@ def _decoded(data: bytes, coding: str | None, limit: int) -> bytes:
         raise InputError(str(error), code="invalid_encoding") from None
 
 
-def _tree(tree: dict[str, object]) -> dict[str, object]:
-    return tree
-
-
 def _integer(digits: str) -> int:
     return int(digits)
 
 
-_HOOKS: Final[Mapping[str, Any]] = {"object_hook": _tree, "parse_int": _integer}
+_HOOKS: Final[Mapping[str, Any]] = {"parse_int": _integer}
 
 
 def parse_object(data: bytes, *, hooked: bool = False) -> dict[str, object]:
-    """Parse one JSON object. `hooked`: give way to other threads at each object and integer.
-    Raises InputError with line and column of the first error."""
+    """Parse one JSON object. `hooked`: give way to other threads at each integer too, and not
+    only at each object. Raises InputError with line and column of the first error."""
     hooks = _HOOKS if hooked else {}
     try:
-        value: object = json.loads(data.decode("utf-8"), parse_constant=_refuse_constant, **hooks)
+        value: object = json.loads(
+            data.decode("utf-8"),
+            parse_constant=_refuse_constant,
+            object_pairs_hook=object_of,
+            **hooks,
+        )
     except UnicodeDecodeError as error:
         raise _invalid(f"the body is not UTF-8 (byte {error.start})") from None
     except json.JSONDecodeError as error:

@@ -18,7 +18,7 @@ from typing import Literal, TypeAlias, cast
 
 from maskwright.errors import InputError
 from maskwright.grammar.dialects.detect import DIALECTS, Dialect
-from maskwright.grammar.schema.document import check
+from maskwright.grammar.schema.document import check, object_of
 from maskwright.json_faults import json_reason
 from maskwright.limits import DEFAULT_LIMITS
 from maskwright.server.request.fields import Fields, invalid, missing, shown
@@ -275,7 +275,7 @@ def _schema_of(fields: Fields, name: str) -> JsonShape:
     place = fields.at(name)
     if isinstance(schema, str):
         try:
-            schema = json.loads(schema)
+            schema = json.loads(schema, object_pairs_hook=object_of)
         except (ValueError, RecursionError) as error:
             raise InputError(f"{place} is not JSON: {json_reason(error)}", param=place) from None
     if isinstance(schema, dict | bool):

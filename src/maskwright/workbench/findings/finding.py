@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+from maskwright.grammar.schema.tree import Report
+from maskwright.workbench.pointer import entry_pointer
+
 Severity = Literal["error", "warning", "note"]
 
 
@@ -15,3 +18,12 @@ class Finding(NamedTuple):
     severity: Severity
     rule: str
     message: str
+
+
+def reported(report: Report) -> list[Finding]:
+    """What compiling has found, which a server tells in its header of warnings."""
+    return [
+        Finding(entry_pointer(each), "warning", each.rule, each.note)
+        for each in report.annotations
+        if each.rule
+    ]

@@ -10,9 +10,10 @@ from typing import Any
 from maskwright.errors import InputError, UnsatisfiableSchemaError
 from maskwright.grammar.dialects.read import read_grammar
 from maskwright.grammar.dialects.special import GrammarTokens
+from maskwright.grammar.schema.document import plain
 from maskwright.mask import Grammar
 from maskwright.vocab import Vocabulary
-from maskwright.workbench.findings.finding import Finding
+from maskwright.workbench.findings.finding import Finding, reported
 from maskwright.workbench.findings.grammar import lint_grammar, lint_pattern
 from maskwright.workbench.findings.places import rule_start
 from maskwright.workbench.live.faults import ShapeFault, ShapeKind, fault_of, place_of_pointer
@@ -34,7 +35,7 @@ def checked(
     try:
         grammar = kept_grammar(compile, vocabulary)
     except UnsatisfiableSchemaError as error:
-        found = naming_the_part(error, json.loads(text)) if kind == "schema" else error
+        found = naming_the_part(error, plain(json.loads(text))[0]) if kind == "schema" else error
         return unusable(fault_of(found, text, kind))
     except InputError as error:
         return unusable(fault_of(error, text, kind))
@@ -67,8 +68,10 @@ def _findings(
         tokens = GrammarTokens(
             vocabulary.special_tokens, frozenset(vocabulary.eos), vocabulary.tokens
         )
-        return lint_grammar(read_grammar(text, kind, tokens=tokens))
-    return lint_pattern(text) if kind == "regex" else []
+        found = lint_grammar(read_grammar(text, kind, tokens=tokens))
+    else:
+        found = lint_pattern(text) if kind == "regex" else []
+    return [*reported(grammar.report), *found]
 
 
 def _placed(

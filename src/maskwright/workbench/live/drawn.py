@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from maskwright.errors import InputError
+from maskwright.grammar.schema.document import plain
 from maskwright.vocab import Vocabulary
 from maskwright.workbench.diagram.pictures import (
     PictureName,
@@ -18,7 +19,7 @@ def drawn(text: str, kind: ShapeKind, which: PictureName, _: Vocabulary) -> Data
     """The picture as an SVG document. Raises InputError for tools and tags, which have none."""
     match kind:
         case "schema":
-            svg = schema_picture(read_json_shape(text), "the schema", which)
+            svg = schema_picture(plain(read_json_shape(text))[0], "the schema", which)
         case "regex":
             svg = pattern_picture(text, which)
         case "lark" | "gbnf" | "ebnf":

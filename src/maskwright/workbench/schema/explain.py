@@ -10,7 +10,7 @@ from maskwright.errors import LimitError, SchemaError, UnsupportedSchemaError
 from maskwright.grammar.schema.parse import ParseOptions, parse_schema
 from maskwright.grammar.schema.tree import Json, Report
 from maskwright.limits import DEFAULT_LIMITS, Work
-from maskwright.workbench.pointer import pointer_of, reference_tokens
+from maskwright.workbench.pointer import entry_pointer, pointer_of, reference_tokens
 
 State = Literal["enforced", "annotation", "refused", "invalid"]
 MOST_REFUSED: Final = 100
@@ -58,10 +58,10 @@ def explain_schema(schema: Json) -> list[ExplainedKeyword]:
 
 def _reported(report: Report) -> Iterator[ExplainedKeyword]:
     for entry in report.annotations:
-        pointer = entry.pointer + pointer_of(entry.keyword)
+        pointer = entry_pointer(entry)
         yield ExplainedKeyword(pointer, entry.keyword, "annotation", entry.note)
     for entry in report.enforced:
-        pointer = entry.pointer + pointer_of(entry.keyword)
+        pointer = entry_pointer(entry)
         yield ExplainedKeyword(pointer, entry.keyword, "enforced", entry.note)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from maskwright.grammar.schema.document import plain
 from maskwright.grammar.schema.tree import Json, Report
-from maskwright.workbench.findings.finding import Finding
+from maskwright.workbench.findings.finding import Finding, reported
 from maskwright.workbench.pointer import pointer_of
 from maskwright.workbench.schema.option_lint import impossible, shared_values
 from maskwright.workbench.schema.required_lint import unlisted
@@ -23,7 +24,14 @@ _REASONS: Final = frozenset(
     {"reason", "reasons", "reasoning", "thought", "thoughts", "explanation", "rationale"}
 )
 """Names of properties in which a model gives reasons for what it writes after them."""
-_BY_NAME: Final = ("properties", "patternProperties", "dependentSchemas", "$defs", "definitions")
+_BY_NAME: Final = (
+    "properties",
+    "patternProperties",
+    "dependentSchemas",
+    "dependencies",
+    "$defs",
+    "definitions",
+)
 _LISTS: Final = ("anyOf", "oneOf", "allOf", "prefixItems", "items")
 _SINGLE: Final = (
     *("items", "additionalItems", "unevaluatedItems", "contains"),
@@ -51,11 +59,8 @@ _OF_TYPES: Final = {
 
 def lint_schema(schema: Json, report: Report) -> list[Finding]:
     """What is found in a schema that has been compiled; `report` is the grammar's."""
-    found = [
-        Finding(e.pointer + pointer_of(e.keyword), "warning", "unknown-keyword", e.note)
-        for e in report.annotations
-        if e.suspect
-    ]
+    found = reported(report)
+    schema, _ = plain(schema)
     if not isinstance(schema, dict):
         return found
     used = set(_references(schema))

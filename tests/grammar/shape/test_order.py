@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from maskwright.grammar.schema.order import name_order
 from maskwright.grammar.schema.parse import ParseOptions, parse_schema
+from maskwright.grammar.shape.order import name_order
 from maskwright.grammar.shape.shapes import Shapes
 
 A, B, C = ({name: {}} for name in "abc")
