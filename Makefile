@@ -1,4 +1,5 @@
-# `make run` and `make test` do all their own set-up. Variables: PYTHON, VENV, and TORCH=cpu|cuda.
+# `make run` and `make test` do all their own set-up. Variables: PYTHON, VENV, TORCH=cpu|cuda, and PORT
+# of `make run`.
 PYTHON ?= python3
 VENV ?= .venv
 # What is installed already, else the CPU build.
@@ -27,7 +28,11 @@ endif
 # The extension modules, in place: those whose sources or compiler changed.
 build: $(READY) ; @$(VENV)/bin/python setup.py --quiet build_ext --inplace
 
-run: build ; $(VENV)/bin/maskwright serve
+# PORT, or else the variable MASKWRIGHT_PORT, is tried before minutes go by for an installation.
+run:
+	@$(PYTHON) tools/try_port.py $(PORT)
+	@$(MAKE) --no-print-directory build
+	$(VENV)/bin/maskwright serve $(PORT:%=--port %)
 
 test: build ; $(VENV)/bin/python -m pytest
 

@@ -103,6 +103,7 @@ ROWS = [
         "--cases semver --engines maskwright,llguidance",
         "llguidance: [0-9]+ disagreements judged, maskwright is wrong in 0",
     ),
+    Row("tools/try_port.py", "0", ""),
     Row("tools/client_suites.py", "--list", "(?m)^langchain$"),
     Row("tools/build_llama_cpp.py", "--flags", "GGML_NATIVE=OFF .*CXX_FLAGS_RELEASE=-O0 "),
     Row("tools/gpu_check.py", "--list", "(?m)^python benchmarks/gpu/measure.py$"),

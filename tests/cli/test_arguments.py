@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 import pytest
 
 from maskwright.cli.arguments import Argument, CommandParser, Option, call_with
+from maskwright.errors import InputError
 
 seen: dict[str, Any] = {}
 
@@ -19,6 +20,8 @@ def command(
     rows: Annotated[bool, Option("--json", help="As JSON.")] = False,
     name: Annotated[list[str], Option(help="May be repeated.")] = [],  # noqa: B006
     cache: Annotated[str, Option(help="A folder.", envvar="TEST_CACHE")] = "off",
+    port: Annotated[int, Option(help="A port.", envvar="TEST_PORT", least=0)] = 8000,
+    memory: Annotated[int, Option(help="Memory.", is_size=True, least=0)] = 3 << 19,
 ) -> int | None:
     seen.clear()
     seen.update(locals())
@@ -39,6 +42,8 @@ DEFAULTS = {
     "rows": False,
     "name": [],
     "cache": "off",
+    "port": 8000,
+    "memory": 3 << 19,
 }
 
 
@@ -50,6 +55,10 @@ DEFAULTS = {
         (("s", "--kind", "regex", "a"), {"kind": "regex", "files": ["a"]}),
         (("--most-tokens", "9", "s"), {"most_tokens": 9}),
         (("s", "--share=-1.5"), {"share": -1.5}),
+        (("s", "--memory", "1G"), {"memory": 10**9}),
+        (("s", "--memory", "2 GiB"), {"memory": 2 << 30}),
+        (("s", "--memory=268435456"), {"memory": 1 << 28}),
+        (("s", "--memory", "0"), {"memory": 0}),
         (("s", "--no-order", "--json"), {"order": False, "rows": True}),
         (("s", "--name", "a=b", "x", "--name", "c"), {"name": ["a=b", "c"], "files": ["x"]}),
     ],
@@ -71,6 +80,35 @@ def test_the_environment_replaces_a_default(monkeypatch: pytest.MonkeyPatch) -> 
     assert seen["cache"] == "/there"
     call("s", "--cache", "/here")
     assert seen["cache"] == "/here"
+    monkeypatch.setenv("TEST_CACHE", "")
+    call("s")
+    assert seen["cache"] == "", "a text may be empty"
+
+
+@pytest.mark.parametrize(
+    ("value", "port"), [("9000", 9000), ("0", 0), ("", 8000), ("tcp://10.0.0.1:8000", 8000)]
+)
+def test_a_number_in_the_environment(
+    monkeypatch: pytest.MonkeyPatch, value: str, port: int
+) -> None:
+    """An empty one is none, nor is the address that Kubernetes puts there for a service with the
+    name of the program."""
+    monkeypatch.setenv("TEST_PORT", value)
+    call("s")
+    assert seen["port"] == port
+    call("s", "--port", "7")
+    assert seen["port"] == 7
+
+
+@pytest.mark.parametrize(
+    ("value", "told"), [("x", "'x' is no whole number"), ("-1", "-1 is less than 0")]
+)
+def test_a_wrong_value_in_the_environment_names_the_variable(
+    monkeypatch: pytest.MonkeyPatch, value: str, told: str
+) -> None:
+    monkeypatch.setenv("TEST_PORT", value)
+    with pytest.raises(InputError, match=f"the variable TEST_PORT: {told}"):
+        call("s")
 
 
 @pytest.mark.parametrize(
@@ -82,6 +120,8 @@ def test_the_environment_replaces_a_default(monkeypatch: pytest.MonkeyPatch) -> 
         (("s", "--most-tokens", "0"), "argument --most-tokens: 0 is less than 1"),
         (("s", "--most-tokens", "10"), "argument --most-tokens: 10 is more than 9"),
         (("s", "--share", "x"), "argument --share: 'x' is no number"),
+        (("s", "--memory", "1X"), "argument --memory: '1X' is no size such as 512MiB or 2GB"),
+        (("s", "--memory=-1"), "argument --memory: '-1' is no size such as 512MiB or 2GB"),
         (("s", "--most", "5"), "unrecognized arguments: --most"),  # no abbreviations
     ],
 )
@@ -114,3 +154,6 @@ def test_help_shows_defaults_and_paragraphs(
     assert "In order. [default: yes]" in shown
     assert "[default: off; variable: TEST_CACHE]" in shown
     assert "As JSON.\n" in shown
+    assert "--memory SIZE" in shown
+    assert "Memory. [default: 1.5 MiB]" in shown
+    assert "A port. [default: 8000; variable: TEST_PORT]" in shown

@@ -1,6 +1,7 @@
 """The formula of admission adds up, and says when there is too little."""
 
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -61,7 +62,7 @@ def test_more_than_the_machine_has_is_refused_before_any_is_taken(
 def test_blocks_and_bytes(loaded: LoadedModel) -> None:
     block = loaded.decoder.block_bytes(16)
     assert plan_capacity(loaded, EngineConfig(kv_bytes=10 * block + 1)).blocks == 10
-    assert plan_capacity(loaded, EngineConfig(kv_bytes=1)).blocks == 1
+    assert plan_capacity(loaded, EngineConfig(kv_bytes=block)).blocks == 1
     assert plan_capacity(loaded, EngineConfig(blocks=7)).blocks == 7
 
 
@@ -114,3 +115,25 @@ def test_recorded_steps_have_their_room_on_a_gpu(
     assert abs(room - rows) <= recorded.block
     decoder.recordable = False
     assert plan_capacity(on_gpu, config).workspace == launched.workspace
+
+
+@pytest.mark.parametrize("name", ["kv_bytes", "kv_host_bytes", "kv_disk_bytes", "swap_bytes"])
+def test_memory_that_holds_no_block_is_refused(
+    loaded: LoadedModel, tmp_path: Path, name: str
+) -> None:
+    """Instead of one block, or of none, whatever was asked for."""
+    block = plan_capacity(loaded, EngineConfig()).block
+    plain = EngineConfig(kv_disk=tmp_path if name == "kv_disk_bytes" else None)
+    plan_capacity(loaded, replace(plain, **{name: block}))
+    for value in (1, 100, block - 1):
+        with pytest.raises(InputError, match=rf"{name} is {value:,} bytes, and a block of") as got:
+            plan_capacity(loaded, replace(plain, **{name: value}))
+        assert got.value.param == name
+        assert f"16 tokens takes {block:,} (" in got.value.message
+
+
+def test_bytes_that_something_else_replaces_are_not_asked_about(loaded: LoadedModel) -> None:
+    assert plan_capacity(loaded, EngineConfig(kv_bytes=1, blocks=3)).blocks == 3
+    assert plan_capacity(loaded, EngineConfig(kv_bytes=1, memory_fraction=0.5)).blocks > 1
+    plan_capacity(loaded, EngineConfig(kv_disk_bytes=1))  # there is no folder
+    plan_capacity(loaded, EngineConfig(kv_host_bytes=0, swap_bytes=0))

@@ -3,7 +3,13 @@
 import pytest
 
 from maskwright.errors import InputError
-from maskwright.sizing.units import binary_size, decimal_size, parse_count, parse_size
+from maskwright.sizing.units import (
+    binary_size,
+    decimal_size,
+    parse_count,
+    parse_size,
+    size_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -11,7 +17,7 @@ from maskwright.sizing.units import binary_size, decimal_size, parse_count, pars
     [
         ("76GB", 76 * 10**9), ("76 gb", 76 * 10**9), ("24GiB", 24 * 2**30), ("1.5kB", 1500),
         ("4TB", 4 * 10**12), ("512", 512), ("512B", 512), ("3.9e9", 3_900_000_000),
-        ("64MiB", 2**26),
+        ("64MiB", 2**26), ("1G", 10**9), ("1Gi", 2**30), ("2 k", 2000), ("0.5mi", 2**19),
     ],
 )  # fmt: skip
 def test_sizes(text: str, size: int) -> None:
@@ -30,6 +36,22 @@ def test_what_is_no_size_names_the_option(text: str) -> None:
     with pytest.raises(InputError, match="--memory") as caught:
         parse_size(text, "memory")
     assert caught.value.param == "memory"
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("0", 0), ("0GB", 0), (str(2**60 + 1), 2**60 + 1), ("1G", 10**9), ("268435456", 1 << 28),
+        ("", None), ("x", None), ("-1", None), ("1XB", None),
+    ],
+)  # fmt: skip
+def test_sizes_that_may_be_nothing(text: str, size: int | None) -> None:
+    assert size_of(text) == size
+
+
+@pytest.mark.parametrize("size", [256 << 20, 3 << 19, 5, 1 << 40])
+def test_a_shown_size_is_read_again(size: int) -> None:
+    assert size_of(binary_size(size)) == size
 
 
 def test_shown_sizes() -> None:

@@ -30,8 +30,14 @@ from typing import (
     get_type_hints,
 )
 
+from maskwright.errors import InputError
+from maskwright.sizing.units import binary_size, size_of
+
 WIDEST: Final = 100
 """Columns of help texts at most."""
+LINKED: Final = "tcp://"
+"""How Kubernetes begins the variable NAME_PORT, which it sets for each service NAME. It isn't meant
+for the program, though a service may have its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +51,8 @@ class Argument:
 @dataclass(frozen=True, slots=True)
 class Option:
     """An option. `flag` is `--` and the name of its parameter unless given; `least` and `most`
-    bound a number, both included; `envvar` names the environment variable that replaces the
-    default; `show_default` is shown as the default."""
+    bound a number, both included; `is_size` takes bytes, with a unit or without; `envvar` names the
+    environment variable that replaces the default; `show_default` is shown as the default."""
 
     flag: str | None = None
     short: str | None = None
@@ -54,6 +60,7 @@ class Option:
     metavar: str | None = None
     least: float | None = None
     most: float | None = None
+    is_size: bool = False
     envvar: str | None = None
     show_default: str | None = None
 
@@ -152,9 +159,7 @@ def _declare(parser: CommandParser, parameter: _Parameter) -> None:
         return
     flag = declared.flag or f"--{parameter.name.replace('_', '-')}"
     flags = [declared.short, flag] if declared.short else [flag]
-    default = parameter.default
-    if declared.envvar:
-        default = os.environ.get(declared.envvar, default)
+    default = _default(parameter, declared)
     if parameter.kind is bool:
         told["action"] = "store_true" if declared.flag else argparse.BooleanOptionalAction
         told.pop("metavar")
@@ -167,9 +172,23 @@ def _declare(parser: CommandParser, parameter: _Parameter) -> None:
     action.help = told["help"]  # without what `BooleanOptionalAction` adds
 
 
+def _default(parameter: _Parameter, declared: Option) -> Any:
+    """The value of an option that isn't given: that of its variable, if there is one. Ends the
+    program for a variable with another kind of value."""
+    text = os.environ.get(declared.envvar) if declared.envvar else None
+    if text is None or (parameter.kind is not str and (not text or text.startswith(LINKED))):
+        return parameter.default
+    try:
+        return _reader(parameter)(text)
+    except argparse.ArgumentTypeError as error:
+        raise InputError(f"the variable {declared.envvar}: {error}", param=parameter.name) from None
+
+
 def _metavar(parameter: _Parameter) -> str:
     if isinstance(parameter.declared, Argument):
         return parameter.name.upper()
+    if parameter.declared.is_size:
+        return "SIZE"
     if get_origin(parameter.kind) is Literal:
         return "|".join(map(str, get_args(parameter.kind)))
     return {str: "TEXT", int: "N", float: "NUMBER"}[parameter.kind]
@@ -184,6 +203,12 @@ def _reader(parameter: _Parameter) -> Callable[[str], Any]:
             if text not in known:
                 raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(known)}")
             return text
+        if isinstance(parameter.declared, Option) and parameter.declared.is_size:
+            value = size_of(text)
+            if value is None:
+                raise argparse.ArgumentTypeError(f"{text!r} is no size such as 512MiB or 2GB")
+            _check_bounds(parameter.declared, value)
+            return value
         try:
             value = parameter.kind(text)
         except ValueError:
@@ -210,6 +235,8 @@ def _help(parameter: _Parameter) -> str:
     shown = declared.show_default
     if shown is None and parameter.default not in (None, False, [], ""):
         shown = "yes" if parameter.default is True else str(parameter.default)
+        if declared.is_size:
+            shown = binary_size(parameter.default).replace(".0 ", " ")
     notes = [f"default: {shown}"] if shown is not None else []
     notes += [f"variable: {declared.envvar}"] if declared.envvar else []
     return f"{declared.help} [{'; '.join(notes)}]" if notes else declared.help

@@ -82,13 +82,14 @@ def plan_capacity(loaded: LoadedModel, config: EngineConfig, *, adapters: bool =
         draft_block = small.block_bytes(config.block_size, config.kv_dtype)
     workspace = step_bytes(loaded, config) + graph_bytes(loaded, config)
     reserve = RESERVE + (config.adapter_bytes if adapters else 0)
+    _check_sizes(config, block)
     memory, host_blocks = None, config.swap_bytes // block
     whole = device_memory(decoder.device)
     # Of a GPU's memory, what is swapped out takes nothing.
     swapped = host_blocks * block + config.kv_host_bytes if whole is None else 0
     owner = "machine's" if whole is None else "GPU's"
     whole = machine_memory() if whole is None else whole
-    blocks = config.blocks or max(1, config.kv_bytes // block)
+    blocks = config.blocks or config.kv_bytes // block
     if config.blocks is None and config.memory_fraction is not None:
         memory = int(whole * config.memory_fraction)
         taken = weights + draft_weights + workspace + reserve + swapped
@@ -125,6 +126,23 @@ def plan_capacity(loaded: LoadedModel, config: EngineConfig, *, adapters: bool =
         draft_weights=draft_weights,
         draft_block=draft_block,
     )
+
+
+def _check_sizes(config: EngineConfig, block: int) -> None:
+    """Raise `InputError` for a setting that is to hold blocks of so many bytes and holds none."""
+    given = {
+        "kv_bytes": config.kv_bytes if config.blocks is config.memory_fraction is None else None,
+        "kv_host_bytes": config.kv_host_bytes or None,
+        "kv_disk_bytes": None if config.kv_disk is None else config.kv_disk_bytes,
+        "swap_bytes": config.swap_bytes or None,
+    }
+    for name, value in given.items():
+        if value is not None and value < block:
+            raise InputError(
+                f"{name} is {value:,} bytes, and a block of {config.block_size} tokens takes "
+                f"{block:,} ({binary_size(block)}).",
+                param=name,
+            )
 
 
 def _largest(config: EngineConfig, pool: int, swap: int) -> str:

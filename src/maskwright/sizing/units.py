@@ -12,8 +12,11 @@ SIZE_UNITS: Final[Mapping[str, int]] = {
     "": 1,
     "b": 1,
     **{f"{letter}b": 1000**power for power, letter in enumerate("kmgt", 1)},
+    **{letter: 1000**power for power, letter in enumerate("kmgt", 1)},
     **{f"{letter}ib": 1024**power for power, letter in enumerate("kmgt", 1)},
+    **{f"{letter}i": 1024**power for power, letter in enumerate("kmgt", 1)},
 }
+"""The letter alone counts as with its B, as Kubernetes has it."""
 COUNT_UNITS: Final[Mapping[str, int]] = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9, "t": 10**12}
 
 
@@ -21,6 +24,11 @@ def parse_size(text: str, option: str) -> int:
     """Return the bytes that `text` stands for: units of a thousand (GB) or of 1,024 (GiB). Raises
     InputError that names `option`."""
     return _parse(text, SIZE_UNITS, option, "a size such as 76GB or 24GiB")
+
+
+def size_of(text: str) -> int | None:
+    """The bytes that `text` stands for, such as 512MiB, 2GB, 1G or 0; None if it is no size."""
+    return int(text) if text.isdecimal() else _value(text, SIZE_UNITS)
 
 
 def parse_count(text: str, option: str) -> int:
@@ -47,7 +55,14 @@ def decimal_size(count: float) -> str:
 
 
 def _parse(text: str, units: Mapping[str, int], option: str, wanted: str) -> int:
-    found = re.fullmatch(r"([0-9]*\.?[0-9]+(?:e[0-9]+)?) *([a-z]*)", text.strip().lower())
-    if found is None or found[2] not in units or not (value := float(found[1]) * units[found[2]]):
+    value = _value(text, units)
+    if not value:
         raise InputError(f"--{option} {text}: {wanted} is needed", param=option)
-    return round(value)
+    return value
+
+
+def _value(text: str, units: Mapping[str, int]) -> int | None:
+    found = re.fullmatch(r"([0-9]*\.?[0-9]+(?:e[0-9]+)?) *([a-z]*)", text.strip().lower())
+    if found is None or found[2] not in units:
+        return None
+    return round(float(found[1]) * units[found[2]])

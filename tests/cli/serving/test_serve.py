@@ -105,3 +105,27 @@ def test_a_port_that_is_taken_is_told(run: Run) -> None:
     assert f"can't listen on 127.0.0.1 port {port}" in found.stderr
     assert "--port 0" in found.stderr
     assert "Traceback" not in found.stderr
+
+
+def test_the_port_may_stand_in_the_environment(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And is tried before anything is loaded; an option goes before it."""
+    with listen("127.0.0.1", 0) as taken:
+        taken.listen()
+        port = taken.getsockname()[1]
+        for variable, options in ((str(port), ()), ("1", ("--port", port))):
+            monkeypatch.setenv("MASKWRIGHT_PORT", variable)
+            found = run("serve", *options, "--model", "/no/such/model")
+            assert found.returncode == 3
+            assert found.stderr == (
+                f"maskwright: can't listen on 127.0.0.1 port {port}: Address already in use; "
+                "--port 0 takes a free one\n"
+            )
+
+
+def test_sizes_have_units(run: Run) -> None:
+    found = run("serve", "--port", "0", "--kv-bytes", "50kB")
+    assert (found.returncode, found.stdout) == (2, "")
+    assert found.stderr == (
+        "maskwright: --kv-bytes is 50,000 bytes, and a block of 16 tokens takes 73,728 "
+        "(72.0 KiB).\n"
+    )

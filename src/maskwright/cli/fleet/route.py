@@ -87,7 +87,9 @@ def route(
             metavar="KEY",
         ),
     ] = None,
-    body_bytes: Annotated[int, Option(help="Most bytes of the body of a request.")] = 8 << 20,
+    body_bytes: Annotated[
+        int, Option(is_size=True, help="Most bytes of the body of a request.")
+    ] = 8 << 20,
     patience: Annotated[
         float,
         Option(least=0, help="Seconds that a request may wait while no server takes any."),

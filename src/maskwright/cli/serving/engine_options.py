@@ -32,7 +32,8 @@ Adapter = Annotated[
 AdapterBytes = Annotated[
     int,
     Option(
-        help="Memory for adapters, in bytes. Where it is full, the least recently used is dropped."
+        is_size=True,
+        help="Memory for adapters. Where it is full, the least recently used is dropped.",
     ),
 ]
 Replicas = Annotated[
@@ -62,7 +63,9 @@ Decode = Annotated[
     int, Option(least=0, help="Of the replicas, how many answer what those of --prefill begin.")
 ]
 BlockSize = Annotated[int, Option(help="Positions in a block of the key/value pool.")]
-KvBytes = Annotated[int, Option(help="Memory for keys and values, in bytes.")]
+KvBytes = Annotated[
+    int, Option(is_size=True, help="Memory for keys and values, such as 512MiB or 2GB.")
+]
 MemoryFraction = Annotated[
     float | None,
     Option(
@@ -87,8 +90,9 @@ PrefixCache = Annotated[
 KvHostBytes = Annotated[
     int,
     Option(
-        help="Host memory for blocks of keys and values that the prefix cache has no room for, in "
-        "bytes; 0 for none."
+        is_size=True,
+        help="Host memory for blocks of keys and values that the prefix cache has no room for; 0 "
+        "for none.",
     ),
 ]
 KvDisk = Annotated[
@@ -99,7 +103,9 @@ KvDisk = Annotated[
         "Servers of one machine may share it, and it outlasts them.",
     ),
 ]
-KvDiskBytes = Annotated[int, Option(help="Most bytes of the files in the folder of --kv-disk.")]
+KvDiskBytes = Annotated[
+    int, Option(is_size=True, help="Most bytes of the files in the folder of --kv-disk.")
+]
 KvPolicy = Annotated[
     eviction_order.StorePolicy,
     Option(
@@ -109,7 +115,7 @@ KvPolicy = Annotated[
 ]
 SwapBytes = Annotated[
     int,
-    Option(help="Host memory for the blocks of preempted requests, in bytes."),
+    Option(is_size=True, help="Host memory for the blocks of preempted requests."),
 ]
 MaxRunning = Annotated[int, Option(help="Most requests in a step.")]
 MaxBatchTokens = Annotated[
@@ -186,7 +192,11 @@ ShapeSeconds = Annotated[
 ]
 ShapeBytes = Annotated[
     int,
-    Option(least=1 << 20, help="Most memory of a grammar that has a process of its own."),
+    Option(
+        is_size=True,
+        least=1 << 20,
+        help="Most memory of a grammar that has a process of its own.",
+    ),
 ]
 Graphs = Annotated[
     bool, Option(help="On a GPU, record decode steps as CUDA graphs at the start, and replay them.")

@@ -11,7 +11,13 @@ from maskwright.grammar.schema import options as schema_options
 
 Host = Annotated[str, Option(help="Address to listen on.")]
 Port = Annotated[
-    int, Option(least=0, most=65535, help="Port to listen on; with 0 a free one is taken.")
+    int,
+    Option(
+        least=0,
+        most=65535,
+        envvar="MASKWRIGHT_PORT",
+        help="Port to listen on; with 0 a free one is taken.",
+    ),
 ]
 TlsCertificate = Annotated[
     str | None,
@@ -46,7 +52,7 @@ CorsOrigin = Annotated[
         metavar="ORIGIN",
     ),
 ]
-BodyBytes = Annotated[int, Option(help="Most bytes of the body of a request.")]
+BodyBytes = Annotated[int, Option(is_size=True, help="Most bytes of the body of a request.")]
 RequestSeconds = Annotated[
     float | None,
     Option(
