@@ -19,6 +19,7 @@ text gets there, so that recursive schemas have finite shapes.
 - `negation`: Negation, pushed one level towards the leaves.
 - `objects`: The objects that satisfy assertions without unions.
 - `one_of`: `oneOf` as `anyOf`, whose options exclude each other.
+- `places`: Where in a document stands what is asserted of a value.
 - `scalars`: The scalars that satisfy assertions without unions.
 - `shape`: The classes of the normal form.
 - `shapes`: The shapes of the conjunctions of a document: start reading here.
