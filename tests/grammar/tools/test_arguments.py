@@ -11,6 +11,7 @@ from maskwright.grammar.rules.tree import JsonValue
 from maskwright.grammar.schema.parse import ParseOptions, parse_schema
 from maskwright.grammar.shape.shapes import Shapes
 from maskwright.grammar.tools.arguments import Parameters
+from maskwright.grammar.tools.members import DeclaredMembers
 from tests.grammar.spelling import Captured, Reader
 
 TEMPLATE = ("<", "$key", ">", "$value", "</>")
@@ -19,7 +20,9 @@ TEMPLATE = ("<", "$key", ">", "$value", "</>")
 def readings(schema: Any, text: str) -> set[Captured]:
     """What each reading of `text` as parameters captures; any JSON array or object is a value."""
     root = parse_schema(schema, ParseOptions()).root
-    expression = Parameters(TEMPLATE, {}, Shapes(), JsonValue).expression(root)
+    expression = Parameters(
+        TEMPLATE, {}, DeclaredMembers(Shapes(), "one by one"), JsonValue
+    ).expression(root)
     return Reader(text, lambda _, value: isinstance(value, list | dict)).readings(expression)
 
 
@@ -72,5 +75,24 @@ def test_bounds_on_the_number_of_parameters(keywords: Any, message: str | None) 
     if message is None:
         assert readings(schema, "<b>x</>")
         return
-    with pytest.raises(UnsupportedSchemaError, match=message):
+    with pytest.raises(UnsupportedSchemaError, match=message) as refused:
         readings(schema, "<b>x</>")
+    assert refused.value.pointer == f"/{next(iter(keywords))}"
+
+
+def test_a_map_of_parameters_is_refused_and_members_left_out_are_listed() -> None:
+    """Within a parameter objects are JSON, and have all their members."""
+    free = {"type": "object", "additionalProperties": {"type": "string"}}
+    with pytest.raises(UnsupportedSchemaError, match="members that the schema") as refused:
+        readings(free, "")
+    assert refused.value.pointer == "/additionalProperties"
+    schemas: list[tuple[Any, list[str]]] = [
+        ({"type": "object"}, [""]),
+        ({"properties": {"a": free}}, [""]),
+        ({"properties": {"a": free}, "additionalProperties": False}, []),
+    ]
+    for schema, narrowed in schemas:
+        members = DeclaredMembers(Shapes(), "one by one")
+        root = parse_schema(schema, ParseOptions()).root
+        Parameters(TEMPLATE, {}, members, JsonValue).expression(root)
+        assert list(members.narrowed) == narrowed

@@ -16,6 +16,7 @@ from maskwright.grammar.regular.terms import ANYTHING, words
 from maskwright.grammar.rules.tree import Expression
 from maskwright.grammar.schema.parse import ParseOptions, parse_schema
 from maskwright.grammar.shape.shapes import Shapes
+from maskwright.grammar.tools.members import DeclaredMembers
 from maskwright.grammar.tools.python_arguments import PythonArguments
 from maskwright.grammar.tools.python_literals import json_text, string_literal
 from tests.grammar.spelling import Reader
@@ -25,7 +26,9 @@ def readings(schema: Any, text: str) -> set[Any]:
     """What each reading of `text` as arguments captures."""
     rules: dict[str, Expression] = {}
     root = parse_schema(schema, ParseOptions()).root
-    expression = PythonArguments(Shapes(), "f", rules).expression(root)
+    expression = PythonArguments(DeclaredMembers(Shapes(), "as Python"), "f", rules).expression(
+        root
+    )
     return Reader(text, lambda _schema, _value: False, rules).readings(expression)
 
 
@@ -147,16 +150,98 @@ def is_one(text: str) -> bool:
     return at == len(text) - 1
 
 
-REFUSED: list[tuple[Any, str]] = [
-    ({"properties": {"a": {"type": "array", "uniqueItems": True}}}, "uniqueItems"),
-    ({"properties": {"a": {"type": "array", "contains": {"const": 1}}}}, "contains"),
-    ({"properties": {"a": {}, "b": {}}, "minProperties": 1}, "minProperties"),
-    ({"properties": {"a-b": {}}}, "no name in Python"),
-    ({"properties": {"class": {}}}, "no name in Python"),
+N: Any = {"type": "null"}
+MAP: Any = {"type": "object", "additionalProperties": N}
+REFUSED: list[tuple[Any, str, str]] = [
+    # the schema of the parameter `a`, where the keyword stands in it, what is said
+    ({"type": "array", "uniqueItems": True}, "/uniqueItems", "uniqueItems can't"),
+    ({"type": "array", "contains": {"const": 1}}, "/contains", "contains can't"),
+    ({"not": {"uniqueItems": True}, "type": "array"}, "/not/uniqueItems", "where it is negated"),
+    (MAP, "/additionalProperties", "members that the schema doesn't list"),
+    ({"type": "object", "additionalProperties": True}, "/additionalProperties", "members that"),
+    (
+        {"type": "object", "patternProperties": {"^x": N}, "additionalProperties": False},
+        "/patternProperties",
+        "members that the schema doesn't list",
+    ),
+    ({"type": ["object", "string"], "additionalProperties": N}, "/additionalProperties", "members"),
+    ({"type": "array", "items": MAP}, "/items/additionalProperties", "members that the schema"),
+    (
+        {"properties": {"b": {"allOf": [{"title": "c"}, MAP]}}, "additionalProperties": False},
+        "/properties/b/allOf/1/additionalProperties",
+        "members that the schema doesn't list",
+    ),
+    (
+        {"type": "object", "properties": {"b": N, "c": N}, "minProperties": 1},
+        "/minProperties",
+        "minProperties beyond",
+    ),
+    (
+        {"type": "object", "properties": {"b": N, "c": N}, "maxProperties": 1},
+        "/maxProperties",
+        "maxProperties below",
+    ),
+    (
+        {"type": "object", "properties": {"b": K, "c": K},
+         "not": {"properties": {"b": {"const": 1}, "c": {"const": 1}}}},
+        "",
+        "a condition on some member",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("schema", "pointer", "told"), REFUSED, ids=str)
+def test_what_cannot_be_said_is_refused_by_name_and_place(
+    schema: Any, pointer: str, told: str
+) -> None:
+    for beside in ({}, {"z": N}):
+        with pytest.raises(UnsupportedSchemaError, match=told) as refused:
+            readings({"properties": {**beside, "a": schema}}, "")
+        assert refused.value.pointer == f"/properties/a{pointer}"
+
+
+@pytest.mark.parametrize("name", ["a-b", "class", "a/b", ""])
+def test_a_parameter_that_is_no_name_is_refused_at_its_place(name: str) -> None:
+    with pytest.raises(UnsupportedSchemaError, match="no name in Python") as refused:
+        readings({"allOf": [{"properties": {"a": N, name: N}}]}, "")
+    assert refused.value.pointer == f"/allOf/0/properties/{name.replace('/', '~1')}"
+
+
+def test_a_map_of_arguments_is_refused() -> None:
+    with pytest.raises(UnsupportedSchemaError, match="members that the schema") as refused:
+        readings(MAP, "")
+    assert refused.value.pointer == "/additionalProperties"
+
+
+def closed(properties: Any) -> Any:
+    return {"type": "object", "properties": properties, "additionalProperties": False}
+
+
+NARROWED: list[tuple[Any, list[str]]] = [
+    (closed({"a": N}), []),
+    (closed({"a": closed({"b": N})}), []),
+    ({"type": "object"}, [""]),
+    ({"properties": {"a": N}}, [""]),
+    ({"properties": {"a": N}, "additionalProperties": N}, [""]),
+    ({"properties": {"a": N}, "maxProperties": 1, "required": ["a"]}, []),
+    ({"properties": {"a": N}, "propertyNames": {"enum": ["b"]}}, [""]),
+    ({"properties": {"a": N}, "propertyNames": False}, []),
+    (closed({"a": {"type": "object"}}), ["/properties/a"]),
+    (closed({"a": {}}), ["/properties/a"]),
+    (closed({"a": {}, "b": {}}), ["/properties/a", "/properties/b"]),
+    (closed({"a": {"type": "array"}}), ["/properties/a"]),
+    (closed({"a": {"type": "array", "items": {"properties": {"x": N}}}}), ["/properties/a/items"]),
+    (closed({"a": {"type": "string"}, "b": {"type": ["null", "integer"]}}), []),
+    (
+        {**closed({"a": {"$ref": "#/$defs/t"}}), "$defs": {"t": {"properties": {"x": N}}}},
+        ["/properties/a"],
+    ),
 ]
 
 
-@pytest.mark.parametrize(("schema", "told"), REFUSED)
-def test_what_cannot_be_said_is_refused_by_name(schema: Any, told: str) -> None:
-    with pytest.raises(UnsupportedSchemaError, match=told):
-        readings(schema, "")
+@pytest.mark.parametrize(("schema", "narrowed"), NARROWED, ids=str)
+def test_objects_of_which_members_are_left_out_are_listed(schema: Any, narrowed: list[str]) -> None:
+    members = DeclaredMembers(Shapes(), "as Python")
+    root = parse_schema(schema, ParseOptions()).root
+    PythonArguments(members, "f", {}).expression(root)
+    assert list(members.narrowed) == narrowed

@@ -14,6 +14,7 @@ from maskwright.grammar.schema.tree import Schema
 from maskwright.grammar.shape.shapes import Shapes
 from maskwright.grammar.tools.arguments import Parameters, object_schema
 from maskwright.grammar.tools.formats import tool_format, tool_format_names
+from maskwright.grammar.tools.members import DeclaredMembers
 from maskwright.grammar.tools.python_arguments import PythonArguments
 from maskwright.grammar.tools.rules import Reasoning, ToolRules
 from maskwright.grammar.tools.tools import Tool, ToolChoice, parse_tool_choice, parse_tools
@@ -62,9 +63,16 @@ class Answers:
     def _arguments(self, tool: Tool) -> Expression:
         root = parse_schema(tool.parameters, ParseOptions()).root
         if self._format.literals == "python":
-            return PythonArguments(Shapes(), tool.name, self._rules).expression(root)
+            return PythonArguments(
+                DeclaredMembers(Shapes(), "as Python"), tool.name, self._rules
+            ).expression(root)
         if self._format.parameter:
-            parameters = Parameters(self._format.parameter, self._special, Shapes(), JsonValue)
+            parameters = Parameters(
+                self._format.parameter,
+                self._special,
+                DeclaredMembers(Shapes(), "one by one"),
+                JsonValue,
+            )
             return parameters.expression(root)
         found = JsonValue(object_schema(root))
         self._schemas[repr(found.schema.number)] = tool.parameters
@@ -303,8 +311,9 @@ def test_string_parameters_stand_as_they_are() -> None:
 def test_parameters_that_cant_be_said_one_by_one_are_refused() -> None:
     schema = parse_schema({"minProperties": 3, "properties": {"a": {}, "b": {}}}, ParseOptions())
     template = tool_format("qwen_coder").parameter
+    members = DeclaredMembers(Shapes(), "one by one")
     with pytest.raises(UnsupportedSchemaError, match="minProperties"):
-        Parameters(template, {}, Shapes(), JsonValue).expression(schema.root)
+        Parameters(template, {}, members, JsonValue).expression(schema.root)
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,23 @@ def test_the_closing_of_objects_is_told_where_nobody_asked_for_it() -> None:
     assert all(entry["pointer"] != "/properties/a/b" for entry in body["enforced"])
 
 
+@pytest.mark.parametrize("format", ["llama_pythonic", "qwen_coder"])
+def test_members_that_a_tool_format_leaves_out_are_told(format: str) -> None:
+    """Never `enforced` alone: the schema allows what no call can hold."""
+    parameters = {"type": "object", "properties": {"at": {"type": "integer"}}}
+    for open_one, narrowed in (({"type": "object"}, ["/look"]), (parameters, [])):
+        tool = {"type": "function", "function": {"name": "look", "parameters": open_one}}
+        request = parse_chat_request({**HELLO, "tools": [tool]})
+        recipes = Recipes("spaced", format, additional_properties="forbid")
+        recipe = recipes.of(request.shape, request.tool_use)
+        assert recipe is not None
+        body: Any = report_body(request, recipes, recipe.build(BYTES).report)
+        told = [each for each in body["bounded"] if "declares" in each.get("note", "")]
+        assert [each["pointer"] for each in told] == narrowed
+        assert all(each["keyword"] == "additionalProperties" for each in told)
+        assert not any("note" in each for each in body["enforced"])
+
+
 def test_a_format_that_leaves_strings_out_is_bounded() -> None:
     body = body_of(guided_json={"type": "string", "format": "idn-email"})
     noted = [entry for entry in body["bounded"] if entry.get("keyword") == "format"]

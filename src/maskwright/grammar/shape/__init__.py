@@ -20,6 +20,7 @@ text gets there, so that recursive schemas have finite shapes.
 - `objects`: The objects that satisfy assertions without unions.
 - `one_of`: `oneOf` as `anyOf`, whose options exclude each other.
 - `order`: The order in which a schema names its properties.
+- `places`: Where in a document stands what is asserted of a value.
 - `rivals`: Which options of a `oneOf` may share a value, found in linear time.
 - `scalars`: The scalars that satisfy assertions without unions.
 - `shape`: The classes of the normal form.

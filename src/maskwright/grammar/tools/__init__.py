@@ -8,6 +8,7 @@ each family writes calls. To add a family, add a file there, its sign in
 - `arguments`: The rules of a tool's arguments, as JSON or as parameters.
 - `custom_input`: The input of a custom tool, as each format writes it.
 - `formats`: Reads and checks the files in `tool_formats/`.
+- `members`: Objects of which a format writes declared members only.
 - `python_arguments`: The rules of a tool's arguments as Python's keyword arguments.
 - `python_literals`: Languages of Python's literals, and their translation to JSON.
 - `rules`: The rules of an answer that may or must call tools.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from maskwright.errors import UnsupportedSchemaError
 from maskwright.grammar.regular.terms import (
     ANYTHING,
     EMPTY,
@@ -26,10 +25,10 @@ from maskwright.grammar.rules.tree import (
 )
 from maskwright.grammar.schema.tree import AllOf, Schema, TypeIs
 from maskwright.grammar.shape.shape import Conjunction, ObjectShape, Shape
-from maskwright.grammar.shape.shapes import Shapes
 from maskwright.grammar.tags.free_text import text_until
 from maskwright.grammar.tags.rules import literal, series
 from maskwright.grammar.tools.formats import Template
+from maskwright.grammar.tools.members import DeclaredMembers
 
 _BRACKETED = concat(chars(((ord("["), ord("[")), (ord("{"), ord("{")))), ANYTHING)
 _CONTAINERS = TypeIs(frozenset(("array", "object")))
@@ -60,7 +59,7 @@ class Parameters:
 
     template: Template
     special: Mapping[str, int]
-    shapes: Shapes
+    members: DeclaredMembers
     value: Callable[[Schema], JsonValue]
     """Returns the expression of an array or object with a schema."""
 
@@ -69,32 +68,20 @@ class Parameters:
         can't be expressed in this way."""
         options: list[Expression] = [
             self._members(shape, schema)
-            for shape in self.shapes.normal_form(frozenset([object_schema(schema)])).objects
+            for shape in self._shape(frozenset([object_schema(schema)])).objects
         ]
         return options[0] if len(options) == 1 else Choice(tuple(options))
 
     def _members(self, shape: ObjectShape, schema: Schema) -> Expression:
-        self._check(shape, schema)
+        self.members.check(shape, frozenset([schema]))
         parts: list[Expression] = []
         for at, (name, value) in enumerate(zip(shape.names, shape.values, strict=True)):
             one = self._parameter(name, value)
             parts.append(one if at in shape.required else Repeat(one, 0, 1))
         return series(*parts)
 
-    def _check(self, shape: ObjectShape, schema: Schema) -> None:
-        if shape.some:
-            raise self._refusal(schema, "a condition on some member")
-        if shape.least > len(shape.required):
-            raise self._refusal(schema, "minProperties beyond the required ones")
-        if shape.most is not None and shape.most < len(shape.names):
-            raise self._refusal(schema, "maxProperties below the number of properties")
-
-    def _refusal(self, schema: Schema, what: str) -> UnsupportedSchemaError:
-        return UnsupportedSchemaError(
-            f"{what} can't be enforced on arguments that are written one by one; use a tool "
-            "format with JSON arguments",
-            pointer=schema.pointer,
-        )
+    def _shape(self, value: Conjunction) -> Shape:
+        return self.members.shapes.normal_form(value)
 
     def _parameter(self, name: str, value: Conjunction) -> Expression:
         at = self.template.index("$value")
@@ -103,7 +90,7 @@ class Parameters:
         options = [self._said(f"json:{name}", one, tail) for one in self._json(value)]
         strings = self._strings(value)
         if strings is not EMPTY:
-            shape = self.shapes.normal_form(value)
+            shape = self._shape(value)
             container = None
             if (shape.arrays or shape.objects) and shape.strings is ANYTHING:
                 container = ContainerCapture(f"json:{name}", _containers(value))
@@ -123,7 +110,7 @@ class Parameters:
 
     def _json(self, value: Conjunction) -> list[Expression]:
         """Return the expressions of numbers, literals, arrays and objects, as JSON."""
-        shape = self.shapes.normal_form(value)
+        shape = self._shape(value)
         spellings: list[Expression] = [] if shape.scalars is EMPTY else [Terminal(shape.scalars)]
         if self._has_containers(shape):
             spellings.append(self.value(_containers(value)))
@@ -131,7 +118,7 @@ class Parameters:
 
     def _strings(self, value: Conjunction) -> Regular:
         """Return the strings that can't be read as another value."""
-        shape = self.shapes.normal_form(value)
+        shape = self._shape(value)
         language = shape.strings
         if shape.scalars is not EMPTY:
             language = intersection(language, complement(shape.scalars))

@@ -42,6 +42,7 @@ from maskwright.grammar.tags.tree import Format, GrammarText, JsonSchemaText, Re
 from maskwright.grammar.tools.arguments import Parameters, object_schema
 from maskwright.grammar.tools.custom_input import custom_arguments, spelled, surroundings
 from maskwright.grammar.tools.formats import ToolFormat, tool_format
+from maskwright.grammar.tools.members import DECLARED_ONLY, DeclaredMembers
 from maskwright.grammar.tools.python_arguments import PythonArguments
 from maskwright.grammar.tools.tools import CustomInput, Tool
 from maskwright.limits import Limits
@@ -147,7 +148,7 @@ class Parts:
                 case JsonSchemaText(schema=source, style=style):
                     root = self.schema(source, leaf.pointer)
                     template = tool_format(_PARAMETERS[style]).parameter
-                    return self._parameters(template, vocab).expression(root)
+                    return self._parameters(template, vocab, root, leaf.pointer)
                 case RegexText(pattern=pattern):
                     self.annotations += pattern_remarks(pattern, leaf.pointer)
                     return Terminal(full_match(pattern, self.limits))
@@ -220,10 +221,11 @@ class Parts:
             root = parts.schema(tool.parameters, f"/{escape(tool.name)}")
             possible = parts.is_satisfiable(object_schema(root))
             if format.literals == "python":
-                python = PythonArguments(Shapes(self.limits), tool.name, parts.rules)
-                said = python.expression(root)
+                members = DeclaredMembers(Shapes(self.limits), "as Python")
+                said = PythonArguments(members, tool.name, parts.rules).expression(root)
+                parts._note_narrowed(members, f"/{escape(tool.name)}")
             elif format.parameter:
-                said = parts._parameters(format.parameter, vocab).expression(root)
+                said = parts._parameters(format.parameter, vocab, root, f"/{escape(tool.name)}")
             else:
                 said = parts.value(object_schema(root))
         except SchemaError as error:
@@ -287,8 +289,20 @@ class Parts:
                 RuleNetwork(rules, self._has_value, self.limits)  # which refuses one without texts
                 return rules
 
-    def _parameters(self, template: tuple[str, ...], vocab: Vocabulary) -> Parameters:
-        return Parameters(template, vocab.special_tokens, Shapes(self.limits), self.value)
+    def _parameters(
+        self, template: tuple[str, ...], vocab: Vocabulary, root: Schema, pointer: str
+    ) -> Expression:
+        """Translate a schema that stands at `pointer` into parameters."""
+        members = DeclaredMembers(Shapes(self.limits), "one by one")
+        said = Parameters(template, vocab.special_tokens, members, self.value).expression(root)
+        self._note_narrowed(members, pointer)
+        return said
+
+    def _note_narrowed(self, members: DeclaredMembers, pointer: str) -> None:
+        self.enforced += [
+            ReportEntry(pointer + place, "additionalProperties", DECLARED_ONLY)
+            for place in members.narrowed
+        ]
 
 
 def _input_remarks(name: str, wanted: CustomInput) -> tuple[ReportEntry, ...]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from maskwright.grammar.schema.tree import CLOSED_BY_DEFAULT, Report, ReportEntry
+from maskwright.grammar.tools.members import DECLARED_ONLY
 from maskwright.server.grammars.recipes import Recipes
 from maskwright.server.json import Json
 from maskwright.server.request.answer_request import AnswerRequest
@@ -22,6 +23,15 @@ from maskwright.server.request.tool_use import ToolUse
 
 MOST_ENTRIES: Final = 500
 """Entries of one list that are told; `counts` has the number of all."""
+
+_NARROWING: Final[Mapping[str, str]] = {
+    CLOSED_BY_DEFAULT: "the schema lists properties and says nothing of others, so there are no "
+    'others; additionalProperties: true, or "maskwright": {"additional_properties": "allow"}, '
+    "allows them",
+    DECLARED_ONLY: "the tool format of this model writes only members that the schema declares; "
+    "declare the others, too",
+}
+"""By the note of an entry on a keyword that narrows what the schema says: what is told of it."""
 
 _OWN_ENTRY: Final[dict[type, str]] = {
     RegexShape: "pattern",
@@ -42,7 +52,7 @@ def report_body(request: AnswerRequest, recipes: Recipes, report: Report | None)
     lists: dict[str, Sequence[Json]] = {
         "enforced": [
             *_shape_beside(request, report),
-            *(_entry(each) for each in report.enforced if not _is_closing(each)),
+            *(_entry(each) for each in report.enforced if each.note not in _NARROWING),
         ],
         "annotations": [_entry(each) for each in report.annotations],
         "bounded": bounded,
@@ -94,10 +104,6 @@ def _shape_beside(request: AnswerRequest, report: Report) -> Iterator[Json]:
         yield {"pointer": "", "keyword": keyword}
 
 
-def _is_closing(entry: ReportEntry) -> bool:
-    return entry.note == CLOSED_BY_DEFAULT
-
-
 def _entry(entry: ReportEntry) -> Json:
     told: Json = {"pointer": entry.pointer, "keyword": entry.keyword}
     return {**told, "note": entry.note} if entry.note else told
@@ -106,13 +112,8 @@ def _entry(entry: ReportEntry) -> Json:
 def _bounded(report: Report) -> Iterator[Json]:
     """Yield the keywords that are enforced more narrowly than the specification has them."""
     for entry in report.enforced:
-        if _is_closing(entry):
-            note = (
-                "the schema lists properties and says nothing of others, so there are no others; "
-                'additionalProperties: true, or "maskwright": {"additional_properties": "allow"}, '
-                "allows them"
-            )
-            yield {**_entry(entry), "note": note}
+        if entry.note in _NARROWING:
+            yield {**_entry(entry), "note": _NARROWING[entry.note]}
     enforced = {(entry.pointer, entry.keyword) for entry in report.enforced}
     for entry in report.annotations:
         if entry.note and not entry.rule and (entry.pointer, entry.keyword) in enforced:

@@ -5,18 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from maskwright.errors import UnsupportedSchemaError
-from maskwright.grammar.schema.tree import (
-    AllOf,
-    AnyOf,
-    Assertion,
-    If,
-    Not,
-    OneOf,
-    Properties,
-    Schema,
-    UniqueItems,
-)
-from maskwright.grammar.shape.shape import Conjunction, construct_of, in_order
+from maskwright.grammar.schema.tree import Assertion, Properties, UniqueItems
+from maskwright.grammar.shape.places import place_of
+from maskwright.grammar.shape.shape import Conjunction, construct_of
 
 _KEYWORDS: dict[type[Assertion], str] = {
     UniqueItems: "uniqueItems",
@@ -52,26 +43,7 @@ class ConversionLosses:
 def pointer_of_keyword(conjunction: Conjunction, kind: type[Assertion] | None) -> str:
     """The JSON Pointer of the keyword that asserts something of a kind about a value; that of the
     value's schema if there is none."""
-    seen: set[Schema] = set()
-    waiting = in_order(conjunction)
-    for schema in waiting:
-        if schema in seen:
-            continue
-        seen.add(schema)
-        if kind and any(isinstance(assertion, kind) for assertion in schema.assertions):
-            return f"{schema.pointer}/{_KEYWORDS[kind]}"
-        for assertion in schema.assertions:
-            waiting += _about_the_value(assertion)
-    return construct_of(conjunction).pointer or ""
-
-
-def _about_the_value(assertion: Assertion) -> tuple[Schema, ...]:
-    match assertion:
-        case AllOf(parts=schemas) | AnyOf(options=schemas) | OneOf(options=schemas):
-            return schemas
-        case Not(schema=schema):
-            return (schema,)
-        case If(condition=condition, then=then, otherwise=otherwise):
-            return (condition, then, otherwise)
-        case _:
-            return ()
+    place = None if kind is None else place_of(conjunction, lambda each: isinstance(each, kind))
+    if kind is None or place is None:
+        return construct_of(conjunction).pointer or ""
+    return f"{place}/{_KEYWORDS[kind]}"
