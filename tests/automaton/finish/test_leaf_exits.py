@@ -124,6 +124,7 @@ def shortest_way_out(grammar: Grammar, text: bytes) -> int:
 @pytest.mark.parametrize("more", [{"pattern": AWKWARD}, {"pattern": AWKWARD, "minLength": 3}])
 def test_from_within_a_character_the_shortest_way_out_is_found(more: Any, text: bytes) -> None:
     grammar = json({"type": "string", **more})
+    configuration(grammar, text)
     built = grammar.recognizer.machine.leaves.count
     (way,) = ways_out(grammar, text, most=1)
     assert grammar.recognizer.machine.leaves.count - built < 20, "without searching through states"
