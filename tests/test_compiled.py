@@ -265,15 +265,3 @@ def dispatchers() -> Iterator[tuple[str, Any]]:
             for name, value in vars(import_module(module.name)).items():
                 if isinstance(value, Dispatcher):
                     yield f"{module.name}.{name}", value
-
-
-def test_every_compiled_function_has_this_cache() -> None:
-    found = dict(dispatchers())
-    assert len(found) > 10
-    assert [
-        name for name, value in found.items() if not isinstance(value._cache, face._Cache)
-    ] == []
-    for value in found.values():
-        assert len(code_digest(value)) == 64
-    others = [m.name for m in modules() if "njit" in m.path.read_text()]
-    assert others == ["maskwright.compiled"]

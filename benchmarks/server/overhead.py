@@ -56,7 +56,6 @@ from maskwright.cli.output.tables import Figure
 from maskwright.cli.process.collector import collecting
 from maskwright.engine import Engine, EngineConfig, Generation, Request
 from maskwright.models import DEMO_PATH, LoadedModel, load
-from maskwright.models.chat import chat_tokens
 from maskwright.sampling import SamplingParams
 from maskwright.server import create_app
 from tests.live_server import live_server
@@ -235,9 +234,7 @@ def body(number: int, tokens: int, stream: bool) -> dict[str, Any]:
 def requests_of(loaded: LoadedModel, load: Load) -> list[tuple[float, Request]]:
     """What the server would ask of the engine, and when: prompts of its template, seeds, and no
     end token drawn."""
-    prompts = [
-        chat_tokens(loaded.tokenizer, [{"role": "user", "content": text}]) for text in PROMPTS
-    ]
+    prompts = [loaded.render_chat([{"role": "user", "content": text}]) for text in PROMPTS]
     return [
         (
             second,

@@ -1,4 +1,4 @@
-"""Chooses among the sets of `instructions.h`."""
+"""Chooses among the sets of instructions that the header beside this file lists."""
 
 import os
 

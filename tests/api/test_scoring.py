@@ -29,7 +29,7 @@ PAIRS = [
     ("<|user|>Is it paid?<|assistant|>", "no"),
     ("Question: 3 + 4?\nAnswer:", " 7"),
     ("Question: 3 + 4?\nAnswer:", " 8"),
-    ("a", "b"),
+    ("true", "true"),
     ("{", '"total": 12}'),
     ('{"items": [', '"lamp", "desk"]}'),
     ("Éva Õ lives in", " 東京."),

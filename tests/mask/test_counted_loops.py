@@ -56,6 +56,11 @@ REASONS = {
     """,
     ONCE: """
         grammar/dialects/lark.py: _LarkReader.bring
+        grammar/schema/document.py: plain
+        grammar/schema/remarks.py: _wrapped
+        grammar/shape/disjoint.py: accepts_all
+        grammar/shape/order.py: name_order
+        grammar/shape/places.py: place_of
         grammar/dialects/lower.py: _fresh
         grammar/dialects/write.py: _Writer.name _Writer.strung _Writer.write_states
         grammar/rules/captures.py: _capturing _peel
@@ -184,6 +189,9 @@ RECURSIVE = {
         grammar/dialects/lower.py: _filled _filled.all_of
     """,
     ONCE: """
+        grammar/dialects/lower.py: _undefined_in
+        mask/compile/arguments.py: compiler.run
+        mask/matcher/counting.py: CountingMatcher._accept_bytes
         grammar/dialects/write.py: _Writer.algebra _Writer.expression _Writer.regular _Writer.strung
         grammar/rules/captures.py: _write_out without_captures
         grammar/rules/fold.py: _Folding.fold _Folding.rule

@@ -275,7 +275,7 @@ def test_refused_soon(limit: str, schema: Json) -> None:
 
 
 def test_the_limit_counts_the_work() -> None:
-    schema = patterns("oneOf")
+    schema = patterns("oneOf", "ab")
     with pytest.raises(LimitError, match="1,000 steps") as raised:
         compile_json_schema(schema, EVERY_BYTE, limits=Limits(work=1_000)).matcher().next_bytes()
     assert raised.value.limit == "work"

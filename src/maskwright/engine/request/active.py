@@ -238,8 +238,7 @@ class Active:
         record.completion = self._digested
         record.shortened_at = self.shortened_at
         self.generation.output = self.output
-        # Tokens that the grammar forced at the beginning may have been found in the cache too.
-        record.cached = min(sequence.cached_tokens, record.prompt)
+        record.cached = sequence.cached_tokens
         record.preemptions = sequence.preemptions
         record.peak = sequence.blocks_peak
 

@@ -148,7 +148,12 @@ class Choices:
         return Usage(
             prompt_tokens=sum(map(len, self.prompts)),
             completion_tokens=self._tokens,
-            cached_tokens=sum(trace.cached_tokens for trace in traces if trace is not None),
+            # What a grammar forces at the beginning may have been found in the cache too.
+            cached_tokens=sum(
+                min(trace.cached_tokens, trace.prompt_tokens)
+                for trace in traces
+                if trace is not None
+            ),
             reasoning_tokens=sum(counted.count for counted in self._reasoning),
             shortened_at=min(self._shortened.values(), default=None),
         )
