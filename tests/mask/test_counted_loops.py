@@ -66,7 +66,6 @@ REASONS = {
         grammar/rules/captures.py: _capturing _peel
         grammar/rules/tree.py: all_parts
         grammar/schema/document.py: check _refuse _deep_place
-        grammar.shape.order.py: name_order
         grammar/schema/references.py: _needs_registry
         grammar/tags/free_text.py: _FreeText.reachable
         automaton/rules/network.py: RuleNetwork._live_nodes
@@ -118,7 +117,6 @@ REASONS = {
         mask/matcher/forced.py: forced_text
         mask/ready_rows/combination.py: ProductAutomaton.state
         mask/ready_rows/strings.py: _classified
-        mask/matcher/matcher.py: Matcher.forced_run
     """,
     TEXT: """
         automaton/machine/trace.py: MachineTrace.read MachineTrace.end MachineTrace._leave
@@ -191,25 +189,22 @@ RECURSIVE = {
     ONCE: """
         grammar/dialects/lower.py: _undefined_in
         mask/compile/arguments.py: compiler.run
-        mask/matcher/counting.py: CountingMatcher._accept_bytes
         grammar/dialects/write.py: _Writer.algebra _Writer.expression _Writer.regular _Writer.strung
         grammar/rules/captures.py: _write_out without_captures
         grammar/rules/fold.py: _Folding.fold _Folding.rule
         grammar/shape/disjoint.py: _outline_of outline
         grammar/shape/strings.py: StringLanguages._satisfying StringLanguages.language
-        grammar/tools/python_arguments.py: PythonArguments._argument PythonArguments._container
-        grammar/tools/python_arguments.py: PythonArguments._dict PythonArguments._item
+        grammar/tools/python_arguments.py: PythonArguments._container PythonArguments._dict
         grammar/tools/python_arguments.py: PythonArguments._list PythonArguments._members
         grammar/tools/python_arguments.py: PythonArguments._rest PythonArguments._value
         automaton/rules/builder.py: NetworkBuilder._node NetworkBuilder._repeat _is_nullable
         automaton/rules/item_sets.py: _Returns._shared _Returns.of
-        grammar/dialects/lower.py: _check_names
     """,
     SMALL: """
         automaton/leaf/table.py: LeafTable._in_trie LeafTable._plant LeafTable.state
         automaton/satisfy/quick.py: QuickCheck._can_complete QuickCheck._has_value
         automaton/satisfy/quick.py: QuickCheck._takes_members QuickCheck._takes_wanted
-        mask/matcher/counting.py: CountingMatcher.accept_bytes
+        mask/matcher/counting.py: CountingMatcher._accept_bytes
         mask/matcher/token_counts.py: TokenCounts._close TokenCounts._closed_at
         mask/matcher/token_counts.py: TokenCounts._completed
         mask/shared/vocabulary_tables.py: VocabularyTables._find_precomputed
