@@ -189,14 +189,12 @@ RECURSIVE = {
     ONCE: """
         grammar/dialects/lower.py: _undefined_in
         mask/compile/arguments.py: compiler.run
-        mask/matcher/counting.py: CountingMatcher._accept_bytes
         grammar/dialects/write.py: _Writer.algebra _Writer.expression _Writer.regular _Writer.strung
         grammar/rules/captures.py: _write_out without_captures
         grammar/rules/fold.py: _Folding.fold _Folding.rule
         grammar/shape/disjoint.py: _outline_of outline
         grammar/shape/strings.py: StringLanguages._satisfying StringLanguages.language
-        grammar/tools/python_arguments.py: PythonArguments._container
-        grammar/tools/python_arguments.py: PythonArguments._dict
+        grammar/tools/python_arguments.py: PythonArguments._container PythonArguments._dict
         grammar/tools/python_arguments.py: PythonArguments._list PythonArguments._members
         grammar/tools/python_arguments.py: PythonArguments._rest PythonArguments._value
         automaton/rules/builder.py: NetworkBuilder._node NetworkBuilder._repeat _is_nullable
@@ -206,6 +204,7 @@ RECURSIVE = {
         automaton/leaf/table.py: LeafTable._in_trie LeafTable._plant LeafTable.state
         automaton/satisfy/quick.py: QuickCheck._can_complete QuickCheck._has_value
         automaton/satisfy/quick.py: QuickCheck._takes_members QuickCheck._takes_wanted
+        mask/matcher/counting.py: CountingMatcher._accept_bytes
         mask/matcher/token_counts.py: TokenCounts._close TokenCounts._closed_at
         mask/matcher/token_counts.py: TokenCounts._completed
         mask/shared/vocabulary_tables.py: VocabularyTables._find_precomputed
