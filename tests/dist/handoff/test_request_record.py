@@ -47,6 +47,8 @@ REQUEST = Request(
     cache_salt="salt",
     adapter="adapter",
     begun=(1, 2),
+    shortened_at=1,
+    length_if_shortened=False,
     cuts=(1, 2),
     prompt_logprobs=2,
 )
