@@ -137,7 +137,8 @@ def answers(
     ]
     folders = {name: directory / name for name in ADAPTERS}
     with Engine(loaded, config, folders) as engine:
-        generations = [engine.submit(request) for request in requests]
+        with held_steps(engine):  # all are there before one is done
+            generations = [engine.submit(request) for request in requests]
         results = [generation.result() for generation in generations]
         core, stats = engine._core, engine.stats()
     assert stats.preemptions
