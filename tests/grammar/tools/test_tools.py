@@ -430,3 +430,95 @@ def test_required_needs_tools() -> None:
 def test_unknown_formats_are_listed() -> None:
     with pytest.raises(InputError, match="hermes"):
         tool_format("../hermes")
+
+
+PARAMETERS = {"type": "object", "properties": {"city": {"type": "string"}}}
+
+
+def function(**fields: Any) -> dict[str, Any]:
+    return {"type": "function", "function": {"name": "f", **fields}}
+
+
+def custom(**fields: Any) -> dict[str, Any]:
+    return {"type": "custom", "custom": {"name": "c", **fields}}
+
+
+MISPLACED: list[tuple[dict[str, Any], str, str]] = [
+    # a tool; the field that is told, and what it should be
+    (function(input_schema=PARAMETERS), "tools[0].function.input_schema", "'parameters'"),
+    (function(inputSchema=PARAMETERS), "tools[0].function.inputSchema", "'parameters'"),
+    (function(paramters=PARAMETERS), "tools[0].function.paramters", "'parameters'"),
+    (function(parameter=PARAMETERS), "tools[0].function.parameter", "'parameters'"),
+    (function(Parameters=PARAMETERS), "tools[0].function.Parameters", "'parameters'"),
+    (function(params=PARAMETERS), "tools[0].function.params", "'parameters'"),
+    (function(schema=PARAMETERS), "tools[0].function.schema", "'parameters'"),
+    (function(properties={}), "tools[0].function.properties", "'parameters'"),
+    (function(descripton="x"), "tools[0].function.descripton", "'description'"),
+    (function(parameters=PARAMETERS, schema=True), "tools[0].function.schema", "'parameters'"),
+    ({"name": "f", "input_schema": PARAMETERS}, "tools[0].input_schema", "'parameters'"),
+    ({"type": "function", "name": "f", "arguments": {}}, "tools[0].arguments", "'parameters'"),
+    (
+        {**function(), "parameters": PARAMETERS},
+        "tools[0].parameters",
+        "tools[0].function.parameters",
+    ),
+    ({**function(), "params": PARAMETERS}, "tools[0].params", "tools[0].function.parameters"),
+    (custom(grammar="start: A"), "tools[0].custom.grammar", "'format'"),
+    (custom(formats={"type": "text"}), "tools[0].custom.formats", "'format'"),
+    ({"type": "custom", "name": "c", "regex": "a+"}, "tools[0].regex", "'format'"),
+    ({**custom(), "format": {"type": "text"}}, "tools[0].format", "tools[0].custom.format"),
+]
+
+
+@pytest.mark.parametrize(("tool", "param", "right"), MISPLACED, ids=str)
+def test_what_defines_a_tool_under_another_name_is_refused(
+    tool: dict[str, Any], param: str, right: str
+) -> None:
+    """The arguments of the tool would be empty, or anything."""
+    with pytest.raises(InputError) as caught:
+        parse_tools([tool])
+    assert (caught.value.param, caught.value.code) == (param, "unknown_field")
+    assert right in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("defer_loading", True), ("allowed_callers", []), ("allowed_callers", ["code"])],
+)
+@pytest.mark.parametrize("inside", [False, True])
+@pytest.mark.parametrize("tool", [function(), custom()], ids=["function", "custom"])
+def test_what_tools_are_not_here_is_refused(
+    tool: dict[str, Any], inside: bool, field: str, value: Any
+) -> None:
+    kind = tool["type"]
+    place = f"tools[0].{kind}.{field}" if inside else f"tools[0].{field}"
+    changed = {**tool, kind: {**tool[kind], field: value}} if inside else {**tool, field: value}
+    with pytest.raises(InputError) as caught:
+        parse_tools([changed])
+    assert (caught.value.param, caught.value.code) == (place, "unsupported_parameter")
+
+
+@pytest.mark.parametrize(
+    "tool",
+    [
+        function(parameters=PARAMETERS, strict=True, description="x"),
+        function(input_examples=[{}], output_schema={}, annotations={}, cache_control={}),
+        function(input_schema=None, schema=None),
+        {**function(), "id": "x", "cache_control": {"type": "ephemeral"}},
+        {**function(), "parameters": None, "defer_loading": False, "allowed_callers": ["direct"]},
+        {"name": "f", "title": "x", "version": 1},
+        custom(title="x", format={"type": "text"}),
+    ],
+    ids=str,
+)
+def test_what_says_something_else_of_a_tool_is_left_to_the_model(tool: dict[str, Any]) -> None:
+    [read] = parse_tools([tool])
+    assert read.name in ("f", "c")
+
+
+def test_parallel_use_is_forbidden_in_one_place() -> None:
+    choice = {"type": "function", "name": "now", "disable_parallel_tool_use": True}
+    with pytest.raises(InputError, match="send parallel_tool_calls: false") as caught:
+        parse_tool_choice(choice, TOOLS)
+    assert caught.value.param == "tool_choice.disable_parallel_tool_use"
+    assert parse_tool_choice({**choice, "disable_parallel_tool_use": False}, TOOLS).mode == "one"

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from maskwright.errors import InputError
+from maskwright.server.request.anthropic_request import parse_anthropic_request
 from maskwright.server.request.fields import Fields
 from maskwright.server.request.protocol import OBEYED
 from maskwright.server.request.refusals import (
@@ -15,6 +16,8 @@ from maskwright.server.request.refusals import (
     NEUTRAL,
     refuse_unsupported,
 )
+from maskwright.server.request.response_request import parse_response_request
+from maskwright.server.request.text_request import parse_text_request
 
 
 def refuse(**fields: Any) -> None:
@@ -163,3 +166,99 @@ def test_no_field_is_in_two_lists() -> None:
 
 def test_the_first_fault_is_told() -> None:
     assert refused(x=1, echo=True, my_schema={})[0] == "echo"
+
+
+DROPPED: list[tuple[dict[str, Any], str]] = [
+    # what other servers and libraries call so, and what it is here
+    ({"extra_body": {"top_k": 5}}, "send its fields in the body itself"),
+    ({"nvext": {"guided_json": {}}}, "send its fields in the body itself"),
+    ({"options": {"format": {}}}, "a schema as response_format"),
+    ({"generation_config": {"responseSchema": {}}}, "a schema as response_format"),
+    ({"output_config": {"format": {}}}, "send response_format, and reasoning_effort"),
+    ({"max_output_tokens": 5}, "this endpoint calls it max_tokens"),
+    ({"max_new_tokens": 5}, "send max_tokens"),
+    ({"random_seed": 5}, "send seed"),
+    ({"stop_words": ["a"]}, "send stop"),
+    ({"do_sample": False}, "send temperature: 0, or leave it out"),
+    ({"eos_token_id": 5}, "send stop_token_ids"),
+    ({"thinking": {"type": "disabled"}}, "send reasoning_effort, or chat_template_kwargs"),
+    ({"watermarking": True}, "leave it out"),
+    ({"context_management": {"edits": [1]}}, "send the messages that the model shall read"),
+    ({"system": "x"}, "send a message with the role 'system'"),
+    ({"choice": ["a"]}, "send guided_choice"),
+    ({"pattern": "a"}, "send regex"),
+]
+
+
+@pytest.mark.parametrize(("fields", "advice"), DROPPED)
+def test_what_others_have_under_another_name(fields: dict[str, Any], advice: str) -> None:
+    [name] = fields
+    param, code, message = refused(**fields)
+    assert (param, code) == (name, "unsupported_parameter")
+    assert message.endswith(advice)
+
+
+@pytest.mark.parametrize(
+    ("parse", "body", "advice"),
+    [
+        (parse_response_request, {"input": "x", "context_management": [{"type": "compaction"}]},
+         "send the items that the model shall read"),
+        (parse_response_request, {"input": "x", "max_new_tokens": 5}, "send max_output_tokens"),
+        (parse_response_request, {"input": "x", "thinking": True},
+         "send reasoning.effort, or chat_template_kwargs"),
+        (parse_response_request, {"input": "x", "system": "y"}, "send instructions"),
+        (parse_response_request, {"input": "x", "output_config": {"effort": "low"}},
+         "send text.format, and reasoning.effort"),
+        (parse_text_request, {"prompt": "x", "system": "y"}, "write it into the prompt"),
+        (parse_text_request, {"prompt": "x", "max_output_tokens": 5},
+         "this endpoint calls it max_tokens"),
+        (parse_text_request, {"prompt": "x", "random_seed": 5}, "send seed"),
+        (parse_anthropic_request, {"messages": [], "stop_words": ["a"]},
+         "this endpoint calls it stop_sequences"),
+        (parse_anthropic_request, {"messages": [], "system_prompt": "x"},
+         "this endpoint calls it system"),
+    ],
+)  # fmt: skip
+def test_each_endpoint_says_what_it_has_instead(parse: Any, body: Any, advice: str) -> None:
+    with pytest.raises(InputError) as raised:
+        parse(body)
+    assert raised.value.param in body
+    assert raised.value.message.endswith(f"; {advice}")
+
+
+FORMAT = {"type": "json_schema", "name": "n", "schema": {}}
+
+
+@pytest.mark.parametrize("format", [FORMAT, {"type": "json_object"}, {}])
+def test_a_shape_where_responses_have_it_is_refused(format: Any) -> None:
+    param, code, message = refused(text={"format": format, "verbosity": "low"})
+    assert (param, code) == ("text.format", "unsupported_parameter")
+    assert message.endswith("; send response_format")
+    prompt = {"prompt": "x", "text": {"format": format}}
+    with pytest.raises(InputError) as raised:
+        parse_text_request(prompt)
+    assert raised.value.param == "text.format"
+
+
+@pytest.mark.parametrize(
+    "text", [{}, {"verbosity": "low"}, {"format": None}, {"format": {"type": "text"}}, "x"]
+)
+def test_other_words_about_the_text_have_no_effect(text: Any) -> None:
+    refuse(text=text)
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("stopSequences", 'as for "stop_sequences", send stop'),
+        ("max_new_token", 'as for "max_new_tokens", send max_tokens'),
+        ("extra-body", 'as for "extra_body", send its fields in the body itself'),
+        ("candidateCount", 'as for "candidate_count", send n'),
+        ("typical_pp", 'did you mean "typical_p"?'),
+        ("maxtokens", 'did you mean "max_tokens"?'),
+    ],
+)
+def test_a_name_like_one_that_is_refused_is_told_what_to_send(name: str, advice: str) -> None:
+    param, code, message = refused(**{name: 1})
+    assert (param, code) == (name, "unknown_field")
+    assert message.endswith(f"; {advice}")

@@ -59,6 +59,10 @@ FORMATS: list[tuple[Any, Shape]] = [
     ({"type": "regex", "pattern": "a+"}, RegexShape("a+", "response_format.pattern")),
     ({"type": "regex", "value": "a+"}, RegexShape("a+", "response_format.value")),
     (
+        {"type": "regex", "regex": "a+", "pattern": "a+"},
+        RegexShape("a+", "response_format.pattern"),
+    ),
+    (
         {"type": "grammar", "grammar": "start: A", "syntax": "lark"},
         GrammarShape("start: A", "lark", "response_format.grammar"),
     ),
@@ -164,6 +168,11 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"structured_outputs": {"disable_any_whitespace": True}}, "structured_outputs"),
     ({"structural_tag": 5}, "structural_tag"),
     ({"regex": "a", "guided_regex": "b"}, "regex"),
+    (
+        {"response_format": {"type": "regex", "regex": "a+", "pattern": "b"}},
+        "response_format.regex",
+    ),
+    ({"response_format": {"type": "regex", "pattern": "a", "value": "b"}}, "response_format.value"),
     ({"response_format": {"type": "json_object"}, "regex": "b"}, "regex"),
     (
         {"response_format": {"type": "grammar", "grammar": "x", "syntax": "y"}},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, Final, Literal, TypeAlias, cast
 from unicodedata import category
 
@@ -34,6 +35,35 @@ class CustomInput:
 
 SYNTAXES: Final = ("regex", *DIALECTS)
 """In which the input of a custom tool may be defined."""
+
+_FUNCTION: Final = ("type", "name", "description", "parameters", "strict")
+_CUSTOM: Final = ("type", "name", "description", "format")
+
+_PARAMETERS: Final = dict.fromkeys(
+    [
+        *("args", "args_schema", "arguments", "inputSchema", "input_schema", "json_schema"),
+        *("parametersJsonSchema", "parameters_json_schema", "params", "properties", "schema"),
+    ],
+    "parameters",
+)
+"""Names that the parameters of a function have elsewhere."""
+
+_FORMATS: Final = dict.fromkeys(
+    ["definition", "grammar", "lark", "pattern", "regex", "syntax"], "format"
+)
+"""Names of what belongs into the format of a custom tool."""
+
+_NEUTRAL: Final[Mapping[str, tuple[object, str]]] = {
+    "defer_loading": (
+        False,
+        "this server has no search for tools; send the tools that the model shall know",
+    ),
+    "allowed_callers": (["direct"], "only the model itself calls tools here; leave it out"),
+}
+"""Fields of tools that are not obeyed: the value without an effect, and what to do instead."""
+
+_NEAR: Final = 0.8
+"""Likeness (`difflib`'s ratio) from which on a name is taken for a misspelt one."""
 
 INPUT_SCHEMA: Final[Mapping[str, Any]] = {
     "type": "object",
@@ -96,11 +126,15 @@ def _tool(item: Json, place: str) -> Tool:
             param=f"{place}.type",
             code="unsupported_value",
         )
+    _check_neutral(fields, place)
     if kind == "custom":
         return _custom(fields, place)
     if fields.get("function") is not None:
+        _check_beside(fields, place, "function", _PARAMETERS)
         place = f"{place}.function"
         fields = _object(fields["function"], place)
+        _check_neutral(fields, place)
+    _check_names(fields, place, _FUNCTION, _PARAMETERS)
     name = _name(fields, place)
     parameters = of_class(fields.get("parameters"))
     if parameters is None or parameters == {}:
@@ -133,8 +167,11 @@ def _custom(fields: Mapping[str, Any], place: str) -> Tool:
     """Read a custom tool, whose `format` is a text, or a grammar in an object of its own (chat
     completions) or beside its type (responses)."""
     if fields.get("custom") is not None:
+        _check_beside(fields, place, "custom", _FORMATS)
         place = f"{place}.custom"
         fields = _object(fields["custom"], place)
+        _check_neutral(fields, place)
+    _check_names(fields, place, _CUSTOM, _FORMATS)
     name = _name(fields, place)
     at = f"{place}.format"
     format = {} if fields.get("format") is None else _object(fields["format"], at)
@@ -148,6 +185,51 @@ def _custom(fields: Mapping[str, Any], place: str) -> Tool:
             format = _object(format["grammar"], at)
         wanted = _definition(format, at)
     return Tool(name, dict(INPUT_SCHEMA), at, wanted)
+
+
+def _check_neutral(fields: Mapping[str, Any], place: str) -> None:
+    """Refuse what of a tool would have to be obeyed, and is not."""
+    for name, (neutral, way_out) in _NEUTRAL.items():
+        value = fields.get(name)
+        if value is not None and value != neutral:
+            raise InputError(
+                f"{place}.{name}: {way_out}",
+                param=f"{place}.{name}",
+                code="unsupported_parameter",
+            )
+
+
+def _check_beside(
+    fields: Mapping[str, Any], place: str, inner: str, meant: Mapping[str, str]
+) -> None:
+    """Refuse what would define a tool and stands beside the object with its definition."""
+    for name, value in fields.items():
+        right = name if name in meant.values() else meant.get(name)
+        if right is not None and value is not None:
+            raise InputError(
+                f"{place}.{name} stands beside {inner}, where it has no effect; send "
+                f"{place}.{inner}.{right}",
+                param=f"{place}.{name}",
+                code="unknown_field",
+            )
+
+
+def _check_names(
+    fields: Mapping[str, Any], place: str, known: Sequence[str], meant: Mapping[str, str]
+) -> None:
+    """Refuse a name that stands for one of the `known` ones elsewhere (`meant`), or resembles one:
+    without its definition, a tool would be another one. Further fields are shown to the model."""
+    for name, value in fields.items():
+        if value is None or name in known:
+            continue
+        near = get_close_matches(name.lower(), known, n=1, cutoff=_NEAR)
+        right = meant.get(name, near[0] if near else None)
+        if right is not None:
+            raise InputError(
+                f"{place} has the unknown field {name!r}; did you mean {right!r}?",
+                param=f"{place}.{name}",
+                code="unknown_field",
+            )
 
 
 def _definition(grammar: Mapping[str, Any], place: str) -> CustomInput:
@@ -172,6 +254,13 @@ def parse_tool_choice(choice: Json, tools: tuple[Tool, ...]) -> ToolChoice:
     if isinstance(choice, str):
         return ToolChoice(_mode(choice, tools, "tool_choice"), tools)
     fields = _object(choice, "tool_choice")
+    if fields.get("disable_parallel_tool_use"):
+        raise InputError(
+            "tool_choice.disable_parallel_tool_use is not read here; send parallel_tool_calls: "
+            "false",
+            param="tool_choice.disable_parallel_tool_use",
+            code="unsupported_parameter",
+        )
     match fields.get("type"):
         case "function" | "custom" as kind:
             inner = fields.get(kind) or fields

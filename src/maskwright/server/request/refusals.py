@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from typing import cast
 
 from maskwright.errors import InputError
 from maskwright.server.request.fields import Fields, shown
@@ -19,22 +20,31 @@ NEUTRAL: Mapping[str, tuple[object, ...]] = {
     "audio": (),
     "background": (False,),
     "best_of": (1,),
+    "candidate_count": (1,),
     "chat_template": (),
+    "choice": (),
+    "choices": (),
+    "context_management": ([], {}, {"edits": []}),
     "conversation": (),
     "custom_logit_processor": (),
     "custom_params": ({},),
+    "do_sample": (True,),
     "dry_multiplier": (0,),
     "dynatemp_range": (0,),
     "ec_transfer_params": ({},),
     "echo": (False,),
     "enable_response_messages": (False,),
     "enable_thinking": (),
+    "eos_token_id": (),
+    "extra_body": ({},),
+    "generation_config": ({},),
     "guided_json_object": (False,),
     "guided_whitespace_pattern": (),
     "include_reasoning": (True,),
     "input": (),
     "input_ids": (),
     "instructions": (),
+    "json": (),
     "kv_transfer_params": ({},),
     "length_penalty": (1,),
     "logit_processors": ([],),
@@ -42,6 +52,11 @@ NEUTRAL: Mapping[str, tuple[object, ...]] = {
     "logprob_token_ids": (),
     "lora": ([],),
     "lora_path": (),
+    "max_length": (),
+    "max_new_tokens": (),
+    "max_output_tokens": (),
+    "min_length": (0,),
+    "min_new_tokens": (0,),
     "min_keep": (0,),
     "mirostat": (0,),
     "modalities": (["text"],),
@@ -50,6 +65,13 @@ NEUTRAL: Mapping[str, tuple[object, ...]] = {
     "n_predict": (-1,),
     "n_probs": (0,),
     "no_stop_trim": (False,),
+    "num_beams": (1,),
+    "num_predict": (-1,),
+    "num_return_sequences": (1,),
+    "nvext": ({},),
+    "options": ({},),
+    "output_config": ({},),
+    "pattern": (),
     "post_sampling_probs": (False,),
     "previous_input_messages": ([],),
     "previous_response": (),
@@ -57,7 +79,9 @@ NEUTRAL: Mapping[str, tuple[object, ...]] = {
     "priority": (0,),
     "prompt_embeds": ([],),
     "prompt_token_ids": (),
+    "random_seed": (),
     "reasoning": ({},),
+    "reasoning_budget": (-1,),
     "reasoning_budget_tokens": (-1,),
     "reasoning_format": ("auto", "deepseek"),
     "reasoning_in_content": (False,),
@@ -72,15 +96,22 @@ NEUTRAL: Mapping[str, tuple[object, ...]] = {
     "return_routed_experts": (False,),
     "return_token_offsets": (False,),
     "return_tokens": (False,),
+    "safe_prompt": (False,),
     "samplers": ([],),
     "sampling_params": ({},),
     "session_params": ({},),
     "skip_special_tokens": (True,),
     "stop_regex": (),
     "stop_sequences": ([],),
+    "stop_strings": ([],),
+    "stop_words": ([],),
     "stream_reasoning": (True,),
+    "system": (),
+    "system_instruction": (),
+    "system_prompt": (),
     "t_max_predict_ms": (0, -1),
     "tfs_z": (1,),
+    "thinking": (),
     "thinking_budget_tokens": (-1,),
     "top_a": (0,),
     "top_n_sigma": (-1,),
@@ -88,6 +119,8 @@ NEUTRAL: Mapping[str, tuple[object, ...]] = {
     "typical_p": (1,),
     "use_beam_search": (False,),
     "vllm_xargs": ({},),
+    "watermark": (False,),
+    "watermarking": (False,),
     "web_search_options": (),
     "xtc_probability": (0,),
 }
@@ -96,6 +129,34 @@ NEUTRAL: Mapping[str, tuple[object, ...]] = {
 WAYS_OUT: Mapping[str, str] = {
     "function_call": "send tools and tool_choice",
     "functions": "send tools",
+    "candidate_count": "send n",
+    "choice": "send guided_choice",
+    "choices": "send guided_choice",
+    "context_management": "send the messages that the model shall read",
+    "do_sample": "send temperature: 0, or leave it out",
+    "eos_token_id": "send stop_token_ids",
+    "extra_body": "send its fields in the body itself",
+    "generation_config": "send its settings in the body itself, and a schema as response_format",
+    "json": "send response_format",
+    "max_length": "send max_tokens",
+    "max_new_tokens": "send max_tokens",
+    "max_output_tokens": "this endpoint calls it max_tokens",
+    "min_length": "send min_tokens",
+    "min_new_tokens": "send min_tokens",
+    "num_predict": "send max_tokens",
+    "num_return_sequences": "send n",
+    "nvext": "send its fields in the body itself",
+    "options": "send its settings in the body itself, and a schema as response_format",
+    "output_config": "send response_format, and reasoning_effort",
+    "pattern": "send regex",
+    "random_seed": "send seed",
+    "reasoning_budget": "send thinking_token_budget",
+    "stop_strings": "send stop",
+    "stop_words": "send stop",
+    "system": "send a message with the role 'system'",
+    "system_instruction": "send a message with the role 'system'",
+    "system_prompt": "send a message with the role 'system'",
+    "thinking": "send reasoning_effort, or chat_template_kwargs",
     "chat_template": "chat_template_kwargs sets variables of the model's own template",
     "custom_logit_processor": "code of clients is not run",
     "echo": "send the prompt to /v1/completions",
@@ -121,6 +182,7 @@ WAYS_OUT: Mapping[str, str] = {
     "reasoning_format": "separate_reasoning: false leaves reasoning in the text",
     "repeat_penalty": "send repetition_penalty",
     "response_format": "this endpoint calls it text.format",
+    "text.format": "send response_format",
     "tools": "send them to /v1/chat/completions",
     "top_logprobs": "this endpoint calls it logprobs",
     "suffix": "this model continues texts, and has no other mode",
@@ -187,6 +249,8 @@ def refuse_unsupported(
     this endpoint, before `WAYS_OUT`."""
     ways_out = {**WAYS_OUT, **(ways_out or {})}
     neutral = {**NEUTRAL, **(more or {})}
+    if "text" not in known:
+        _refuse_format(body.get("text"), ways_out)
     for name in body.present():
         if name in known or name in HARMLESS:
             continue
@@ -200,17 +264,34 @@ def refuse_unsupported(
                 code="unknown_field",
             )
         else:
-            _refuse_misspelt(name, known | neutral.keys())
+            _refuse_misspelt(name, known, neutral, ways_out)
 
 
-def _refuse_misspelt(name: str, known: Iterable[str]) -> None:
-    near = get_close_matches(name.lower(), known, n=1, cutoff=NEAR)
-    if near:
-        raise InputError(
-            f"unknown field {shown(name)}; did you mean {shown(near[0])}?",
-            param=name,
-            code="unknown_field",
-        )
+def _refuse_format(text: object, ways_out: Mapping[str, str]) -> None:
+    """Refuse a shape where the responses protocol has it, in another one. What else it says there
+    is without effect."""
+    match text:
+        case {"format": dict(format)} if cast(Mapping[str, object], format).get("type") != "text":
+            raise InputError(
+                f"text.format is not supported by this server; {ways_out['text.format']}",
+                param="text.format",
+                code="unsupported_parameter",
+            )
+        case _:
+            pass
+
+
+def _refuse_misspelt(
+    name: str, known: frozenset[str], neutral: Iterable[str], ways_out: Mapping[str, str]
+) -> None:
+    near = get_close_matches(name.lower(), known.union(neutral), n=1, cutoff=NEAR)
+    if not near:
+        return
+    [meant] = near
+    advice = f"did you mean {shown(meant)}?"
+    if meant not in known and meant in ways_out:  # which would be refused as well
+        advice = f"as for {shown(meant)}, {ways_out[meant]}"
+    raise InputError(f"unknown field {shown(name)}; {advice}", param=name, code="unknown_field")
 
 
 def _refuse_unless_neutral(

@@ -70,6 +70,25 @@ REFUSED: Mapping[str, tuple[object, ...]] = {
 }
 """Fields that are refused here, with the values without an effect."""
 
+WAYS_OUT: Final[Mapping[str, str]] = {
+    "candidate_count": "send the request to /v1/chat/completions, with n",
+    "context_management": "send the items that the model shall read",
+    "generation_config": "send its settings in the body itself, and a schema as text.format",
+    "json": "send text.format",
+    "max_length": "send max_output_tokens",
+    "max_new_tokens": "send max_output_tokens",
+    "n_predict": "send max_output_tokens",
+    "num_predict": "send max_output_tokens",
+    "num_return_sequences": "send the request to /v1/chat/completions, with n",
+    "options": "send its settings in the body itself, and a schema as text.format",
+    "output_config": "send text.format, and reasoning.effort",
+    "system": "send instructions",
+    "system_instruction": "send instructions",
+    "system_prompt": "send instructions",
+    "thinking": "send reasoning.effort, or chat_template_kwargs",
+}
+"""What to do instead, where it is something else than at other endpoints."""
+
 ECHOED: Final[Mapping[str, object]] = {
     "instructions": None,
     "max_output_tokens": None,
@@ -114,7 +133,7 @@ class ResponseRequest:
 def parse_response_request(tree: dict[str, object]) -> ResponseRequest:
     """Read a body. Raises InputError, whose `param` is the dotted path of the first wrong field."""
     body = Fields(tree)
-    refuse_unsupported(body, OBEYED, REFUSED)
+    refuse_unsupported(body, OBEYED, REFUSED, WAYS_OUT)
     body.choice("truncation", ("disabled", "auto"))
     text = body.object("text") or Fields({}, "text")
     text.only("format", "verbosity")

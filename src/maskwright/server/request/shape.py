@@ -177,8 +177,7 @@ def _format(fields: Fields) -> Shape:
             return _schema(fields)
         case "regex":
             fields.only("type", "regex", "pattern", "value")
-            name = next((n for n in ("pattern", "value") if fields.has(n)), "regex")
-            return RegexShape(_text(fields, name), fields.at(name))
+            return _regex(fields)
         case "grammar":
             fields.only("type", "grammar", "syntax")
             return GrammarShape(_text(fields, "grammar"), _syntax(fields), fields.at("grammar"))
@@ -191,6 +190,20 @@ def _format(fields: Fields) -> Shape:
                 param=fields.at("type"),
                 code="unsupported_value",
             )
+
+
+def _regex(fields: Fields) -> RegexShape:
+    """Read a pattern, which has one of three names, or equal ones under several."""
+    given = [name for name in ("pattern", "value", "regex") if fields.has(name)] or ["regex"]
+    patterns = {name: _text(fields, name) for name in given}
+    for name, pattern in patterns.items():
+        if pattern != patterns[given[0]]:
+            raise InputError(
+                f"{fields.at(given[0])} and {fields.at(name)} are different patterns; send one",
+                param=fields.at(name),
+                code="conflicting_constraints",
+            )
+    return RegexShape(patterns[given[0]], fields.at(given[0]))
 
 
 def _structured_outputs(fields: Fields) -> Constraint:

@@ -69,11 +69,21 @@ REFUSED: Mapping[str, tuple[object, ...]] = {
 }
 """Fields that are refused here, with the values without an effect."""
 
+WAYS_OUT: Final[Mapping[str, str]] = {
+    "context_management": "send the prompt that the model shall read",
+    "output_config": "send response_format",
+    "system": "write it into the prompt",
+    "system_instruction": "write it into the prompt",
+    "system_prompt": "write it into the prompt",
+    "thinking": "send messages with reasoning_effort to /v1/chat/completions",
+}
+"""What to do instead, where it is something else than at other endpoints."""
+
 
 def parse_text_request(tree: dict[str, object]) -> AnswerRequest:
     """Read a body. Raises InputError, whose `param` is the dotted path of the first wrong field."""
     body = Fields(tree)
-    refuse_unsupported(body, OBEYED, REFUSED)
+    refuse_unsupported(body, OBEYED, REFUSED, WAYS_OUT)
     alternatives = body.integer("logprobs", 0, MOST_LOGPROBS)
     options = read_options(body, alternatives)
     reply = read_token_reply(body, read_reply(body))
