@@ -9,19 +9,22 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, cast
 
 import uvicorn
 from starlette.applications import Starlette
 
 from maskwright.cli.process.bounded_http import BoundedHttp
+from maskwright.server.config import KEEP_ALIVE_SECONDS
 from tests.bounds import PATIENCE, wait_until
 
 
 @contextmanager
-def live_server(app: Starlette, listening: socket.socket | None = None) -> Iterator[str]:
+def live_server(
+    app: Starlette, listening: socket.socket | None = None, keep_alive: float = KEEP_ALIVE_SECONDS
+) -> Iterator[str]:
     """The base URL (no path) of `app` while the block runs, at a socket that is bound already or on
-    a free port."""
+    a free port. `keep_alive`: seconds for which a connection without a request is kept open."""
     config = uvicorn.Config(
         app,
         host="127.0.0.1",
@@ -30,6 +33,7 @@ def live_server(app: Starlette, listening: socket.socket | None = None) -> Itera
         log_level="warning",
         ws="none",
         timeout_graceful_shutdown=5,
+        timeout_keep_alive=cast(int, keep_alive),
     )
     server = uvicorn.Server(config)
     thread = threading.Thread(

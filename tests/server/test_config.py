@@ -20,6 +20,7 @@ NUMBERS = ("body_bytes", "grammar_bytes", "ping_seconds", "reader_seconds")
         *({name: 1} for name in NUMBERS),
         {"request_seconds": 0.5},
         {"request_seconds": float("inf")},
+        {"drain_seconds": 0, "keep_alive_seconds": 0},
         {"ping_seconds": 0.01, "reader_seconds": float("inf")},
         *({"whitespace": name} for name in WHITESPACE),
         {"tool_format": None},
@@ -37,6 +38,7 @@ def test_settings(settings: dict[str, Any]) -> None:
     [
         *(({name: value}, name) for name in NUMBERS for value in (0, -1)),
         *(({"request_seconds": value}, "request_seconds") for value in (0, -1, float("nan"))),
+        *((({name: -0.1}, name)) for name in ("drain_seconds", "keep_alive_seconds")),
         ({"whitespace": "wide"}, "whitespace"),
         ({"whitespace": ""}, "whitespace"),
         ({"tool_format": "unknown"}, "tool_format"),

@@ -1,17 +1,24 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import logging
+import socket
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, cast
 
 import httpx
 import pytest
 
-from maskwright.server import create_app
+from maskwright.server import ServerConfig, create_app
 from maskwright.server.disconnect import ClientGoneError, until_disconnect
+from maskwright.server.exchange import Exchange
+from maskwright.server.observe.observer import Observer
 from tests.bounds import PATIENCE, wait_until
-from tests.live_server import ask_and_leave, leave_midway, live_server
+from tests.live_server import address, ask_and_leave, leave_midway, live_server
 from tests.server.scripted import HELLO, Script, ScriptedEngine
 
 ENDLESS = Script(texts=["word "] * 1_000_000, pause=0.005)  # longer than any patience
@@ -133,3 +140,44 @@ def test_a_task_that_is_cancelled_stays_cancelled() -> None:
                 await task
 
     asyncio.run(run())
+
+
+BODY = json.dumps(HELLO).encode()
+LEFT: dict[str, tuple[str, bytes]] = {
+    # the rest of the head, and the part of the body that comes
+    "chat": ("/v1/chat/completions", BODY[:-1]),
+    "nothing of it": ("/v1/completions", b""),
+    "response": ("/v1/responses", BODY[:5]),
+    "tokens": ("/tokenize", BODY[:5]),
+    "shape": ("/v1/check", BODY[:5]),
+    "file": ("/v1/files", b"--b\r\n"),
+}
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_a_client_that_leaves_while_its_body_is_on_the_way_is_gone(
+    engine: ScriptedEngine,
+    name: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """And is no defect of the server."""
+    ended: list[Exchange] = []
+    monkeypatch.setattr(Observer, "ended", lambda _, exchange: ended.append(exchange))
+    path, part = LEFT[name]
+    kind = "multipart/form-data; boundary=b" if name == "file" else "application/json"
+    head = (
+        f"POST {path} HTTP/1.1\r\nHost: h\r\nContent-Type: {kind}\r\n"
+        f"Content-Length: {len(BODY) + 100}\r\n\r\n"
+    )
+    config = ServerConfig(batch_folder=tmp_path / "batches")
+    with live_server(create_app(cast(Any, engine), config)) as url:
+        with socket.create_connection(address(url)) as client:
+            client.sendall(head.encode() + part)
+            time.sleep(0.05)
+        wait_until(lambda: ended)
+    [exchange] = ended
+    assert (exchange.status, exchange.code) == (499, "client_gone")
+    assert not [record for record in caplog.records if record.levelno >= logging.ERROR]
+    assert not engine.requests

@@ -18,6 +18,11 @@ DEFAULT_SECONDS: Final = 600.0
 """Most seconds that an answer may take where nobody says otherwise: as long as OpenAI's clients
 wait by default."""
 
+KEEP_ALIVE_SECONDS: Final = 75.0
+"""Seconds for which a connection is kept open after an answer, unless somebody chooses: longer than
+load balancers keep theirs (60), which would otherwise send a request into a connection that is
+being closed."""
+
 
 @dataclass(frozen=True, slots=True)
 class ServerConfig:
@@ -44,6 +49,7 @@ class ServerConfig:
     - `cors_origins`: origins of web pages whose scripts may use the server (`https://a.example`);
       "*" for all.
     - `drain_seconds`: how long requests may still take once the server is told to end.
+    - `keep_alive_seconds`: how long a connection without a request is kept open.
     - `handoff_key`: what a router and its servers have in common so that one server computes the
       prompt of a request and another one answers it; None for a server that takes no part in this.
     - `log_prompts`: write prompts into the log, which otherwise contains no text of requests.
@@ -66,6 +72,7 @@ class ServerConfig:
     open_metrics: bool = False
     cors_origins: tuple[str, ...] = ()
     drain_seconds: float = 30.0
+    keep_alive_seconds: float = KEEP_ALIVE_SECONDS
     handoff_key: str | None = None
 
     def __post_init__(self) -> None:
@@ -76,8 +83,9 @@ class ServerConfig:
             raise InputError(
                 "request_seconds must be a number greater than 0", param="request_seconds"
             )
-        if not self.drain_seconds >= 0:
-            raise InputError("drain_seconds must be at least 0", param="drain_seconds")
+        for name in ("drain_seconds", "keep_alive_seconds"):
+            if not getattr(self, name) >= 0:
+                raise InputError(f"{name} must be at least 0", param=name)
         if self.handoff_key == "":
             raise InputError("handoff_key must not be empty", param="handoff_key")
         for origin in self.cors_origins:

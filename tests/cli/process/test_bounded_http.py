@@ -13,7 +13,14 @@ from typing import Any
 import httpx
 import pytest
 
-from maskwright.cli.process.bounded_http import HEAD_BYTES, MALFORMED, MOST_WAITING, PIECE_BYTES
+from maskwright.cli.process import bounded_http
+from maskwright.cli.process.bounded_http import (
+    HEAD_BYTES,
+    LATE,
+    MALFORMED,
+    MOST_WAITING,
+    PIECE_BYTES,
+)
 from tests.bounds import PATIENCE, wait_until
 from tests.live_server import address, live_server
 
@@ -28,19 +35,27 @@ PIECE = b"x" * 50_000
 
 class Echo:
     """Answers with what it was asked. `sent`: pieces of the last stream so far; `left`: streams
-    whose client has disconnected."""
+    whose client has disconnected; `cut`: requests whose body did not come."""
 
     def __init__(self) -> None:
-        self.sent = self.left = 0
+        self.sent = self.left = self.cut = 0
 
     async def __call__(self, scope: Any, receive: Callable[[], Any], send: Any) -> None:
         if scope["type"] != "http":
+            return
+        if scope["path"] == "/refuse":  # without reading any of the body
+            head = [(b"content-length", b"2")]
+            await send({"type": "http.response.start", "status": 413, "headers": head})
+            await send({"type": "http.response.body", "body": b"no"})
             return
         body, more = b"", True
         while more:
             message = await receive()
             body += message.get("body", b"")
             more = message.get("more_body", False)
+        if message["type"] == "http.disconnect":
+            self.cut += 1
+            return
         if scope["path"] == "/slow":
             await asyncio.sleep(0.2)
         if scope["path"] == "/wait":
@@ -306,3 +321,151 @@ def test_a_client_that_leaves_ends_its_stream(url: str, echo: Echo) -> None:
         client.sendall(b"GET /stream HTTP/1.1\r\nHost: h\r\n\r\n")
         assert client.recv(1000).startswith(b"HTTP/1.1 200 ")
     wait_until(lambda: echo.left == before + 1)
+
+
+def received(url: str, *segments: bytes) -> bytes:
+    """All that comes after what is sent in segments, until the server closes the connection."""
+    with socket.create_connection(address(url), timeout=PATIENCE) as client:
+        for segment in segments:
+            client.sendall(segment)
+            threading.Event().wait(0.01)
+        return client.makefile("rb").read()
+
+
+def test_a_client_that_waits_to_be_told_to_go_on_gets_a_refusal_instead(url: str) -> None:
+    """It may then send the body or not, so that the connection is of no more use."""
+    head = b"POST /refuse HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 8\r\n\r\n"
+    found = received(url, head)
+    assert found.startswith(b"HTTP/1.1 413 ")
+    assert found.count(b"HTTP/1.1") == 1
+    assert b"\r\nconnection: close\r\n" in found
+
+
+def test_a_refusal_before_the_body_leaves_the_connection_open(url: str) -> None:
+    refused = b"POST /refuse HTTP/1.1\r\nHost: h\r\nContent-Length: 8\r\n\r\n"
+    found = answers(url, refused, BODY, PLAIN, count=2)
+    assert [status for status, _ in found] == [413, 200]
+
+
+@pytest.mark.parametrize("lines", [b"", b"Connection: keep-alive\r\n"])
+def test_a_stream_to_an_old_client_ends_with_the_connection(url: str, lines: bytes) -> None:
+    """HTTP/1.0 knows no chunks (RFC 9112, section 6.1)."""
+    head, _, body = received(url, b"GET /stream HTTP/1.0\r\n" + lines + b"\r\n").partition(
+        b"\r\n\r\n"
+    )
+    assert body == PIECE * PIECES + b"end"
+    assert b"transfer-encoding" not in head
+    assert b"connection: close" in head
+
+
+def test_what_has_a_length_is_told_to_an_old_client(url: str) -> None:
+    found = received(url, b"POST /x HTTP/1.0\r\nContent-Length: 8\r\n\r\n" + BODY)
+    head, _, body = found.partition(b"\r\n\r\n")
+    assert b"content-length: %d" % len(body) in head
+    assert json.loads(body)["body"] == [8, BODY.decode()]
+
+
+def test_a_stream_to_a_newer_client_is_chunked(url: str) -> None:
+    found = received(url, b"GET /stream HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+    assert b"\r\ntransfer-encoding: chunked\r\n" in found
+    assert found.endswith(b"3\r\nend\r\n0\r\n\r\n")
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> float:
+    """Seconds that a head and a body may take."""
+    seconds = 0.2
+    monkeypatch.setattr(bounded_http, "HEAD_SECONDS", seconds)
+    monkeypatch.setattr(bounded_http, "BODY_SECONDS", seconds)
+    return seconds
+
+
+HALF_SENT = {
+    "a line": [b"POST /x HT"],
+    "headers": [HEAD + b"Content-Le"],
+    "headers, bit by bit": [HEAD, *[b"A: b\r\n"] * 100],
+    "a body": [HEAD + b"Content-Length: 8\r\n\r\n{"],
+    "no body": [HEAD + b"Content-Length: 8\r\n\r\n"],
+    "a chunk": [CHUNKED[: CHUNKED.index(b"0\r\n")]],
+    "trailers": [CHUNKED + b"Trailer: "],
+}
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize("name", HALF_SENT)
+def test_a_request_that_does_not_go_on_is_given_up(url: str, echo: Echo, name: str) -> None:
+    before = echo.cut
+    found = received_while_sending(url, HALF_SENT[name])
+    assert found.startswith(b"HTTP/1.1 408 ")
+    assert found.endswith(LATE.encode())
+    has_head = any(b"\r\n\r\n" in segment for segment in HALF_SENT[name])
+    wait_until(lambda: echo.cut == before + has_head)
+
+
+def received_while_sending(url: str, segments: list[bytes]) -> bytes:
+    with socket.create_connection(address(url), timeout=PATIENCE) as client:
+        with suppress(ConnectionError):
+            for segment in segments:
+                client.sendall(segment)
+                threading.Event().wait(0.01)
+        found = b""
+        with suppress(ConnectionError):
+            while data := client.recv(1 << 16):
+                found += data
+        return found
+
+
+def test_a_slow_body_that_goes_on_is_read(url: str, impatient: float) -> None:
+    pieces = [b"%d" % digit for digit in range(8)]
+    with socket.create_connection(address(url), timeout=PATIENCE) as client:
+        client.sendall(HEAD + b"Content-Length: 8\r\n\r\n")
+        for piece in pieces:
+            threading.Event().wait(impatient / 3)
+            client.sendall(piece)
+        assert client.recv(1000).startswith(b"HTTP/1.1 200 ")
+
+
+@pytest.mark.usefixtures("impatient")
+def test_answers_that_take_long_are_not_given_up(url: str) -> None:
+    """Neither while the application works, nor between two requests."""
+    slow = b"POST /slow HTTP/1.1\r\nHost: h\r\nContent-Length: 8\r\n\r\n" + BODY
+    with socket.create_connection(address(url), timeout=PATIENCE) as client:
+        for _ in range(2):
+            client.sendall(slow)
+            assert client.recv(1000).startswith(b"HTTP/1.1 200 ")
+            threading.Event().wait(0.3)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_the_requests_before_one_that_does_not_go_on_are_answered(url: str) -> None:
+    slow = b"GET /slow HTTP/1.1\r\nHost: h\r\n\r\n"
+    for rest in (HEAD, HEAD + b"Content-Length: 8\r\n\r\n{"):
+        found = received(url, slow + PLAIN + rest)
+        assert found.count(b"HTTP/1.1 200 ") == 2
+        assert found.count(b"HTTP/1.1 408 ") == 1
+        assert found.endswith(LATE.encode())
+
+
+@pytest.mark.usefixtures("impatient")
+def test_the_body_of_a_request_that_was_refused_is_not_waited_for(url: str) -> None:
+    found = received(url, b"POST /refuse HTTP/1.1\r\nHost: h\r\nContent-Length: 8\r\n\r\n{")
+    assert found.startswith(b"HTTP/1.1 413 ")
+    assert found.count(b"HTTP/1.1") == 1
+
+
+def test_a_connection_without_a_request_is_closed(impatient: float) -> None:
+    """A new one, and one whose request was answered some time ago."""
+    with live_server(Echo(), keep_alive=impatient) as base:  # pyright: ignore[reportArgumentType]
+        assert received(base) == b""
+        assert received(base, PLAIN).startswith(b"HTTP/1.1 200 ")
+
+
+def test_a_connection_is_kept_open_as_long_as_is_chosen() -> None:
+    with (
+        live_server(Echo(), keep_alive=PATIENCE) as base,  # pyright: ignore[reportArgumentType]
+        socket.create_connection(address(base), timeout=PATIENCE) as client,
+    ):
+        for _ in range(2):
+            client.sendall(PLAIN)
+            assert client.recv(1000).startswith(b"HTTP/1.1 200 ")
+            threading.Event().wait(0.2)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
+import socket
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -20,7 +23,7 @@ from maskwright.dist.front.fleet import WorkerGroup
 from maskwright.dist.front.wire import Address
 from maskwright.dist.front.worker import WorkerTraits
 from tests.bounds import PATIENCE, wait_until
-from tests.live_server import live_server
+from tests.live_server import address, live_server
 
 Piece = bytes | None
 """A piece of a stream; None closes the connection."""
@@ -300,3 +303,77 @@ def test_a_client_that_leaves_closes_the_connection_to_the_worker() -> None:
         with httpx.stream("POST", f"{url}/v1/chat/completions", json=body) as answer:
             next(answer.iter_lines())
         wait_until(lambda: slow.gone)
+
+
+def packed(url: str, content: bytes, coding: str, path: str = "/v1/chat/completions") -> Any:
+    headers = {"content-encoding": coding, "content-type": "application/json"}
+    return httpx.post(f"{url}{path}", content=content, headers=headers, timeout=PATIENCE)
+
+
+def test_a_compressed_request_is_read_and_passed_on_decoded() -> None:
+    """Else the router would not know that it asks for a stream."""
+    part = Part("a", stream=[HEAD, told(1) + event("x"), told(2, ends=True), event("[DONE]")])
+    body = json.dumps({**CHAT, "stream": True}).encode()
+    with front_of(part) as url:
+        answer = packed(url, gzip.compress(body), "gzip")
+    assert answer.text == "data: x\n\ndata: [DONE]\n\n"
+    [(_, headers, passed)] = part.asked
+    assert passed == body
+    assert b"content-encoding" not in headers
+
+
+@pytest.mark.parametrize(
+    ("content", "coding", "path"),
+    [
+        (b"no gzip", "gzip", "/v1/chat/completions"),
+        (json.dumps(CHAT).encode(), "br", "/v1/chat/completions"),
+        (gzip.compress(b'{"prompt": "x"}'), "gzip", "/v1/tokenize"),
+    ],
+    ids=["not so", "unknown", "elsewhere"],
+)
+def test_what_the_router_need_not_read_is_passed_on_as_it_is(
+    content: bytes, coding: str, path: str
+) -> None:
+    part = Part("a")
+    with front_of(part) as url:
+        assert packed(url, content, coding, path).text == "a"
+    [(_, headers, passed)] = part.asked
+    assert (passed, headers[b"content-encoding"]) == (content, coding.encode())
+
+
+def test_a_body_that_is_too_large_when_it_is_decoded_is_refused() -> None:
+    part = Part("a")
+    with front_of(part) as url:
+        answer = packed(url, gzip.compress(b"x" * 20_000), "gzip")
+    assert answer.status_code == 413
+    error = answer.json()["error"]
+    assert (error["type"], error["code"]) == ("invalid_request_error", "body_too_large")
+    assert not part.asked
+
+
+def test_a_body_that_is_told_to_be_too_large_is_refused_unread() -> None:
+    part = Part("a")
+    head = (
+        b"POST /v1/chat/completions HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\n"
+        b"Content-Length: 10001\r\n\r\n"
+    )
+    with (
+        front_of(part) as url,
+        socket.create_connection(address(url), timeout=PATIENCE) as client,
+    ):
+        client.sendall(head)
+        found = client.makefile("rb").read()
+    assert found.startswith(b"HTTP/1.1 413 ")
+    assert not part.asked
+
+
+def test_a_client_that_leaves_while_its_body_is_on_the_way_asks_for_nothing() -> None:
+    part = Part("a")
+    body = json.dumps(CHAT).encode()
+    head = b"POST /v1/chat/completions HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n"
+    with front_of(part) as url:
+        with socket.create_connection(address(url)) as client:
+            client.sendall(head % (len(body) + 1) + body)
+            threading.Event().wait(0.05)
+        assert ask(url).text == "a"
+    assert len(part.asked) == 1

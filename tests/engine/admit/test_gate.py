@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from maskwright.engine import Engine, EngineConfig
 from maskwright.engine.admit.forecast import Forecast
-from maskwright.engine.admit.gate import Claim, Gate
+from maskwright.engine.admit.gate import UNKNOWN_SECONDS, Claim, Gate
 from maskwright.engine.kv.blocks import BlockPool
 from maskwright.engine.schedule.scheduler import Scheduler
 from maskwright.engine.schedule.sequence import Phase, Sequence
@@ -24,6 +24,7 @@ from maskwright.models import LoadedModel
 from maskwright.sim.costs.linear import LinearCosts
 from maskwright.sim.engine.simulated_engine import SimulatedEngine
 from maskwright.sim.engine.step_times import measured_step_times
+from tests.bounds import PATIENCE, wait_until
 from tests.engine.step.held import held_steps
 from tests.engine.step.test_loop import request
 from tests.engine.tiny import LiteralGrammar
@@ -314,3 +315,39 @@ def test_a_backlog_is_what_is_still_to_be_computed_and_reserved() -> None:
     gate.leave(2, steps=0, output=0, cached=0, whole=False)
     gate.leave(1, steps=1, output=1, cached=0, whole=True)
     assert gate.backlog() == (0, 0)
+
+
+def test_a_full_queue_has_room_when_the_first_of_the_running_requests_ends() -> None:
+    gate = Gate([ServiceClass("only", 1.0)], measured_step_times(COSTS), slots=8, positions=9999)
+    claim = Claim(0, "", 20, 40)
+    assert gate.seconds_to_end(claim) == UNKNOWN_SECONDS
+    for number, left in enumerate((400, 100, 200)):
+        sequence = Sequence(number, [1] * 21, 20, 20 + left, phase=Phase.RUNNING, computed=20)
+        gate.enter(number, Claim(0, "", 20, left, sequence))
+    waiting = Sequence(9, [1] * 20, 20, 60, phase=Phase.WAITING)
+    gate.enter(9, Claim(0, "", 20, 40, waiting))
+    expected = gate.expect(claim)
+    assert expected is not None
+    assert gate.seconds_to_end(claim) == pytest.approx(expected.ends[0], rel=0.2)
+    assert 80 * COSTS.of(3, 0) < gate.seconds_to_end(claim) < 120 * COSTS.of(5, 0)
+    gate.leave(1, steps=100, output=100, cached=0, whole=False)
+    assert gate.seconds_to_end(claim) > 150 * COSTS.of(2, 0)
+
+
+def test_what_a_full_queue_says_is_the_forecast(loaded: LoadedModel) -> None:
+    config = EngineConfig(blocks=64, max_running=1, max_waiting=1, max_batch_tokens=32)
+    with Engine(loaded, config) as engine:
+        for seed in range(2):
+            engine.submit(request(loaded, seed)).result()
+        told = list[float]()
+        for tokens in (10, 90):
+            with held_steps(engine):
+                running = [engine.submit(request(loaded, n, tokens)) for n in range(2)]
+                wait_until(lambda: engine.stats().running)
+                with pytest.raises(OverloadedError, match="Come back in") as refused:
+                    engine.submit(request(loaded))
+                told.append(refused.value.retry_after)
+            for generation in running:
+                generation.cancel()
+                generation.result()
+        assert 0 < told[0] < told[1] < PATIENCE

@@ -1,15 +1,22 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
+import random
+import re
 import threading
+import zlib
 from collections.abc import Mapping
+from typing import Any, NoReturn
 
 import pytest
 from starlette.requests import Request
 
 from maskwright.errors import InputError
 from maskwright.server.config import ServerConfig
+from maskwright.server.disconnect import ClientGoneError
+from maskwright.server.errors import HttpError
 from maskwright.server.request.body import LARGE, MAX_DEPTH, parse_object, read_as
 from tests.server.scripted import HELLO, Client
 
@@ -118,3 +125,99 @@ def test_a_fault_in_a_large_body_is_told_like_any_other(client: Client) -> None:
     response = client.chat(user="x" * LARGE, temperature="warm")
     assert response.status_code == 400
     assert response.json()["error"]["param"] == "temperature"
+
+
+def packed(client: Client, body: bytes, coding: str, path: str = "/v1/chat/completions") -> Any:
+    headers = {"Content-Type": "application/json", "Content-Encoding": coding}
+    return client.call("POST", path, content=body, headers=headers)
+
+
+@pytest.mark.parametrize(
+    ("coding", "pack"), [("gzip", gzip.compress), ("deflate", zlib.compress), ("identity", bytes)]
+)
+def test_a_compressed_body_is_read(client: Client, coding: str, pack: Any) -> None:
+    answer = packed(client, pack(json.dumps(HELLO).encode()), coding)
+    assert answer.json()["choices"][0]["message"]["content"] == "Hello"
+    tokens = packed(client, pack(b'{"tokens": [65, 66]}'), coding, "/detokenize").json()
+    assert tokens["text"] == "AB"
+
+
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/tokenize", "/v1/check"])
+def test_another_compression_is_refused(client: Client, path: str) -> None:
+    answer = packed(client, b"x", "br", path)
+    assert answer.status_code == 415
+    assert answer.headers["accept-encoding"] == "gzip, deflate"
+    error = answer.json()["error"]
+    assert (error["type"], error["code"]) == ("invalid_request_error", "unsupported_encoding")
+
+
+def test_a_body_that_is_not_compressed_as_it_says(client: Client) -> None:
+    answer = packed(client, json.dumps(HELLO).encode(), "gzip")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "invalid_encoding")
+
+
+def test_a_compressed_body_is_bounded_before_and_after(client: Client) -> None:
+    client.config = ServerConfig(body_bytes=200)
+    small = gzip.compress(json.dumps({**HELLO, "user": "x" * 200}).encode())
+    assert len(small) <= 200
+    assert packed(client, small, "gzip").status_code == 413
+    noise = random.Random(1).randbytes(300).hex()
+    large = gzip.compress(json.dumps({**HELLO, "user": noise}).encode())
+    assert len(large) > 200
+    assert packed(client, large, "gzip").status_code == 413
+    assert packed(client, gzip.compress(json.dumps(HELLO).encode()), "gzip").status_code == 200
+
+
+def body_of(*chunks: bytes, ends: str = "http.request", told: int | None = None) -> Request:
+    """A request whose body comes in chunks. `told`: its length, as the client tells it."""
+    left = list(chunks)
+
+    async def receive() -> dict[str, object]:
+        if left:
+            chunk = left.pop(0)
+            more = bool(left) or ends != "http.request"
+            return {"type": "http.request", "body": chunk, "more_body": more}
+        return {"type": ends}
+
+    headers = [(b"content-type", b"application/json")]
+    if told is not None:
+        headers.append((b"content-length", b"%d" % told))
+    return Request({"type": "http", "headers": headers}, receive)
+
+
+def test_a_body_that_is_told_to_be_too_large_is_refused_unread() -> None:
+    """A client that waits for the permission to send it is not told to go on."""
+
+    async def receive() -> NoReturn:
+        raise AssertionError("it is not to be read")
+
+    headers = [(b"content-type", b"application/json"), (b"content-length", b"101")]
+    request = Request({"type": "http", "headers": headers}, receive)
+    with pytest.raises(HttpError, match="larger than 100 bytes") as raised:
+        asyncio.run(read_as(request, 100, lambda tree: tree))
+    assert (raised.value.status, raised.value.code) == (413, "body_too_large")
+
+
+def test_a_body_of_the_greatest_length_is_read() -> None:
+    data = b'{"a": 123}'
+    for told in (None, len(data)):
+        request = body_of(data[:3], data[3:], told=told)
+        assert asyncio.run(read_as(request, len(data), lambda tree: tree)) == {"a": 123}
+        with pytest.raises(HttpError):
+            asyncio.run(read_as(body_of(data, told=told), len(data) - 1, lambda tree: tree))
+
+
+def test_a_client_that_leaves_before_the_end_of_its_body() -> None:
+    for chunks in ((), (b'{"a":',), (b'{"a": 1}',)):
+        request = body_of(*chunks, ends="http.disconnect")
+        with pytest.raises(ClientGoneError):
+            asyncio.run(read_as(request, 1000, lambda tree: tree))
+
+
+def test_a_large_body_is_parsed_as_a_small_one() -> None:
+    small = {"a": [1, -2.5, 10**30, {"b": None, "b c": "é"}], "z": {"y": {"x": [True, []]}}}
+    data = json.dumps(small).encode()
+    assert parse_object(data, hooked=True) == parse_object(data) == small
+    for bad, told in BAD:
+        with pytest.raises(InputError, match=re.escape(told)):
+            parse_object(bad, hooked=True)

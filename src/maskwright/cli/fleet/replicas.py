@@ -46,7 +46,7 @@ class ReplicatedService:
     - `roles`: of the replicas.
     - `options`: those of `serve` for each replica.
     - `host`, `port`: the address of the router.
-    - `body_bytes`, `drain_seconds`: as for the router.
+    - `body_bytes`, `drain_seconds`, `keep_alive_seconds`: as for the router.
     - `key`: a key that replicas demand, for the router's own checks.
     """
 
@@ -56,6 +56,7 @@ class ReplicatedService:
     port: int
     body_bytes: int
     drain_seconds: float
+    keep_alive_seconds: float
     key: str | None
 
     def serve_as_processes(self) -> None:
@@ -89,7 +90,7 @@ class ReplicatedService:
             front = Front(group, drain, self.body_bytes, join_states=joined_state)
             # uvicorn exits with a code of its own where the application does not start.
             with suppress(SystemExit):
-                FrontServer(front, drain, what).run([listening])
+                FrontServer(front, drain, what, self.keep_alive_seconds).run([listening])
         if group.failure is not None:
             raise InputError(group.failure, param="replicas")
 

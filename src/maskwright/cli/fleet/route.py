@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import socket
 from collections import Counter
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias, cast
 
 import uvicorn
 
@@ -19,6 +19,7 @@ from maskwright.cli.fleet.worker_file import ListedWorker, read_workers
 from maskwright.cli.process.bounded_http import BoundedHttp
 from maskwright.cli.process.draining import DrainingServer
 from maskwright.cli.process.listening import listen
+from maskwright.cli.serving.server_options import KeepAliveSeconds
 from maskwright.dist.drain import Drain
 from maskwright.dist.front.app import Front
 from maskwright.dist.front.fleet import WorkerGroup
@@ -27,6 +28,7 @@ from maskwright.dist.routing.replica_state import Role
 from maskwright.dist.routing.round_robin import RoundRobinRouter
 from maskwright.dist.routing.router import RequestRouter, Router
 from maskwright.errors import InputError
+from maskwright.server.config import KEEP_ALIVE_SECONDS
 from maskwright.server.observe.joined_state import joined_state
 
 RoutePolicyName: TypeAlias = Literal["estimate", "round-robin"]
@@ -102,6 +104,7 @@ def route(
             "503.",
         ),
     ] = 30.0,
+    keep_alive_seconds: KeepAliveSeconds = KEEP_ALIVE_SECONDS,
 ) -> None:  # fmt: skip
     set_up_front_logs()
     listed = _listed(workers, worker, prefill_worker, decode_worker)
@@ -119,7 +122,8 @@ def route(
     drain = Drain(drain_seconds)
     front = Front(fleet, drain, body_bytes, patience, joined_state)
     with listen(host, port) as listening:
-        FrontServer(front, drain, f"{len(listed)} servers").run([listening])
+        what = f"{len(listed)} servers"
+        FrontServer(front, drain, what, keep_alive_seconds).run([listening])
 
 
 def _listed(
@@ -149,9 +153,12 @@ def set_up_front_logs() -> None:
 
 
 class FrontServer(DrainingServer):
-    """The HTTP server of a router. `what`: what it says at its start to stand in front of."""
+    """The HTTP server of a router. `what`: what it says at its start to stand in front of.
+    `keep_alive`: seconds for which a connection without a request is kept open."""
 
-    def __init__(self, front: Front, drain: Drain, what: str) -> None:
+    def __init__(
+        self, front: Front, drain: Drain, what: str, keep_alive: float = KEEP_ALIVE_SECONDS
+    ) -> None:
         config = uvicorn.Config(
             front,
             http=BoundedHttp,
@@ -165,6 +172,7 @@ class FrontServer(DrainingServer):
             server_header=False,
             date_header=False,
             timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+            timeout_keep_alive=cast(int, keep_alive),  # any number of seconds
         )
         super().__init__(config, drain, lambda: None)
         self._front = front

@@ -10,11 +10,17 @@ request is left out.
 
 from __future__ import annotations
 
-from typing import Final
+import asyncio
+from collections.abc import Iterable
+from typing import Any, Final, Literal
 
 import httptools
 from uvicorn._types import ASGI3Application
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from uvicorn.protocols.http.httptools_impl import (
+    STATUS_LINE,
+    HttpToolsProtocol,
+    RequestResponseCycle,
+)
 
 HEAD_BYTES: Final = 1 << 14
 """Most bytes of a request's first line, headers and trailers together."""
@@ -26,15 +32,23 @@ a header."""
 MOST_WAITING: Final = 16
 """Most requests of a connection that wait for the answer to an earlier one."""
 
+HEAD_SECONDS: Final = 30.0
+"""Most seconds from the first byte of a request to the end of its headers."""
+
+BODY_SECONDS: Final = 60.0
+"""Most seconds between two parts of a body."""
+
 MALFORMED: Final = (
     "This is no request of HTTP/1.1, its head is too long, or too many are sent at once."
 )
 
+LATE: Final = "The request was begun, and did not go on in time."
+
 
 class BoundedHttp(HttpToolsProtocol):
     """One connection of a client, for `uvicorn.Config(http=…, ws="none")`. What is no request of
-    HTTP/1.0 or 1.1, or exceeds a bound, is answered with 400 in plain text, after the answers to
-    the requests before it; then the connection is closed."""
+    HTTP/1.0 or 1.1, or exceeds a bound, is answered with 400 in plain text, and one that doesn't go
+    on with 408, after the answers to the requests before it; then the connection is closed."""
 
     parser: httptools.HttpRequestParser
     _head_bytes = 0
@@ -44,14 +58,27 @@ class BoundedHttp(HttpToolsProtocol):
     _answered: RequestResponseCycle | None = None
     """The request that the application answers, or has answered last. uvicorn's `cycle` is the last
     one that has come."""
-    _refuses = False
-    """Whether nothing more is read."""
+    _refusal = b""
+    """The response to what is not answered, once nothing more is read."""
+    _state: Literal["idle", "head", "body"] = "idle"
+    """What of a request is coming."""
+    _came_at = 0.0
+    """When the head of the request began, or the last part of its body came."""
+    _timer: asyncio.TimerHandle | None = None
+    """While the rest of a request is waited for."""
 
     # What the transport calls ---------------------------------------------------------------------
 
+    def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+        super().connection_made(transport)
+        patience = max(self.timeout_keep_alive, HEAD_SECONDS)
+        self.timeout_keep_alive_task = self.loop.call_later(
+            patience, self.timeout_keep_alive_handler
+        )
+
     def data_received(self, data: bytes) -> None:
         self._unset_keepalive_if_required()
-        while data and not self._refuses:
+        while data and not self._refusal:
             self._untold_bytes += len(data)
             try:
                 self.parser.feed_data(data)
@@ -59,12 +86,18 @@ class BoundedHttp(HttpToolsProtocol):
                 data = self._without_offer(data[stop.args[0] :])
                 continue
             except httptools.HttpParserError:
-                self._refuse()
+                self._refuse(400, MALFORMED)
             if self._untold_bytes > PIECE_BYTES:
-                self._refuse()
-            return
+                self._refuse(400, MALFORMED)
+            break
+        if self._state == "body":
+            self._came_at = self.loop.time()
+        if self._state != "idle" and self._timer is None and not self._refusal:
+            self._timer = self.loop.call_later(self._patience, self._look_at_time)
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self._state = "idle"
+        self._stop_timer()
         self.pipeline.clear()
         if self._answered is not None:
             _tell_end(self._answered)
@@ -75,6 +108,7 @@ class BoundedHttp(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         self._head_bytes, self._untold_bytes = len("OPTIONS  HTTP/1.1\r\n"), 0
         self._has_head = False
+        self._state, self._came_at = "head", self.loop.time()
         super().on_message_begin()
 
     def on_url(self, url: bytes) -> None:
@@ -90,6 +124,7 @@ class BoundedHttp(HttpToolsProtocol):
         """Begin the exchange, or have it wait. RFC 9112, section 3.2: a request of HTTP/1.1 names
         one host."""
         self._has_head = True
+        self._state = "body"
         version = self.parser.get_http_version()
         hosts = sum(name == b"host" for name, _ in self.headers)
         if version not in ("1.0", "1.1") or hosts > 1 or (not hosts and version == "1.1"):
@@ -109,6 +144,8 @@ class BoundedHttp(HttpToolsProtocol):
         super().on_body(body)
 
     def on_message_complete(self) -> None:
+        self._state = "idle"
+        self._stop_timer()
         if not self.parser.should_upgrade():
             super().on_message_complete()
 
@@ -116,11 +153,13 @@ class BoundedHttp(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
-        if self._refuses:
+        if self._refusal:
             self._send_refusal()
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
         self._answered = cycle
+        if cycle.waiting_for_100_continue or cycle.scope["http_version"] == "1.0":
+            app = _answering(cycle, app)
         super()._start_asgi_task(cycle, app)
 
     def _count(self, nbytes: int) -> None:
@@ -129,9 +168,37 @@ class BoundedHttp(HttpToolsProtocol):
         if self._head_bytes > HEAD_BYTES:
             raise httptools.HttpParserError("the head of a request is too long")
 
-    def _refuse(self) -> None:
+    @property
+    def _patience(self) -> float:
+        """Most seconds from `_came_at` until more has to come."""
+        return HEAD_SECONDS if self._state == "head" else BODY_SECONDS
+
+    def _look_at_time(self) -> None:
+        """Refuse a request whose rest has not come in time. While the application takes in what has
+        come, nothing more is read, which is not the client's fault."""
+        self._timer = None
+        if self._state == "idle":
+            return
+        now = self.loop.time()
+        if self._state == "body" and self.flow.read_paused:
+            self._came_at = now
+        left = self._came_at + self._patience - now
+        if left > 0:
+            self._timer = self.loop.call_later(left, self._look_at_time)
+        elif self._state == "body" and self.cycle.response_complete:
+            self.transport.close()  # it was answered before its body was there
+        else:
+            self._refuse(408, LATE)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _refuse(self, status: int, message: str) -> None:
         """Read nothing more. The requests that have come as a whole are answered."""
-        self._refuses = True
+        self._refusal = _plain_response(status, message, self.server_state.default_headers)
+        self._stop_timer()
         self.flow.pause_reading()
         last = self.cycle
         if self._answered is not None and last.more_body and not last.response_complete:
@@ -141,7 +208,7 @@ class BoundedHttp(HttpToolsProtocol):
                 self.transport.close()
             else:
                 _tell_end(last)
-                self.send_400_response(MALFORMED)
+                self._close_with_refusal()
         self._send_refusal()
 
     def _send_refusal(self) -> None:
@@ -149,7 +216,11 @@ class BoundedHttp(HttpToolsProtocol):
         answers = self._answered is not None and not self._answered.response_complete
         if not answers and not self.transport.is_closing():
             self._unset_keepalive_if_required()
-            self.send_400_response(MALFORMED)
+            self._close_with_refusal()
+
+    def _close_with_refusal(self) -> None:
+        self.transport.write(self._refusal)
+        self.transport.close()
 
     def _without_offer(self, rest: bytes) -> bytes:
         """Return a request that offers another protocol as if it offered none, to be read once
@@ -160,6 +231,39 @@ class BoundedHttp(HttpToolsProtocol):
         self.parser = httptools.HttpRequestParser(self)
         self.parser.set_dangerous_leniencies(lenient_data_after_close=True)  # as uvicorn sets it
         return b"".join([line, *headers, b"\r\n", rest])
+
+
+def _plain_response(status: int, message: str, headers: Iterable[tuple[bytes, bytes]]) -> bytes:
+    """Return a response in plain text, after which the connection is closed."""
+    lines = [(b"content-type", b"text/plain; charset=utf-8"),
+             (b"content-length", b"%d" % len(message)), (b"connection", b"close")]  # fmt: skip
+    head = b"".join(b"%b: %b\r\n" % line for line in (*headers, *lines))
+    return STATUS_LINE[status] + head + b"\r\n" + message.encode("ascii")
+
+
+def _answering(cycle: RequestResponseCycle, app: ASGI3Application) -> ASGI3Application:
+    """Return an application that answers a request of HTTP/1.0, or one that waits for the
+    permission to send its body, in a way that its client understands."""
+
+    async def answer(scope: Any, receive: Any, send: Any) -> None:
+        whole = True
+
+        async def sent(message: Any) -> None:
+            nonlocal whole
+            if message["type"] == "http.response.start":
+                if cycle.waiting_for_100_continue:
+                    cycle.keep_alive = False
+                names = {name.lower() for name, _ in message.get("headers", ())}
+                whole = b"content-length" in names or scope["http_version"] != "1.0"
+                if not whole:
+                    cycle.chunked_encoding = False  # the end of the connection is that of the body
+            elif not whole:
+                cycle.expected_content_length = len(message.get("body", b""))
+            await send(message)
+
+        await app(scope, receive, sent)
+
+    return answer
 
 
 def _tell_end(cycle: RequestResponseCycle) -> None:

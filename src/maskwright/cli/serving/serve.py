@@ -54,6 +54,7 @@ def serve(
     body_bytes: server.BodyBytes = SERVER.body_bytes,
     request_seconds: server.RequestSeconds = SERVER.request_seconds,
     drain_seconds: server.DrainSeconds = SERVER.drain_seconds,
+    keep_alive_seconds: server.KeepAliveSeconds = SERVER.keep_alive_seconds,
     name: server.Name = SERVER.model_name,
     strict_model: server.StrictModel = SERVER.strict_model,
     whitespace: server.Whitespace = SERVER.whitespace,
@@ -119,6 +120,7 @@ def serve(
         cors_origins=tuple(cors_origin),
         request_seconds=request_seconds,
         drain_seconds=drain_seconds,
+        keep_alive_seconds=keep_alive_seconds,
         batch_folder=None if batch_folder is None else Path(batch_folder),
         handoff_key=handoff_key,
     )
@@ -154,7 +156,8 @@ def serve(
     if len(roles := roles_of(replicas, prefill, decode)) > 1 or ray:
         options = _options(roles, ray, memory_fraction, tls_certificate or tls_key, batch_folder)
         resources = resources_of(device, threads) if ray else None
-        _replicate(roles, options, resources, (host, port), body_bytes, drain_seconds, api_key)
+        front = body_bytes, drain_seconds, keep_alive_seconds
+        _replicate(roles, options, resources, (host, port), front, api_key)
         return
     tls, sinks = tls_files(tls_certificate, tls_key), open_sinks(trace, otel, trace_requests)
     web = WebSettings(server_config, keys, tls, sinks, log_format, log_level)
@@ -198,16 +201,16 @@ def _replicate(
     options: list[str],
     resources: RayResources | None,
     address: tuple[str, int],
-    body_bytes: int,
-    drain_seconds: float,
+    front: tuple[int, float, float],
     key: str | None,
 ) -> None:
-    """Serve with several replicas: on Ray if `resources` of its cluster are given."""
+    """Serve with several replicas: on Ray if `resources` of its cluster are given. `front`: the
+    settings of the router, as `ReplicatedService` has them."""
     from maskwright.cli.fleet.replicas import (  # noqa: PLC0415 - imports a server
         ReplicatedService,
     )
 
-    service = ReplicatedService(roles, options, *address, body_bytes, drain_seconds, key)
+    service = ReplicatedService(roles, options, *address, *front, key)
     if resources is None:
         service.serve_as_processes()
     else:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
+from typing import cast
 
 import uvicorn
 from starlette.applications import Starlette
@@ -61,13 +62,15 @@ def start(
         with progress("warming up") as engine.tell:
             warm_up(engine, processes)
         drain = Drain(web.config.drain_seconds)
-        http = http_config(create_app(engine, web.config, web.sinks, processes, drain), web.tls)
+        app = create_app(engine, web.config, web.sinks, processes, drain)
+        http = http_config(app, web.tls, web.config.keep_alive_seconds)
         reload = reloading(web, config.classes, http)
         Announcing(engine, web.config, http, drain, reload).run([listening])
 
 
-def http_config(app: Starlette, tls: TlsFiles | None) -> uvicorn.Config:
-    """The settings of the HTTP server. Host and port are those of its socket."""
+def http_config(app: Starlette, tls: TlsFiles | None, keep_alive: float) -> uvicorn.Config:
+    """The settings of the HTTP server. Host and port are those of its socket. `keep_alive`: seconds
+    for which a connection without a request is kept open."""
     return uvicorn.Config(
         app,
         http=BoundedHttp,
@@ -75,6 +78,7 @@ def http_config(app: Starlette, tls: TlsFiles | None) -> uvicorn.Config:
         log_level="warning",
         log_config=None,
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+        timeout_keep_alive=cast(int, keep_alive),  # any number of seconds, though annotated so
         ssl_certfile=None if tls is None else tls.certificate,
         ssl_keyfile=None if tls is None else tls.key,
     )

@@ -19,6 +19,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from starlette.types import Message, Receive, Scope, Send
 
+from maskwright.dist.content_coding import CodingError, DecodedTooLargeError, coding_of, decode
 from maskwright.dist.drain import Drain
 from maskwright.dist.front.asked import GENERATING, Asked, model_of, read_asked
 from maskwright.dist.front.errors import (
@@ -79,6 +80,10 @@ class TooLargeError(Exception):
     """The body of a request is larger than is taken."""
 
 
+class ClientLeftError(Exception):
+    """The client has closed the connection before all of its request was there."""
+
+
 @dataclass(slots=True)
 class Passage:
     """One request on its way. `begun`: the client has got the head of the response. `ended`: all of
@@ -126,7 +131,8 @@ class Passage:
     ) -> None:
         """End with an error: as a response, or as the last event of a stream."""
         if not self.begun:
-            await self.answer(status, [JSON_TYPE, *headers], error_bytes(message, code))
+            kind = "server_error" if status >= 500 else "invalid_request_error"
+            await self.answer(status, [JSON_TYPE, *headers], error_bytes(message, code, kind))
         elif self.stream:
             named = self.asked is not None and self.asked.named
             await self.write(error_event(message, code, named=named), more=False)
@@ -188,12 +194,31 @@ class Front:
             return
         with self._drain.answering():
             try:
-                passage.body = await _read(receive, self._body_bytes)
-            except TooLargeError:
+                passage.body = await _read(receive, scope["headers"], self._body_bytes)
+                if method == "POST" and short in GENERATING:
+                    await self._decode(passage)
+            except ClientLeftError:
+                return
+            except (TooLargeError, DecodedTooLargeError):
                 message = f"the body has more than {self._body_bytes} bytes; see route --body-bytes"
                 await passage.fail(413, message, "body_too_large")
                 return
             await self._until_gone(receive, passage, self._pass_on(passage, short))
+
+    async def _decode(self, passage: Passage) -> None:
+        """Decode a body that the router has to read. One that can't be decoded is left as it is: a
+        worker will say what is wrong with it. Raises DecodedTooLargeError."""
+        try:
+            coding = coding_of(_header(passage.headers, b"content-encoding"))
+            if coding is None:
+                return
+            work = asyncio.to_thread(decode, passage.body, coding, self._body_bytes)
+            passage.body = await work
+        except DecodedTooLargeError:
+            raise
+        except CodingError:
+            return
+        passage.headers = without(passage.headers, (b"content-encoding",))
 
     async def _until_gone(
         self, receive: Receive, passage: Passage, work: Coroutine[Any, Any, None]
@@ -491,19 +516,29 @@ def _passage(scope: Scope, send: Send) -> Passage:
     )
 
 
-async def _read(receive: Receive, most: int) -> bytes:
-    """Return the body of a request. Raises TooLargeError."""
+async def _read(receive: Receive, headers: Headers, most: int) -> bytes:
+    """Return the body of a request. Raises TooLargeError, if its length is told before any of it is
+    read, and ClientLeftError."""
+    told = _header(headers, b"content-length")
+    if told.isdecimal() and int(told) > most:
+        raise TooLargeError
     parts: list[bytes] = []
     size, more = 0, True
     while more:
         message: Message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientLeftError
         data = message.get("body", b"")
         size += len(data)
         if size > most:
             raise TooLargeError
         parts.append(data)
-        more = message["type"] == "http.request" and message.get("more_body", False)
+        more = message.get("more_body", False)
     return b"".join(parts)
+
+
+def _header(headers: Headers, name: bytes) -> str:
+    return next((value.decode("latin-1") for given, value in headers if given == name), "")
 
 
 async def _disconnected(receive: Receive) -> None:

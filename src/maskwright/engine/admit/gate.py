@@ -11,6 +11,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence as SequenceOf
 from dataclasses import dataclass
+from typing import Final
 
 from maskwright.engine.admit.forecast import Forecast, Room, Task, forecast
 from maskwright.engine.admit.history import History
@@ -18,6 +19,9 @@ from maskwright.engine.schedule.sequence import SHORT, Phase, Sequence
 from maskwright.engine.schedule.service import ServiceClass
 from maskwright.engine.schedule.step_time import StepTimeModel
 from maskwright.errors import OverloadedError
+
+UNKNOWN_SECONDS: Final = 1.0
+"""Time after which to try again where no forecast is possible."""
 
 
 @dataclass(slots=True, eq=False)
@@ -78,9 +82,19 @@ class Gate:
         """The forecast for a request; None without other live requests, or before steps were
         measured."""
         with self._lock:
-            live = self._tasks()
+            running, waiting = self._tasks()
             asked = self._waiting(claim)
+        live = [*running, *waiting]
         return forecast(asked, live, self._room, self._step_times) if live else None
+
+    def seconds_to_end(self, claim: Claim) -> float:
+        """Predicted seconds until one of the running requests ends, which makes room in a full
+        queue; a second, before anything is known of steps."""
+        with self._lock:
+            running, _ = self._tasks(waiting=False)
+            asked = self._waiting(claim)
+        expected = forecast(asked, running, self._room, self._step_times) if running else None
+        return UNKNOWN_SECONDS if expected is None else expected.ends[0]
 
     def enter(self, number: int, claim: Claim) -> int:
         """Register the claim of the admitted request `number`; returns the positions that it
@@ -129,23 +143,23 @@ class Gate:
             running=False,
         )
 
-    def _tasks(self) -> list[Task]:
-        """The remaining work of all claims, without those that are paused for their reader."""
-        waiting: list[Task] = []
+    def _tasks(self, *, waiting: bool = True) -> tuple[list[Task], list[Task]]:
+        """The remaining work of all claims that run, and with `waiting` of those that wait, without
+        claims that are paused for their reader."""
+        queued: list[Task] = []
         running: list[tuple[Claim, Sequence]] = []
         for claim in self._claims.values():
             sequence = claim.sequence
             if sequence is None or sequence.phase is Phase.WAITING:
-                waiting.append(self._waiting(claim))
+                if waiting:
+                    queued.append(self._waiting(claim))
             elif sequence.phase is Phase.RUNNING:
                 running.append((claim, sequence))
-        return [
-            *(
-                self._running(claim, sequence, (place + 0.5) / len(running))
-                for place, (claim, sequence) in enumerate(running)
-            ),
-            *waiting,
+        tasks = [
+            self._running(claim, sequence, (place + 0.5) / len(running))
+            for place, (claim, sequence) in enumerate(running)
         ]
+        return tasks, queued
 
     def _running(self, claim: Claim, sequence: Sequence, share: float) -> Task:
         done = len(sequence.tokens) - sequence.prompt_length

@@ -386,8 +386,11 @@ class Engine:
         live = len(self._submitted) + self._core.live + len(self._compiling)
         if live >= self.config.max_running + self.config.max_waiting:
             self._refused["queue"] += 1
+            seconds = self._gate.seconds_to_end(claim)
             raise OverloadedError(
-                f"The queue is full: {live} requests are running or waiting.", retry_after=1.0
+                f"The queue is full: {live} requests are running or waiting. Come back in "
+                f"{seconds:.1f} seconds.",
+                retry_after=seconds,
             )
         try:
             self._gate.check(claim)
