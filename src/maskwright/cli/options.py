@@ -48,6 +48,10 @@ WEIGHT_DTYPE_HELP: Final = (
     " GPU that multiplies it."
 )
 WHITESPACE_HELP: Final = "White space in JSON answers; 'flexible' leaves it to the model."
+KEEP_ALIVE_HELP: Final = (
+    "Time for which a connection without a request is kept open: longer than a load balancer in "
+    "front keeps it."
+)
 CACHE_HELP: Final = (
     "Folder for what is computed once for each vocabulary; with 'off' nothing is kept."
 )

@@ -176,7 +176,7 @@ DROPPED: list[tuple[dict[str, Any], str]] = [
     ({"generation_config": {"responseSchema": {}}}, "a schema as response_format"),
     ({"output_config": {"format": {}}}, "send response_format, and reasoning_effort"),
     ({"max_output_tokens": 5}, "this endpoint calls it max_tokens"),
-    ({"max_new_tokens": 5}, "send max_tokens"),
+    ({"max_length": 5}, "send max_tokens"),
     ({"random_seed": 5}, "send seed"),
     ({"stop_words": ["a"]}, "send stop"),
     ({"do_sample": False}, "send temperature: 0, or leave it out"),
@@ -203,7 +203,7 @@ def test_what_others_have_under_another_name(fields: dict[str, Any], advice: str
     [
         (parse_response_request, {"input": "x", "context_management": [{"type": "compaction"}]},
          "send the items that the model shall read"),
-        (parse_response_request, {"input": "x", "max_new_tokens": 5}, "send max_output_tokens"),
+        (parse_response_request, {"input": "x", "num_predict": 5}, "send max_output_tokens"),
         (parse_response_request, {"input": "x", "thinking": True},
          "send reasoning.effort, or chat_template_kwargs"),
         (parse_response_request, {"input": "x", "system": "y"}, "send instructions"),
@@ -251,7 +251,8 @@ def test_other_words_about_the_text_have_no_effect(text: Any) -> None:
     ("name", "advice"),
     [
         ("stopSequences", 'as for "stop_sequences", send stop'),
-        ("max_new_token", 'as for "max_new_tokens", send max_tokens'),
+        ("max_new_tokens", 'did you mean "max_tokens"?'),
+        ("min_new_tokens", 'did you mean "min_tokens"?'),
         ("extra-body", 'as for "extra_body", send its fields in the body itself'),
         ("candidateCount", 'as for "candidate_count", send n'),
         ("typical_pp", 'did you mean "typical_p"?'),

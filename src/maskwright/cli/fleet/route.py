@@ -16,10 +16,10 @@ import uvicorn
 from maskwright.cli.arguments import Option
 from maskwright.cli.fleet.roles import roles_of
 from maskwright.cli.fleet.worker_file import ListedWorker, read_workers
+from maskwright.cli.options import KEEP_ALIVE_HELP
 from maskwright.cli.process.bounded_http import BoundedHttp
 from maskwright.cli.process.draining import DrainingServer
 from maskwright.cli.process.listening import listen
-from maskwright.cli.serving.server_options import KeepAliveSeconds
 from maskwright.dist.drain import Drain
 from maskwright.dist.front.app import Front
 from maskwright.dist.front.fleet import WorkerGroup
@@ -104,7 +104,9 @@ def route(
             "503.",
         ),
     ] = 30.0,
-    keep_alive_seconds: KeepAliveSeconds = KEEP_ALIVE_SECONDS,
+    keep_alive_seconds: Annotated[
+        float, Option(least=0, help=KEEP_ALIVE_HELP)
+    ] = KEEP_ALIVE_SECONDS,
 ) -> None:  # fmt: skip
     set_up_front_logs()
     listed = _listed(workers, worker, prefill_worker, decode_worker)

@@ -156,8 +156,7 @@ def serve(
     if len(roles := roles_of(replicas, prefill, decode)) > 1 or ray:
         options = _options(roles, ray, memory_fraction, tls_certificate or tls_key, batch_folder)
         resources = resources_of(device, threads) if ray else None
-        front = body_bytes, drain_seconds, keep_alive_seconds
-        _replicate(roles, options, resources, (host, port), front, api_key)
+        _replicate(roles, options, resources, (host, port), server_config, api_key)
         return
     tls, sinks = tls_files(tls_certificate, tls_key), open_sinks(trace, otel, trace_requests)
     web = WebSettings(server_config, keys, tls, sinks, log_format, log_level)
@@ -201,15 +200,16 @@ def _replicate(
     options: list[str],
     resources: RayResources | None,
     address: tuple[str, int],
-    front: tuple[int, float, float],
+    config: ServerConfig,
     key: str | None,
 ) -> None:
-    """Serve with several replicas: on Ray if `resources` of its cluster are given. `front`: the
-    settings of the router, as `ReplicatedService` has them."""
+    """Serve with several replicas: on Ray if `resources` of its cluster are given. `config`: that
+    of each replica, in part that of the router."""
     from maskwright.cli.fleet.replicas import (  # noqa: PLC0415 - imports a server
         ReplicatedService,
     )
 
+    front = config.body_bytes, config.drain_seconds, config.keep_alive_seconds
     service = ReplicatedService(roles, options, *address, *front, key)
     if resources is None:
         service.serve_as_processes()

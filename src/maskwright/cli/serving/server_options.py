@@ -61,14 +61,7 @@ RequestSeconds = Annotated[
         "requests of the class 'batch' have no default.",
     ),
 ]
-KeepAliveSeconds = Annotated[
-    float,
-    Option(
-        least=0,
-        help="Time for which a connection without a request is kept open: longer than a load "
-        "balancer in front keeps it.",
-    ),
-]
+KeepAliveSeconds = Annotated[float, Option(least=0, help=options.KEEP_ALIVE_HELP)]
 DrainSeconds = Annotated[
     float,
     Option(

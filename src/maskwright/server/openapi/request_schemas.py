@@ -51,14 +51,31 @@ UNKNOWN: Final = (
 )
 _MODEL: Final[Json] = text("The model or an adapter; by default the model that is served.")
 _LIMIT: Final[Json] = integer(1, MAX_TOKENS, "The most tokens of the answer.")
+_HARMLESS_FORMS: Final[Mapping[str, Json]] = {
+    "text": {
+        "not": {
+            "type": "object",
+            "properties": {
+                "format": {
+                    "type": "object",
+                    "not": {"properties": {"type": {"const": "text"}}, "required": ["type"]},
+                }
+            },
+            "required": ["format"],
+        }
+    }
+}
+"""Of fields without effect, those of which not all values are accepted: a shape is refused."""
 _TOP: Final[Json] = integer(0, MOST_LOGPROBS, "How many alternatives are told for each token.")
 
 
 def request_schemas() -> Schemas:
     chat = _body(_chat_fields(), protocol.OBEYED, {}, "messages")
-    written = _body(_text_fields(), text_request.OBEYED, text_request.REFUSED, "prompt")
+    written = _body(
+        _text_fields(), text_request.OBEYED, text_request.REFUSED, "prompt", text_request.WAYS_OUT
+    )
     obeyed, refused = response_request.OBEYED, response_request.REFUSED
-    responses = _body(_response_fields(), obeyed, refused)
+    responses = _body(_response_fields(), obeyed, refused, ways_out=response_request.WAYS_OUT)
     return {
         "ChatCompletionRequest": chat,
         "CompletionRequest": written,
@@ -144,7 +161,7 @@ def _body(
     if required is not None:
         properties[required] = fields[required]
     for name in sorted(HARMLESS - obeyed):
-        form = nullable(fields[name]) if name in fields else ANYTHING
+        form = nullable(fields[name]) if name in fields else _HARMLESS_FORMS.get(name, ANYTHING)
         properties[name] = {**form, "description": "Accepted, and without effect."}
     for name, neutral in sorted({**NEUTRAL, **refused}.items()):
         if name not in properties:

@@ -76,7 +76,6 @@ WAYS_OUT: Final[Mapping[str, str]] = {
     "generation_config": "send its settings in the body itself, and a schema as text.format",
     "json": "send text.format",
     "max_length": "send max_output_tokens",
-    "max_new_tokens": "send max_output_tokens",
     "n_predict": "send max_output_tokens",
     "num_predict": "send max_output_tokens",
     "num_return_sequences": "send the request to /v1/chat/completions, with n",
