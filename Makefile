@@ -23,7 +23,7 @@ ifeq ($(torch_$(TORCH)),)
 $(error TORCH is cpu or cuda, not '$(TORCH)')
 endif
 
-.PHONY: build run test test-clients llama-cpp gpu-check lint types format bench docs clean
+.PHONY: build run test test-clients llama-cpp gpu-check sanitize lint types format bench docs clean
 
 # The extension modules, in place: those whose sources or compiler changed.
 build: $(READY) ; @$(VENV)/bin/python setup.py --quiet build_ext --inplace
@@ -44,6 +44,9 @@ llama-cpp: build ; $(VENV)/bin/python tools/build_llama_cpp.py
 
 # With TORCH=cuda. The script exits with 77 on a machine without a GPU.
 gpu-check: build ; $(VENV)/bin/python tools/gpu_check.py $(SAVE:%=--save)
+
+# The tests of the extension modules in builds that check each access to memory; takes an hour.
+sanitize: build ; $(VENV)/bin/python tools/sanitize.py
 
 lint: $(READY) ; $(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
 

@@ -23,6 +23,7 @@ import platform
 import re
 import shlex
 import shutil
+import subprocess
 import sys
 import sysconfig
 from hashlib import sha256
@@ -68,6 +69,11 @@ FLAGS = (
 BASELINE = {"x86_64": ("-mcx16", "-mpopcnt", "-msahf", "-mssse3", "-msse4.1", "-msse4.2")}
 ZIG_BASELINE = {"x86_64": ("-mcpu=x86_64_v2",), "aarch64": ("-mcpu=generic",)}
 
+SHARED = "maskwright._cython"
+"""Memory views, which would be compiled into each module otherwise."""
+SHARED_SOURCE = "maskwright/_cython.c"
+KEPT = "__attribute__((used)) static const char maskwright_built[] = MASKWRIGHT_BUILT;"
+
 MODE = os.environ.get("MASKWRIGHT_BUILD", "release")
 if MODE not in BUILDS:
     sys.exit(f"MASKWRIGHT_BUILD is {MODE!r}; it can be {', '.join(BUILDS)}")
@@ -99,12 +105,16 @@ def compiler() -> str | None:
 
 
 def modules() -> list[Extension]:
-    """One for each `.pyx` file, with its sources and digests as macros."""
+    """One for each `.pyx` file, and what all of them need of Cython's own."""
     tree = create_dependency_tree()
+    paths = sorted((ROOT / PACKAGE).rglob("*.pyx"))
     return [
-        extension(path, _read_with(tree, str(path.relative_to(ROOT))))
-        for path in sorted((ROOT / PACKAGE).rglob("*.pyx"))
-        if _header(path, "machine") in (None, MACHINE)
+        module(SHARED, SHARED_SOURCE, []),
+        *(
+            extension(path, _read_with(tree, str(path.relative_to(ROOT))))
+            for path in paths
+            if _header(path, "machine") in (None, MACHINE)
+        ),
     ]
 
 
@@ -112,7 +122,8 @@ def _read_with(tree: DependencyTree, place: str) -> set[str]:
     """What a module is made from: what Cython reads, and the headers of C that are named there."""
     read: set[str] = set(tree.all_dependencies(place))
     headers = tree.cimports_externs_incdirs(place)[1]
-    return read | {PACKAGE + name for name in headers if Path(PACKAGE, name).exists()}
+    places = {place for name in headers for place in (name, PACKAGE + name)}
+    return read | {place for place in places if Path(place).exists()}
 
 
 def _header(path: Path, name: str) -> str | None:
@@ -128,14 +139,20 @@ def extension(path: Path, read: set[str]) -> Extension:
         for name in read
         if (each := Path(os.path.relpath(name, ROOT))).is_relative_to(PACKAGE)
     )
+    name = ".".join(place.relative_to("src").with_suffix("").parts)
+    return module(name, str(place), sources)
+
+
+def module(name: str, source: str, sources: list[str]) -> Extension:
+    """A module that is compiled from one file, with the digests of `sources` as macros."""
     digest = sources_digest(sources)
     made_from = (digest, Path(__file__).read_text(), Cython.__version__, sys.version, MODE, CC)
     built = sha256(repr(made_from).encode()).hexdigest()
     zig = CC is not None and "ziglang" in CC
     baseline = (ZIG_BASELINE if zig else BASELINE).get(MACHINE, ())
     return Extension(
-        ".".join(place.relative_to("src").with_suffix("").parts),
-        [str(place)],
+        name,
+        [source],
         include_dirs=[PACKAGE],
         # As text between quotation marks of C, without quoting of a shell.
         define_macros=[
@@ -163,23 +180,41 @@ class Builder(build_ext):
         self.parallel = self.parallel or os.cpu_count()
 
     def build_extensions(self) -> None:
-        stale = [each for each in self.extensions if not self._is_built(each)]
+        self._stale = [each for each in self.extensions if not self._is_built(each)]
+        stale = [each for each in self._stale if each.name != SHARED]
+        # Cython copies headers there, unless they look older than those that it copied before.
+        shutil.rmtree(Path(self.build_temp, "c"), ignore_errors=True)
         translated = cythonize(
             stale,
             build_dir=str(Path(self.build_temp, "c")),
             compiler_directives=DIRECTIVES,
+            shared_utility_qualified_name=SHARED,
             force=True,
             nthreads=self.parallel if len(stale) > 1 else 0,
         )
         for each, made in zip(stale, translated, strict=True):
             vars(each).update(vars(made))  # its source in C, and what its first lines say
-        self._stale = stale
+        if len(stale) < len(self._stale):
+            shared = Path(self.build_temp, "c", SHARED_SOURCE)
+            shared.parent.mkdir(parents=True, exist_ok=True)
+            command = [sys.executable, "-m", "cython", f"--generate-shared={shared}"]
+            subprocess.run(command, check=True)
+            with shared.open("a") as stream:  # as in native.pxd, which Cython's own doesn't read
+                stream.write(f"\n{KEPT}\n")
+            self._stale[0].sources = [str(shared)]
         self.force = True  # times of object files say nothing
         super().build_extensions()
 
     def build_extension(self, ext: Extension) -> None:
         if ext in self._stale:
             super().build_extension(ext)
+
+    def copy_extensions_to_source(self) -> None:
+        super().copy_extensions_to_source()
+        for path in Path(PACKAGE).rglob("*" + sysconfig.get_config_var("EXT_SUFFIX")):
+            name = ".".join((*path.relative_to("src").parent.parts, path.name.split(".")[0]))
+            if name not in [each.name for each in self.extensions]:
+                path.unlink()  # its source is gone, and it would be imported all the same
 
     def _is_built(self, extension: Extension) -> bool:
         path = Path(self.get_ext_fullpath(extension.name))

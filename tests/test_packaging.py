@@ -69,6 +69,7 @@ def test_the_wheel_holds_the_tree(wheel: zipfile.ZipFile) -> None:
     modules = {name for name in expected if name.endswith(".pyx")}
     expected = {name for name in expected if not name.endswith((".pyx", ".pxd", ".pxi", ".h"))}
     expected |= {name.removesuffix(".pyx") + EXT_SUFFIX for name in modules}
+    expected.add(f"maskwright/_cython{EXT_SUFFIX}")
     packed = {name for name in wheel.namelist() if ".dist-info/" not in name}
     assert packed == expected
     assert "maskwright/py.typed" in packed

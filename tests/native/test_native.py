@@ -15,6 +15,7 @@ from tests.source_tree import PACKAGE, tracked
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(native, "_PACKAGE", tmp_path)
+    (tmp_path / "native.pxd").touch()
     (tmp_path / "a.pyx").write_text("first")
     (tmp_path / "a.pxd").write_text("second")
     return tmp_path
@@ -34,15 +35,16 @@ def test_a_source_that_changed_since(package: Path, name: str) -> None:
         require_built("a", BUILT_FROM)
 
 
-def test_a_source_that_is_gone(package: Path) -> None:
-    (package / "a.pxd").unlink()
+@pytest.mark.parametrize("name", ["a.pyx", "a.pxd"])
+def test_a_source_that_is_gone(package: Path, name: str) -> None:
+    (package / name).unlink()
     with pytest.raises(StaleModuleError):
         require_built("a", BUILT_FROM)
 
 
 def test_an_installed_package_has_no_sources(package: Path) -> None:
-    (package / "a.pyx").unlink()
-    (package / "a.pxd").unlink()
+    for source in package.iterdir():
+        source.unlink()
     require_built("a", BUILT_FROM)
 
 
