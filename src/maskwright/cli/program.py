@@ -6,6 +6,7 @@ the seconds for importing torch, which `serve` needs, and `--help` imports nothi
 
 from __future__ import annotations
 
+import errno
 import gc
 import importlib
 import os
@@ -135,6 +136,8 @@ COMMANDS: Final = {
     ),
 }
 
+UNWRITTEN: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
+"""Errors of standard output: it is a file, and its disk is full, say."""
 USAGE_ERROR = 2
 ADDRESS_TAKEN = 3
 INTERRUPTED = 130
@@ -170,9 +173,20 @@ def main() -> None:
     except KeyboardInterrupt:
         code = INTERRUPTED
     except BrokenPipeError:  # `maskwright … | head`: nobody reads what is left
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         code = PIPE_CLOSED
+    except OSError as error:
+        if error.errno not in UNWRITTEN or error.filename is not None:
+            raise
+        _drop_output()
+        print(f"maskwright: what it prints can't be written: {error.strerror}", file=sys.stderr)
+        code = USAGE_ERROR
     sys.exit(code)
+
+
+def _drop_output() -> None:
+    """Have what is still to be printed go nowhere: Python would try again at the end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _tell(error: MaskwrightError) -> None:

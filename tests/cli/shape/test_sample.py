@@ -1,18 +1,30 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
 
 import pytest
 
+from maskwright.cli.program import PIPE_CLOSED
+from tests.bounds import PATIENCE
 from tests.cli.conftest import Run
 
 
 def test_random_texts_depend_on_the_seed(run: Run) -> None:
     first = run("sample", "semver", "-n", "4", "--seed", "3")
-    assert (first.returncode, first.stderr) == (0, "")
+    assert (first.returncode, first.stderr) == (0, "seed 3; --seed gives other texts\n")
     assert first.stdout.count("\n") == 4
     assert run("sample", "semver", "-n", "4", "--seed", "3").stdout == first.stdout
-    assert run("sample", "semver", "-n", "4").stdout != first.stdout
+    default = run("sample", "semver", "-n", "4")
+    assert default.stdout != first.stdout
+    assert default.stderr == "seed 0; --seed gives other texts\n"
+    assert default.stdout == run("sample", "semver", "-n", "4", "--seed", "0").stdout
+    told = json.loads(run("sample", "semver", "-n", "4", "--json").stdout)
+    assert told == {"texts": default.stdout.splitlines(), "seed": 0}
     texts = [part for text in first.stdout.split() for part in ("--text", text)]
     assert run("match", "semver", *texts).returncode == 0
 
@@ -30,8 +42,67 @@ def test_random_texts_depend_on_the_seed(run: Run) -> None:
     ],
 )
 def test_certain_texts(run: Run, arguments: tuple[str, ...], text: str) -> None:
-    assert run("sample", *arguments) == (0, f"{text}\n", "")
-    assert json.loads(run("sample", *arguments, "--json").stdout) == {"texts": [text]}
+    depends = "shortest" not in arguments
+    told = "seed 0; --seed gives other texts\n" if depends else ""
+    assert run("sample", *arguments) == (0, f"{text}\n", told)
+    found = json.loads(run("sample", *arguments, "--json").stdout)
+    assert found == {"texts": [text], "seed": 0} if depends else {"texts": [text]}
+
+
+def test_each_text_is_written_as_soon_as_it_is_found() -> None:
+    """Whoever reads the first of very many doesn't wait for the others."""
+    command = [sys.executable, "-m", "maskwright", "sample", "semver", "-n", "1000000"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as program:
+        assert program.stdout is not None
+        lines = [program.stdout.readline() for _ in range(3)]
+        program.stdout.close()
+        assert program.wait(PATIENCE) == PIPE_CLOSED
+        assert program.stderr is not None
+        assert program.stderr.read() == b""
+    assert all(line.endswith(b"\n") for line in lines)
+
+
+@pytest.mark.parametrize("options", [(), ("--json",), ("--cover",)])
+def test_texts_of_a_schema_have_no_needless_escapes(run: Run, options: tuple[str, ...]) -> None:
+    """However freely JSON lets characters be escaped."""
+    shape = json.dumps(
+        {"type": "array", "items": {"type": "string", "pattern": '^[-/é"\\\\\\n]+$'}, "minItems": 3}
+    )
+    found = run("sample", shape, "-n", "40", *options)
+    texts = (
+        json.loads(found.stdout)["texts"] if options == ("--json",) else found.stdout.split("\n")
+    )
+    texts = [text for text in texts if text]
+    escapes = {escape for text in texts for escape in re.findall(r"\\.", text)}
+    assert escapes <= {"\\n", "\\\\", '\\"'}
+    if not options:
+        assert len(escapes) == 3
+        given = [part for text in texts for part in ("--text", text)]
+        assert run("match", shape, *given).returncode == 0
+
+
+def test_a_rule_that_begins_with_itself_recurs(run: Run) -> None:
+    """However ambiguous it is."""
+    grammar = 'start: expr\nexpr: expr "+" expr | NUMBER\nNUMBER: /[0-9]+/'
+    found = run("sample", grammar, "-n", "60").stdout.split()
+    counts = Counter(text.count("+") for text in found)
+    assert counts[0] >= 10
+    assert sum(counts[count] for count in counts if count >= 2) >= 10
+
+
+def test_what_cannot_be_written_is_said() -> None:
+    """On a full disk; as the last thing, without what Python says of it."""
+    command = [sys.executable, "-m", "maskwright"]
+    for arguments in (["sample", "semver"], ["sample", "semver", "--json"], ["--help"]):
+        with Path("/dev/full").open("w") as full:
+            found = subprocess.run(
+                [*command, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+            )
+        assert found.returncode == 2
+        assert found.stderr.splitlines()[-1] == (
+            "maskwright: what it prints can't be written: No space left on device"
+        )
+        assert "Traceback" not in found.stderr
 
 
 def test_a_limit_that_no_text_keeps(run: Run) -> None:

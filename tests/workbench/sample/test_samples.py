@@ -1,16 +1,18 @@
 from __future__ import annotations
 
 import json
+import re
 from itertools import islice
 
 import pytest
 
 from maskwright.errors import BudgetError
-from maskwright.mask import compile_json_schema, compile_regex
+from maskwright.mask import compile_grammar, compile_json_schema, compile_regex
 from maskwright.workbench.reading import Verdict, byte_vocabulary, read_text
 from maskwright.workbench.sample.samples import (
     exploring_texts,
     longest_text,
+    plain_json,
     random_texts,
     shortest_text,
 )
@@ -40,6 +42,52 @@ def test_random_texts_match_within_the_limit_and_depend_on_the_seed() -> None:
     assert len(set(texts)) > 30
     assert texts == [*islice(random_texts(grammar, 30, 1), 40)]
     assert texts != [*islice(random_texts(grammar, 30, 2), 40)]
+
+
+@pytest.mark.parametrize(
+    ("rules", "deeper"),
+    [
+        ('start: e\ne: e "+" e | "(" e ")" | N\nN: /[0-9]/', rb"\+|\("),
+        ('start: e\ne: e e | "a"', rb"aa"),
+        ('start: list\nlist: "[" list ("," list)* "]" | "x"', rb"\["),
+    ],
+    ids=["ambiguous", "without a sign", "brackets"],
+)
+def test_random_texts_recur_as_often_as_not(rules: str, deeper: bytes) -> None:
+    grammar = compile_grammar(rules, VOCABULARY)
+    texts = [*islice(random_texts(grammar, 60, 0), 200)]
+    share = sum(re.search(deeper, text) is not None for text in texts) / len(texts)
+    assert 0.25 < share < 0.9
+    assert max(map(len, texts)) <= 60
+
+
+def test_random_texts_are_such_as_people_read() -> None:
+    """Strings are words rather than as long as they may be, and each alternative comes up."""
+    grammar = compile_json_schema(
+        {"anyOf": [{"type": "string"}, {"type": "integer"}, {"type": "null"}]}, VOCABULARY
+    )
+    texts = [text.decode().strip() for text in islice(random_texts(grammar, 100, 0), 300)]
+    strings = [text for text in texts if text.startswith('"')]
+    assert 25 < len(strings) < 100
+    assert 3 < sum(map(len, strings)) / len(strings) < 25
+    assert sum("\\" in text for text in strings) < len(strings) / 3
+    assert 25 < texts.count("null") < 100
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        (r'{"a\u002Db": ["\u0041\/", 1e5, "\n"]}', r'{"a-b": ["A/", 1e5, "\n"]}'),
+        (r'"\u005C\u0022\u000a\u0001"', r'"\\\"\n\u0001"'),
+        (r'"\ud83d\ude00 \ud800"', r'"\ud83d\ude00 \ud800"'),
+        (r'"\ud83d\ude00"', '"😀"'),
+        ('[ -0.0 , "é" ]', '[ -0.0 , "é" ]'),
+    ],
+)
+def test_plain_json_has_the_same_values(text: str, plain: str) -> None:
+    """Half of a surrogate pair can't be written otherwise, and its string stays as it is."""
+    assert plain_json(text) == plain
+    assert json.loads(plain_json(text)) == json.loads(text)
 
 
 def test_a_limit_below_the_shortest_text() -> None:

@@ -36,7 +36,14 @@ from maskwright.cli.bench.mask_times import (
 )
 from maskwright.cli.bench.picture import draw
 from maskwright.cli.input.opened import given_texts
-from maskwright.cli.input.shapes import Kind, Shape, compile_shape, located, read_shape
+from maskwright.cli.input.shapes import (
+    Kind,
+    SchemaArgument,
+    Shape,
+    compile_shape,
+    located,
+    read_shape,
+)
 from maskwright.cli.input.vocabulary import read_vocabulary, tokenizer_file
 from maskwright.cli.options import JSON_HELP, KIND_HELP, SHAPE_HELP, TEXT_HELP, VOCABULARY_HELP
 from maskwright.cli.output.files import open_file
@@ -117,7 +124,10 @@ def _samples(shape: Shape, count: int, seed: int) -> list[bytes]:
         shape, byte_vocabulary(), whitespace="spaced", escapes="needed", integers="digits"
     )
     limit = grammar.min_tokens + LONGER
-    return [*islice(samples.random_texts(grammar, limit, seed), count)]
+    texts = islice(samples.random_texts(grammar, limit, seed), count)
+    if not isinstance(shape, SchemaArgument):
+        return [*texts]
+    return [samples.plain_json(text.decode()).encode() for text in texts]
 
 
 def engine_data(times: EngineTimes) -> dict[str, Any]:

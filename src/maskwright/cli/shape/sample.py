@@ -3,6 +3,7 @@
 SHAPE is a file, '-', the shape itself, or the name of a schema or grammar that ships with the
 package. Each text is written in a line of its own; where texts have line breaks of their own,
 `--json` shows which is which. Texts of a schema are written without escapes that JSON doesn't need.
+Equal seeds give equal random texts; the seed is told on stderr.
 
 With `--cover`, the texts of a grammar use every option, repetition and terminal of every rule, each
 in a derivation that is otherwise as short as possible; those of a schema use every subschema, every
@@ -69,16 +70,27 @@ def sample(
     try:
         if cover:
             return _cover(wanted, grammar, most, seed, as_json)
-        texts = [*_texts(grammar, which, count, most, seed)]
+        texts = _texts(grammar, which, count, most, seed)
+        if isinstance(wanted, SchemaArgument):
+            texts = map(samples.plain_json, texts)
+        _write(texts, None if which == "shortest" else seed, as_json)
     except BudgetError as error:
         raise InputError(
             f"no text is as short as {most} bytes; the shortest has {error.needed}", param="limit"
         ) from None
-    if as_json:
-        print(json.dumps({"texts": texts}, ensure_ascii=False, indent=2))
-    else:
-        print("\n".join(texts))
     return 0
+
+
+def _write(texts: Iterator[str], seed: int | None, as_json: bool) -> None:
+    """Write each text as soon as it is found, and the seed on which they depend."""
+    if as_json:
+        told = {"texts": [*texts], **({} if seed is None else {"seed": seed})}
+        print(json.dumps(told, ensure_ascii=False, indent=2))
+        return
+    for text in texts:
+        print(text, flush=True)
+    if seed is not None:
+        print(f"seed {seed}; --seed gives other texts", file=sys.stderr)
 
 
 def _texts(grammar: Grammar, which: str, count: int, limit: int, seed: int) -> Iterator[str]:

@@ -71,7 +71,9 @@ class ShapeRoutes:
         which = cast(Which, body.choice("which", WHICH) or "random")
         count = body.integer("count", 1, MOST_TEXTS) or 1
         seed = body.integer("seed", 0, LARGEST_SEED) or 0
-        inquiry = Inquiry(sampled, (self._build(given_shape(body)), which, count, seed))
+        given = given_shape(body)
+        asked = self._build(given), which, count, seed, given.kind == "schema"
+        inquiry = Inquiry(sampled, asked)
         return JSONResponse(await until_disconnect(http.receive, self._found(inquiry)))
 
     async def draw(self, http: Request) -> JSONResponse:

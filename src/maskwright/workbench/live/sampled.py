@@ -27,10 +27,11 @@ def sampled(
     which: Which,
     count: int,
     seed: int,
+    is_json: bool,
     _: Vocabulary,
 ) -> Data:
     """`count` random texts of the shape, the shortest, or the longest of 32 random ones. They are
-    written byte by byte, whichever tokens the model has."""
+    written byte by byte, whichever tokens the model has; `is_json`: without needless escapes."""
     grammar = kept_grammar(compile, _BYTES)
     limit = grammar.min_tokens + SHORT
     if which == "shortest":
@@ -39,4 +40,5 @@ def sampled(
         texts = [samples.longest_text(grammar, limit, seed)]
     else:
         texts = [*islice(samples.random_texts(grammar, limit, seed), count)]
-    return {"texts": [text.decode() for text in texts]}
+    decoded = [text.decode() for text in texts]
+    return {"texts": [*map(samples.plain_json, decoded)] if is_json else decoded}

@@ -13,7 +13,7 @@ from maskwright.mask.compile.rules import compile_rules
 from maskwright.workbench.reading import byte_vocabulary
 from maskwright.workbench.sample.coverage import SchemaCoverage
 from maskwright.workbench.sample.derivations import covering_texts
-from maskwright.workbench.sample.samples import exploring_texts, shortest_text
+from maskwright.workbench.sample.samples import exploring_texts, plain_json, shortest_text
 
 MOST_TEXTS: Final = 600
 """Texts of a schema that are tried."""
@@ -39,7 +39,7 @@ def covered_schema(schema: Json, grammar: Grammar, limit: int, seed: int) -> Cov
     texts: list[tuple[str, tuple[str, ...]]] = []
     in_vain = 0
     for number, data in enumerate(exploring_texts(grammar, limit, seed), 1):
-        text = data.decode()
+        text = plain_json(data.decode())
         new = coverage.of(json.loads(text)) & left
         left -= new
         in_vain = 0 if new else in_vain + 1

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import math
 import random
+import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate
+from operator import mul
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from maskwright.mask import Grammar, Matcher
+from maskwright.mask.position import Position
 
 END: Final = 256
 """The end token of `reading.byte_vocabulary`, for which every grammar here is compiled."""
@@ -19,35 +25,92 @@ FREE: Final = 40
 LEAVING: Final = 0.4
 """How likely a quotation mark ends free text where it may."""
 QUOTE: Final = 0x22
+BACKSLASH: Final = 0x5C
+_STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 Chooser = Callable[[Matcher, Sequence[int]], int]
 """Chooses one of the bytes that may come next; `END` is among them where the text may end."""
 
 
 class Weights(NamedTuple):
-    """How much likelier kinds of bytes are than others: texts that a person can read."""
+    """How much likelier kinds of bytes are than others, so that people can read the texts: among
+    bytes that lead to one place, and among the places to which they lead."""
 
-    letter: float = 8.0
-    printable: float = 2.0
-    beyond_ascii: float = 0.05
-    control: float = 0.02
-    end: float = 40.0
+    letter: float
+    printable: float
+    escape: float
+    beyond_ascii: float
+    control: float
+    end: float
+
+    def of(self, byte: int) -> float:
+        if byte == END:
+            return self.end
+        if byte >= 0x80:
+            return self.beyond_ascii
+        if byte == BACKSLASH:
+            return self.escape
+        if chr(byte).isalnum():
+            return self.letter
+        return self.printable if 0x20 <= byte < 0x7F else self.control
 
 
-WEIGHTS: Final = Weights()
+_WITHIN: Final = [Weights(8.0, 2.0, 2.0, 0.05, 0.02, 40.0).of(byte) for byte in range(END + 1)]
+_AMONG: Final = [Weights(1.0, 1.0, 0.05, 0.004, 0.02, 1.0).of(byte) for byte in range(END + 1)]
+MOST_PLACES: Final = 4_096
+"""Places of texts whose alternatives are remembered."""
 
 
-def _weight(byte: int) -> float:
-    if byte == END:
-        return WEIGHTS.end
-    if byte >= 0x80:
-        return WEIGHTS.beyond_ascii
-    if chr(byte).isalnum():
-        return WEIGHTS.letter
-    return WEIGHTS.printable if 0x20 <= byte < 0x7F else WEIGHTS.control
+class _Weighed(NamedTuple):
+    """What may be chosen, with the sums of the weights up to each, as `random.choices` takes
+    them."""
+
+    choices: list[Any]
+    sums: list[float]
+
+    @classmethod
+    def of(cls, choices: list[Any], weights: Iterable[float]) -> _Weighed:
+        return cls(choices, [*accumulate(weights)])
+
+    def draw(self, rng: random.Random) -> Any:
+        return rng.choices(self.choices, cum_weights=self.sums)[0]
 
 
-_WEIGHTS: Final = [_weight(byte) for byte in range(END + 1)]
+class Alternatives:
+    """Chooses a byte at random, in two steps: first one of the places to which bytes lead, then one
+    of the bytes that lead there.
+
+    So the ten digits that go on with a number are one alternative beside a sign that ends it, and
+    a rule that contains itself is entered again as often as not. Places with many bytes are
+    likelier, by the cube root of their number: names have more than one letter."""
+
+    def __init__(self, grammar: Grammar, rng: random.Random) -> None:
+        self._walker = grammar.walker
+        self._rng = rng
+        self._known: dict[tuple[Position, tuple[int, ...]], _Weighed] = {}
+
+    def choose(self, matcher: Matcher, allowed: Sequence[int]) -> int:
+        """One of the bytes that are allowed next, `END` among them."""
+        key = matcher.position, tuple(allowed)
+        weighed = self._known.get(key)
+        if weighed is None:
+            if len(self._known) >= MOST_PLACES:
+                self._known.clear()
+            weighed = self._known[key] = self._weighed(*key)
+        return weighed.draw(self._rng).draw(self._rng)
+
+    def _weighed(self, here: Position, allowed: Sequence[int]) -> _Weighed:
+        """The places to which the bytes lead, each with its bytes."""
+        listed = self._walker.tokens_needing_more_than(here.configuration, -1)
+        leads = dict(zip(listed.tokens.tolist(), listed.group.tolist(), strict=True))
+        groups: dict[int, list[int]] = {}
+        for byte in allowed:
+            # A byte that only the text allows, as one of a name may be, is a place of its own.
+            groups.setdefault(leads.get(byte, -1 - byte), []).append(byte)
+        places = [_Weighed.of(each, [_WITHIN[byte] for byte in each]) for each in groups.values()]
+        likely = (max(_AMONG[byte] for byte in each) for each in groups.values())
+        counts = (math.cbrt(len(each)) for each in groups.values())
+        return _Weighed.of(places, map(mul, likely, counts))
 
 
 def options(matcher: Matcher, budget: int) -> list[int]:
@@ -79,14 +142,9 @@ def text_of(grammar: Grammar, limit: int, choose: Chooser) -> bytes:
 
 def random_texts(grammar: Grammar, limit: int, seed: int) -> Iterator[bytes]:
     """Random texts of at most `limit` bytes, without end. Equal seeds give equal texts."""
-    rng = random.Random(seed)
-
-    def choose(matcher: Matcher, allowed: Sequence[int]) -> int:
-        del matcher
-        return rng.choices(allowed, [_WEIGHTS[byte] for byte in allowed])[0]
-
+    alternatives = Alternatives(grammar, random.Random(seed))
     while True:
-        yield text_of(grammar, limit, choose)
+        yield text_of(grammar, limit, alternatives.choose)
 
 
 def shortest_text(grammar: Grammar) -> bytes:
@@ -97,17 +155,15 @@ def shortest_text(grammar: Grammar) -> bytes:
 
 def _plainest(matcher: Matcher, allowed: Sequence[int]) -> int:
     del matcher
-    return max(allowed, key=lambda byte: (_WEIGHTS[byte], -byte))
+    return max(allowed, key=lambda byte: (_WITHIN[byte], -byte))
 
 
 def longest_text(grammar: Grammar, limit: int, seed: int, attempts: int = 32) -> bytes:
     """The longest of some random texts of at most `limit` bytes that end only where they must."""
-    rng = random.Random(seed)
+    alternatives = Alternatives(grammar, random.Random(seed))
 
     def choose(matcher: Matcher, allowed: Sequence[int]) -> int:
-        del matcher
-        further = [byte for byte in allowed if byte != END]
-        return rng.choices(further, [_WEIGHTS[byte] for byte in further])[0]
+        return alternatives.choose(matcher, [byte for byte in allowed if byte != END])
 
     longest = b""
     for _ in range(attempts):
@@ -131,9 +187,22 @@ def exploring_texts(grammar: Grammar, limit: int, seed: int) -> Iterator[bytes]:
             return QUOTE
         least = min(chosen[context, leaf, byte] for byte in plain)
         rarest = [byte for byte in plain if chosen[context, leaf, byte] == least]
-        byte = rng.choices(rarest, [_WEIGHTS[byte] for byte in rarest])[0]
+        byte = rng.choices(rarest, [_WITHIN[byte] for byte in rarest])[0]
         chosen[context, leaf, byte] += 1
         return byte
 
     while True:
         yield text_of(grammar, limit, choose)
+
+
+def plain_json(text: str) -> str:
+    """A JSON text with the same values, in whose strings nothing is escaped that JSON lets stand as
+    it is. Half of a surrogate pair has no other way to be written."""
+    return _STRING.sub(_plain_string, text)
+
+
+def _plain_string(found: re.Match[str]) -> str:
+    value: str = json.loads(found[0])
+    if any("\ud800" <= character <= "\udfff" for character in value):
+        return found[0]
+    return json.dumps(value, ensure_ascii=False)
