@@ -13,12 +13,15 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 
+_OF_MAKE = {"MASKWRIGHT_PORT", "MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES"}
+
 pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
 
 
 def make(tmp_path: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run `make` with an environment that nothing has been installed into."""
-    own = {name: value for name, value in os.environ.items() if name != "MASKWRIGHT_PORT"}
+    """Run `make` with an environment that nothing has been installed into, as from a shell: where
+    the tests run below `make`, its variables would change what is printed."""
+    own = {name: value for name, value in os.environ.items() if name not in _OF_MAKE}
     return subprocess.run(
         ["make", *arguments, f"VENV={tmp_path / 'venv'}", f"PYTHON={sys.executable}"],
         cwd=ROOT,
