@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import pytest
 
+from maskwright.errors import LimitError
 from maskwright.mask import compile_json_schema
 from maskwright.workbench.reading import byte_vocabulary, read_text
 from maskwright.workbench.reasons import ReasonSearch
@@ -34,6 +36,12 @@ PERSON: dict[str, Any] = {
     "$defs": {"age": {"type": "integer", "minimum": 0}},
 }
 HEAD = '{"name": "a", "age": 1, '
+
+
+@pytest.fixture(autouse=True)
+def time_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The thread that searches may have to collect the garbage of all tests before."""
+    monkeypatch.setattr("maskwright.workbench.reasons.MOST_SECONDS", math.inf)
 
 
 def variants(schema: Any, options: dict[str, Any]) -> SchemaVariants:
@@ -101,4 +109,50 @@ def test_the_search_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     reading = read_text(compile_json_schema(PERSON, BYTES, **SERVED), b'{"name": 3}')
     search = ReasonSearch(variants(PERSON, SERVED), reading.text, reading.accepted, BYTES)
     search.find(("/properties/name",))
+    assert not search.is_complete
+
+
+CLOSED = '{"name": "a", "age": 1, "other": 2}'
+
+
+def search_of(text: str, schema: Any) -> tuple[list[str], bool]:
+    reading = read_text(compile_json_schema(schema, BYTES, **SERVED), text.encode())
+    search = ReasonSearch(variants(schema, SERVED), reading.text, reading.accepted, BYTES)
+    found = search.find(reading.place.schemas or ("",))
+    return [reason.name for reason in found], search.is_complete
+
+
+def test_settings_are_no_reason_because_time_ran_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many variants are tried, a setting is named only if the text needs it relaxed."""
+    complete: list[bool] = []
+    for most in range(1, 30):
+        monkeypatch.setattr("maskwright.workbench.reasons.MOST_VARIANTS", most)
+        found, is_complete = search_of(CLOSED, PERSON)
+        assert found in ([], ["additional_properties"])
+        assert found or not is_complete
+        complete.append(is_complete)
+    assert complete == sorted(complete)
+    assert [complete[0], complete[-1]] == [False, True]
+
+
+def test_no_setting_is_a_reason_where_the_clock_stops_the_search(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As where the first variant takes all of the time."""
+    monkeypatch.setattr("maskwright.workbench.reasons.MOST_SECONDS", 2.0)
+    spent = iter([0.0, 0.0, *[9.0] * 100])
+    monkeypatch.setattr("time.thread_time", lambda: next(spent))
+    assert search_of(CLOSED, PERSON) == ([], False)
+
+
+def test_a_variant_beyond_a_limit_leaves_the_reasons_incomplete(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def too_long(*_: Any) -> Any:
+        raise LimitError("too long", limit="seconds")
+
+    reading = read_text(compile_json_schema(PERSON, BYTES, **SERVED), CLOSED.encode())
+    search = ReasonSearch(variants(PERSON, SERVED), reading.text, reading.accepted, BYTES)
+    monkeypatch.setattr(SchemaVariants, "compile", too_long)
+    assert search.find(("",)) == []
     assert not search.is_complete

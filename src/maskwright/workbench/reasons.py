@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from maskwright.errors import InputError
+from maskwright.errors import InputError, LimitError
 from maskwright.grammar.schema.drafts import KEYWORDS
 from maskwright.grammar.schema.tree import Json
 from maskwright.vocab import Vocabulary
@@ -100,11 +100,9 @@ class ReasonSearch:
         self._vocabulary = vocabulary
         self._left = MOST_VARIANTS
         self._end = time.thread_time() + MOST_SECONDS
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether no variant was left out for want of time."""
-        return self._left > 0 and time.thread_time() < self._end
+        self.is_complete = True
+        """Whether it is known of each variant how far it allows the text: none was left out for
+        want of time, and none took too long itself."""
 
     def find(self, pointers: tuple[str, ...]) -> list[Reason]:
         """Return the reasons: among the settings, the keywords of the schemas at `pointers` of each
@@ -127,7 +125,7 @@ class ReasonSearch:
             if value != relaxed:
                 reason = Reason(None, name, json.dumps(value))
                 reached[reason] = self._reach(self._schema, {**self._options, name: relaxed})
-        if max(reached.values(), default=0) > self._accepted:
+        if max(reached.values(), default=0) > self._accepted or not self.is_complete:
             return reached
         return dict.fromkeys(reached, self._accepted + 1)  # they forbid it together
 
@@ -229,12 +227,16 @@ class ReasonSearch:
     def _reach(self, schema: Json, options: Mapping[str, Any]) -> int:
         """Return how many bytes of the text are allowed; 0 for a schema that can't be compiled, or
         where there is no time left."""
-        self._left -= 1
-        if not self.is_complete:
+        if self._left == 0 or time.thread_time() >= self._end:
+            self.is_complete = False
             return 0
+        self._left -= 1
         try:
             grammar = self._variants.compile(schema, options, self._vocabulary)
             return grammar.matcher().accept_bytes(self._text)
+        except LimitError:
+            self.is_complete = False
+            return 0
         except InputError:
             return 0
 
