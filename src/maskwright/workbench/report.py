@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from maskwright.errors import TooLongError
+from maskwright.mask import Grammar
 from maskwright.workbench.characters import CharacterRanges
 from maskwright.workbench.continuations import Continuations
 from maskwright.workbench.place import ShapePlace
@@ -14,6 +16,14 @@ from maskwright.workbench.words import in_words
 Data = dict[str, Any]
 
 VERDICTS = {Verdict.MATCH: "match", Verdict.MISMATCH: "mismatch", Verdict.INCOMPLETE: "incomplete"}
+
+
+def shortest_bytes(grammar: Grammar) -> int | None:
+    """The bytes of the shortest text of a grammar; None if that is too long to be written out."""
+    try:
+        return len(grammar.budgets.costs.shortest(grammar.recognizer.start, b""))
+    except TooLongError:
+        return None
 
 
 def reading_data(reading: TextReading) -> Data:

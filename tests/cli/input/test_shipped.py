@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
-from maskwright.cli.input.shapes import GrammarArgument, SchemaArgument, read_shape
+from maskwright.cli.input.shapes import GrammarArgument, RegexArgument, SchemaArgument, read_shape
 from maskwright.cli.input.shipped import KINDS, ShippedKind, shipped
 from maskwright.errors import InputError
 from tests.cli.conftest import Run
@@ -109,6 +110,55 @@ def test_a_path_that_is_no_name_gets_no_list() -> None:
     with pytest.raises(InputError) as refused:
         read_shape("folder/xyzzy.json")
     assert str(refused.value) == "folder/xyzzy.json: No such file or directory"
+
+
+MEANT = [
+    # an argument and its kind, and what is said of it beside some files
+    ("order", "auto", "did you mean the file ./order.json?"),
+    ("order", "schema", "did you mean the file ./order.json?"),
+    ("order.jsn", "auto", "did you mean the file ./order.json?"),
+    ("ordr.json", "auto", "did you mean the file ./order.json?"),
+    ("dates", "auto", "did you mean the file ./dates.lark?"),
+    ("both", "auto", "did you mean the file ./both.gbnf?"),  # the first of two
+    ("notes", "auto", None),  # notes.txt is likely no shape
+    ("orders-of-2026.json", "auto", None),
+    ("none/order", "auto", None),
+]
+
+
+@pytest.mark.parametrize(("argument", "kind", "hint"), MEANT, ids=str)
+@pytest.mark.parametrize("inside", [True, False], ids=["inside", "outside"])
+def test_a_file_with_a_name_like_it_is_named(
+    argument: str,
+    kind: Any,
+    hint: str | None,
+    inside: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("order.json", "dates.lark", "both.gbnf", "both.json", "notes.txt"):
+        (tmp_path / name).write_text("{}")
+    monkeypatch.chdir(tmp_path if inside else Path(__file__).parent)
+    folder = "" if inside else f"{tmp_path}/"
+    with pytest.raises(InputError, match="No such file or directory") as refused:
+        read_shape(f"{folder}{argument}", kind)
+    if hint is None:
+        assert "the file" not in str(refused.value)
+    else:
+        assert str(refused.value).endswith(f"directory; {hint.replace('./', folder)}")
+
+
+@pytest.mark.parametrize("pattern", ["[0-9]{3}", "(a|b)", "a+", r"\d", "^a$", "a.?"])
+def test_a_pattern_without_slashes_is_known(pattern: str) -> None:
+    way_out = f"; a pattern stands between slashes ('/{pattern}/'), or after --kind regex"
+    with pytest.raises(InputError) as refused:
+        read_shape(pattern)
+    assert str(refused.value) == f"{pattern}: No such file or directory{way_out}"
+    assert read_shape(f"/{pattern}/") == read_shape(pattern, "regex") == RegexArgument(pattern)
+    for kind in ("schema", "lark", "gbnf"):
+        with pytest.raises(InputError) as refused:
+            read_shape(pattern, kind)
+        assert "slashes" not in str(refused.value)
 
 
 def test_common_terminals_are_no_grammar(run: Run) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -130,7 +131,9 @@ def test_a_schema_is_checked_without_texts(run: Run, tmp_path: Path) -> None:
     assert warning.endswith("did you mean 'maxLength'? [unknown-keyword]")
     assert excerpt[caret.index("^") :] == '"maxLenght": 3'
     assert note.startswith(f"{file}:1:1: note: a model may fill this string without end")
-    assert usable.startswith(f"{file}: can be used: 1 keywords enforced; ")
+    assert usable.startswith(
+        f"{file}: can be used: 1 keyword enforced; the shortest text has 2 bytes; "
+    )
 
 
 def test_what_is_found_as_json(run: Run) -> None:
@@ -138,7 +141,7 @@ def test_what_is_found_as_json(run: Run) -> None:
     assert found.returncode == 1
     told = json.loads(found.stdout)
     assert (told["usable"], told["enforced"], told["annotations"]) == (True, 2, 0)
-    assert told["bytes"] > 0
+    assert told["shortest_bytes"] == 2
     assert told["milliseconds"] > 0
     assert told["findings"] == [
         {
@@ -158,7 +161,7 @@ def test_a_grammar_is_checked_without_texts(run: Run) -> None:
     first, excerpt, caret, last = found.stdout.splitlines()
     assert first == "the grammar:2:1: warning: the rule 'lost' is not used [unused-rule]"
     assert excerpt[caret.index("^") :] == 'lost: "b"'
-    assert last.startswith("the grammar: can be used: lark, 1 rules; ")
+    assert last.startswith("the grammar: can be used: lark, 1 rule; the shortest text has 1 byte; ")
     assert run("check", "semver", "--profile", "openai-strict").returncode == 2
 
 
@@ -230,3 +233,130 @@ def test_fix_leaves_yaml_alone(run: Run, tmp_path: Path) -> None:
     assert result.returncode == USAGE
     assert "is YAML" in result.stderr
     assert file.read_text() == "type: object\n$defs: {a: {}}\n"
+
+
+SIZES = [
+    # a shape, and what is said of its size
+    ("/a/", "a pattern; the shortest text has 1 byte;"),
+    ("/a{4500}/", "a pattern; the shortest text has 4,500 bytes;"),
+    ("/a*/", "a pattern; the shortest text has 0 bytes;"),
+    ('start: "ä" b\nb: "c"', "lark, 2 rules; the shortest text has 3 bytes;"),
+    ('{"type": "null"}', "1 keyword enforced; the shortest text has 4 bytes;"),
+    ('{"const": "a", "type": "string"}', "2 keywords enforced; the shortest text has 3 bytes;"),
+    ('{"type": "string", "minLength": 400000}', "2 keywords enforced; read"),  # too long to write
+]
+
+
+@pytest.mark.parametrize(("shape", "told"), SIZES, ids=str)
+def test_the_size_of_a_shape_is_that_of_its_shortest_text(run: Run, shape: str, told: str) -> None:
+    assert f": can be used: {told}" in run("check", shape).stdout.splitlines()[-1]
+    shortest = re.search(r"has ([\d,]+) byte", told)
+    expected = int(shortest[1].replace(",", "")) if shortest else None
+    assert json.loads(run("check", shape, "--json").stdout)["shortest_bytes"] == expected
+
+
+def strings(count: int) -> str:
+    """A schema in lines, with this many strings that nothing bounds and one that something does."""
+    properties = {f"p{number}": {"type": "string"} for number in range(count)}
+    properties["q"] = {"type": "string", "maxLength": 1}  # type: ignore[dict-item]
+    schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    return json.dumps(schema, indent=1)
+
+
+@pytest.mark.parametrize(
+    ("count", "places"),
+    [
+        (0, None),
+        (1, []),
+        (2, ["  likewise at 7:3"]),
+        (3, ["  likewise at 7:3, 10:3"]),
+        (13, [f"  likewise at {', '.join(f'{4 + 3 * number}:3' for number in range(1, 13))}"]),
+        (
+            15,
+            [
+                f"  likewise at {', '.join(f'{4 + 3 * number}:3' for number in range(1, 13))}"
+                " and 2 more"
+            ],
+        ),
+    ],
+)
+def test_notes_that_say_the_same_are_one(run: Run, count: int, places: list[str] | None) -> None:
+    *lines, usable = run("check", strings(count)).stdout.splitlines()
+    assert "can be used" in usable
+    if places is None:
+        assert lines == []
+        return
+    note, excerpt, caret, *also = lines
+    assert note.startswith("the schema:4:3: note: a model may fill this string without end")
+    assert excerpt[caret.index("^") :].startswith('"p0"')
+    assert also == places
+    found = json.loads(run("check", strings(count), "--json").stdout)["findings"]
+    assert [each["pointer"] for each in found] == [f"/properties/p{n}" for n in range(count)]
+
+
+def test_warnings_stand_one_by_one(run: Run) -> None:
+    schema = '{"type": "null",\n "anyOf": [{"format": "url"}, {"format": "url"}]}'
+    lines = run("check", schema, "--ignore", "ambiguous").stdout.splitlines()
+    heads = [line.partition(": warning: ")[0] for line in lines if "[unknown-format]" in line]
+    assert heads == ["the schema:2:13", "the schema:2:32"]
+
+
+IGNORED = [
+    # options, and the rules that are left
+    ([], {"unknown-keyword", "unbounded-array", "unbounded-string"}),
+    (["--ignore", "unbounded-array"], {"unknown-keyword", "unbounded-string"}),
+    (["--ignore", "unbounded-*"], {"unknown-keyword"}),
+    (["--ignore", "unbounded-array", "--ignore", "unknown-keyword"], {"unbounded-string"}),
+    (["--ignore", "*"], set()),
+    (["--ignore", "unused-rule"], {"unknown-keyword", "unbounded-array", "unbounded-string"}),
+]
+
+
+@pytest.mark.parametrize(("options", "left"), IGNORED, ids=str)
+def test_rules_are_ignored(run: Run, options: list[str], left: set[str]) -> None:
+    schema = '{"type": "array", "items": {"type": "string", "maxLenght": 3}}'
+    found = run("check", schema, *options)
+    assert found.returncode == 0
+    assert set(re.findall(r"\[([a-z-]+)\]$", found.stdout, re.MULTILINE)) == left
+    told = json.loads(run("check", schema, *options, "--json").stdout)["findings"]
+    assert {each["rule"] for each in told} == left
+    beside_texts = run("check", schema, "-", *options, stdin="[]").stderr
+    assert ("maxLenght" in beside_texts) == ("unknown-keyword" in left)
+
+
+def test_an_ignored_error_is_none(run: Run) -> None:
+    asked = ("check", '{"type": "array", "maxItems": 2}', "--profile", "openai-strict")
+    assert run(*asked).returncode == 1
+    assert run(*asked, "--ignore", "openai-strict-root").returncode == 0
+    assert run(*asked, "--ignore", "openai-strict-size").returncode == 1
+
+
+def test_rules_of_grammars_and_patterns_are_ignored(run: Run) -> None:
+    for shape, rule in (('start: "a"\nlost: "b"', "unused-rule"), ("/a+/", "unbounded-pattern")):
+        assert f"[{rule}]" in run("check", shape).stdout
+        assert run("check", shape, "--ignore", rule).stdout.count("\n") == 1
+
+
+def test_what_is_ignored_is_not_fixed(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "it.json"
+    file.write_text('{"type": "null", "$defs": {"a": {"type": "null"}}}')
+    before = file.read_text()
+    assert run("check", file, "--fix", "--ignore", "unused-definition").returncode == 0
+    assert file.read_text() == before
+    run("check", file, "--fix")
+    assert json.loads(file.read_text()) == {"type": "null"}
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("unbounded-strings", "did you mean unbounded-string?"),
+        ("xyzzy", "there are unknown-keyword, demands-nothing, "),
+        ("zz*", "there are unknown-keyword, demands-nothing, "),
+        ("", "there are unknown-keyword, demands-nothing, "),
+    ],
+)
+def test_a_rule_that_is_none_is_refused(run: Run, name: str, hint: str) -> None:
+    found = run("check", '{"type": "null"}', "--ignore", name)
+    assert (found.returncode, found.stdout) == (USAGE, "")
+    assert f"--ignore {name}: no rule has this name; {hint}" in found.stderr

@@ -12,6 +12,8 @@ from tests.server.scripted import Client
 
 TOOL = {"type": "function", "function": {"name": "f", "parameters": {"type": "strin"}}}
 
+CALL = '{"name": "f", "arguments": {}}'
+
 
 def check(client: Client, kind: str, shape: str) -> Any:
     response = client.call("POST", "/v1/check", json={"kind": kind, "shape": shape})
@@ -20,26 +22,32 @@ def check(client: Client, kind: str, shape: str) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("kind", "shape"),
+    ("kind", "shape", "shortest"),
     [
-        ("schema", '{"type": "object", "properties": {"a": {"type": "integer"}}}'),
-        ("schema", "true"),
-        ("regex", "a+"),
-        ("lark", 'start: "a"+\n'),
-        ("gbnf", 'root ::= "a"+\n'),
-        ("ebnf", 'root ::= "a"+\n'),
-        ("tools", json.dumps([{"type": "function", "function": {"name": "f"}}])),
+        ("schema", '{"type": "object", "properties": {"a": {"type": "integer"}}}', 2),
+        ("schema", '{"type": "string", "minLength": 5}', 7),
+        ("schema", '{"type": "string", "minLength": 400000}', None),
+        ("schema", "true", 1),
+        ("regex", "a+", 1),
+        ("regex", "a{4500}b?", 4500),
+        ("lark", 'start: "a"+\n', 1),
+        ("gbnf", 'root ::= "aä"+\n', 3),
+        ("ebnf", 'root ::= "a"*\n', 0),
+        ("tools", json.dumps([{"type": "function", "function": {"name": "f"}}]), len(CALL)),
         (
             "structural_tag",
-            '{"type": "structural_tag", "format": {"type": "const_string", "value": "a"}}',
+            '{"type": "structural_tag", "format": {"type": "const_string", "value": "abc"}}',
+            3,
         ),
     ],
 )
-def test_shapes_of_every_kind_can_be_used(client: Client, kind: str, shape: str) -> None:
+def test_shapes_of_every_kind_can_be_used(
+    client: Client, kind: str, shape: str, shortest: int | None
+) -> None:
     found = check(client, kind, shape)
     assert found["usable"] is True, found
     assert found["fault"] is None
-    assert found["bytes"] > 0
+    assert found["shortest_bytes"] == shortest
 
 
 @pytest.mark.parametrize(

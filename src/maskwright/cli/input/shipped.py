@@ -17,7 +17,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
-from maskwright.cli.input.texts import bytes_of
+from maskwright.cli.input.texts import YAML, bytes_of
 from maskwright.errors import InputError
 
 ShippedKind: TypeAlias = Literal["schema", "grammar"]
@@ -26,6 +26,11 @@ KINDS: Final[tuple[ShippedKind, ...]] = ("schema", "grammar")
 _SUFFIXES: Final[dict[ShippedKind, str]] = {"schema": ".json", "grammar": ".lark"}
 _NO_GRAMMAR: Final = "common"
 """Terminals for other grammars."""
+_SHAPE_SUFFIXES: Final = frozenset([".json", *YAML, ".lark", ".gbnf", ".ebnf", ".regex"])
+_LIKE: Final = 0.8
+"""The ratio of `difflib` from which on the name of a file is like another."""
+_PATTERN: Final = re.compile(r"[\[\](){}*+?^$|\\]")
+"""What hardly any name of a file has, and most patterns."""
 _NAME: Final = re.compile(r"[a-z0-9]+([_-][a-z0-9]+)*")
 
 
@@ -80,12 +85,28 @@ def listed(kinds: Sequence[ShippedKind] = KINDS) -> str:
     return "; ".join(f"{kind}s {', '.join(shipped(kind))}" for kind in kinds)
 
 
+def _file_like(argument: str) -> str | None:
+    """The file that has the name of an argument with a suffix of shapes, or one that is like it."""
+    path = Path(argument[-255:])
+    try:
+        there = [each.name for each in path.parent.iterdir() if each.suffix in _SHAPE_SUFFIXES]
+    except OSError:
+        return None
+    likely = [name for name in sorted(there) if Path(name).stem == path.name]
+    likely = likely or get_close_matches(path.name, there, n=1, cutoff=_LIKE)
+    return str(path.parent / likely[0]) if likely else None
+
+
 def _way_out(argument: str, entry: Shipped | None, kinds: Sequence[ShippedKind]) -> str:
     """What to say of an argument that is no file; `entry` ships under this name, but is of another
     kind."""
     if entry is not None:
         needed = f"a {kinds[0]} is needed here" if kinds else "it is written in Lark"
         return f"; the {entry.kind} {argument} ships, but {needed}"
+    if (file := _file_like(argument)) is not None:
+        return f"; did you mean the file {file}?"
+    if {*kinds} == {*KINDS} and _PATTERN.search(argument):
+        return f"; a pattern stands between slashes ('/{argument}/'), or after --kind regex"
     known = [name for kind in kinds for name in shipped(kind)]
     near = get_close_matches(Path(argument).stem.lower(), known, n=3)
     if near:

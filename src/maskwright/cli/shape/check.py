@@ -3,8 +3,9 @@
 SHAPE is a file, '-', the shape itself, or the name of a schema or grammar that ships with the
 package; a file of that name comes first.
 
-Without FILES, the shape itself is checked: whether it can be used, how large it is, and what in it
-is likely to be a mistake or more than was meant. `--profile` adds the rules of another service.
+Without FILES, the shape itself is checked: whether it can be used, how long its shortest text is,
+and what in it is likely to be a mistake or more than was meant. `--profile` adds the rules of
+another service, `--ignore` leaves rules out.
 `--fix` writes the file of the shape anew without unused definitions and rules, and with what a
 profile asks for, and shows what it changed. Which texts match changes only where a profile asks for
 it.
@@ -20,9 +21,12 @@ does; 2 if the shape, an option or a file can't be used.
 
 from __future__ import annotations
 
+import fnmatch
 import json
 import sys
 import time
+from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import Annotated, Any, Final
 
 from maskwright.automaton.value.progress import PropertyOrder
@@ -33,14 +37,16 @@ from maskwright.cli.input.shapes import GrammarArgument, Kind, RegexArgument, Sc
 from maskwright.cli.options import JSON_HELP, KIND_HELP, ORDER_HELP, SHAPE_HELP
 from maskwright.cli.output.style import Colour, coloured
 from maskwright.cli.output.verdicts import exit_code, verdict_lines
-from maskwright.errors import InputError
-from maskwright.workbench.findings.finding import Finding, Severity, reported
+from maskwright.errors import InputError, amount
+from maskwright.workbench.findings.finding import RULES, Finding, Severity, reported
 from maskwright.workbench.findings.places import rule_start
 from maskwright.workbench.position import TextPosition
-from maskwright.workbench.report import reading_data
+from maskwright.workbench.report import reading_data, shortest_bytes
 from maskwright.workbench.schema.lint import lint_schema
 from maskwright.workbench.schema.profiles import Profile, openai_strict
 
+MOST_PLACES: Final = 12
+"""Places that one note names."""
 COLOURS: Final[dict[Severity, Colour]] = {"error": "red", "warning": "yellow", "note": "blue"}
 
 
@@ -54,11 +60,20 @@ def check(
     profile: Annotated[
         Profile | None, Option(help="Whose rules a schema has to keep as well.")
     ] = None,
+    ignore: Annotated[
+        list[str],
+        Option(
+            help="A rule of which nothing is said, as it stands in brackets; 'unbounded-*' stands "
+            "for all that begin so. May be repeated.",
+            metavar="RULE",
+        ),
+    ] = [],  # noqa: B006 - as above
     fix: Annotated[
         bool, Option("--fix", help="Write the file of SHAPE anew with what can be mended.")
     ] = False,
     as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False,
 ) -> int:
+    ignored = _rules(ignore)
     if fix and files:
         raise InputError("--fix mends a shape; give no texts with it", param="fix")
     texts = given_texts(shape, files, [])
@@ -66,12 +81,13 @@ def check(
     opened = open_shape(shape, kind, property_order)
     milliseconds = 1000 * (time.perf_counter() - start)
     if fix:
-        return _fix(opened, profile, as_json)
+        return _fix(opened, profile, ignored, as_json)
     if not files:
-        return _check_shape(opened, profile, milliseconds, as_json)
+        return _check_shape(opened, profile, ignored, milliseconds, as_json)
     if not as_json:
-        for warning in opened.grammar.report.warnings:
-            print(f"warning: {warning}", file=sys.stderr)
+        for told in reported(opened.grammar.report):
+            if told.rule not in ignored:
+                print(f"warning: {told.pointer or '/'}: {told.message}", file=sys.stderr)
     readings = {name: opened.read(text) for name, text in texts.items()}
     if as_json:
         rows = [{"name": name, **reading_data(reading)} for name, reading in readings.items()]
@@ -82,10 +98,25 @@ def check(
     return exit_code(reading.verdict for reading in readings.values())
 
 
-def _fix(opened: OpenedShape, profile: Profile | None, as_json: bool) -> int:
+def _rules(patterns: list[str]) -> frozenset[str]:
+    """The rules that are meant. Raises InputError for a name that no rule has."""
+    found: set[str] = set()
+    for pattern in patterns:
+        named = fnmatch.filter(RULES, pattern)
+        if not named:
+            near = get_close_matches(pattern, RULES, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(RULES)}"
+            raise InputError(f"--ignore {pattern}: no rule has this name; {hint}", param="ignore")
+        found.update(named)
+    return frozenset(found)
+
+
+def _fix(
+    opened: OpenedShape, profile: Profile | None, ignored: frozenset[str], as_json: bool
+) -> int:
     from maskwright.cli.shape.fix import fix_file  # noqa: PLC0415 - few checks write anything
 
-    fixed = fix_file(opened, _findings(opened, profile))
+    fixed = fix_file(opened, _findings(opened, profile, ignored))
     if as_json:
         print(json.dumps(fixed._asdict(), ensure_ascii=False, indent=2))
         return 0
@@ -102,36 +133,45 @@ def _fix(opened: OpenedShape, profile: Profile | None, as_json: bool) -> int:
 
 
 def _check_shape(
-    opened: OpenedShape, profile: Profile | None, milliseconds: float, as_json: bool
+    opened: OpenedShape,
+    profile: Profile | None,
+    ignored: frozenset[str],
+    milliseconds: float,
+    as_json: bool,
 ) -> int:
-    findings = _findings(opened, profile)
-    report, size = opened.grammar.report, opened.grammar.size
+    findings = _findings(opened, profile, ignored)
+    report, shortest = opened.grammar.report, shortest_bytes(opened.grammar)
     if as_json:
         rows = [{**finding._asdict(), **_place(opened, finding)} for finding in findings]
         told = {
             "usable": True,
             "enforced": len(report.enforced),
             "annotations": len(report.annotations),
-            "bytes": size,
+            "shortest_bytes": shortest,
             "milliseconds": round(milliseconds, 3),
             "findings": rows,
         }
         print(json.dumps(told, ensure_ascii=False, indent=2))
     else:
-        for finding in findings:
-            print("\n".join(_lines(opened, finding)))
-        what = f"{len(report.enforced)} keywords enforced"
+        for alike in _grouped(findings):
+            print("\n".join(_lines(opened, *alike)))
+        what = f"{amount(len(report.enforced), 'keyword')} enforced"
         if not opened.is_schema:
             what = ", ".join(entry.note for entry in report.enforced) or "a pattern"
+        if shortest is not None:
+            what += f"; the shortest text has {amount(shortest, 'byte')}"
         usable = coloured("can be used", "green")
-        print(
-            f"{opened.shape.name}: {usable}: {what}; {size:,} bytes, read and compiled in "
-            f"{milliseconds:.0f} ms"
-        )
+        print(f"{opened.shape.name}: {usable}: {what}; read and compiled in {milliseconds:.0f} ms")
     return 1 if any(finding.severity == "error" for finding in findings) else 0
 
 
-def _findings(opened: OpenedShape, profile: Profile | None) -> list[Finding]:
+def _findings(
+    opened: OpenedShape, profile: Profile | None, ignored: frozenset[str]
+) -> list[Finding]:
+    return [each for each in _all_findings(opened, profile) if each.rule not in ignored]
+
+
+def _all_findings(opened: OpenedShape, profile: Profile | None) -> list[Finding]:
     shape, grammar = opened
     if isinstance(shape, SchemaArgument):
         found = lint_schema(shape.schema, grammar.report)
@@ -169,12 +209,38 @@ def _place(opened: OpenedShape, finding: Finding) -> dict[str, Any]:
     return {**found, "line": position.line, "column": position.column}
 
 
-def _lines(opened: OpenedShape, finding: Finding) -> list[str]:
+def _grouped(findings: list[Finding]) -> list[list[Finding]]:
+    """The findings in their order, notes that say the same of other places with the first: a schema
+    of a Python class has a dozen of them."""
+    groups: list[list[Finding]] = []
+    by_message: dict[tuple[str, str], list[Finding]] = {}
+    for finding in findings:
+        group = by_message.get((finding.rule, finding.message))
+        if group is None or finding.severity != "note":
+            group = by_message[finding.rule, finding.message] = []
+            groups.append(group)
+        group.append(finding)
+    return groups
+
+
+def _lines(opened: OpenedShape, finding: Finding, *alike: Finding) -> list[str]:
+    """A finding for people; `alike`: those that say the same of other places."""
     severity = coloured(finding.severity, COLOURS[finding.severity])
     told = f"{severity}: {finding.message} [{finding.rule}]"
     position = _position(opened, finding)
+    more = _also(opened, alike)
     if position is None:
-        return [f"{opened.shape.name}: {told}"]
+        return [f"{opened.shape.name}: {told}", *more]
     excerpt, caret = position.lines()
     head = f"{opened.shape.name}:{position.line}:{position.column}: {told}"
-    return [head, f"  {excerpt}", f"  {coloured(caret, COLOURS[finding.severity])}"]
+    return [head, f"  {excerpt}", f"  {coloured(caret, COLOURS[finding.severity])}", *more]
+
+
+def _also(opened: OpenedShape, alike: Sequence[Finding]) -> list[str]:
+    """A line that names the places of which a note says the same, the first of them one by one."""
+    if not alike:
+        return []
+    places = [_position(opened, each) for each in alike[:MOST_PLACES]]
+    named = ", ".join("?" if at is None else f"{at.line}:{at.column}" for at in places)
+    left = len(alike) - len(places)
+    return [f"  likewise at {named}{f' and {left:,} more' if left else ''}"]

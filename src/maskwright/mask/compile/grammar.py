@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Literal
 
-from maskwright.errors import WHOLE_GRAMMAR, InputError, LimitError
+from maskwright.errors import WHOLE_GRAMMAR, InputError, LimitError, amount
 from maskwright.grammar.dialects.detect import DIALECTS, Dialect
 from maskwright.grammar.dialects.read import read_grammar
 from maskwright.grammar.dialects.special import GrammarTokens
@@ -57,7 +57,9 @@ def _compile(
     tokens = GrammarTokens(vocab.special_tokens, frozenset(vocab.eos), vocab.tokens)
     read = read_grammar(text, dialect, start=start, tokens=tokens, limits=limits)
     check_bounded_begins(read.rules)
-    enforced = ReportEntry("", "grammar", f"{read.dialect}, {len(read.rules.rules)} rules")
+    enforced = ReportEntry(
+        "", "grammar", f"{read.dialect}, {amount(len(read.rules.rules), 'rule')}"
+    )
     unused = tuple(ReportEntry("", name, "not used") for name in read.unused)
     report = Report((enforced,), (*unused, *grammar_remarks(text)))
     return compile_rules(read.rules, vocab, report=report, limits=limits)

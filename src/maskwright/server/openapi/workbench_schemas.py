@@ -71,7 +71,7 @@ def _checked() -> Json:
     figures: Schemas = {
         "enforced": COUNT,
         "annotations": COUNT,
-        "bytes": COUNT,
+        "shortest_bytes": nullable(COUNT),
         "milliseconds": number(0),
     }
     return record(

@@ -19,7 +19,7 @@ from maskwright.workbench.findings.places import rule_start
 from maskwright.workbench.live.faults import ShapeFault, ShapeKind, fault_of, place_of_pointer
 from maskwright.workbench.live.kept import kept_grammar
 from maskwright.workbench.pointer import ValueSpan, value_spans
-from maskwright.workbench.report import Data
+from maskwright.workbench.report import Data, shortest_bytes
 from maskwright.workbench.schema.lint import lint_schema
 from maskwright.workbench.schema.no_values import naming_the_part
 
@@ -48,7 +48,7 @@ def checked(
         "fault": None,
         "enforced": len(report.enforced),
         "annotations": len(report.annotations),
-        "bytes": grammar.size,
+        "shortest_bytes": shortest_bytes(grammar),
         "milliseconds": round(milliseconds, 3),
         "findings": [_placed(each, text, kind, spans) for each in found],
     }

@@ -136,7 +136,7 @@ function drawCheck({ usable, fault, findings, ...facts }) {
   if (usable) {
     shape.setMarks(marks);
     fill($("check"), h("span", { class: "good" }, "✓ can be used"),
-      h("span", { class: "quiet" }, ` ${facts.enforced ? `${count(facts.enforced)} enforced · ` : ""}${count(Math.ceil(facts.bytes / 1024))} KiB · ${facts.milliseconds.toFixed(1)} ms`));
+      h("span", { class: "quiet" }, ` ${facts.enforced ? `${count(facts.enforced)} enforced · ` : ""}${facts.shortest_bytes === null ? "" : `${count(facts.shortest_bytes)} ${facts.shortest_bytes === 1 ? "byte" : "bytes"} at least · `}${facts.milliseconds.toFixed(1)} ms`));
   } else {
     const known = fault.line !== null;
     const start = known ? indexAt(shape.text, fault.line, fault.column) : 0;
