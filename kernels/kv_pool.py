@@ -15,7 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -25,6 +27,8 @@ from maskwright.kernels.kv_bytes import KvDtype
 _CODES = {"int8": torch.int8, "fp8": torch.float8_e4m3fn}
 _LARGEST = {torch.int8: 127.0, torch.float8_e4m3fn: 448.0}
 _SCALE = torch.float32
+_ALIGNMENT = 64
+"""Bytes of a line of the cache, as `torch` aligns its own memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +53,27 @@ def new_pool(
     pinned: bool = False,
 ) -> KvPool:
     """Return a zeroed pool with `shape` as above on `device`, by default the CPU, for a model with
-    the data type `dtype`. `pinned`: memory of the host from which a GPU copies by itself."""
+    the data type `dtype`. `pinned`: memory of the host from which a GPU copies by itself. A pool in
+    other memory of the host takes none of it before its blocks are written."""
 
     def zeros(shape: Sequence[int], dtype: torch.dtype) -> Tensor:
-        return torch.zeros(*shape, dtype=dtype, device=device, pin_memory=pinned)
+        if pinned or (device is not None and device.type != "cpu"):
+            return torch.zeros(*shape, dtype=dtype, device=device, pin_memory=pinned)
+        return _untouched_zeros(shape, dtype)
 
     if kind == "auto":
         return KvPool(zeros(shape, dtype))
     # Zeroed as bytes, since all bits 0 are the number 0 in every format.
     return KvPool(zeros(shape, torch.uint8).view(_CODES[kind]), zeros(shape[:-1], _SCALE))
+
+
+def _untouched_zeros(shape: Sequence[int], dtype: torch.dtype) -> Tensor:
+    """Return zeros on the CPU, in memory that the system provides, zeroed, page by page as it is
+    first written; `torch.zeros` writes all of it."""
+    nbytes = prod(shape) * dtype.itemsize
+    memory = np.zeros(nbytes + _ALIGNMENT, np.uint8)
+    begin = -memory.ctypes.data % _ALIGNMENT
+    return torch.from_numpy(memory[begin : begin + nbytes]).view(dtype).view(*shape)
 
 
 def clear_blocks(pool: KvPool, blocks: Sequence[int]) -> None:

@@ -1,5 +1,8 @@
 """Blocks of keys and values, as numbers and as codes."""
 
+import os
+from pathlib import Path
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -136,3 +139,22 @@ def test_blocks_that_follow_each_other_move_as_one_piece(monkeypatch: pytest.Mon
     move_blocks(source, target, [(1, 4), (2, 5), (3, 6), (5, 7), (6, 2), (7, 1)])
     assert pieces == [3, 1, 1, 1]
     assert target.data[:, 0, 0, 0, 0, 0].tolist() == [0, 7, 6, 0, 1, 2, 3, 5, 0]
+
+
+def resident() -> int:
+    """The memory of this process in bytes, as Linux counts it."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs Linux")
+@pytest.mark.parametrize("kind", KV_DTYPES)
+def test_a_pool_takes_memory_only_where_it_is_written(kind: KvDtype) -> None:
+    before = resident()
+    pool = new_pool((128, 4, 2, 16, 32, 128), torch.float32, kind)
+    assert pool.nbytes > 64 << 20
+    assert resident() - before < 4 << 20
+    assert pool.data.data_ptr() % 64 == 0
+    clear_blocks(pool, [1])
+    copy_block(pool, 63, 2)
+    assert resident() - before < 32 << 20
+    assert not pack_blocks(pool, [0, 1, 2, 63, 127]).any()
