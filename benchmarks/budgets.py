@@ -149,7 +149,7 @@ def main() -> None:
     parser.add_argument("--save", action="store_true", help="append the rows to results/")
     options = parser.parse_args()
     vocab = tekken()
-    report = Report("budgets", packages=("numba",), vocabulary="tekken", tokens=options.tokens)
+    report = Report("budgets", vocabulary="tekken", tokens=options.tokens)
     writer = Writer(vocab)
     for case in options.cases:
         grammar, plain = CASES[case](vocab), CASES[case](vocab)

@@ -104,7 +104,7 @@ def main() -> None:
         for verdict in verdicts:
             if verdict.answer != "right":
                 print(shown(verdict))
-    report = Report("conformance", ("numba",), load_at_start=round(load, 1))
+    report = Report("conformance", load_at_start=round(load, 1))
     for name, counts in by_part(verdicts, files=options.files).items():
         total = sum(counts.values())
         percent = round(100 * counts["right"] / total, 1)

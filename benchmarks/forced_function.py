@@ -103,7 +103,7 @@ def value(page: str, name: str) -> float:
 
 def main() -> None:
     options = arguments()
-    report = Report("forced_function", packages=("numba", "torch"), clients=options.clients)
+    report = Report("forced_function", packages=("torch",), clients=options.clients)
     size = -(-options.answers // ROWS)
     with (
         serving(*options_of(options.grammar_processes)) as server,

@@ -51,8 +51,8 @@ from maskwright.grammar.dialects.read import read_grammar
 from maskwright.grammar.dialects.write import write_grammar
 
 FOLDER: Final = ROOT / "grammars"
-PACKAGES: Final = ("numba", "numpy", "llguidance", "xgrammar", "glrmask")
-THREADS: Final = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS", "MKL_NUM_THREADS")
+PACKAGES: Final = ("numpy", "llguidance", "xgrammar", "glrmask")
+THREADS: Final = ("OMP_NUM_THREADS", "RAYON_NUM_THREADS", "MKL_NUM_THREADS")
 JUDGED: Final = 40
 START_UP_S: Final = 300.0
 TRIVIAL: Final = 'start: "a"'

@@ -56,7 +56,7 @@ LATE_MS: Final = 100.0
 def main() -> None:
     options = arguments()
     settings = {"grammar_processes": options.grammar_processes or "default"}
-    report = Report("hostile", packages=("numba", "torch"), **settings)
+    report = Report("hostile", packages=("torch",), **settings)
     with beside_a_stream(options) as (server, watch, pulse):
         alone, late = watched_alone(watch, pulse, options.alone)
         first = server.resident_bytes()

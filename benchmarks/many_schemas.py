@@ -71,7 +71,7 @@ def main() -> None:
         raise SystemExit(SKIPPED)
     first = made(range(options.schemas), schemas)
     settings = {"grammar_processes": options.grammar_processes or "default"}
-    report = Report("many_schemas", packages=("numba", "torch"), **settings)
+    report = Report("many_schemas", packages=("torch",), **settings)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that the server is ended
     save = False
     try:

@@ -54,7 +54,7 @@ from maskwright.cli.output.tables import Figure
 
 DATA: Final = ROOT.parent / "shared" / "data" / "maskbench-dev.jsonl.gz"
 PERCENTILES: Final = (25, 50, 75, 90, 99, 99.9)
-PACKAGES: Final = ("numba", "numpy", "llguidance", "xgrammar", "glrmask")
+PACKAGES: Final = ("numpy", "llguidance", "xgrammar", "glrmask")
 BASELINE: Final = "llguidance"
 
 

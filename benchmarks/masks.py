@@ -183,7 +183,7 @@ def main() -> None:
     parser.add_argument("--save", action="store_true")
     options = parser.parse_args()
     measured = rounds(options.cases, options.rounds)
-    report = Report("masks", ("numba", "llguidance"), vocabulary="tekken", load=options.load)
+    report = Report("masks", ("numpy", "llguidance"), vocabulary="tekken", load=options.load)
     for case, engine, when, times in sorted(measured, key=itemgetter(0, 2, 1)):
         first = statistics.median(times.compile_ms) if times.compile_ms else None
         report.add(

@@ -1,6 +1,6 @@
 """What all benchmark scripts share: figures of samples, what is printed, committed rows.
 
-report = Report("masks", packages=("numba", "llguidance"))
+report = Report("masks", packages=("numpy", "llguidance"))
 report.add("plain object", engine="maskwright", **figures(mask_us, "mask_us"))
 report.add("plain object", engine="llguidance", **figures(peer_us, "mask_us"))
 report.finish(save="--save" in sys.argv)

@@ -99,7 +99,7 @@ def main() -> None:
     first_mask(many_tools(1), "auto", vocab, "granite")  # loads what is compiled
     gc.collect()
     gc.freeze()  # as the server does
-    report = Report("tools", packages=("numba",))
+    report = Report("tools")
     for format in options.formats:
         tokens = encode.encode(call(format))
         for count in map(int, options.counts.split(",")):

@@ -84,7 +84,7 @@ def main() -> None:
         for schema, values in map(CASES.__getitem__, options.cases):
             for name, (vocab, _) in made.items():
                 measure(vocab, schema, values, found[name])
-    report = Report("vocabulary_sizes", ("numba",), load=options.load)
+    report = Report("vocabulary_sizes", load=options.load)
     for name, (vocab, seconds) in made.items():
         report.add(name, size=vocab.size, what="laid out", **{"us p50": seconds * 1e6})
         for (what, when), samples in found[name].items():

@@ -1,4 +1,4 @@
-"""A module imports only from the layers below; all up to `mask` needs numpy and numba alone.
+"""A module imports only from the layers below; all up to `mask` needs numpy alone.
 
 Every import statement counts, wherever it stands: at the top, inside a function, under
 `TYPE_CHECKING`. The package's face, `maskwright/__init__.py`, stands just above `mask`.
@@ -23,7 +23,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "src" / "maskwright"
 FACE = "__init__"
 LAYERS = (
     *("kernels", "errors", "json_faults", "limits", "resources", "user_cache", "key_digest"),
-    *("compiled", "sizing"),
+    "sizing",
     *("native", "instructions"),
     "model_options",
     *("grammar", "automaton", "vocab", "mask", "workbench", FACE, "instances", "processes"),
@@ -35,7 +35,7 @@ LAYERS = (
 KERNEL_NEEDS = frozenset({"torch", "triton", *sys.stdlib_module_names})
 # The references of JSON Schema documents, and the meta-schemas: pure Python, and quick to import.
 SCHEMA_NEEDS = frozenset({"referencing", "jsonschema_specifications"})
-GRAMMAR_NEEDS = frozenset({"numpy", "numba", "llvmlite", *SCHEMA_NEEDS, *sys.stdlib_module_names})
+GRAMMAR_NEEDS = frozenset({"numpy", *SCHEMA_NEEDS, *sys.stdlib_module_names})
 # The one module that needs an extra; nothing imports it but the option that asks for it.
 OF_AN_EXTRA = Path("server/observe/spans.py")
 HEAVY = frozenset({"torch", "triton", "transformers", "tokenizers", "safetensors", "starlette"})
@@ -72,7 +72,7 @@ def violations(layer: str, source: str) -> list[str]:
         elif layer == "kernels" and root not in KERNEL_NEEDS:
             wrong.append(f"{name}: kernels import torch and triton only")
         elif grammar_half and root not in GRAMMAR_NEEDS:
-            wrong.append(f"{name}: {layer} imports numpy and numba only")
+            wrong.append(f"{name}: {layer} imports numpy only")
     return wrong
 
 
@@ -113,7 +113,7 @@ def test_a_violation_is_caught(layer: str, source: str) -> None:
 @pytest.mark.parametrize(
     ("layer", "source"),
     [
-        ("mask", "import numpy as np\nimport numba\nfrom maskwright.vocab import Vocabulary"),
+        ("mask", "import numpy as np\nfrom maskwright.vocab import Vocabulary"),
         ("grammar", "from maskwright import errors, limits"),
         ("sampling", "import torch\nfrom maskwright.kernels.reference import apply_mask"),
         (

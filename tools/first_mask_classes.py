@@ -10,7 +10,7 @@ A schema with three properties is compiled, and its first mask computed, while a
 - records: named tuples and data classes of the package that are made, and of which no method runs;
 - modules and functions: those that run, compiled code and imports left out.
 
-Machine code is loaded, and the vocabulary is laid out, before: both happen once in a process. What
+The vocabulary is laid out before, once in a process. What
 compiling the schema takes is printed beside it, for comparison; it comes before the mask.
 """
 
@@ -103,7 +103,7 @@ def first_mask() -> tuple[Touched, Touched]:
     vocab = vocabulary()
     out = np.zeros(vocab.words, np.int32)
     unrelated = {"type": "object", "properties": {"other": {"type": "null"}}}
-    compile_json_schema(unrelated, vocabulary()).matcher().fill_mask(out)  # loads machine code
+    compile_json_schema(unrelated, vocabulary()).matcher().fill_mask(out)
 
     def compiled() -> None:
         grammars.append(compile_json_schema(SCHEMA, vocab))

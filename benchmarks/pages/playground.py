@@ -39,7 +39,7 @@ def main() -> None:
     options = arguments()
     schema, text = large_schema(options.fields), large_text(options.fields)
     lines = schema.count("\n") + 1
-    report = Report("playground", ("numba", "starlette"), lines=lines, bytes=len(text))
+    report = Report("playground", ("starlette",), lines=lines, bytes=len(text))
     draw = random.Random(1)
     with serving() as server, httpx.Client(base_url=server.url, timeout=60) as client:
         page = Page(client)

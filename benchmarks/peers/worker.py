@@ -18,7 +18,7 @@ from typing import Any, Final, Literal, get_args
 from benchmarks.peers.engines import ENGINES, Engine, allows
 from benchmarks.vocabularies import tekken
 
-THREADS: Final = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS", "MKL_NUM_THREADS")
+THREADS: Final = ("OMP_NUM_THREADS", "RAYON_NUM_THREADS", "MKL_NUM_THREADS")
 START_UP_S: Final = 300.0
 REST: Final = 16
 """Number of cases after which an engine's process collects garbage."""

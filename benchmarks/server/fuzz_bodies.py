@@ -54,7 +54,7 @@ class Tried:
 
 def main() -> int:
     options = arguments()
-    report = Report("fuzz_bodies", packages=("numba", "torch"), concurrency=options.concurrency)
+    report = Report("fuzz_bodies", packages=("torch",), concurrency=options.concurrency)
     with serving("--body-bytes", str(BODY_BYTES)) as server:
         before = server.resident_bytes()
         seeds = range(options.seed, options.seed + options.bodies)

@@ -50,7 +50,7 @@ class Outcome:
 
 def main() -> int:
     options = arguments()
-    report = Report("mixed_requests", packages=("numba", "torch"), concurrency=options.concurrency)
+    report = Report("mixed_requests", packages=("torch",), concurrency=options.concurrency)
     with serving() as server:
         before = server.resident_bytes()
         started = time.monotonic()

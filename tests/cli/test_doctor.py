@@ -4,17 +4,28 @@ import json
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from maskwright.cli import doctor
 from maskwright.models.batch_invariance import BatchInvariance
+from maskwright.vocab.array_cache import ArrayCache
 from tests.cli.conftest import Run
 
 
 def test_what_this_machine_is(run: Run) -> None:
     found = run("doctor", "--json")
     rows = {row["name"]: row for row in json.loads(found.stdout)["examined"]}
-    assert {"system", "cores", "python", "torch", "machine code", "gpu", "equal bits"} <= set(rows)
+    assert {
+        "system",
+        "cores",
+        "instructions",
+        "python",
+        "torch",
+        "vocabulary tables",
+        "gpu",
+        "equal bits",
+    } <= set(rows)
     assert found.returncode == (1 if any(row["advice"] for row in rows.values()) else 0)
 
 
@@ -41,10 +52,11 @@ def test_memory_is_read_from_the_system(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    for folder in (None, tmp_path / "file" / "compiled"):
-        [row] = doctor.machine_code(folder)
+    for folder in (None, tmp_path / "file" / "cache"):
+        row = doctor.tables(folder)
         assert "XDG_CACHE_HOME" in row.advice
-    (tmp_path / "code").mkdir()
-    (tmp_path / "code" / "a").write_bytes(bytes(3 << 20))
-    [row] = doctor.machine_code(tmp_path / "code")
-    assert (row.found, row.advice) == (f"1 files, 3 MiB in {tmp_path / 'code'}", "")
+    cache = tmp_path / "cache"
+    ArrayCache(cache, 32 * "0").arrays("name", lambda: {"a": np.zeros(3 << 17)})
+    (cache / "notes").write_text("mine")
+    row = doctor.tables(cache)
+    assert (row.found, row.advice) == (f"1 files, 3 MiB in {cache}", "")

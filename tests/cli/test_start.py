@@ -18,7 +18,7 @@ OTHER_SHAPES = (
     "maskwright.grammar.tools.tools",
     "maskwright.mask.compile.grammar",
 )
-COMPILERS = ("numpy", "numba", "llvmlite", "referencing", "maskwright.mask.grammar")
+COMPILERS = ("numpy", "referencing", "maskwright.mask.grammar")
 # To ask another server about records takes a client and a validator only.
 NOT_FOR_RECORDS = (*sorted({*SERVER, *COMPILERS} - {"httpx", "referencing"}), "pyarrow")
 LAYERS = ("--layers", "2", "--kv-heads", "2", "--head-dim", "64")

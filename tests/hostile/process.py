@@ -22,7 +22,7 @@ from maskwright.cli.serving.serve import serve
 
 ROOT: Final = Path(__file__).resolve().parent.parent.parent
 START_SECONDS: Final = 200.0
-"""Until a server is ready: the first start on a machine compiles."""
+"""Until a server is ready, on a machine that is busy with other tests."""
 STOP_SECONDS: Final = 20.0
 
 

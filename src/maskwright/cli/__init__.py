@@ -13,7 +13,6 @@
 - `simulation/`: The commands that simulate clusters.
 - `arguments`: Arguments of commands, declared at the parameters of a function.
 - `batch`: The command `batch`: ask a model about thousands of records.
-- `cache`: The command `cache`: look after what is kept in the user's cache.
 - `doctor`: The command `doctor`: say what this machine is, and what to do about it.
 - `generate`: The command `generate`: print one answer that has a shape.
 - `key`: The command `key`: make a key for a client.

@@ -1,6 +1,6 @@
 """Say what this machine is, and what to do where something slows Maskwright down or stops it.
 
-Looks at processors, memory, versions, the folder of machine code, the build of torch and a GPU; and
+Looks at processors, memory, versions, the folder of tables, the build of torch and a GPU; and
 tries on the demo model whether the bits of its results are independent of the batch.
 
 Exit code: 0 if there is nothing to do; 1 if there is something.
@@ -22,11 +22,13 @@ import torch
 from maskwright.cli.arguments import Option
 from maskwright.cli.options import JSON_HELP
 from maskwright.cli.output.style import coloured
-from maskwright.compiled import cache_folder
+from maskwright.instructions import AVAILABLE, INSTRUCTIONS
 from maskwright.models import DEMO_PATH, load
 from maskwright.models.batch_invariance import probe_batch_invariance
+from maskwright.user_cache import user_cache
+from maskwright.vocab.array_cache import kept_files
 
-PACKAGES: Final = ("maskwright", "numpy", "numba", "llvmlite", "torch", "transformers")
+PACKAGES: Final = ("maskwright", "numpy", "torch", "transformers")
 SCARCE_BYTES: Final = 2 << 30
 """Available memory below which little but the demo model can be served."""
 
@@ -40,7 +42,7 @@ class Examined(NamedTuple):
 
 
 def doctor(as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False) -> int:
-    rows = [*machine(), *versions(), *machine_code(cache_folder()), *torch_build(), bits()]
+    rows = [*machine(), *versions(), tables(user_cache()), *torch_build(), bits()]
     advised = [row for row in rows if row.advice]
     if as_json:
         print(json.dumps({"examined": [row._asdict() for row in rows]}, indent=2))
@@ -62,6 +64,7 @@ def machine() -> Iterator[Examined]:
     told = f"{usable} of {all_cores}" if usable != all_cores else f"{all_cores}"
     advice = "" if usable > 1 else "with a second core, grammars are compiled beside the model"
     yield Examined("cores", told, advice)
+    yield Examined("instructions", f"{INSTRUCTIONS}, of {', '.join(AVAILABLE)}")
     total, free = memory()
     if total:
         low = "stop other programs, or lower --kv-bytes" if free < SCARCE_BYTES else ""
@@ -89,21 +92,19 @@ def versions() -> Iterator[Examined]:
             yield Examined(package, "not installed", f"pip install {package}")
 
 
-def machine_code(folder: Path | None) -> Iterator[Examined]:
-    """Whether compiled functions can be kept for the next start."""
-    lost = "each start compiles for a minute; set XDG_CACHE_HOME to a folder that can be written"
+def tables(folder: Path | None) -> Examined:
+    """Whether what is computed once for each large vocabulary can be kept for the next start."""
+    lost = "each start computes them anew; set XDG_CACHE_HOME to a folder that can be written"
     if folder is None:
-        yield Examined("machine code", "there is no folder for it", lost)
-        return
+        return Examined("vocabulary tables", "there is no folder for them", lost)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass
-        sizes = [file.stat().st_size for file in folder.iterdir() if file.is_file()]
+        sizes = [file.stat().st_size for file in kept_files(folder)]
     except OSError as error:
-        yield Examined("machine code", f"{folder}: {error.strerror}", lost)
-        return
-    yield Examined("machine code", f"{len(sizes)} files, {sum(sizes) >> 20} MiB in {folder}")
+        return Examined("vocabulary tables", f"{folder}: {error.strerror}", lost)
+    return Examined("vocabulary tables", f"{len(sizes)} files, {sum(sizes) >> 20} MiB in {folder}")
 
 
 def torch_build() -> Iterator[Examined]:

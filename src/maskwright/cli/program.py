@@ -125,10 +125,6 @@ COMMANDS: Final = {
         "simulation.simulate",
         "Simulate a cluster under a load, and compare policies of scheduling.",
     ),
-    "cache": Subcommand(
-        "cache",
-        "Look after what Maskwright keeps in the user's cache: list it, verify it, or clear it.",
-    ),
     "doctor": Subcommand(
         "doctor",
         "Say what this machine is, and what to do where something slows Maskwright down or stops "
@@ -213,7 +209,7 @@ def _run(arguments: list[str]) -> int:
     if name not in COMMANDS:
         print(_unknown(name), file=sys.stderr)
         return USAGE_ERROR
-    with _without_collections(), progress("starting; the first start takes a minute"):
+    with _without_collections(), progress("starting"):
         module = importlib.import_module(f"maskwright.cli.{COMMANDS[name].module}")
     function = getattr(module, module.__name__.rpartition(".")[2])
     parser = CommandParser(f"maskwright {name}", module.__doc__ or "")

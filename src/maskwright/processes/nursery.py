@@ -45,7 +45,7 @@ _TEXT = b'{"text": "a\\n", "short": "a", "one": "ab", "numbers": [1, 2.5], "kind
 
 
 def warm_up(vocabulary: Vocabulary) -> None:
-    """Load what every grammar needs: compiled functions, and the tables of the vocabulary."""
+    """Make what every grammar needs, and import what is imported at its first use."""
     row = np.zeros(vocabulary.words, np.int32)
     for grammar, text in (
         (compile_json_schema(_SCHEMA, vocabulary), _TEXT),
