@@ -71,6 +71,11 @@ def named(value: Any) -> str:
     return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
 
 
+def first_line(error: BaseException) -> str:
+    """What an error of another library says at first; advice on how it is used comes after."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
 def amount(count: int, noun: str) -> str:
     """A number of things, as a message says it: "1 token", "2,000 tokens"."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -4,6 +4,7 @@ import json
 import pickle
 import re
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -219,11 +220,11 @@ REFUSED_THERE = [
         {"architectures": ["T5Model"], "model_type": "t5"},
         "T5Model .*not a decoder for text generation",
     ),
-    ({"model_type": "nonesuch"}, "nonesuch"),
+    ({"model_type": None}, "^Architecture LlamaForCausalLM .model_type None. is not supported: "),
+    ({"model_type": ["llama"]}, r"model_type \['llama'\]"),
     ({"quantization_config": {"quant_method": "gptq"}}, "LlamaForCausalLM.*quantised"),
     ({"rope_parameters": {"rope_type": "dynamic", "factor": 2.0}}, "rope type 'dynamic'"),
     ({"num_hidden_layers": 3}, "does not fill LlamaForCausalLM: missing keys: model.layers.2"),
-    ({"auto_map": {"AutoConfig": "x.C"}, "model_type": "other"}, "custom code"),
 ]
 
 
@@ -232,6 +233,48 @@ def test_refused_by_name_by_the_library_too(checkpoint: Path, changes: dict, mes
     edit(checkpoint, **changes)
     with pytest.raises(InputError, match=message):
         load(checkpoint, backend="transformers")
+
+
+@pytest.mark.parametrize("backend", ["auto", "transformers"])
+@pytest.mark.parametrize("own_code", [False, True])
+def test_an_architecture_that_nobody_knows_gets_no_advice_of_the_library(
+    checkpoint: Path, backend: Backend, own_code: bool
+) -> None:
+    changes = {"auto_map": {"AutoConfig": "x.C"}} if own_code else {}
+    edit(checkpoint, architectures=["NewForCausalLM"], model_type="new_kind", **changes)
+    with pytest.raises(InputError) as caught:
+        load(checkpoint, backend=backend)
+    assert str(caught.value) == (
+        "Architecture NewForCausalLM (model_type 'new_kind') is not supported: it is none of "
+        "LlamaForCausalLM, MistralForCausalLM, Qwen2ForCausalLM, Qwen3ForCausalLM, and "
+        f"transformers {version('transformers')}, which is installed, doesn't know it."
+        + " Code that comes with a checkpoint is never run."
+        * own_code
+    )
+    assert (caught.value.param, caught.value.code) == ("model", "unsupported_model")
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"hidden_size": "wide"}, "config.json"),  # a configuration that the library can't read
+        ({"num_attention_heads": 3}, "config.json"),
+    ],
+)
+def test_what_the_library_says_is_one_line(checkpoint: Path, changes: dict, text: str) -> None:
+    edit(checkpoint, **changes)
+    with pytest.raises(InputError, match=text) as caught:
+        load(checkpoint, backend="transformers")
+    assert "\n" not in str(caught.value)
+    assert caught.value.param == "model"
+
+
+def test_a_tokenizer_that_is_none_is_told(checkpoint: Path) -> None:
+    (checkpoint / "tokenizer.json").write_text('{"model": {"type": "None"}}')
+    with pytest.raises(InputError, match="its tokenizer can't be read: ") as caught:
+        load(checkpoint)
+    assert "\n" not in str(caught.value)
+    assert caught.value.param == "model"
 
 
 @pytest.mark.parametrize(

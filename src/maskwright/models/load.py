@@ -17,7 +17,7 @@ import torch
 from huggingface_hub import snapshot_download
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
-from maskwright.errors import InputError
+from maskwright.errors import InputError, first_line
 from maskwright.model_options import (
     BACKENDS,
     DEMO_PATH,
@@ -249,7 +249,7 @@ def _directory(path_or_id: str | Path) -> Path:
     try:
         return Path(snapshot_download(text, allow_patterns=patterns, ignore_patterns=["*/*"]))
     except (OSError, ValueError) as error:
-        reason = str(error).strip().splitlines()[0]
+        reason = first_line(error)
         raise InputError(
             f"{text} is neither a directory nor a checkpoint on the hub: {reason}",
             param="model",
@@ -262,7 +262,14 @@ def _read_tokenizer(directory: Path, raw: Mapping[str, Any]) -> PreTrainedTokeni
             f"{directory} has no tokenizer.json; a fast tokenizer is needed.", param="model"
         )
     chosen = PreTrainedTokenizerFast if _is_plain_llama(directory, raw) else AutoTokenizer
-    tokenizer = chosen.from_pretrained(directory, local_files_only=True)
+    try:
+        tokenizer = chosen.from_pretrained(directory, local_files_only=True)
+    except Exception as error:  # the library raises many kinds of errors for wrong files
+        raise InputError(
+            f"{directory}: its tokenizer can't be read: {type(error).__name__}: "
+            f"{first_line(error)}",
+            param="model",
+        ) from error
     if not isinstance(tokenizer, PreTrainedTokenizerFast):
         raise InputError(f"{directory}: its tokenizer is not a fast one.", param="model")
     return tokenizer

@@ -34,7 +34,8 @@ def test_replicas_are_replaced_and_end_with_the_command() -> None:
         again = httpx.post(f"{served.url}/v1/chat/completions", json=ASKED, timeout=PATIENCE)
         assert again.json()["choices"][0]["message"]["content"] == text
         wait_until(lambda: len(numbers()["w0"]) == 2)
-        assert "w1 memory: " in served.logged(), "the log of a replica has its name"
+        named = re.search(r"^w1 \S+ info: memory: ", served.logged(), re.MULTILINE)
+        assert named, "the log of a replica has its name"
         assert served.end(signal.SIGTERM) == 0
         for number in (numbers()["w0"][1], numbers()["w1"][0]):
             with pytest.raises(ProcessLookupError):

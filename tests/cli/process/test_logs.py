@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -94,14 +95,55 @@ def test_a_traceback_comes_last() -> None:
 def test_whose_records_are_written(
     form: Any, name: str, level: int, shown: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    with logging_as(form):
+        logging.getLogger(name).log(level, "a message")
+    assert ("a message" in capsys.readouterr().err) is shown
+
+
+@contextmanager
+def logging_as(form: Any) -> Iterator[None]:
+    """Log so while the block runs."""
     root, own = logging.getLogger(), logging.getLogger("maskwright")
     before = root.handlers[:], root.level, own.level
     try:
         root.handlers.clear()
         set_up_logs(form, "info")
-        logging.getLogger(name).log(level, "a message")
+        yield
     finally:
-        root.handlers[:], root.level = before[:2]
+        logging.captureWarnings(False)
+        root.handlers[:] = before[0]
         own.setLevel(before[2])
         root.setLevel(before[1])
-    assert ("a message" in capsys.readouterr().err) is shown
+
+
+def test_libraries_with_lines_of_their_own_are_logged_as_all_others(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    theirs, below = logging.getLogger("theirs"), logging.getLogger("theirs.below")
+    theirs.addHandler(logging.StreamHandler())
+    theirs.setLevel(logging.WARNING)
+    theirs.propagate = False
+    below.warning("before")
+    assert capsys.readouterr().err == "before\n"
+    with warnings.catch_warnings(), logging_as("json"):
+        warnings.simplefilter("always")
+        below.warning("a warning")
+        below.info("no warning")
+        warnings.warn("of Python", stacklevel=1)
+    told = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert [(each["logger"], each["level"]) for each in told] == [
+        ("theirs.below", "warning"),
+        ("py.warnings", "warning"),
+    ]
+    assert told[0]["message"] == "a warning"
+    assert "UserWarning: of Python" in told[1]["message"]
+
+
+def test_the_transformers_library_is_one_of_them(capsys: pytest.CaptureFixture[str]) -> None:
+    from transformers.utils.logging import get_logger  # noqa: PLC0415 - takes a second
+
+    logger = get_logger("transformers.tried")
+    with logging_as("json"):
+        logger.warning("a line")
+    (line,) = capsys.readouterr().err.splitlines()
+    assert json.loads(line)["message"] == "a line"

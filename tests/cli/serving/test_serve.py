@@ -21,7 +21,8 @@ from maskwright.engine import Engine, EngineConfig
 from maskwright.errors import InputError
 from maskwright.models import load
 from maskwright.server import ServerConfig
-from tests.bounds import PATIENCE
+from tests.api.served_process import served_process
+from tests.bounds import PATIENCE, wait_until
 from tests.cli.conftest import Run
 from tests.engine.tiny import save_checkpoint
 
@@ -63,9 +64,28 @@ def test_it_says_when_it_is_ready_and_how_to_try_it(tmp_path: Path) -> None:
         server.communicate()
     (trace,) = map(json.loads, traces.read_text().splitlines())
     assert (trace["model"], trace["finish_reason"]) == ("tried", "grammar_complete")
-    (line,) = (json.loads(line) for line in told.splitlines() if line.startswith("{"))
+    logged = [json.loads(line) for line in told.splitlines()]
+    assert logged[0]["message"].startswith("memory: ")
+    (line,) = (each for each in logged if "path" in each)
     assert (line["path"], line["status"]) == ("/v1/chat/completions", 200)
     assert line["request_id"] == trace["request_id"]
+
+
+def test_a_log_of_json_has_no_lines_of_libraries(tmp_path: Path) -> None:
+    """A model that the transformers library loads, which shows a bar, and a tokenizer that writes a
+    warning on a prompt longer than it says."""
+    tiny = save_checkpoint(tmp_path / "tiny", hidden_act="gelu")
+    settings = tiny / "tokenizer_config.json"
+    settings.write_text(json.dumps(json.loads(settings.read_text()) | {"model_max_length": 4}))
+    with served_process("--model", str(tiny), "--log-format", "json") as served:
+        body = {"prompt": "the cat sat " * 4, "max_tokens": 1}
+        answer = httpx.post(f"{served.url}/v1/completions", json=body, timeout=PATIENCE)
+        assert answer.status_code == 200
+        wait_until(lambda: '"path"' in served.logged())
+        told = served.logged()
+    logged = [json.loads(line) for line in told.splitlines()]
+    assert {each["logger"].partition(".")[0] for each in logged} >= {"maskwright"}
+    assert [each["path"] for each in logged if "path" in each] == ["/v1/completions"]
 
 
 @pytest.mark.parametrize("blocks", [1, 2])

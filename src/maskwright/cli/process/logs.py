@@ -11,11 +11,17 @@ from maskwright.server.exchange import CURRENT
 
 
 def set_up_logs(form: LogFormat, level: LogLevel) -> None:
-    """Log to stderr: records of this package from `level` on, those of others from warnings on."""
+    """Log to stderr: records of this package from `level` on, those of others from warnings on.
+    Libraries that are imported and write their own lines, and Python's warnings, are logged too."""
     handler = logging.StreamHandler()
     handler.setFormatter(JsonLines() if form == "json" else TextLines())
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     logging.getLogger("maskwright").setLevel(level.upper())
+    for logger in logging.root.manager.loggerDict.values():
+        if isinstance(logger, logging.Logger) and logger.handlers and not logger.propagate:
+            logger.handlers.clear()
+            logger.propagate = True
+    logging.captureWarnings(True)
 
 
 class TextLines(logging.Formatter):

@@ -3,8 +3,8 @@ before this module is imported."""
 
 from __future__ import annotations
 
+import logging
 import socket
-import sys
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -13,6 +13,7 @@ from typing import cast
 
 import uvicorn
 from starlette.applications import Starlette
+from transformers.utils.logging import disable_progress_bar
 
 from maskwright.cli.output.progress import progress
 from maskwright.cli.process.bounded_http import BoundedHttp
@@ -31,6 +32,7 @@ from maskwright.server import ServerConfig, create_app
 from maskwright.server.access.keys import KeyRing, check_classes
 from maskwright.vocab import Vocabulary
 
+_log = logging.getLogger(__name__)
 SHUTDOWN_SECONDS = 5
 """Time for connections to close at the end, in seconds."""
 
@@ -44,6 +46,8 @@ def start(
 ) -> None:
     """Serve at a bound socket until a signal ends it. The sinks of traces are closed at the end."""
     set_up_logs(web.log_format, web.log_level)
+    if web.log_format == "json":
+        disable_progress_bar()
     with ExitStack() as closing:
         for sink in web.sinks:
             closing.callback(sink.close)
@@ -55,7 +59,7 @@ def start(
         # The grammar processes are forked before the engine has memory and threads.
         processes = closing.enter_context(grammar_work(loaded.vocab, *work))
         engine = closing.enter_context(Engine(loaded, config, chosen.adapters))
-        print(f"memory: {engine.capacity.report()}", file=sys.stderr)
+        _log.info("memory: %s", engine.capacity.report())
         closing.enter_context(collecting(lambda: engine.idle))
         # After `collecting` has frozen what there is: this makes tables of grammars, which are
         # replaced later, and what is frozen would never be freed.

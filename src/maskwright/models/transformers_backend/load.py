@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, cast
 
 import torch
 from transformers import AutoConfig, PreTrainedConfig, PreTrainedModel
+from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING
+from transformers.utils.logging import (
+    disable_progress_bar,
+    enable_progress_bar,
+    is_progress_bar_enabled,
+)
 
-from maskwright.errors import InputError
+from maskwright.errors import InputError, first_line
+from maskwright.models.config import ARCHITECTURES, read_json
 from maskwright.models.transformers_backend.decoder import TransformersDecoder
 from maskwright.models.transformers_backend.device_check import check_attention
 from maskwright.models.transformers_backend.guard import check_supported, unsupported
@@ -28,18 +38,20 @@ def load_transformers(
     check_architecture(kind, config)
     weight_files(directory)
     try:
-        loaded: Any = kind.from_pretrained(
-            directory,
-            config=config,
-            dtype=dtype,
-            attn_implementation="eager",
-            use_safetensors=True,
-            local_files_only=True,
-            output_loading_info=True,
-        )
+        with _without_progress_bar():
+            loaded: Any = kind.from_pretrained(
+                directory,
+                config=config,
+                dtype=dtype,
+                attn_implementation="eager",
+                use_safetensors=True,
+                local_files_only=True,
+                output_loading_info=True,
+            )
     except Exception as error:  # the library raises many kinds of errors for wrong files
         raise InputError(
-            f"The checkpoint could not be loaded: {type(error).__name__}: {error}", param="model"
+            f"The checkpoint could not be loaded: {type(error).__name__}: {first_line(error)}",
+            param="model",
         ) from error
     model, told = cast(tuple[PreTrainedModel, dict[str, Any]], loaded)
     for what in ("missing_keys", "mismatched_keys", "error_msgs"):
@@ -53,6 +65,18 @@ def load_transformers(
     if device.type == "cpu":
         return TransformersDecoder(model)
     return _on_device(model, device)
+
+
+@contextmanager
+def _without_progress_bar() -> Generator[None]:
+    """Keep the library from writing bars to standard error, between the lines of a log."""
+    shown = is_progress_bar_enabled()
+    disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            enable_progress_bar()
 
 
 def _on_device(model: PreTrainedModel, device: torch.device) -> TransformersDecoder:
@@ -71,12 +95,28 @@ def _on_device(model: PreTrainedModel, device: torch.device) -> TransformersDeco
 
 
 def _config(directory: Path) -> PreTrainedConfig:
+    _check_known(read_json(directory / "config.json"))
     try:
         return AutoConfig.from_pretrained(directory, local_files_only=True, trust_remote_code=False)
     except Exception as error:  # a configuration class may raise anything for a wrong value
         raise unsupported(
-            f"The transformers library can't read config.json: {str(error).strip()}"
+            f"The transformers library can't read config.json: {first_line(error)}"
         ) from error
+
+
+def _check_known(raw: Mapping[str, Any]) -> None:
+    """Raise `InputError` for a type of model that the library doesn't know: the library's own
+    message advises to install it from its repository, or to run the checkpoint's code."""
+    kind = raw.get("model_type")
+    if isinstance(kind, str) and kind in CONFIG_MAPPING:
+        return
+    named = ", ".join(map(str, raw.get("architectures") or ())) or "none named"
+    own = " Code that comes with a checkpoint is never run." if raw.get("auto_map") else ""
+    raise unsupported(
+        f"Architecture {named} (model_type {kind!r}) is not supported: it is none of "
+        f"{', '.join(ARCHITECTURES)}, and transformers {version('transformers')}, which is "
+        f"installed, doesn't know it.{own}"
+    )
 
 
 def _model_class(config: PreTrainedConfig) -> type[PreTrainedModel]:
