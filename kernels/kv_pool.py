@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
+from mmap import MAP_ANONYMOUS, MAP_PRIVATE, mmap
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -27,8 +27,6 @@ from maskwright.kernels.kv_bytes import KvDtype
 _CODES = {"int8": torch.int8, "fp8": torch.float8_e4m3fn}
 _LARGEST = {torch.int8: 127.0, torch.float8_e4m3fn: 448.0}
 _SCALE = torch.float32
-_ALIGNMENT = 64
-"""Bytes of a line of the cache, as `torch` aligns its own memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +69,8 @@ def _untouched_zeros(shape: Sequence[int], dtype: torch.dtype) -> Tensor:
     """Return zeros on the CPU, in memory that the system provides, zeroed, page by page as it is
     first written; `torch.zeros` writes all of it."""
     nbytes = prod(shape) * dtype.itemsize
-    memory = np.zeros(nbytes + _ALIGNMENT, np.uint8)
-    begin = -memory.ctypes.data % _ALIGNMENT
-    return torch.from_numpy(memory[begin : begin + nbytes]).view(dtype).view(*shape)
+    memory = mmap(-1, max(1, nbytes), flags=MAP_PRIVATE | MAP_ANONYMOUS)
+    return torch.frombuffer(memory, dtype=torch.uint8)[:nbytes].view(dtype).view(*shape)
 
 
 def clear_blocks(pool: KvPool, blocks: Sequence[int]) -> None:
