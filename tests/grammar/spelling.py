@@ -13,6 +13,7 @@ from maskwright.grammar.rules.tree import (
     Capture,
     Choice,
     Concat,
+    Cut,
     Expression,
     JsonValue,
     Ref,
@@ -75,6 +76,8 @@ class Reader:
                         yield end, (*captured, (name, inside))
             case Ref(name=name):
                 yield from self._from(self._rules[name], start)
+            case Cut(body=body):  # the readings that it gives up are among the others
+                yield from self._from(body, start)
             case _:
                 assert_never(expression)
 

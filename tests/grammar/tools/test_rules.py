@@ -17,7 +17,7 @@ FORMAT = ToolFormat(
     begin=("!",),
     separator=(",",),
     end=(".",),
-    reasoning=("(", "$text", ")"),
+    reasoning=("(", ")"),
     trigger="!",
 )
 NAMES = ("at", "atlas", "atom", "b")

@@ -277,18 +277,6 @@ def test_words_and_calls_under_each_choice(format: str) -> None:
             assert captured[0] == ("text", words)
 
 
-def test_reasoning_comes_first() -> None:
-    one, _ = FORMATS["hermes"]
-    for special in ({}, {"<think>": 0, "</think>": 1}):
-        answers = Answers("hermes", auto(), special, reasoning="section")
-        [captured] = answers.readings(f"<think>\nHm.\n</think>\n\n{one}")
-        assert captured[0] == ("reasoning", "Hm.")
-        assert not answers.readings(one)
-        answers = Answers("hermes", auto(), special, reasoning="begun")
-        [captured] = answers.readings(f"Hm.\n</think>\n\n{one}")
-        assert captured[0] == ("reasoning", "Hm.")
-
-
 def test_stop_strings_end_words_and_may_stand_in_arguments() -> None:
     one, _ = FORMATS["hermes"]
     for special in ({}, {"<tool_call>": 0, "</tool_call>": 1}):

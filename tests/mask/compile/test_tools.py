@@ -10,6 +10,7 @@ import pytest
 
 from maskwright import Grammar, Vocabulary, compile_tools
 from maskwright.errors import InputError, SchemaError, UnsatisfiableSchemaError
+from maskwright.grammar.tools.formats import tool_format, tool_format_names
 from maskwright.mask import CaptureEnded, JsonResponse, RegexResponse
 from tests.grammar.tools.test_tools import FORMATS
 from tests.grammar.tools.test_tools import WEATHER as WEATHER_OF_DAYS
@@ -152,6 +153,55 @@ def test_reasoning_between_marks(
     )
     read = [text for text in accepted + rejected if read_bytes(grammar, text)]
     assert read == accepted
+
+
+MARKS = {
+    name: marks
+    for name in tool_format_names()
+    if (marks := tool_format(name).reasoning) is not None and name != "harmony"
+}
+BREAKS = [
+    ("", "", ""),
+    ("\n", "\n", "\n\n"),
+    ("\n", "", "\n"),
+    ("", "\n\n", ""),
+    (" ", "\n ", "\n"),
+]
+
+
+@pytest.mark.parametrize("format", MARKS)
+@pytest.mark.parametrize("breaks", BREAKS, ids=repr)
+def test_reasoning_ends_at_the_mark_of_the_format(
+    breaks: tuple[str, str, str], format: str
+) -> None:
+    """However many line breaks stand beside the marks."""
+    (begin, end), (first, last, between) = MARKS[format], breaks
+    thought = f"{first}Hm.{last}"
+    one, _ = FORMATS[format]
+    for reasoning, before in (("section", begin), ("begun", ""), ("optional", begin)):
+        options: Any = {"format": format, "reasoning": reasoning, "whitespace": "spaced"}
+        grammar = compile_tools([WEATHER_OF_DAYS, NOW], "auto", EVERY_BYTE, **options)
+        for answer, name in (("So.", "text"), (one, "call:weather")):
+            matcher = grammar.matcher()
+            text = f"{before}{thought}{end}{between}{answer}".encode()
+            assert matcher.accept_bytes(text) == len(text)
+            events = matcher.events(final=True)
+            ended = [each for each in events if isinstance(each, CaptureEnded)]
+            assert ended[0] == CaptureEnded("reasoning", thought)
+            assert name in [each.name for each in ended]
+            if name == "text":
+                assert ended[-1] == CaptureEnded("text", "So.")
+        missing = f"{before}{thought}{end[:-1]}{between}So."
+        assert not matches(grammar, missing) or (reasoning, before) == ("optional", "")
+
+
+def test_reasoning_of_a_format_that_marks_the_answer_too() -> None:
+    grammar = compile_tools([NOW], "auto", EVERY_BYTE, format="harmony", reasoning="section")
+    text = (
+        "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant%s<|channel|>final<|message|>So"
+    )
+    assert matches(grammar, text % "")
+    assert not matches(grammar, text % "\n")
 
 
 def read_bytes(grammar: Grammar, text: str) -> bool:

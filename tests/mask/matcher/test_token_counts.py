@@ -16,6 +16,7 @@ from maskwright import (
     compile_tools,
 )
 from maskwright.errors import InputError, StructuralTagError
+from maskwright.grammar.tools.formats import tool_format
 from tests.grammar.tools.test_tools import WEATHER
 from tests.mask.compile.test_tags import tag_of
 from tests.matching import EVERY_BYTE, allowed, matches, vocabulary

@@ -19,7 +19,7 @@ Template = tuple[str, ...]
 """Texts and placeholders (`$name`) in alternation."""
 
 _FOLDER: Final = files("maskwright.grammar.tools") / "tool_formats"
-_TEMPLATES: Final = ("call", "parameter", "begin", "separator", "end", "text", "reasoning")
+_TEMPLATES: Final = ("call", "parameter", "begin", "separator", "end", "text")
 _PLACEHOLDER: Final = re.compile(r"(\$[a-z]+)")
 
 
@@ -40,8 +40,8 @@ class ToolFormat:
     """After the last call."""
     text: Template = ("$text",)
     """An answer without calls."""
-    reasoning: Template = ()
-    """A reasoning section before the answer; empty if the family has none."""
+    reasoning: tuple[str, str] | None = None
+    """The marks around a reasoning section before the answer; None if the family has none."""
     parallel: bool = True
     """Whether an answer may contain several calls."""
     literals: Literal["json", "python"] = "json"
@@ -60,8 +60,11 @@ def tool_format(name: str) -> ToolFormat:
         known = ", ".join(tool_format_names())
         raise InputError(f"there is no tool format {name!r}; there are {known}", param="format")
     data = tomllib.loads((_FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
-    templates = {key: _template(value) for key, value in data.items() if key in _TEMPLATES}
+    templates = {key: template_of(value) for key, value in data.items() if key in _TEMPLATES}
     plain = {key: value for key, value in data.items() if key not in _TEMPLATES}
+    if "reasoning" in plain:
+        begin, end = plain["reasoning"]
+        plain["reasoning"] = (begin, end)
     format = ToolFormat(name, **templates, **plain)
     return format if format.trigger else replace(format, trigger=_first_text(format))
 
@@ -73,7 +76,8 @@ def tool_format_names() -> tuple[str, ...]:
     return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
 
 
-def _template(text: str) -> Template:
+def template_of(text: str) -> Template:
+    """Return the texts and placeholders of a template."""
     return tuple(part for part in _PLACEHOLDER.split(text) if part)
 
 

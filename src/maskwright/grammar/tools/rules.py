@@ -60,10 +60,9 @@ class ToolRules:
     stop: tuple[str, ...] = ()
     """Strings that end free text. They are not part of it, and may occur in arguments."""
     reasoning_tokens: int | None = None
-    """Upper bound on the tokens of a reasoning section, at least one; None for no bound."""
+    """Upper bound on the tokens of a reasoning section; None for no bound."""
     reasoning_marks: tuple[str, str] | None = None
-    """The strings or special tokens around a reasoning section, after which up to two line breaks
-    may stand; None for those of the format."""
+    """The strings or special tokens around a reasoning section; None for those of the format."""
     _texts: dict[str, Expression] = field(default_factory=dict[str, Expression], init=False)
 
     def expression(
@@ -85,9 +84,10 @@ class ToolRules:
                 said = self._calls(choice.tools, parallel, "")
             case "one":
                 said = self._calls(choice.tools, False, "")
-        if reasoning == "none" or not (self.format.reasoning or self.reasoning_marks):
+        marks = self.reasoning_marks or self.format.reasoning
+        if reasoning == "none" or marks is None:
             return said
-        section = self._reasoning(reasoning)
+        section = self._reasoning(reasoning, *marks)
         if reasoning == "optional":
             section = Choice((section, Concat(())))
         return series(section, said)
@@ -226,20 +226,18 @@ class ToolRules:
         """Return the choice among the texts, each followed by its expression, as a trie."""
         return _trie(named, names_in("\n".join(named), self.special))
 
-    def _reasoning(self, reasoning: Reasoning) -> Expression:
-        """Return the reasoning section, without its beginning if the prompt contains that. What
-        begins like an optional section is one, whatever else it may be."""
-        template, after = self.format.reasoning, Concat(())
-        if self.reasoning_marks is not None:
-            begin, end = self.reasoning_marks
-            template, after = (begin, "$text", end), _line_breaks()
-        at = template.index("$text")
-        end = "".join(template[at + 1 :])
-        before = "" if reasoning == "begun" else "".join(template[:at])
+    def _reasoning(self, reasoning: Reasoning, begin: str, end: str) -> Expression:
+        """Return the reasoning section between its marks, without the first one if the prompt
+        contains that. What begins like an optional section is one, whatever else it may be."""
+        before = "" if reasoning == "begun" else begin
         head, tail = literal(before, self.special), literal(end, self.special)
+        # A family that marks the answer as well has no line breaks before that mark.
+        after = _line_breaks() if self.format.text == ("$text",) else Concat(())
         if reasoning == "optional" and isinstance(head, Terminal):
             head = Cut(head)
-        if isinstance(tail, Terminal):
+        if self.reasoning_tokens == 0:
+            text = series(Capture("reasoning", Concat(())), tail)
+        elif isinstance(tail, Terminal):
             text = Capture("reasoning", self._bounded(text_until(end), len(end)), tail=end)
         else:
             text = series(Capture("reasoning", self._bounded(text_without(), 0)), tail)
@@ -261,7 +259,8 @@ class ToolRules:
 
 
 def _line_breaks() -> Expression:
-    """Return up to two line breaks, which belong to nothing that may begin with one."""
+    """Return up to two line breaks, as families write them between reasoning and answer. They
+    belong to nothing that may begin with one."""
     line_break = Cut(Terminal(words(["\n"])))
     more = Choice((series(line_break, line_break), line_break))
     return Choice((more, Concat(())))

@@ -71,8 +71,8 @@ def compile_tools(
     )
     if reasoning not in get_args(Reasoning):
         raise InputError(f"reasoning is one of {', '.join(get_args(Reasoning))}", param="reasoning")
-    if reasoning_tokens is not None and reasoning_tokens < 1:
-        raise InputError("reasoning_tokens must be at least 1", param="reasoning_tokens")
+    if reasoning_tokens is not None and reasoning_tokens < 0:
+        raise InputError("reasoning_tokens must be at least 0", param="reasoning_tokens")
     parts = Parts(
         whitespace,
         property_order,
