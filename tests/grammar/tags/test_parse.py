@@ -11,6 +11,7 @@ from maskwright.errors import StructuralTagError
 from maskwright.grammar.tags.parse import MOST_DEPTH, MOST_REPEATS, parse_tag
 from maskwright.grammar.tags.tree import (
     AnyText,
+    AnyToken,
     AnyTokens,
     ConstString,
     Format,
@@ -75,6 +76,13 @@ TRIGGERED = {"type": "triggered_tags", "triggers": ["<a"], "tags": [named("<a>")
             AnyText(("x",), 3, None, "/format"),
         ),
         ({"type": "any_text", "max_tokens": 5}, AnyText((), None, 5, "/format")),
+        (
+            {"type": "exclude_token", "exclude_tokens": [7]},
+            AnyToken((Token(7, "/format/exclude_tokens/0"),), "/format"),
+        ),
+        ({"type": "exclude_token"}, AnyToken((), "/format")),
+        ({"type": "any_text", "max_tokens": -1, "max_chars": -1}, AnyText(pointer="/format")),
+        ({"type": "any_tokens", "max_tokens": -1}, AnyTokens((), None, "/format")),
         (
             {"type": "any_tokens", "exclude_tokens": ["<|end|>", 7], "max_tokens": 2},
             AnyTokens(
@@ -187,7 +195,7 @@ def test_the_older_spelling() -> None:
             "/format/type",
             "unknown format 'word'; known are const_string",
         ),
-        ({"type": "exclude_token", "token": 1}, "/format/type", "use any_tokens"),
+        ({"type": "exclude_token", "token": 1}, "/format/token", "unknown field"),
         ({**A, "extra": 1}, "/format/extra", "unknown field 'extra'; known here: type, value"),
         ({"type": "const_string", "value": 1}, "/format/value", "value must be a string"),
         ({"type": "or", "elements": []}, "/format/elements", "elements"),

@@ -189,6 +189,24 @@ CASES += [
         [f"<t>{DONE}", f"<t>a{CALL}b{DONE}"],
         [f"<t>{DONE}{DONE}", f"<t>a{CALL}b"],
     ),
+    (
+        "one token",
+        {"type": "exclude_token", "exclude_tokens": ["<|call|>"]},
+        ["a", DONE],
+        ["", CALL, DONE * 2, f"a{DONE}"],
+    ),
+    (
+        "one token up to a text",
+        tag("<t>", {"type": "exclude_token"}, "!"),
+        ["<t>a!", f"<t>{CALL}!"],
+        ["<t>!", "<t>a!!", f"<t>{CALL}a!", "<t>a"],
+    ),
+    (
+        "one token up to a token",
+        tag("<t>", {"type": "exclude_token", "exclude_tokens": [0]}, "<|done|>"),
+        [f"<t>a{DONE}"],
+        [f"<t>{DONE}", f"<t>{CALL}{DONE}", f"<t>{DONE}{DONE}"],
+    ),
     ("no tokens at all", {"type": "any_tokens", "max_tokens": 0}, [""], ["a", CALL]),
     (
         "at least",
@@ -287,13 +305,23 @@ REFUSED: list[tuple[Any, str, str]] = [
     ({"format": {"type": "token", "token": "<|x|>"}}, "/format/token", "no special token"),
     ({"format": {"type": "token", "token": 4}}, "/format/token", "not in the vocabulary"),
     ({"format": {"type": "token", "token": 3}}, "/format/token", "part of a character"),
-    ({"format": {"type": "exclude_token"}}, "/format/type", "use any_tokens"),
+    (
+        {"format": {"type": "exclude_token", "exclude_tokens": [2]}},
+        "/format/exclude_tokens/0",
+        "no special token",
+    ),
+    (
+        {"format": {"type": "sequence", "elements": [{"type": "exclude_token"}, NUMBER]}},
+        "/format/elements/0",
+        "certain where the text ends",
+    ),
     (
         {"format": {"type": "any_tokens", "exclude_tokens": [0, 2]}},
         "/format/exclude_tokens/1",
         "no special token",
     ),
-    ({"format": {"type": "any_tokens", "max_tokens": -1}}, "/format/max_tokens", "a count"),
+    ({"format": {"type": "any_tokens", "max_tokens": -2}}, "/format/max_tokens", "a count"),
+    ({"format": {"type": "any_text", "max_chars": -2}}, "/format/max_chars", "a count"),
     ({"format": {"type": "dispatch", "rules": []}}, "/format/rules", "something in it"),
     ({"format": {"type": "dispatch", "rules": [["a"]]}}, "/format/rules/0", "a pattern and"),
     ({"format": {"type": "dispatch", "rules": [[1, X]]}}, "/format/rules/0/0", "a string"),
@@ -314,9 +342,9 @@ REFUSED: list[tuple[Any, str, str]] = [
         "is excluded",
     ),
     (
-        {"format": {"type": "json_schema", "json_schema": {}, "style": "deepseek_xml"}},
+        {"format": {"type": "json_schema", "json_schema": {}, "style": "yaml"}},
         "/format/style",
-        "use one of json, qwen_xml, minimax_xml, glm_xml",
+        "use one of json, qwen_xml, minimax_xml, glm_xml, deepseek_xml, cohere_xml, kimi_k3_xml",
     ),
     (
         {"format": {"type": "json_schema", "json_schema": {}, "excludes": ["a"]}},

@@ -12,16 +12,17 @@ from maskwright.grammar.schema.parse import ParseOptions, parse_schema
 from maskwright.grammar.shape.shapes import Shapes
 from maskwright.grammar.tools.arguments import Parameters
 from maskwright.grammar.tools.members import DeclaredMembers
+from maskwright.grammar.tools.styles import ParameterStyle
 from tests.grammar.spelling import Captured, Reader
 
-TEMPLATE = ("<", "$key", ">", "$value", "</>")
+STYLE = ParameterStyle(("<", "$key", ">", "$value", "</>"))
 
 
 def readings(schema: Any, text: str) -> set[Captured]:
     """What each reading of `text` as parameters captures; any JSON array or object is a value."""
     root = parse_schema(schema, ParseOptions()).root
     expression = Parameters(
-        TEMPLATE, {}, DeclaredMembers(Shapes(), "one by one"), JsonValue
+        STYLE, {}, DeclaredMembers(Shapes(), "one by one"), JsonValue
     ).expression(root)
     return Reader(text, lambda _, value: isinstance(value, list | dict)).readings(expression)
 
@@ -94,5 +95,5 @@ def test_a_map_of_parameters_is_refused_and_members_left_out_are_listed() -> Non
     for schema, narrowed in schemas:
         members = DeclaredMembers(Shapes(), "one by one")
         root = parse_schema(schema, ParseOptions()).root
-        Parameters(TEMPLATE, {}, members, JsonValue).expression(root)
+        Parameters(STYLE, {}, members, JsonValue).expression(root)
         assert list(members.narrowed) == narrowed

@@ -17,6 +17,7 @@ from maskwright.grammar.tools.formats import tool_format, tool_format_names
 from maskwright.grammar.tools.members import DeclaredMembers
 from maskwright.grammar.tools.python_arguments import PythonArguments
 from maskwright.grammar.tools.rules import Reasoning, ToolRules
+from maskwright.grammar.tools.styles import ParameterStyle, parameter_style
 from maskwright.grammar.tools.tools import Tool, ToolChoice, parse_tool_choice, parse_tools
 from tests.grammar.spelling import SPECIAL, Captured, Reader
 
@@ -68,7 +69,7 @@ class Answers:
             ).expression(root)
         if self._format.parameter:
             parameters = Parameters(
-                self._format.parameter,
+                ParameterStyle(self._format.parameter),
                 self._special,
                 DeclaredMembers(Shapes(), "one by one"),
                 JsonValue,
@@ -298,10 +299,10 @@ def test_string_parameters_stand_as_they_are() -> None:
 
 def test_parameters_that_cant_be_said_one_by_one_are_refused() -> None:
     schema = parse_schema({"minProperties": 3, "properties": {"a": {}, "b": {}}}, ParseOptions())
-    template = tool_format("qwen_coder").parameter
+    style = parameter_style("qwen_xml")
     members = DeclaredMembers(Shapes(), "one by one")
     with pytest.raises(UnsupportedSchemaError, match="minProperties"):
-        Parameters(template, {}, members, JsonValue).expression(schema.root)
+        Parameters(style, {}, members, JsonValue).expression(schema.root)
 
 
 @pytest.mark.parametrize(

@@ -33,25 +33,32 @@ def thought(tokens: int, end: Any = "<e", **more: Any) -> Any:
     return {"type": "tag", "begin": "b", "content": text, "end": end}
 
 
+def one(end: Any = "<e") -> Any:
+    return {"type": "tag", "begin": "b", "content": {"type": "exclude_token"}, "end": end}
+
+
 def then(*formats: Any) -> Any:
     return {"type": "sequence", "elements": list(formats)}
 
 
 END = {"type": "const_string", "value": "!"}
 
-CASES: list[tuple[str, Any, tuple[str, ...], int, int | None]] = [
-    # name, format, ends, max_tokens, max_chars
-    ("none", thought(0), ("<e",), 0, None),
-    ("one", thought(1), ("<e",), 1, None),
-    ("two", thought(2), ("<e",), 2, None),
-    ("two, of few characters", thought(2, max_chars=1), ("<e",), 2, 1),
-    ("two ends", thought(2, ["<e", "xx"]), ("<e", "xx"), 2, None),
-    ("an end in the other", thought(1, ["<e", "x<e"]), ("<e", "x<e"), 1, None),
-    ("an end that overlaps itself", thought(2, "<<e"), ("<<e",), 2, None),
+CASES: list[tuple[str, Any, tuple[str, ...], int, range]] = [
+    # name, format, ends, max_tokens, how many characters it may have
+    ("none", thought(0), ("<e",), 0, range(LONGEST)),
+    ("one", thought(1), ("<e",), 1, range(LONGEST)),
+    ("two", thought(2), ("<e",), 2, range(LONGEST)),
+    ("two, of few characters", thought(2, max_chars=1), ("<e",), 2, range(2)),
+    ("two ends", thought(2, ["<e", "xx"]), ("<e", "xx"), 2, range(LONGEST)),
+    ("an end in the other", thought(1, ["<e", "x<e"]), ("<e", "x<e"), 1, range(LONGEST)),
+    ("an end that overlaps itself", thought(2, "<<e"), ("<<e",), 2, range(LONGEST)),
+    ("just one", one(), ("<e",), 1, range(1, LONGEST)),
+    ("just one, two ends", one(["<e", "ee"]), ("<e", "ee"), 1, range(1, LONGEST)),
+    ("just one, an end that overlaps itself", one("<<e"), ("<<e",), 1, range(1, LONGEST)),
 ]
 
 
-def fits(sequence: tuple[str, ...], ends: tuple[str, ...], tokens: int, most: int | None) -> bool:
+def fits(sequence: tuple[str, ...], ends: tuple[str, ...], tokens: int, sizes: range) -> bool:
     """Whether the tokens spell `b`, a text, the first end and `!`, with few enough in the text."""
     text = "".join(sequence)
     if not (text.startswith("b") and text.endswith("!")):
@@ -66,7 +73,7 @@ def fits(sequence: tuple[str, ...], ends: tuple[str, ...], tokens: int, most: in
     if not stops or min(stops)[0] != len(inside):
         return False
     size = len(inside) + min(stops)[1]
-    if most is not None and size > most:
+    if size not in sizes:
         return False
     held = at = 0
     for token in sequence:
@@ -94,11 +101,11 @@ def may_fit(sequence: tuple[str, ...], ends: tuple[str, ...], tokens: int) -> bo
     return held <= tokens
 
 
-def texts(ends: tuple[str, ...], tokens: int, most: int | None) -> set[tuple[str, ...]]:
+def texts(ends: tuple[str, ...], tokens: int, sizes: range) -> set[tuple[str, ...]]:
     """All sequences of up to `LONGEST` tokens that fit."""
 
     def longer(sequence: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-        if sequence and fits(sequence, ends, tokens, most):
+        if sequence and fits(sequence, ends, tokens, sizes):
             yield sequence
         if len(sequence) < LONGEST and may_fit(sequence, ends, tokens):
             for token in ALL:
@@ -112,13 +119,13 @@ def id_of(token: str) -> int:
 
 
 @pytest.mark.parametrize(
-    ("format", "ends", "tokens", "most"), [c[1:] for c in CASES], ids=[c[0] for c in CASES]
+    ("format", "ends", "tokens", "sizes"), [c[1:] for c in CASES], ids=[c[0] for c in CASES]
 )
 def test_masks_hold_what_the_definition_allows(
-    format: Any, ends: tuple[str, ...], tokens: int, most: int | None
+    format: Any, ends: tuple[str, ...], tokens: int, sizes: range
 ) -> None:
     grammar = compile_structural_tag(tag_of(then(format, END)), VOCAB)
-    fitting = texts(ends, tokens, most)
+    fitting = texts(ends, tokens, sizes)
     beginnings = {s[:n] for s in fitting for n in range(len(s) + 1)}
     seen = 0
     for beginning in sorted(beginnings):
@@ -141,6 +148,40 @@ def test_masks_hold_what_the_definition_allows(
                 assert following.min_tokens < needed
         seen += 1
     assert seen > 5
+
+
+def test_one_token_alone_may_be_any() -> None:
+    """The whole output: one token, of text or special; the rest of a character follows."""
+    vocab = Vocabulary(
+        (b"a", b"ab", b"\xc3", b"\xa9", b"<|x|>", b"<|y|>", b""), special=[4, 5], eos=6
+    )
+    grammar = compile_structural_tag(
+        tag_of({"type": "exclude_token", "exclude_tokens": ["<|y|>"]}), vocab
+    )
+    assert allowed(grammar.matcher()) == {0, 1, 2, 4}
+    for token, following in ((0, {6}), (1, {6}), (4, {6}), (2, {3})):
+        matcher = grammar.matcher()
+        assert matcher.accept(token)
+        assert allowed(matcher) == following
+    assert matcher.accept(3)
+    assert allowed(matcher) == {6}
+
+
+@pytest.mark.parametrize("name", ["any_text", "any_tokens"])
+def test_minus_one_is_no_bound(name: str) -> None:
+    format = {"type": name, "max_tokens": -1}
+    grammar = compile_structural_tag(tag_of(format), VOCAB)
+    unbounded = compile_structural_tag(tag_of({"type": name}), VOCAB)
+    for text in ("", "b" * 99):
+        assert matches(grammar, text)
+        assert matches(unbounded, text)
+    beside = then({"type": "regex", "pattern": "b*"}, format)  # where none could be counted
+    assert matches(compile_structural_tag(tag_of(beside), VOCAB), "bx")
+    if name == "any_text":
+        few = compile_structural_tag(tag_of({**format, "max_chars": -1}), VOCAB)
+        assert matches(few, "b" * 99)
+    with pytest.raises(StructuralTagError, match="must be a count"):
+        compile_structural_tag(tag_of({"type": name, "max_tokens": -2}), VOCAB)
 
 
 def test_a_budget_of_a_large_bound_is_kept() -> None:
@@ -281,12 +322,35 @@ def test_reasoning_of_so_many_tokens(reasoning: Any) -> None:
     grammar = compile_tools([WEATHER], "auto", EVERY_BYTE, format="hermes", **options)
     matcher = grammar.matcher()
     if reasoning == "section":
-        assert all(matcher.accept(byte) for byte in b"<think>\n")
+        assert all(matcher.accept(byte) for byte in b"<think>")
     assert all(matcher.accept(byte) for byte in b"I rec")
-    assert allowed(matcher) == {ord("\n")}
-    assert matcher.forced_tokens() == list(b"\n</think>\n\n")
-    with pytest.raises(InputError, match="at least 1"):
-        compile_tools([WEATHER], "auto", EVERY_BYTE, reasoning=reasoning, reasoning_tokens=0)
+    assert allowed(matcher) == {ord("<")}
+    assert matcher.forced_tokens() == list(b"</think>")
+    with pytest.raises(InputError, match="at least 0"):
+        compile_tools([WEATHER], "auto", EVERY_BYTE, reasoning=reasoning, reasoning_tokens=-1)
+
+
+@pytest.mark.parametrize("format", ["hermes", "mistral_v11", "harmony"])
+def test_reasoning_of_no_tokens(format: str) -> None:
+    """The section ends at once; none that may be left out has a text."""
+    marks = tool_format(format).reasoning
+    assert marks is not None
+    begin, end = marks
+    answer = "".join(tool_format(format).text).replace("$text", "So.")
+    texts: dict[Any, tuple[list[str], list[str]]] = {
+        "section": ([begin + end + answer], [begin + "x" + end + answer]),
+        "begun": ([end + answer], ["x" + end + answer]),
+        "optional": ([begin + end + answer, answer], [begin + "x" + end + answer]),
+    }
+    for reasoning, (accepted, rejected) in texts.items():
+        options: Any = {"reasoning": reasoning, "reasoning_tokens": 0, "format": format}
+        grammar = compile_tools([WEATHER], "auto", EVERY_BYTE, **options)
+        read = [text for text in accepted + rejected if matches(grammar, text)]
+        assert read == accepted, reasoning
+        matcher = grammar.matcher()
+        assert matcher.accept_bytes(accepted[0].encode()) == len(accepted[0].encode())
+        thoughts = [e for e in matcher.events(final=True) if getattr(e, "name", "") == "reasoning"]
+        assert [getattr(each, "text", "") for each in thoughts] == ["", ""]
 
 
 def test_captures_are_the_same_however_the_text_is_cut() -> None:

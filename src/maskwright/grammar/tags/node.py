@@ -69,6 +69,10 @@ class TagNode:
             return value
         raise self.wrong(name, "a count")
 
+    def bound(self, name: str) -> int | None:
+        """Return an upper bound; None if there is none, which may also be written -1."""
+        return None if self.fields.get(name) == -1 else self.count(name)
+
     def items(self, name: str) -> list[Any]:
         value = self.get(name)
         if isinstance(value, list):

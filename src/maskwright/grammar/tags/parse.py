@@ -18,6 +18,7 @@ from maskwright.grammar.schema.tree import Json
 from maskwright.grammar.tags.node import TagNode
 from maskwright.grammar.tags.tree import (
     AnyText,
+    AnyToken,
     AnyTokens,
     ConstString,
     Format,
@@ -86,8 +87,10 @@ def _format(node: TagNode) -> Format:
     name = node.string("type")
     kind = _KINDS.get(name)
     if kind is None:
-        unknown = f"unknown format {name!r}; known are {', '.join(_KINDS)}"
-        raise StructuralTagError(_REFUSED.get(name, unknown), pointer=f"{node.pointer}/type")
+        raise StructuralTagError(
+            f"unknown format {name!r}; known are {', '.join(_KINDS)}",
+            pointer=f"{node.pointer}/type",
+        )
     node.only("type", *kind.fields)
     return kind.read(node)
 
@@ -98,12 +101,12 @@ def _qwen_xml(node: TagNode) -> JsonSchemaText:
 
 
 def _any_text(node: TagNode) -> AnyText:
-    bounds = node.count("max_chars"), node.count("max_tokens")
+    bounds = node.bound("max_chars"), node.bound("max_tokens")
     return AnyText(_some(node, "excludes"), *bounds, node.pointer)
 
 
 def _any_tokens(node: TagNode) -> AnyTokens:
-    return AnyTokens(node.tokens("exclude_tokens"), node.count("max_tokens"), node.pointer)
+    return AnyTokens(node.tokens("exclude_tokens"), node.bound("max_tokens"), node.pointer)
 
 
 def _separated_tags(node: TagNode) -> SeparatedTags:
@@ -161,8 +164,7 @@ def _schema(node: TagNode, name: str) -> Json:
 
 
 def _repeat(node: TagNode) -> Repeated:
-    unbounded = node.fields.get("max") == -1
-    least, most = node.count("min") or 0, None if unbounded else node.count("max")
+    least, most = node.count("min") or 0, node.bound("max")
     if most is not None and most < least:
         raise StructuralTagError("max is less than min", pointer=f"{node.pointer}/max")
     if max(least, most or 0) > MOST_REPEATS:
@@ -286,6 +288,9 @@ _KINDS: dict[str, _FormatKind] = {
     "grammar": _FormatKind(("grammar", "syntax"), _grammar),
     "any_text": _FormatKind(("excludes", "max_chars", "max_tokens"), _any_text),
     "any_tokens": _FormatKind(("exclude_tokens", "max_tokens"), _any_tokens),
+    "exclude_token": _FormatKind(
+        ("exclude_tokens",), lambda node: AnyToken(node.tokens("exclude_tokens"), node.pointer)
+    ),
     "token": _FormatKind(
         ("token",), lambda node: Token(node.token("token"), f"{node.pointer}/token")
     ),
@@ -311,9 +316,4 @@ _KINDS: dict[str, _FormatKind] = {
     "tags_with_separator": _FormatKind((*_TAGS_FIELDS, "separator"), _separated_tags),
     "dispatch": _FormatKind(("rules", "loop", "excludes"), _dispatch),
     "token_dispatch": _FormatKind(("rules", "loop", "exclude_tokens"), _token_dispatch),
-}
-
-_REFUSED = {
-    "exclude_token": "one token that is not among some could be a text of any length; use "
-    "any_tokens, or token for one that is known",
 }

@@ -13,7 +13,7 @@ from typing import Final, assert_never
 
 from maskwright.errors import StructuralTagError
 from maskwright.grammar.regular.charset import Ranges, ranges_of
-from maskwright.grammar.regular.terms import Regular, words
+from maskwright.grammar.regular.terms import Regular, intersection, length, words
 from maskwright.grammar.rules.tree import (
     Bounded,
     Capture,
@@ -28,6 +28,7 @@ from maskwright.grammar.tags.free_text import always_ends, text_until, text_with
 from maskwright.grammar.tags.token_bounds import check_token_bounds
 from maskwright.grammar.tags.tree import (
     AnyText,
+    AnyToken,
     AnyTokens,
     ConstString,
     Format,
@@ -51,14 +52,18 @@ EMPTY_TEXT: Final = Concat(())
 
 @dataclass(frozen=True, slots=True)
 class _Bounds:
-    """Upper bounds on the characters and tokens of a free text (None: any number)."""
+    """Upper bounds on the characters and tokens of a free text (None: any number), and the least
+    number of its characters."""
 
     characters: int | None = None
     tokens: int | None = None
+    least: int = 0
 
     def terminal(self, language: Regular, tail: int = 0) -> Terminal | Bounded:
         """Return a text of `language`, whose last `tail` characters end it, with the bound on
         tokens."""
+        if self.least:
+            language = intersection(language, length(self.least + tail, None))
         if self.tokens is None:
             return Terminal(language)
         return Bounded(Terminal(language), self.tokens, tail)
@@ -94,6 +99,8 @@ class TagRules:
                 return self._text(format, ends)
             case AnyTokens():
                 return self._tokens(format, ends)
+            case AnyToken():
+                return self._one_token(format, ends)
             case TriggeredTags():
                 return self._triggered(format, ends)
             case TagSequence(elements=elements) if elements:
@@ -150,11 +157,7 @@ class TagRules:
         texts = [end for end in map(self._spelled, ends) if isinstance(end, str)]
         by_text = bounds.tokens is not None and len(texts) == len(ends)
         if by_text and not always_ends(texts, text.excludes):
-            raise StructuralTagError(
-                "text of at most max_tokens tokens must be able to end at once, but with an end "
-                "an excluded string may be completed",
-                pointer=text.pointer,
-            )
+            raise _no_end_at_once("at most max_tokens tokens", text.pointer)
         return self._up_to(ends, (), text.excludes, bounds, before)
 
     def _tokens(self, format: AnyTokens, ends: Marks) -> Expression:
@@ -173,6 +176,24 @@ class TagRules:
         piece = bounds.terminal(text_without(tuple(texts)))
         pieces = Repeat(series(piece, bounds.token(ranges_of(others))))
         return self._text(last, ends, pieces)
+
+    def _one_token(self, format: AnyToken, ends: Marks) -> Expression:
+        """Translate one token, which is special or has a text, up to one of `ends`."""
+        others = set(self.special.values()) - self.final - self._ids(format.excludes)
+        texts: list[str] = []
+        for end in map(self._spelled, ends):
+            if isinstance(end, str):
+                texts.append(end)
+            elif isinstance(end, SpecialToken):
+                others -= {number for number, _ in end.ids}
+        if texts and not always_ends(texts, ()):
+            raise _no_end_at_once("one token", format.pointer)
+        bounds = _Bounds(tokens=1, least=1)
+        some = self._up_to(ends, (), (), bounds) if ends else None
+        some = some or Capture("text", bounds.terminal(text_without()))
+        if not others:
+            return some
+        return Choice((some, series(SpecialToken(ranges_of(others)), self._any(ends))))
 
     def _ids(self, tokens: Iterable[Token]) -> set[int]:
         """Return the ids of special tokens. Raises `StructuralTagError` for other tokens."""
@@ -309,6 +330,14 @@ class TagRules:
             raise StructuralTagError(
                 f"token {number} is a part of a character", pointer=token.pointer
             ) from None
+
+
+def _no_end_at_once(count: str, pointer: str) -> StructuralTagError:
+    return StructuralTagError(
+        f"text of {count} must be able to end at once, but with an end an excluded string may be "
+        "completed",
+        pointer=pointer,
+    )
 
 
 def literal(text: str, special: Mapping[str, int]) -> Expression:

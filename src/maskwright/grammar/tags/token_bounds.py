@@ -10,6 +10,7 @@ from __future__ import annotations
 from maskwright.errors import StructuralTagError
 from maskwright.grammar.tags.tree import (
     AnyText,
+    AnyToken,
     AnyTokens,
     ConstString,
     Format,
@@ -34,7 +35,7 @@ def check_token_bounds(format: Format) -> None:
 def _check(format: Format, *, begins: bool, ends: bool) -> None:
     """`begins`, `ends`: whether the beginning and the end of `format` are unambiguous."""
     match format:
-        case AnyText() | AnyTokens():
+        case AnyText() | AnyTokens() | AnyToken():
             _check_text(format, begins, ends)
         case TagSequence(elements=elements):
             for at, element in enumerate(elements):
@@ -58,10 +59,12 @@ def _check(format: Format, *, begins: bool, ends: bool) -> None:
             pass
 
 
-def _check_text(text: AnyText | AnyTokens, begins: bool, ends: bool) -> None:
-    if text.max_tokens is not None and not (begins and ends):
+def _check_text(text: AnyText | AnyTokens | AnyToken, begins: bool, ends: bool) -> None:
+    what = "exclude_token" if isinstance(text, AnyToken) else "max_tokens"
+    is_bounded = isinstance(text, AnyToken) or text.max_tokens is not None
+    if is_bounded and not (begins and ends):
         raise StructuralTagError(
-            "max_tokens can't be counted where it isn't certain where the text "
+            f"{what} can't be counted where it isn't certain where the text "
             f"{'ends' if begins else 'begins'}; put it into a tag with a begin and an end, "
             "after nothing but tags",
             pointer=text.pointer,

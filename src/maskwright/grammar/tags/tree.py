@@ -33,7 +33,9 @@ class JsonSchemaText:
     compact: bool = False
 
 
-Style = Literal["json", "qwen_xml", "minimax_xml", "glm_xml"]
+Style = Literal[
+    "json", "qwen_xml", "minimax_xml", "glm_xml", "deepseek_xml", "cohere_xml", "kimi_k3_xml"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,14 @@ class AnyTokens:
 
     excludes: tuple[Token, ...]
     max_tokens: int | None
+    pointer: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnyToken:
+    """One token, of text or a special one, except `excludes`."""
+
+    excludes: tuple[Token, ...]
     pointer: str
 
 
@@ -141,6 +151,7 @@ Format = (
     | JsonSchemaText
     | AnyText
     | AnyTokens
+    | AnyToken
     | RegexText
     | GrammarText
     | Token

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from maskwright.grammar.regular.derivative import is_live
 from maskwright.grammar.regular.terms import (
     ANYTHING,
     EMPTY,
@@ -13,6 +14,7 @@ from maskwright.grammar.regular.terms import (
     complement,
     concat,
     intersection,
+    words,
 )
 from maskwright.grammar.rules.tree import (
     Capture,
@@ -27,10 +29,17 @@ from maskwright.grammar.schema.tree import AllOf, Schema, TypeIs
 from maskwright.grammar.shape.shape import Conjunction, ObjectShape, Shape
 from maskwright.grammar.tags.free_text import text_until
 from maskwright.grammar.tags.rules import literal, series
-from maskwright.grammar.tools.formats import Template
 from maskwright.grammar.tools.members import DeclaredMembers
+from maskwright.grammar.tools.styles import ParameterStyle
 
 _BRACKETED = concat(chars(((ord("["), ord("[")), (ord("{"), ord("{")))), ANYTHING)
+_LITERALS = words(["true", "false", "null"])
+_SCALARS = {
+    "number": complement(_LITERALS),
+    "boolean": words(["true", "false"]),
+    "null": words(["null"]),
+}
+"""What the JSON of scalars looks like, by type."""
 _CONTAINERS = TypeIs(frozenset(("array", "object")))
 
 
@@ -53,11 +62,12 @@ class Parameters:
     follows it. Any other value is JSON. A value is captured as `string:KEY` or `json:KEY`; a text
     that could be either is JSON.
 
-    Where every string is allowed beside arrays or objects, every text is: whether it is JSON is
+    A style that writes the JSON type before each value leaves no doubt. Without one, where every
+    string is allowed beside arrays or objects, every text is: whether it is JSON is
     seen when it has ended. Otherwise a text that begins with a bracket is JSON.
     """
 
-    template: Template
+    style: ParameterStyle
     special: Mapping[str, int]
     members: DeclaredMembers
     value: Callable[[Schema], JsonValue]
@@ -84,9 +94,14 @@ class Parameters:
         return self.members.shapes.normal_form(value)
 
     def _parameter(self, name: str, value: Conjunction) -> Expression:
-        at = self.template.index("$value")
-        before = "".join(name if part == "$key" else part for part in self.template[:at])
-        tail = "".join(self.template[at + 1 :])
+        at = self.style.template.index("$value")
+        tail = "".join(self.style.template[at + 1 :])
+        if self.style.types:
+            typed = [
+                series(self._before(name, self.style.types[kind]), self._said(capture, said, tail))
+                for kind, capture, said in self._by_type(name, value)
+            ]
+            return typed[0] if len(typed) == 1 else Choice(tuple(typed))
         options = [self._said(f"json:{name}", one, tail) for one in self._json(value)]
         strings = self._strings(value)
         if strings is not EMPTY:
@@ -96,7 +111,28 @@ class Parameters:
                 container = ContainerCapture(f"json:{name}", _containers(value))
             options.append(self._said(f"string:{name}", Terminal(strings), tail, container))
         said = options[0] if len(options) == 1 else Choice(tuple(options))
-        return series(literal(before, self.special), said)
+        return series(self._before(name), said)
+
+    def _before(self, name: str, type: str = "") -> Expression:
+        """Return what stands before a value."""
+        template = self.style.template
+        filled = {"$key": name, "$type": type}
+        parts = (filled.get(part, part) for part in template[: template.index("$value")])
+        return literal("".join(parts), self.special)
+
+    def _by_type(self, name: str, value: Conjunction) -> Iterator[tuple[str, str, Expression]]:
+        """Yield the JSON types of a value, each with the name of its capture and its texts."""
+        shape = self._shape(value)
+        if shape.strings is not EMPTY:
+            yield "string", f"string:{name}", Terminal(shape.strings)
+        for kind, language in _SCALARS.items():
+            texts = intersection(shape.scalars, language)
+            if is_live(texts):
+                yield kind, f"json:{name}", Terminal(texts)
+        for kind, found in (("array", shape.arrays), ("object", shape.objects)):
+            if found:
+                schema = Schema("", (TypeIs(frozenset([kind])), AllOf(tuple(value))))
+                yield kind, f"json:{name}", self.value(schema)
 
     def _said(
         self, name: str, value: Expression, tail: str, container: ContainerCapture | None = None

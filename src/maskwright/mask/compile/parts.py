@@ -40,10 +40,12 @@ from maskwright.grammar.shape.shapes import Shapes
 from maskwright.grammar.tags.rules import TagRules
 from maskwright.grammar.tags.tree import Format, GrammarText, JsonSchemaText, RegexText
 from maskwright.grammar.tools.arguments import Parameters, object_schema
+from maskwright.grammar.tools.cohere_values import CohereValues
 from maskwright.grammar.tools.custom_input import custom_arguments, spelled, surroundings
-from maskwright.grammar.tools.formats import ToolFormat, tool_format
+from maskwright.grammar.tools.formats import ToolFormat
 from maskwright.grammar.tools.members import DECLARED_ONLY, DeclaredMembers
 from maskwright.grammar.tools.python_arguments import PythonArguments
+from maskwright.grammar.tools.styles import ParameterStyle, parameter_style
 from maskwright.grammar.tools.tools import CustomInput, Tool
 from maskwright.limits import Limits
 from maskwright.mask.compile.rules import compile_rules
@@ -53,8 +55,6 @@ from maskwright.mask.shared.known_tools import Arguments
 from maskwright.vocab import Vocabulary
 
 START = "start"
-_PARAMETERS = {"qwen_xml": "qwen_coder", "minimax_xml": "minimax", "glm_xml": "glm"}
-"""The tool format of each style."""
 _COLLECTED = ("rules", "enforced", "annotations", "impossible", "intricate")
 """Fields of `Parts` that are results and not options."""
 
@@ -147,8 +147,9 @@ class Parts:
                     return self._written(leaf, self.schema(source, leaf.pointer))
                 case JsonSchemaText(schema=source, style=style):
                     root = self.schema(source, leaf.pointer)
-                    template = tool_format(_PARAMETERS[style]).parameter
-                    return self._parameters(template, vocab, root, leaf.pointer)
+                    if style == "cohere_xml":
+                        return self._cohere_values(vocab, root, leaf.pointer)
+                    return self._parameters(parameter_style(style), vocab, root, leaf.pointer)
                 case RegexText(pattern=pattern):
                     self.annotations += pattern_remarks(pattern, leaf.pointer)
                     return Terminal(full_match(pattern, self.limits))
@@ -225,7 +226,8 @@ class Parts:
                 said = PythonArguments(members, tool.name, parts.rules).expression(root)
                 parts._note_narrowed(members, f"/{escape(tool.name)}")
             elif format.parameter:
-                said = parts._parameters(format.parameter, vocab, root, f"/{escape(tool.name)}")
+                style = ParameterStyle(format.parameter)
+                said = parts._parameters(style, vocab, root, f"/{escape(tool.name)}")
             else:
                 said = parts.value(object_schema(root))
         except SchemaError as error:
@@ -290,11 +292,19 @@ class Parts:
                 return rules
 
     def _parameters(
-        self, template: tuple[str, ...], vocab: Vocabulary, root: Schema, pointer: str
+        self, style: ParameterStyle, vocab: Vocabulary, root: Schema, pointer: str
     ) -> Expression:
         """Translate a schema that stands at `pointer` into parameters."""
         members = DeclaredMembers(Shapes(self.limits), "one by one")
-        said = Parameters(template, vocab.special_tokens, members, self.value).expression(root)
+        said = Parameters(style, vocab.special_tokens, members, self.value).expression(root)
+        self._note_narrowed(members, pointer)
+        return said
+
+    def _cohere_values(self, vocab: Vocabulary, root: Schema, pointer: str) -> Expression:
+        """Translate a schema that stands at `pointer` into elements in Cohere's notation."""
+        members = DeclaredMembers(Shapes(self.limits), "as elements")
+        values = CohereValues(members, f"cohere {pointer}", self.rules, vocab.special_tokens)
+        said = values.expression(root)
         self._note_narrowed(members, pointer)
         return said
 
