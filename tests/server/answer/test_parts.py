@@ -139,7 +139,7 @@ def test_pieces_of_arguments_name_their_call(format: str) -> None:
 def test_reasoning_and_words_stand_apart(size: int) -> None:
     text = "<think>\nHm, é.\n</think>\n\nIt is late.\n" + ANSWERS["hermes"]
     message = message_of(read(text, "hermes", size, reasoning="section"))
-    assert message.reasoning == "Hm, é."
+    assert message.reasoning == "\nHm, é.\n"
     assert message.words == "It is late.\n"
     assert len(message.calls) == 3
 
