@@ -78,6 +78,8 @@ class Reader:
                 yield from self._from(self._rules[name], start)
             case Cut(body=body):  # the readings that it gives up are among the others
                 yield from self._from(body, start)
+            case Bounded():
+                raise AssertionError("a text has no tokens that could be counted")
             case _:
                 assert_never(expression)
 

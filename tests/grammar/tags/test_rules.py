@@ -169,91 +169,93 @@ CASES: list[tuple[str, Any, list[str], list[str]]] = [
 ANY_TOKENS = {"type": "any_tokens"}
 X = {"type": "const_string", "value": "x"}
 
-CASES += [
-    ("tokens", ANY_TOKENS, ["", f"a{CALL}b{DONE}{CALL}"], []),
-    (
-        "tokens but some",
-        {"type": "any_tokens", "exclude_tokens": ["<|call|>"]},
-        ["", f"a{DONE}b"],
-        [f"a{CALL}"],
-    ),
-    (
-        "tokens up to a text",
-        tag("<t>", ANY_TOKENS, "!"),
-        ["<t>!", f"<t>a{CALL}b!", f"<t>{CALL}!"],
-        [f"<t>a!{CALL}!", f"<t>{CALL}"],
-    ),
-    (
-        "tokens up to a token",
-        tag("<t>", ANY_TOKENS, "<|done|>"),
-        [f"<t>{DONE}", f"<t>a{CALL}b{DONE}"],
-        [f"<t>{DONE}{DONE}", f"<t>a{CALL}b"],
-    ),
-    (
-        "one token",
-        {"type": "exclude_token", "exclude_tokens": ["<|call|>"]},
-        ["a", DONE],
-        ["", CALL, DONE * 2, f"a{DONE}"],
-    ),
-    (
-        "one token up to a text",
-        tag("<t>", {"type": "exclude_token"}, "!"),
-        ["<t>a!", f"<t>{CALL}!"],
-        ["<t>!", "<t>a!!", f"<t>{CALL}a!", "<t>a"],
-    ),
-    (
-        "one token up to a token",
-        tag("<t>", {"type": "exclude_token", "exclude_tokens": [0]}, "<|done|>"),
-        [f"<t>a{DONE}"],
-        [f"<t>{DONE}", f"<t>{CALL}{DONE}", f"<t>{DONE}{DONE}"],
-    ),
-    ("no tokens at all", {"type": "any_tokens", "max_tokens": 0}, [""], ["a", CALL]),
-    (
-        "at least",
-        {"type": "repeat", "content": X, "min": 2, "max": -1},
-        ["xx", "xxxx"],
-        ["", "x"],
-    ),
-    (
-        "dispatch",
-        {"type": "dispatch", "rules": [["<a>", NUMBER], ["<b>", X]], "excludes": ["no"]},
-        ["", "n", "n<a>1", "<b>x<b>x", "<a>1 o<b>xo"],
-        ["<a>", "<b>y", "no", "<b>xno"],
-    ),
-    (
-        "dispatch once",
-        {"type": "dispatch", "rules": [["<b>", X]], "loop": False},
-        ["", "a", "a<b>x"],
-        ["<b>xx", "<b>x<b>x"],
-    ),
-    (
-        "dispatch in a tag",
-        tag("[", {"type": "dispatch", "rules": [["<b>", X]]}, "]"),
-        ["[]", "[a<b>xb]"],
-        ["[<b>]", "[]]", "["],
-    ),
-    (
-        "dispatch by tokens",
-        {
-            "type": "token_dispatch",
-            "rules": [["<|call|>", X]],
-            "exclude_tokens": ["<|done|>"],
-        },
-        ["", "a", f"a{CALL}xb{CALL}x"],
-        [CALL, f"{CALL}y", DONE],
-    ),
-    (
-        "special triggers, others excluded",
-        {
-            "type": "token_triggered_tags",
-            "trigger_tokens": ["<|call|>"],
-            "tags": [tag({"type": "token", "token": 0}, X, "")],
-            "exclude_tokens": [1],
-        },
-        ["a", f"a{CALL}xb"],
-        [DONE, f"{CALL}"],
-    ),
-]
+CASES.extend(
+    [
+        ("tokens", ANY_TOKENS, ["", f"a{CALL}b{DONE}{CALL}"], []),
+        (
+            "tokens but some",
+            {"type": "any_tokens", "exclude_tokens": ["<|call|>"]},
+            ["", f"a{DONE}b"],
+            [f"a{CALL}"],
+        ),
+        (
+            "tokens up to a text",
+            tag("<t>", ANY_TOKENS, "!"),
+            ["<t>!", f"<t>a{CALL}b!", f"<t>{CALL}!"],
+            [f"<t>a!{CALL}!", f"<t>{CALL}"],
+        ),
+        (
+            "tokens up to a token",
+            tag("<t>", ANY_TOKENS, "<|done|>"),
+            [f"<t>{DONE}", f"<t>a{CALL}b{DONE}"],
+            [f"<t>{DONE}{DONE}", f"<t>a{CALL}b"],
+        ),
+        (
+            "one token",
+            {"type": "exclude_token", "exclude_tokens": ["<|call|>"]},
+            ["a", DONE],
+            ["", CALL, DONE * 2, f"a{DONE}"],
+        ),
+        (
+            "one token up to a text",
+            tag("<t>", {"type": "exclude_token"}, "!"),
+            ["<t>a!", f"<t>{CALL}!"],
+            ["<t>!", "<t>a!!", f"<t>{CALL}a!", "<t>a"],
+        ),
+        (
+            "one token up to a token",
+            tag("<t>", {"type": "exclude_token", "exclude_tokens": [0]}, "<|done|>"),
+            [f"<t>a{DONE}"],
+            [f"<t>{DONE}", f"<t>{CALL}{DONE}", f"<t>{DONE}{DONE}"],
+        ),
+        ("no tokens at all", {"type": "any_tokens", "max_tokens": 0}, [""], ["a", CALL]),
+        (
+            "at least",
+            {"type": "repeat", "content": X, "min": 2, "max": -1},
+            ["xx", "xxxx"],
+            ["", "x"],
+        ),
+        (
+            "dispatch",
+            {"type": "dispatch", "rules": [["<a>", NUMBER], ["<b>", X]], "excludes": ["no"]},
+            ["", "n", "n<a>1", "<b>x<b>x", "<a>1 o<b>xo"],
+            ["<a>", "<b>y", "no", "<b>xno"],
+        ),
+        (
+            "dispatch once",
+            {"type": "dispatch", "rules": [["<b>", X]], "loop": False},
+            ["", "a", "a<b>x"],
+            ["<b>xx", "<b>x<b>x"],
+        ),
+        (
+            "dispatch in a tag",
+            tag("[", {"type": "dispatch", "rules": [["<b>", X]]}, "]"),
+            ["[]", "[a<b>xb]"],
+            ["[<b>]", "[]]", "["],
+        ),
+        (
+            "dispatch by tokens",
+            {
+                "type": "token_dispatch",
+                "rules": [["<|call|>", X]],
+                "exclude_tokens": ["<|done|>"],
+            },
+            ["", "a", f"a{CALL}xb{CALL}x"],
+            [CALL, f"{CALL}y", DONE],
+        ),
+        (
+            "special triggers, others excluded",
+            {
+                "type": "token_triggered_tags",
+                "trigger_tokens": ["<|call|>"],
+                "tags": [tag({"type": "token", "token": 0}, X, "")],
+                "exclude_tokens": [1],
+            },
+            ["a", f"a{CALL}xb"],
+            [DONE, f"{CALL}"],
+        ),
+    ]
+)
 
 
 @pytest.mark.parametrize(
