@@ -26,6 +26,10 @@ def reason_of(text: str | bytes) -> str:
         ("", "it is empty"),
         (" \n", "there is nothing but white space"),
         ('{"a": 1,}', "the comma before '}' is one too many at line 1, column 8"),
+        (
+            "\ufeff{}",
+            "it begins with a byte order mark, which JSON doesn't have at line 1, column 1",
+        ),
         ("[1, 2,]", "the comma before ']' is one too many at line 1, column 6"),
         ("[1,\n2,\n ]", "the comma before ']' is one too many at line 2, column 2"),
         ("[,]", "the comma before ']' is one too many at line 1, column 2"),

@@ -51,6 +51,8 @@ def json_fault(error: JSONDecodeError) -> JsonFault:
     rest = text[at:].lstrip()
     if not text.strip():
         return JsonFault("there is nothing but white space" if text else "it is empty", 0)
+    if text.startswith("\ufeff"):
+        return JsonFault("it begins with a byte order mark, which JSON doesn't have", 0)
     comma = _trailing_comma(text, at)
     if comma is not None:
         after = text[comma + 1 :].lstrip()[0]

@@ -78,7 +78,7 @@ CASES: list[tuple[dict[str, Any], str | None, str]] = [
         "tools[0].custom.format.grammar.definition",
         "unsatisfiable_grammar",
     ),
-    ({"tools": [tool({}), tool({})]}, "tools[1].function.parameters", "duplicate_tool"),
+    ({"tools": [tool({}), tool({})]}, "tools[1].function.name", "duplicate_tool"),
     ({"guided_json": LONG}, "guided_json", "context_length_exceeded"),
     ({"tools": [tool(LONG)]}, "tools", "context_length_exceeded"),
     ({"guided_regex": "a{50}", "max_tokens": 3}, "max_tokens", "max_tokens_too_small"),

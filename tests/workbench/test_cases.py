@@ -39,6 +39,7 @@ def test_a_document_is_read() -> None:
     ("document", "told"),
     [
         ("text", r"f\[0\]: an object"),
+        (None, r"^f: it is empty; an object"),
         ([GROUP, {"accept": ["a"]}], r"f\[1\]: 'shape' is"),
         ({"shape": "x"}, "there are no cases"),
         ({**GROUP, "acept": []}, "'acept' is unknown"),

@@ -48,6 +48,8 @@ def read_groups(document: object, name: str) -> list[CaseGroup]:
 
     Raises `InputError` that names the place of what can't be read.
     """
+    if document is None:
+        raise InputError(f"{name}: it is empty; an object with 'shape' and cases is needed")
     groups = document if isinstance(document, list) else [document]
     return [_group(group, f"{name}[{at}]", at) for at, group in enumerate(groups)]
 

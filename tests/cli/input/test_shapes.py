@@ -39,6 +39,7 @@ def test_a_schema_is_a_file_or_the_argument_itself(tmp_path: Path) -> None:
     ("text", "told"),
     [
         ('{"type": }', "1:10: not valid JSON"),
+        ('{"type": "null",}', "1:16: not valid JSON: the comma before '}' is one too many"),
         ('{"a": ' * 100_000, "nested too deep"),
     ],
 )
@@ -56,8 +57,10 @@ def test_a_schema_that_is_no_json(text: str, told: str, tmp_path: Path) -> None:
     ("text", "told"),
     [
         ("type: object\nproperties:\n  a: [1\n", "schema.yaml:4:1: not valid YAML"),
-        ("- type: object\n", "a schema is a JSON object"),
-        ("3\n", "a schema is a JSON object"),
+        ("- type: object\n", "schema.yaml: a schema is a JSON object, true or false, not an array"),
+        ("3\n", "schema.yaml: a schema is a JSON object, true or false, not a number"),
+        ("", "schema.yaml: a schema is a JSON object, true or false, and this is empty"),
+        ("\n \n", "schema.yaml: a schema is a JSON object, true or false, and this is empty"),
     ],
 )
 def test_a_file_of_yaml_that_is_no_schema(text: str, told: str, tmp_path: Path) -> None:
@@ -95,6 +98,27 @@ def test_a_file_whose_json_is_no_schema(tmp_path: Path) -> None:
     file.write_text("[1]")
     with pytest.raises(InputError, match="a schema is"):
         read_shape(str(file))
+
+
+@pytest.mark.parametrize("text", ["", "\n", "\ufeff"])
+def test_an_empty_file_is_told_to_be_empty(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "schema.json"
+    file.write_text(text)
+    with pytest.raises(InputError) as caught:
+        read_shape(str(file))
+    reason = "there is nothing but white space" if text.isspace() else "it is empty"
+    assert caught.value.message.startswith(f"{file}:1:1: not valid JSON: {reason}")
+
+
+@pytest.mark.parametrize("kind", ["auto", "schema", "lark"])
+@pytest.mark.parametrize("argument", ["", " "])
+def test_no_shape_at_all_is_refused(argument: str, kind: Any) -> None:
+    with pytest.raises(InputError, match="the shape is empty: give a file, '-' for "):
+        read_shape(argument, kind)
+
+
+def test_the_empty_pattern_is_one() -> None:
+    assert read_shape("", "regex") == RegexArgument("")
 
 
 def test_a_file_that_is_not_utf8(tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ def test_names_as_steps_of_a_pointer(name: str, step: str) -> None:
 SETTINGS: list[tuple[Callable[[Any, str], Any], list[Any], list[Any], str]] = [
     (document.as_array, [[], [1]], [{}, "a", None, 1], "an array"),
     (document.as_mapping, [{}, {"a": 1}], [[], "a", None], "an object of schemas"),
-    (document.as_names, [[], ["a"]], ["a", [1], {}, None], "an array of strings"),
+    (document.as_names, [[], ["a"]], ["a", {}, None], "an array of strings"),
     (document.as_number, [1, 1.5, -2], [True, "1", None], "a number"),
     (document.as_count, [0, 3, 2.0], [-1, 1.5, True, "1", None], "a whole number of at least 0"),
 ]
@@ -102,6 +102,35 @@ def test_settings(
         with pytest.raises(SchemaError, match=f"expected {expected}, found") as raised:
             read(value, "/here")
         assert raised.value.pointer == "/here"
+
+
+@pytest.mark.parametrize(
+    ("setting", "place", "found"),
+    [
+        ([1], "/required/0", "1"),
+        (["a", None], "/required/1", "null"),
+        (["a", []], "/required/1", "an empty array"),
+    ],
+)
+def test_what_is_no_name_is_named(setting: Any, place: str, found: str) -> None:
+    with pytest.raises(SchemaError, match=f"expected a string, found {found}") as raised:
+        document.as_names(setting, "/required")
+    assert raised.value.pointer == place
+
+
+@pytest.mark.parametrize("value", [None, True, 1, "a", [], [1], {}, {"a": 1}], ids=str)
+def test_no_message_says_that_an_array_is_none(value: Any) -> None:
+    """What is wrong with an empty array is that it is empty."""
+    assert document.kind_of(value) == {
+        "[]": "an empty array",
+        "[1]": "an array",
+        "{}": "an object",
+        "{'a': 1}": "an object",
+        "None": "null",
+        "True": "a boolean",
+        "1": "a number",
+        "a": "a string",
+    }.get(str(value))
 
 
 def test_names_are_taken_once() -> None:

@@ -393,7 +393,10 @@ GRAMMAR_WITHOUT_TEXT = {"type": "grammar", "grammar": {"syntax": "lark"}}
         ([{"name": "a", "parameters": []}], "tools[0].parameters"),
         ([{"name": "a", "parameters": 0}], "tools[0].parameters"),
         ([{"name": "a", "parameters": ""}], "tools[0].parameters"),
-        ([NOW, NOW], "tools[1].function.parameters"),
+        ([NOW, NOW], "tools[1].function.name"),
+        ([{"name": "a"}, {"name": "b"}, {"name": "a"}], "tools[2].name"),
+        ([{"name": "a"}, {"type": "custom", "name": "a"}], "tools[1].name"),
+        ([NOW, {"type": "custom", "custom": {"name": "now"}}], "tools[1].custom.name"),
     ],
 )
 def test_faults_of_tools_are_named(tools: Any, param: str) -> None:

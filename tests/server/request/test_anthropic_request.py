@@ -243,6 +243,7 @@ def test_what_claude_code_sends_is_accepted() -> None:
         ({"tools": [{"name": "look"}]}, "tools[0].input_schema"),
         ({"tools": [{"input_schema": {}}]}, "tools[0].name"),
         ({"tools": [{**TOOL, "name": "a b"}]}, "tools[0].name"),
+        ({"tools": [TOOL, TOOL]}, "tools[1].name"),
         ({"tools": [{**TOOL, "parameters": {}}]}, "tools[0].parameters"),
         ({"tools": [{"type": "web_search_20250305", "name": "web_search"}]}, "tools[0].type"),
         ({"tools": [{**TOOL, "defer_loading": True}]}, "tools[0].defer_loading"),

@@ -71,6 +71,7 @@ def test_fields(read: Read, accepted: list[tuple[Any, Any]], refused: list[Any])
         (lambda body: body.choice("x", ("a", "b")), 1, "x must be one of 'a', 'b', not 1"),
         (lambda body: body.string("x"), {}, "x must be a string, not an object"),
         (lambda body: body.boolean("x"), [1], "x must be true or false, not an array"),
+        (lambda body: body.string("x"), [], "x must be a string, not an empty array"),
     ],
 )
 def test_errors_say_what_was_wanted_and_what_came(read: Read, value: Any, message: str) -> None:

@@ -130,6 +130,8 @@ MISSPELT = [
     ("tool_choise", "tool_choice"),
     ("mesages", "messages"),
     ("ignore_eo", "ignore_eos"),
+    ("rids", "rid"),
+    ("sed", "seed"),
 ]
 
 
@@ -140,7 +142,9 @@ def test_misspelt_names_are_refused_with_the_one_meant(name: str, meant: str) ->
     assert message.endswith(f'did you mean "{meant}"?')
 
 
-@pytest.mark.parametrize("name", [*sorted(HARMLESS), "x", "prompt", "trace_id", "my_own_field"])
+@pytest.mark.parametrize(
+    "name", [*sorted(HARMLESS), "x", "id", "ID", "prompt", "trace_id", "my_own_field"]
+)
 def test_other_names_pass(name: str) -> None:
     refuse(**{name: {"any": "thing"}})
 

@@ -194,3 +194,25 @@ def test_a_schema_that_is_too_large_is_refused_as_it_is_read() -> None:
     with pytest.raises(LimitError, match="more than 200,000 values") as caught:
         parse_shape(Fields({"guided_json": schema}))
     assert caught.value.param == "guided_json"
+
+
+@pytest.mark.parametrize(
+    ("choice", "param", "message"),
+    [
+        ([], "", "must be an array of at least one string, not an empty array"),
+        ("a", "", 'must be an array of at least one string, not "a"'),
+        ({}, "", "must be an array of at least one string, not an object"),
+        (["a", 1], "[1]", "must be a string, not 1"),
+        ([["a"]], "[0]", "must be a string, not an array"),
+    ],
+    ids=str,
+)
+def test_a_choice_that_is_none_says_what_is_wrong(choice: Any, param: str, message: str) -> None:
+    for name, body in (
+        ("guided_choice", {"guided_choice": choice}),
+        ("structured_outputs.choice", {"structured_outputs": {"choice": choice}}),
+    ):
+        with pytest.raises(InputError) as refused:
+            parse_shape(Fields(body))
+        assert refused.value.param == name + param
+        assert str(refused.value) == f"{name}{param} {message}"

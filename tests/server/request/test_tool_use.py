@@ -38,6 +38,15 @@ def test_choices(choice: Any, constrains: bool, forced: bool, names: list[str]) 
     assert list(found.sent) == [F, G], "the template is shown what was sent"
 
 
+def test_a_name_used_twice_is_named_where_it_stands() -> None:
+    with pytest.raises(InputError, match="two tools are named 'g'") as refused:
+        use(tools=[F, G, G])
+    assert refused.value.param == "tools[2].function.name"
+    with pytest.raises(InputError, match="two tools are named 'g'") as refused:
+        use(functions=[F["function"], G["function"], G["function"]])
+    assert refused.value.param == "functions[2].name"
+
+
 def test_no_call_may_be_made() -> None:
     found = use(tools=[F, G], tool_choice="none")
     assert found is not None

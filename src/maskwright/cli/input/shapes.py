@@ -17,7 +17,7 @@ from maskwright.cli.input.texts import YAML, bytes_of, text_argument
 from maskwright.cli.output.progress import progress
 from maskwright.errors import GrammarError, InputError
 from maskwright.grammar.dialects.detect import Dialect, detect
-from maskwright.grammar.schema.document import object_of, plain
+from maskwright.grammar.schema.document import kind_of, object_of, plain
 from maskwright.grammar.schema.remarks import DESCRIPTIONS, looks_like_schema
 from maskwright.grammar.schema.tree import Json
 from maskwright.json_faults import json_fault
@@ -127,6 +127,9 @@ def _source(argument: str, kind: Kind) -> _GivenText:
         return _GivenText("the schema", text_argument(argument, "the schema"))
     if kind != "schema" and _is_inline(argument):
         return _GivenText("the grammar", text_argument(argument, "grammar"))
+    if not argument.strip():
+        message = "the shape is empty: give a file, '-' for standard input, the shape itself, or "
+        raise InputError(f"{message}the name of one that ships", param="schema")
     kinds = _SHIPPED_KINDS.get(kind, ())
     param = "schema" if kind in ("auto", "schema") else "grammar"
     try:
@@ -168,7 +171,10 @@ def _read_schema(source: _GivenText) -> SchemaArgument:
     name = source.name
     written = _yaml(source) if _is_yaml(source) else _json(source)
     if not isinstance(written, dict | bool):
-        raise InputError(f"{name}: a schema is a JSON object, true or false", param="schema")
+        fault = f"not {kind_of(written)}" if source.text.strip() else "and this is empty"
+        raise InputError(
+            f"{name}: a schema is a JSON object, true or false, {fault}", param="schema"
+        )
     schema, _ = plain(written)
     return SchemaArgument(cast("dict[str, object] | bool", schema), source.text, name, written)
 

@@ -298,8 +298,11 @@ def as_mapping(setting: Json, place: str) -> dict[str, Any]:
 
 
 def as_names(setting: Json, place: str) -> tuple[str, ...]:
-    if not isinstance(setting, list) or not all(isinstance(name, str) for name in setting):
+    if not isinstance(setting, list):
         wrong(setting, "an array of strings", place)
+    for at, name in enumerate(setting):
+        if not isinstance(name, str):
+            wrong(name, "a string", f"{place}/{at}")
     return tuple(dict.fromkeys(setting))
 
 
@@ -328,6 +331,8 @@ def kind_of(value: object) -> str:
             return "a number"
         case str():
             return "a string"
+        case []:
+            return "an empty array"
         case list():
             return "an array"
         case dict():

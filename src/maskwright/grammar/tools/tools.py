@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Final, Literal, TypeAlias, cast
@@ -102,16 +102,13 @@ def parse_tools(tools: Sequence[Json]) -> tuple[Tool, ...]:
     """
     by_name: dict[str, Tool] = {}
     for at, item in enumerate(tools):
-        tool = _tool(item, f"tools[{at}]")
-        if tool.name in by_name:
-            raise InputError(
-                f"two tools are named {tool.name!r}", param=tool.place, code="duplicate_tool"
-            )
+        tool = _tool(item, f"tools[{at}]", by_name)
         by_name[tool.name] = tool
     return tuple(by_name.values())
 
 
-def _tool(item: Json, place: str) -> Tool:
+def _tool(item: Json, place: str, taken: Container[str]) -> Tool:
+    """Read a tool, whose name is none of `taken`."""
     if isinstance(item, type):
         raise InputError(
             f"{place} must be an object, not {named(item)}: pass {{'type': 'function', 'function': "
@@ -128,14 +125,14 @@ def _tool(item: Json, place: str) -> Tool:
         )
     _check_neutral(fields, place)
     if kind == "custom":
-        return _custom(fields, place)
+        return _custom(fields, place, taken)
     if fields.get("function") is not None:
         _check_beside(fields, place, "function", _PARAMETERS)
         place = f"{place}.function"
         fields = _object(fields["function"], place)
         _check_neutral(fields, place)
     _check_names(fields, place, _FUNCTION, _PARAMETERS)
-    name = _name(fields, place)
+    name = _name(fields, place, taken)
     parameters = of_class(fields.get("parameters"))
     if parameters is None or parameters == {}:
         parameters = {"type": "object", "additionalProperties": False}
@@ -147,13 +144,17 @@ def _tool(item: Json, place: str) -> Tool:
     return Tool(name, cast("dict[str, Any] | bool", parameters), f"{place}.parameters")
 
 
-def _name(fields: Mapping[str, Any], place: str) -> str:
+def _name(fields: Mapping[str, Any], place: str, taken: Container[str]) -> str:
     name = fields.get("name")
     if not isinstance(name, str) or not 0 < len(name) <= MOST_NAME or not all(map(_in_name, name)):
         raise InputError(
             f"{place}.name must be 1 to {MOST_NAME} letters and digits of any script, "
             f"{', '.join(map(repr, _SIGNS[:-1]))} and {_SIGNS[-1]!r}",
             param=f"{place}.name",
+        )
+    if name in taken:
+        raise InputError(
+            f"two tools are named {name!r}", param=f"{place}.name", code="duplicate_tool"
         )
     return name
 
@@ -163,8 +164,8 @@ def _in_name(character: str) -> bool:
     return character in _SIGNS or category(character)[0] in "LMN"
 
 
-def _custom(fields: Mapping[str, Any], place: str) -> Tool:
-    """Read a custom tool, whose `format` is a text, or a grammar in an object of its own (chat
+def _custom(fields: Mapping[str, Any], place: str, taken: Container[str]) -> Tool:
+    """Read a custom tool, whose name is none of `taken`, and whose `format` is a text, or a grammar in an object of its own (chat
     completions) or beside its type (responses)."""
     if fields.get("custom") is not None:
         _check_beside(fields, place, "custom", _FORMATS)
@@ -172,7 +173,7 @@ def _custom(fields: Mapping[str, Any], place: str) -> Tool:
         fields = _object(fields["custom"], place)
         _check_neutral(fields, place)
     _check_names(fields, place, _CUSTOM, _FORMATS)
-    name = _name(fields, place)
+    name = _name(fields, place, taken)
     at = f"{place}.format"
     format = {} if fields.get("format") is None else _object(fields["format"], at)
     kind = format.get("type", "text")

@@ -151,10 +151,12 @@ def invalid(place: str, wanted: str, value: object) -> InputError:
 
 
 def shown(value: object) -> str:
-    """Return a value as JSON of bounded length; of an array or object only its kind."""
+    """Return a value as JSON of bounded length; of an array or object only what it is."""
     match value:
         case dict():
             return "an object"
+        case []:
+            return "an empty array"
         case list():
             return "an array"
         case _:

@@ -229,6 +229,9 @@ _OTHERS = (
 HARMLESS = frozenset(_OTHERS.split())
 """Fields of other servers that have no effect here, and are never taken for misspelt names."""
 
+LEAST_NAME = 3
+"""Letters of a name that may be misspelt: `id` is no `rid`."""
+
 NEAR = 0.8
 """Likeness (`difflib`'s ratio) from which on a name is taken for a misspelt one: of `temprature`
 and `max_token` it is 0.95, of `top_k` and `top_p` 0.8, of `prompt` and `stop` 0.6."""
@@ -281,7 +284,7 @@ def _refuse_misspelt(
     name: str, known: frozenset[str], neutral: Iterable[str], ways_out: Mapping[str, str]
 ) -> None:
     near = get_close_matches(name.lower(), known.union(neutral), n=1, cutoff=NEAR)
-    if not near:
+    if not near or len(name) < LEAST_NAME:
         return
     [meant] = near
     advice = f"did you mean {shown(meant)}?"

@@ -314,7 +314,7 @@ def _syntax(fields: Fields) -> Dialect | Literal["auto"]:
 
 def _choice(fields: Fields, name: str) -> ChoiceShape:
     if not isinstance(fields.get(name), list) or not fields.strings(name):
-        raise invalid(fields.at(name), "an array of strings", fields.get(name))
+        raise invalid(fields.at(name), "an array of at least one string", fields.get(name))
     return ChoiceShape(fields.strings(name), fields.at(name))
 
 
