@@ -16,6 +16,7 @@ torch_cpu = $(PIP) install $(TORCH_CPU_INDEX:%=--extra-index-url=%) 'torch==$(TO
 torch_cuda = $(PIP) install 'torch===$(TORCH_VERSION)'
 # Where there is no C compiler: the wheel that brings one, which setup.py then finds.
 COMPILER := $(if $(shell command -v gcc || command -v clang || command -v cc),,ziglang)
+WORKERS ?= 2
 READY := $(VENV)/ready-$(TORCH)
 # The modules that are run; the others are what these share.
 BENCHMARKS := $(sort $(shell grep -l __main__ benchmarks/*.py benchmarks/*/*.py))
@@ -34,7 +35,9 @@ run:
 	@$(MAKE) --no-print-directory build
 	$(VENV)/bin/maskwright serve $(PORT:%=--port %)
 
-test: build ; $(VENV)/bin/python -m pytest
+# The files are shared out among WORKERS processes. PYTEST='-p randomly' has random order; the seed
+# that it prints gives the order again: PYTEST='-p randomly --randomly-seed=…'.
+test: build ; $(VENV)/bin/python -m pytest --numprocesses=$(WORKERS) --dist=loadfile $(PYTEST)
 
 # CLIENTS names some of them; --list names all.
 test-clients: build ; $(VENV)/bin/python tools/client_suites.py $(CLIENTS)
