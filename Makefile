@@ -24,7 +24,7 @@ ifeq ($(torch_$(TORCH)),)
 $(error TORCH is cpu or cuda, not '$(TORCH)')
 endif
 
-.PHONY: build run test test-clients llama-cpp gpu-check sanitize lint types format bench docs clean
+.PHONY: build run test smoke test-clients llama-cpp gpu-check sanitize lint types format bench docs clean
 
 # The extension modules, in place: those whose sources or compiler changed.
 build: $(READY) ; @$(VENV)/bin/python setup.py --quiet build_ext --inplace
@@ -38,6 +38,9 @@ run:
 # The files are shared out among WORKERS processes. PYTEST='-p randomly' has random order; the seed
 # that it prints gives the order again: PYTEST='-p randomly --randomly-seed=…'.
 test: build ; $(VENV)/bin/python -m pytest --numprocesses=$(WORKERS) --dist=loadfile $(PYTEST)
+
+# Installs the newest of everything under the newest Python that is found, and tries it there.
+smoke: ; $(PYTHON) tools/newest_python.py
 
 # CLIENTS names some of them; --list names all.
 test-clients: build ; $(VENV)/bin/python tools/client_suites.py $(CLIENTS)
