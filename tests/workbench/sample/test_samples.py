@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from itertools import islice
+from typing import Any
 
 import pytest
 
@@ -72,6 +74,40 @@ def test_random_texts_are_such_as_people_read() -> None:
     assert 3 < sum(map(len, strings)) / len(strings) < 25
     assert sum("\\" in text for text in strings) < len(strings) / 3
     assert 25 < texts.count("null") < 100
+
+
+LISTED = [
+    {"enum": ["a", "é"]},
+    {"enum": ["é", "x-y/z", "日本", "b\n"]},
+    {"pattern": "^(a|ß)$", "type": "string"},
+    {"enum": [{"ä": None}, {"a": None}]},
+]
+
+
+@pytest.mark.parametrize("schema", LISTED, ids=str)
+def test_what_a_schema_lists_comes_up_in_whatever_script(schema: dict[str, Any]) -> None:
+    values = schema.get("enum", ["a", "ß"])
+    grammar = compile_json_schema(schema, VOCABULARY, whitespace="compact")
+    found = Counter(text.decode() for text in islice(random_texts(grammar, 40, 0), 200))
+    counts = Counter(json.dumps(json.loads(text)) for text in found.elements())
+    assert counts.keys() == {json.dumps(value) for value in values}
+    assert min(counts.values()) > 20
+    explored = {json.dumps(json.loads(t)) for t in islice(exploring_texts(grammar, 40, 0), 40)}
+    assert explored == counts.keys()
+
+
+def test_free_text_is_seldom_beyond_ascii() -> None:
+    grammar = compile_json_schema({"type": "string", "minLength": 4}, VOCABULARY)
+    texts = "".join(text.decode() for text in islice(random_texts(grammar, 40, 0), 100))
+    assert sum(not character.isascii() for character in texts) < len(texts) / 20
+
+
+def test_lines_are_ended_and_begun_again() -> None:
+    """A line break that leads elsewhere is an alternative beside the letters of a line."""
+    grammar = compile_regex(r"([a-zA-Z0-9 ,.]*\n)*[a-zA-Z0-9 ,.]*", VOCABULARY)
+    lines = [text.count(b"\n") for text in islice(random_texts(grammar, 80, 0), 200)]
+    assert 0.2 < sum(count > 0 for count in lines) / len(lines) < 0.9
+    assert max(lines) > 2
 
 
 @pytest.mark.parametrize(

@@ -165,8 +165,8 @@ def _in_name(character: str) -> bool:
 
 
 def _custom(fields: Mapping[str, Any], place: str, taken: Container[str]) -> Tool:
-    """Read a custom tool, whose name is none of `taken`, and whose `format` is a text, or a grammar in an object of its own (chat
-    completions) or beside its type (responses)."""
+    """Read a custom tool, whose name is none of `taken`. Its `format` is a text, or a grammar in an
+    object of its own (chat completions) or beside its type (responses)."""
     if fields.get("custom") is not None:
         _check_beside(fields, place, "custom", _FORMATS)
         place = f"{place}.custom"

@@ -34,7 +34,8 @@ Chooser = Callable[[Matcher, Sequence[int]], int]
 
 class Weights(NamedTuple):
     """How much likelier kinds of bytes are than others, so that people can read the texts: among
-    bytes that lead to one place, and among the places to which they lead."""
+    bytes that lead to one place, and among the places to which they lead, in free text and where
+    each is an alternative that the shape lists."""
 
     letter: float
     printable: float
@@ -56,7 +57,8 @@ class Weights(NamedTuple):
 
 
 _WITHIN: Final = [Weights(8.0, 2.0, 2.0, 0.05, 0.02, 40.0).of(byte) for byte in range(END + 1)]
-_AMONG: Final = [Weights(1.0, 1.0, 0.05, 0.004, 0.02, 1.0).of(byte) for byte in range(END + 1)]
+_AMONG: Final = [Weights(1.0, 1.0, 0.05, 0.004, 1.0, 1.0).of(byte) for byte in range(END + 1)]
+_LISTED: Final = [Weights(1.0, 1.0, 0.05, 1.0, 1.0, 1.0).of(byte) for byte in range(END + 1)]
 MOST_PLACES: Final = 4_096
 """Places of texts whose alternatives are remembered."""
 
@@ -108,7 +110,8 @@ class Alternatives:
             # A byte that only the text allows, as one of a name may be, is a place of its own.
             groups.setdefault(leads.get(byte, -1 - byte), []).append(byte)
         places = [_Weighed.of(each, [_WITHIN[byte] for byte in each]) for each in groups.values()]
-        likely = (max(_AMONG[byte] for byte in each) for each in groups.values())
+        among = _AMONG if len(allowed) > FREE else _LISTED
+        likely = (max(among[byte] for byte in each) for each in groups.values())
         counts = (math.cbrt(len(each)) for each in groups.values())
         return _Weighed.of(places, map(mul, likely, counts))
 
@@ -182,9 +185,11 @@ def exploring_texts(grammar: Grammar, limit: int, seed: int) -> Iterator[bytes]:
     def choose(matcher: Matcher, allowed: Sequence[int]) -> int:
         leaf, node = matcher.position.configuration
         context = int(matcher.recognizer.machine.arrays.node_context[node])
-        plain = [byte for byte in allowed if byte < 0x80 or byte == END] or allowed
-        if len(plain) > FREE and QUOTE in plain and rng.random() < LEAVING:
-            return QUOTE
+        plain = allowed
+        if len(allowed) > FREE:
+            plain = [byte for byte in allowed if byte < 0x80 or byte == END]
+            if QUOTE in plain and rng.random() < LEAVING:
+                return QUOTE
         least = min(chosen[context, leaf, byte] for byte in plain)
         rarest = [byte for byte in plain if chosen[context, leaf, byte] == least]
         byte = rng.choices(rarest, [_WITHIN[byte] for byte in rarest])[0]
