@@ -39,9 +39,8 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.report import Report, need
 from maskwright import Grammar, Vocabulary, compile_json_schema
-from maskwright.automaton.value.progress import PropertyOrder
 from maskwright.errors import InputError, UnsatisfiableSchemaError
-from maskwright.grammar.schema.options import DraftName
+from maskwright.grammar.schema.options import DraftName, PropertyOrder
 
 DATA: Final = ROOT.parent / "shared" / "data"
 SUITE: Final = "json-schema-test-suite.jsonl.gz"

@@ -23,7 +23,7 @@ from llguidance.tiktoken import lltokenizer_from_encoding
 
 from benchmarks.vocabularies import tekken_encoding
 from maskwright import Grammar, Vocabulary, compile_json_schema
-from maskwright.automaton.value.progress import PropertyOrder
+from maskwright.grammar.schema.options import PropertyOrder
 
 Mask = npt.NDArray[np.int32]
 

@@ -5,12 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from maskwright.automaton.satisfy.solver import Solver
-from maskwright.automaton.value.progress import (
-    ArrayProgress,
-    ObjectProgress,
-    Progress,
-    PropertyOrder,
-)
+from maskwright.automaton.value.progress import ArrayProgress, ObjectProgress, Progress
+from maskwright.grammar.schema.options import PropertyOrder
 from maskwright.grammar.schema.parse import ParseOptions, parse_schema
 from maskwright.grammar.shape.shape import Conjunction
 from maskwright.limits import DEFAULT_LIMITS

@@ -23,7 +23,7 @@ from benchmarks.conformance import (
     judge,
     read_suite,
 )
-from maskwright.automaton.value.progress import PropertyOrder
+from maskwright.grammar.schema.options import PropertyOrder
 
 SharedData = Callable[[str], Path]
 STRIDE = 3

@@ -15,7 +15,7 @@ import pytest
 from jsonschema import Draft202012Validator, FormatChecker
 
 from maskwright import Grammar, compile_json_schema
-from maskwright.automaton.value.progress import PropertyOrder
+from maskwright.grammar.schema.options import PropertyOrder
 from tests.matching import EVERY_BYTE, matches
 from tests.schemas.examples import EXAMPLES, GONE, Examples
 

@@ -15,16 +15,11 @@ and when it arrived.
 
 from __future__ import annotations
 
-import json
-import sys
-import time
-from dataclasses import asdict
-from typing import Annotated, Final
+from typing import Annotated
 
 from maskwright.automaton.value.whitespace import WhitespaceName
 from maskwright.cli.arguments import Argument, Option
-from maskwright.cli.input.shapes import Kind, SchemaArgument, compile_shape, read_shape
-from maskwright.cli.input.texts import text_argument
+from maskwright.cli.input.kind import Kind
 from maskwright.cli.options import (
     BACKEND_HELP,
     CACHE_HELP,
@@ -36,16 +31,9 @@ from maskwright.cli.options import (
     SHAPE_HELP,
     USER_CACHE,
     WHITESPACE_HELP,
-    cache_folder,
 )
-from maskwright.cli.output.progress import progress
-from maskwright.engine import Engine, EngineConfig, Generation, Request, TokenScore
-from maskwright.models import DEMO_PATH, Backend, Dtype, load
-from maskwright.sampling import SamplingParams
-from maskwright.vocab import Vocabulary
-
-LIKELY: Final = 8
-"""The model's likeliest tokens among which `--json` tells those that the shape forbids."""
+from maskwright.cli.process.loading import loading
+from maskwright.model_options import DEMO_PATH, Backend, Dtype
 
 
 def generate(
@@ -70,74 +58,20 @@ def generate(
     cache: Annotated[str, Option(envvar="MASKWRIGHT_CACHE", help=CACHE_HELP)] = str(USER_CACHE),
     as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False,
 ) -> None:
-    wanted = read_shape(shape, kind)
-    prompt = text_argument(prompt, "prompt")
-    with progress("loading the model"):
-        loaded = load(model, backend=backend, dtype=dtype, device=device, cache=cache_folder(cache))
-    grammar = compile_shape(
-        wanted, loaded.vocab, whitespace=whitespace, integers="digits", escapes="needed"
+    with loading():
+        from maskwright.cli import generate_work  # noqa: PLC0415 - not for the help
+    generate_work.generate(
+        shape=shape,
+        prompt=prompt,
+        model=model,
+        backend=backend,
+        device=device,
+        dtype=dtype,
+        kind=kind,
+        max_tokens=max_tokens,
+        temperature=temperature,
+        whitespace=whitespace,
+        seed=seed,
+        cache=cache,
+        as_json=as_json,
     )
-    told = (
-        json.dumps(wanted.schema, ensure_ascii=False, separators=(",", ":"))
-        if isinstance(wanted, SchemaArgument)
-        else None
-    )
-    tokens = loaded.render_chat([{"role": "user", "content": prompt}], response_schema=told)
-    with Engine(loaded, EngineConfig(max_running=1)) as engine:
-        room = max(1, engine.max_context - len(tokens))
-        logprobs = LIKELY if as_json else None
-        generation = engine.submit(
-            Request(
-                prompt=tokens,
-                params=SamplingParams(temperature=temperature, seed=seed, logprobs=logprobs),
-                max_tokens=room if max_tokens is None else min(max_tokens, room),
-                grammar=grammar,
-            )
-        )
-        if as_json:
-            _print_figures(generation, loaded.vocab)
-        else:
-            _print(generation)
-
-
-def _print_figures(generation: Generation, vocabulary: Vocabulary) -> None:
-    """Print an answer with the figures of its tokens, as the server explains them."""
-    # Only here, because it imports the server.
-    from maskwright.server.guarantees.records import Records  # noqa: PLC0415
-
-    start = time.perf_counter()
-    text, scores, arrivals, reason, at = "", list[TokenScore](), list[float](), None, None
-    for delta in generation:
-        if delta.error is not None:
-            raise delta.error
-        text += delta.text
-        scores += delta.scores
-        arrivals += [1000 * (time.perf_counter() - start)] * len(delta.scores)
-        reason, at = delta.finish_reason, delta.shortened_at
-    records = Records(vocabulary)
-    records.keep(None, "answer", 0, scores)
-    explained = records.explained(None, "answer", 0) or {}
-    told = {
-        "text": text,
-        "finish_reason": None if reason is None else reason.value,
-        "shortened_at": at,
-        **{name: explained[name] for name in ("counts", "kept", "wanted", "steps")},
-        "arrival_ms": arrivals,
-        "trace": None if generation.trace is None else asdict(generation.trace),
-    }
-    print(json.dumps(told, ensure_ascii=False, indent=2))
-
-
-def _print(generation: Generation) -> None:
-    """Print text as it comes, and a line break at the end; and whether the limit has shortened
-    it."""
-    tokens, at = 0, None
-    for delta in generation:
-        print(delta.text, end="", flush=True)
-        if delta.error is not None:
-            raise delta.error
-        tokens, at = tokens + len(delta.token_ids), delta.shortened_at
-    print()
-    if at is not None:
-        where = f"from token {at + 1} of {tokens} on" if at < tokens else f"after {tokens} tokens"
-        print(f"the token limit has shortened the answer {where}", file=sys.stderr)

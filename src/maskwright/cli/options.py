@@ -8,6 +8,7 @@ from typing import Final, Literal, TypeAlias
 from maskwright.cli.input.shipped import listed
 from maskwright.user_cache import user_cache
 
+RoutePolicyName: TypeAlias = Literal["estimate", "round-robin"]
 LogFormat: TypeAlias = Literal["text", "json"]
 LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
 
@@ -48,6 +49,12 @@ WEIGHT_DTYPE_HELP: Final = (
     " GPU that multiplies it."
 )
 WHITESPACE_HELP: Final = "White space in JSON answers; 'flexible' leaves it to the model."
+CA_HELP: Final = (
+    "PEM file of the certificate of the server, or of its authority, if that isn't known here."
+)
+INSECURE_HELP: Final = (
+    "Trust any certificate of the server: nothing shows that it is the one meant."
+)
 KEEP_ALIVE_HELP: Final = (
     "Time for which a connection without a request is kept open: longer than a load balancer in "
     "front keeps it."

@@ -1,27 +1,27 @@
 """The program `maskwright`: its subcommands, and the exit codes of its failures.
 
-The module of a subcommand is imported only when the subcommand runs, so that `check` doesn't take
-the seconds for importing torch, which `serve` needs, and `--help` imports nothing but this module.
+The module of a subcommand is imported only when the subcommand is given, and declares its options.
+What a command does is a module beside it, `NAME_work`, which is imported when the arguments have
+been read, so that help and a wrong option take no longer than for any other command; unless it
+needs nothing but the standard library.
 """
 
 from __future__ import annotations
 
 import errno
-import gc
 import importlib
 import os
 import re
 import sys
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from importlib.metadata import version
 from typing import Final, NamedTuple
 
 from maskwright.cli.arguments import CommandParser, call_with
 from maskwright.cli.output.columns import described
-from maskwright.cli.output.progress import progress
 from maskwright.cli.process.environment import prepare_environment
+from maskwright.cli.process.loading import loading
 from maskwright.errors import AddressError, InputError, MaskwrightError
 
 
@@ -209,7 +209,7 @@ def _run(arguments: list[str]) -> int:
     if name not in COMMANDS:
         print(_unknown(name), file=sys.stderr)
         return USAGE_ERROR
-    with _without_collections(), progress("starting"):
+    with loading():
         module = importlib.import_module(f"maskwright.cli.{COMMANDS[name].module}")
     function = getattr(module, module.__name__.rpartition(".")[2])
     parser = CommandParser(f"maskwright {name}", module.__doc__ or "")
@@ -218,19 +218,6 @@ def _run(arguments: list[str]) -> int:
     except InputError as error:
         error.args = (_by_option(error, parser.flags()),)
         raise
-
-
-@contextmanager
-def _without_collections() -> Generator[None]:
-    """Keep the garbage collector from running. What is imported stays, and looking for garbage in
-    it is a tenth of the start time of `check`."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def divided(arguments: Sequence[str]) -> tuple[str, list[str]]:

@@ -9,6 +9,7 @@
 - `schema/`: What is to be said of a schema itself, without a text.
 - `cases`: Texts that a shape must accept or reject, and what became of them.
 - `characters`: The characters that may come next.
+- `choices`: What may be chosen of these tools, and their limits.
 - `continuations`: The texts with which a text can go on, where there are few.
 - `explanation`: What may follow a text, and why a text isn't allowed.
 - `nearest`: The allowed texts that are most like one that isn't.

@@ -11,8 +11,8 @@ from maskwright.automaton.json.contexts import Closed, JsonContexts, Satisfied, 
 from maskwright.automaton.leaf.table import LeafTable
 from maskwright.automaton.machine.exits import BLOCKED, DONE, DYNAMIC, POP, PUSH, STAY
 from maskwright.automaton.value.level import LevelPhase
-from maskwright.automaton.value.progress import PropertyOrder
 from maskwright.automaton.value.whitespace import WHITESPACE
+from maskwright.grammar.schema.options import PropertyOrder
 from tests.automaton.solving import conjunction, solver
 from tests.matching import EVERY_BYTE, after, matches
 

@@ -12,7 +12,8 @@ from maskwright.automaton.json.plain_names import plain_shapes
 from maskwright.automaton.json.remembered_names import RememberedNames
 from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.level import Thread
-from maskwright.automaton.value.progress import ObjectProgress, PropertyOrder
+from maskwright.automaton.value.progress import ObjectProgress
+from maskwright.grammar.schema.options import PropertyOrder
 from maskwright.limits import DEFAULT_LIMITS
 from tests.automaton.solving import object_
 from tests.matching import EVERY_BYTE, after

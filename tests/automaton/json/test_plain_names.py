@@ -13,7 +13,8 @@ from maskwright.automaton.json.remembered_names import RememberedNames
 from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.equality import equality_candidates
 from maskwright.automaton.value.level import Thread
-from maskwright.automaton.value.progress import ObjectProgress, PropertyOrder
+from maskwright.automaton.value.progress import ObjectProgress
+from maskwright.grammar.schema.options import PropertyOrder
 from maskwright.limits import DEFAULT_LIMITS
 from tests.automaton.solving import object_, solver
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from maskwright.automaton.value.equality import equality_candidates
-from maskwright.automaton.value.progress import PropertyOrder
+from maskwright.grammar.schema.options import PropertyOrder
 from tests.automaton.solving import array, conjunction, object_, solver
 
 A_B: dict[str, Any] = {"properties": {"a": {"enum": [1, 2]}, "b": {"type": "boolean"}}}

@@ -7,14 +7,9 @@ from typing import Any
 import pytest
 
 from maskwright.automaton.value.equality import equality_candidates
-from maskwright.automaton.value.progress import (
-    OTHER,
-    ArrayProgress,
-    ObjectProgress,
-    PropertyOrder,
-    progress_after,
-)
+from maskwright.automaton.value.progress import OTHER, ArrayProgress, ObjectProgress, progress_after
 from maskwright.errors import LimitError
+from maskwright.grammar.schema.options import PropertyOrder
 from tests.automaton.solving import array, object_
 
 A_B_C: dict[str, Any] = {"properties": {"a": {}, "b": {}, "c": {}}}

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maskwright.cli.bench.serve import envelope
+from maskwright.cli.bench.serve_work import envelope
 from maskwright.cli.load.point import Objective, Point
 from maskwright.cli.output.tables import Figure, Row, lay_out, paragraph, shown
 

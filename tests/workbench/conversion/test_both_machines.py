@@ -18,7 +18,7 @@ import pytest
 from maskwright import Grammar, Matcher, compile_json_schema
 from maskwright.errors import UnsatisfiableSchemaError, UnsupportedSchemaError
 from maskwright.mask.compile.rules import compile_rules
-from maskwright.workbench.conversion.layout import LayoutName
+from maskwright.workbench.choices import LayoutName
 from maskwright.workbench.conversion.schema_rules import schema_rules
 from tests.matching import allowed, matches, shortest_ending, vocabulary
 from tests.properties.algebra_cases import ALGEBRA

@@ -15,7 +15,7 @@ from maskwright.grammar.dialects.write import write_grammar
 from maskwright.grammar.regular.terms import EMPTY
 from maskwright.mask import Grammar, compile_grammar, compile_json_schema
 from maskwright.vocab import Vocabulary
-from maskwright.workbench.conversion.layout import LayoutName
+from maskwright.workbench.choices import LayoutName
 from maskwright.workbench.conversion.schema_rules import schema_rules
 from maskwright.workbench.difference.compared import compare
 from maskwright.workbench.reading import Verdict, byte_vocabulary, read_lines

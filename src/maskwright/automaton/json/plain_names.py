@@ -17,7 +17,7 @@ from maskwright.automaton.json.bit_sets import bits_of, numbers_in
 from maskwright.automaton.json.remembered_names import RememberedNames
 from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.level import Thread
-from maskwright.automaton.value.progress import ObjectProgress, PropertyOrder
+from maskwright.automaton.value.progress import ObjectProgress
 from maskwright.grammar.regular.terms import (
     ANYTHING,
     EMPTY,
@@ -27,6 +27,7 @@ from maskwright.grammar.regular.terms import (
     word_list,
     word_slice,
 )
+from maskwright.grammar.schema.options import PropertyOrder
 from maskwright.grammar.shape.shape import ObjectShape
 
 PlainShapeOf = Callable[[ObjectShape], "PlainShape | None"]

@@ -8,17 +8,13 @@ from typing import Final
 from maskwright.automaton.value.equality import NONE, equality_candidates
 from maskwright.automaton.value.finite_values import FiniteValues, finite_values
 from maskwright.automaton.value.name_classes import NameClasses
-from maskwright.automaton.value.progress import (
-    ArrayProgress,
-    ObjectProgress,
-    Progress,
-    PropertyOrder,
-)
+from maskwright.automaton.value.progress import ArrayProgress, ObjectProgress, Progress
 from maskwright.automaton.value.witness_text import ScalarWitness, Witness, byte_count, spelled
 from maskwright.errors import TooLongError
 from maskwright.grammar.regular.derivative import is_live
 from maskwright.grammar.regular.shortest import shortest
 from maskwright.grammar.regular.terms import EMPTY, Regular
+from maskwright.grammar.schema.options import PropertyOrder
 from maskwright.grammar.shape.shape import Conjunction
 from maskwright.grammar.shape.shapes import Shapes
 from maskwright.limits import Limits

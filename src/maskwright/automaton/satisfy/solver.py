@@ -22,10 +22,10 @@ from maskwright.automaton.value.progress import (
     MemberOption,
     ObjectProgress,
     Progress,
-    PropertyOrder,
     progress_after,
 )
 from maskwright.errors import LimitError
+from maskwright.grammar.schema.options import PropertyOrder
 from maskwright.grammar.shape.shape import Conjunction, construct_of
 from maskwright.grammar.shape.shapes import Shapes
 from maskwright.limits import Limits, spend

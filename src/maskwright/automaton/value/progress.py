@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from maskwright.automaton.value.equality import (
     NONE,
@@ -20,12 +20,11 @@ from maskwright.automaton.value.equality import (
     may_end,
 )
 from maskwright.errors import Construct, LimitError
+from maskwright.grammar.schema.options import PropertyOrder
 from maskwright.grammar.schema.tree import Schema, negated
 from maskwright.grammar.shape.disjoint import are_disjoint
 from maskwright.grammar.shape.shape import ArrayShape, Conjunction, ObjectShape
 from maskwright.limits import spend
-
-PropertyOrder = Literal["schema", "any"]
 
 
 class ItemOption(NamedTuple):

@@ -4,5 +4,7 @@
 - `mask_times`: What compiling a shape and its masks take, for several engines in turns.
 - `picture`: The times of engines as a picture.
 - `serve`: The command `bench serve`: measure a running server under load.
+- `serve_work`: What `bench serve` does once its arguments are read.
 - `shape`: The command `bench`: measure what a shape costs on this machine.
+- `shape_work`: What `bench` does once its arguments are read.
 """

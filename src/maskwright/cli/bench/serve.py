@@ -7,30 +7,11 @@ serves the demo model in this process instead.
 
 from __future__ import annotations
 
-import asyncio
-import json
-import random
-import sys
-from collections.abc import Sequence
-from contextlib import ExitStack
-from math import isnan
-from typing import Annotated, TypeVar, cast, get_args
+from typing import Annotated
 
 from maskwright.cli.arguments import Option
-from maskwright.cli.load.client import Outcome, offer
-from maskwright.cli.load.picture import draw
-from maskwright.cli.load.point import SHARES, Objective, Point, summarize
-from maskwright.cli.load.shapes import ShapeName
-from maskwright.cli.load.traffic import PatternName, arrivals, matrix
-from maskwright.cli.options import USER_CACHE, cache_folder
-from maskwright.cli.output.files import open_file
-from maskwright.cli.output.progress import progress
-from maskwright.cli.output.tables import Figure, lay_out, output_width
-from maskwright.cli.own_server import own_server
-from maskwright.cli.process.reaching import CA_HELP, INSECURE_HELP, Trust, ask_once
-from maskwright.errors import InputError
-
-Value = TypeVar("Value", int, float, str)
+from maskwright.cli.options import CA_HELP, INSECURE_HELP
+from maskwright.cli.process.loading import loading
 
 
 def serve(
@@ -87,129 +68,25 @@ def serve(
         Option("--json", help="File to which a line of JSON is written for each point."),
     ] = None,
 ) -> None:
-    if own == (url is not None):
-        raise InputError(
-            "give either --url or --self, to say which server is measured", param="url"
-        )
-    verify = Trust(ca, insecure).verify()
-    aim = Objective(ttft, tpot)
-    cells = matrix(
-        numbers("prompts", prompts, int),
-        numbers("caps", caps, int),
-        services.split(","),
-        numbers("temperatures", temperatures, float),
-        names("shapes", shapes, get_args(ShapeName)),
+    with loading():
+        from maskwright.cli.bench import serve_work  # noqa: PLC0415 - not for the help
+    serve_work.serve(
+        url=url,
+        ca=ca,
+        insecure=insecure,
+        own=own,
+        patterns=patterns,
+        rates=rates,
+        seconds=seconds,
+        drain=drain,
+        prompts=prompts,
+        caps=caps,
+        services=services,
+        temperatures=temperatures,
+        shapes=shapes,
+        ttft=ttft,
+        tpot=tpot,
+        seed=seed,
+        plot=plot,
+        rows=rows,
     )
-    asked = names("patterns", patterns, get_args(PatternName))
-    offered = numbers("rates", rates, float)
-    files = [open_file(path) for path in (plot, rows) if path is not None]
-    whole = len(asked) * len(offered) * (seconds + drain) + drain
-    print(
-        f"{len(asked)} patterns at {len(offered)} rates, with {len(cells)} kinds of requests: "
-        f"at most {whole:.0f} seconds",
-        file=sys.stderr,
-    )
-    points: list[Point] = []
-    tried: list[Outcome] = []
-    with ExitStack() as closing:
-        address = (
-            closing.enter_context(own_server(cache=cache_folder(str(USER_CACHE))))
-            if own
-            else str(url).removesuffix("/v1")
-        )
-        # One of each kind before anything is measured, so that grammars are compiled then.
-        ask_once(address, verify)
-        first = [(0.0, cell) for cell in cells if cell.words == min(c.words for c in cells)]
-        with progress("one request of each kind"):
-            tried += asyncio.run(
-                offer(address, first, drain, random.Random(~seed).getrandbits(48), verify)
-            )
-        for pattern in asked:
-            for rate in offered:
-                # A seed for each point: the prompts of the last one are in the server's cache.
-                rng = random.Random(f"{seed} {pattern} {rate}")
-                load = arrivals(pattern, rate, seconds, cells, rng)
-                with progress(f"{pattern} at {rate:g} a second, {len(points)} points measured"):
-                    outcomes = asyncio.run(offer(address, load, drain, rng.getrandbits(48), verify))
-                tried += outcomes
-                points.append(summarize(pattern, rate, seconds, outcomes, aim))
-    print(envelope(points, aim, output_width()))
-    for reason in sorted({one.reason for one in tried if one.end == "failed"})[:5]:
-        print(f"failed: {reason}", file=sys.stderr)
-    title = f"good: valid, first token in {ttft:g} s, then {tpot:g} s a token"
-    for path in files:
-        path.write_text(
-            draw(points, title)
-            if str(path) == plot
-            else "".join(json.dumps(point.row()) + "\n" for point in points)
-        )
-
-
-def numbers(option: str, text: str, kind: type[Value]) -> list[Value]:
-    """The numbers of an option, which are separated by commas. Raises InputError for anything but
-    a number above 0, or a temperature of 0."""
-    try:
-        values = [kind(part) for part in text.split(",")]
-    except ValueError:
-        values = []
-    least = 0 if option == "temperatures" else 1e-9
-    if not values or any(not cast(float, value) >= least for value in values):
-        raise InputError(
-            f"--{option} {text}: numbers above 0 are needed, separated by commas", param=option
-        )
-    return values
-
-
-def names(option: str, text: str, known: Sequence[Value]) -> list[Value]:
-    """The names of an option, which are separated by commas. Raises InputError for one that isn't
-    among `known`."""
-    given = text.split(",")
-    if unknown := [name for name in given if name not in known]:
-        raise InputError(
-            f"--{option} {unknown[0]}: it is none of {', '.join(map(str, known))}", param=option
-        )
-    return cast(list[Value], given)
-
-
-def envelope(points: Sequence[Point], aim: Objective, width: int) -> str:
-    """What `maskwright bench serve` prints: for each pattern and rate, how requests ended and how
-    long they took."""
-    rows = [row for point in points for row in (ends_of(point), *times_of(point))]
-    return (
-        f"good: the answer has its shape, the first token came within {aim.ttft:g} s\n"
-        f"and each further one within {aim.tpot:g} s; times are milliseconds\n\n"
-        f"{lay_out(rows, width)}"
-    )
-
-
-def ends_of(point: Point) -> dict[str, Figure]:
-    """How the requests of one pattern and rate ended."""
-    ends = {
-        name: point.ends.get(name, 0) for name in ("answered", "refused", "failed", "unfinished")
-    }
-    return {
-        "pattern": point.pattern,
-        "asked/s": f"{point.rate:g}",
-        "good/s": round(point.goodput, 2),
-        **ends,
-        "tokens/s": round(point.tokens_a_second),
-        "valid": point.valid,
-        "of": point.shaped,
-    }
-
-
-def times_of(point: Point) -> list[dict[str, Figure]]:
-    """How long the requests of one pattern and rate took, in milliseconds at 50, 95 and 99 %."""
-    times = {"first token": point.ttft, "each further token": point.tpot, "gap": point.gap}
-    return [
-        {
-            "pattern": f"{point.pattern}, ms",
-            "asked/s": f"{point.rate:g}",
-            "time": name,
-            **{
-                f"p{share}": None if isnan(value) else round(1000 * value)
-                for share, value in zip(SHARES, values, strict=True)
-            },
-        }
-        for name, values in times.items()
-    ]

@@ -16,7 +16,7 @@ from maskwright.cli.fleet.process_replica import ProcessReplica
 from maskwright.cli.fleet.ray_cluster import passed_on, ray_cluster
 from maskwright.cli.fleet.ray_replica import RayReplica, RayResources
 from maskwright.cli.fleet.replica import Replica
-from maskwright.cli.fleet.route import FrontServer, set_up_front_logs
+from maskwright.cli.fleet.route_work import FrontServer, set_up_front_logs
 from maskwright.cli.process.listening import listen
 from maskwright.dist.drain import Drain
 from maskwright.dist.front.app import Front

@@ -6,35 +6,12 @@ requests and streams go on at another one. docs/scale.md describes it.
 
 from __future__ import annotations
 
-import logging
-import socket
-from collections import Counter
-from typing import Annotated, Literal, TypeAlias, cast
-
-import uvicorn
+from typing import Annotated
 
 from maskwright.cli.arguments import Option
-from maskwright.cli.fleet.roles import roles_of
-from maskwright.cli.fleet.worker_file import ListedWorker, read_workers
-from maskwright.cli.options import KEEP_ALIVE_HELP
-from maskwright.cli.process.bounded_http import BoundedHttp
-from maskwright.cli.process.draining import DrainingServer
-from maskwright.cli.process.listening import listen
-from maskwright.dist.drain import Drain
-from maskwright.dist.front.app import Front
-from maskwright.dist.front.fleet import WorkerGroup
-from maskwright.dist.front.wire import Address
-from maskwright.dist.routing.replica_state import Role
-from maskwright.dist.routing.round_robin import RoundRobinRouter
-from maskwright.dist.routing.router import RequestRouter, Router
-from maskwright.errors import InputError
+from maskwright.cli.options import KEEP_ALIVE_HELP, RoutePolicyName
+from maskwright.cli.process.loading import loading
 from maskwright.server.config import KEEP_ALIVE_SECONDS
-from maskwright.server.observe.joined_state import joined_state
-
-RoutePolicyName: TypeAlias = Literal["estimate", "round-robin"]
-
-SHUTDOWN_SECONDS = 5
-"""Time for connections to close at the end, in seconds."""
 
 
 def route(
@@ -108,85 +85,20 @@ def route(
         float, Option(least=0, help=KEEP_ALIVE_HELP)
     ] = KEEP_ALIVE_SECONDS,
 ) -> None:  # fmt: skip
-    set_up_front_logs()
-    listed = _listed(workers, worker, prefill_worker, decode_worker)
-    roles: list[Role] = [one.role for one in listed]
-    if any(role != "both" for role in roles) and not handoff_key:
-        raise InputError(
-            "servers that hand requests over need a key in common: --handoff-key KEY",
-            param="handoff_key",
-        )
-    addresses, traits = [one.address for one in listed], [one.traits for one in listed]
-    router: RequestRouter = RoundRobinRouter() if policy == "round-robin" else Router()
-    fleet = WorkerGroup(
-        addresses, router, worker_key, roles=roles, traits=traits, handoff_key=handoff_key
+    with loading():
+        from maskwright.cli.fleet import route_work  # noqa: PLC0415 - not for the help
+    route_work.route(
+        worker=worker,
+        prefill_worker=prefill_worker,
+        decode_worker=decode_worker,
+        workers=workers,
+        handoff_key=handoff_key,
+        policy=policy,
+        host=host,
+        port=port,
+        worker_key=worker_key,
+        body_bytes=body_bytes,
+        patience=patience,
+        drain_seconds=drain_seconds,
+        keep_alive_seconds=keep_alive_seconds,
     )
-    drain = Drain(drain_seconds)
-    front = Front(fleet, drain, body_bytes, patience, joined_state)
-    with listen(host, port) as listening:
-        what = f"{len(listed)} servers"
-        FrontServer(front, drain, what, keep_alive_seconds).run([listening])
-
-
-def _listed(
-    file: str | None, both: list[str], prefill: list[str], decode: list[str]
-) -> list[ListedWorker]:
-    """Return the servers of a file, or of the options. Raises InputError."""
-    urls = [*prefill, *decode, *both]
-    if file is not None and urls:
-        raise InputError("give servers either in --workers FILE or as options", param="workers")
-    if file is not None:
-        listed = read_workers(file)
-        counts = Counter(one.role for one in listed)
-        roles_of(len(listed), counts["prefill"], counts["decode"])
-        return listed
-    if not urls:
-        raise InputError("--worker URL is needed at least once", param="worker")
-    roles = roles_of(len(urls), len(prefill), len(decode))
-    return [ListedWorker(Address.parse(url), role) for url, role in zip(urls, roles, strict=True)]
-
-
-def set_up_front_logs() -> None:
-    """Log to stderr: the router's own records from info on, those of others from warnings on."""
-    logging.basicConfig(
-        level=logging.WARNING, format="%(asctime)s %(levelname)s: %(message)s", force=True
-    )
-    logging.getLogger("maskwright").setLevel(logging.INFO)
-
-
-class FrontServer(DrainingServer):
-    """The HTTP server of a router. `what`: what it says at its start to stand in front of.
-    `keep_alive`: seconds for which a connection without a request is kept open."""
-
-    def __init__(
-        self, front: Front, drain: Drain, what: str, keep_alive: float = KEEP_ALIVE_SECONDS
-    ) -> None:
-        config = uvicorn.Config(
-            front,
-            http=BoundedHttp,
-            lifespan="on",
-            log_level="warning",
-            log_config=None,
-            access_log=False,
-            # Headers about clients are passed on to the workers, and the router reads none of them.
-            proxy_headers=False,
-            ws="none",
-            server_header=False,
-            date_header=False,
-            timeout_graceful_shutdown=SHUTDOWN_SECONDS,
-            timeout_keep_alive=cast(int, keep_alive),  # any number of seconds
-        )
-        super().__init__(config, drain, lambda: None)
-        self._front = front
-        self._what = what
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        host, port = (sockets or self.servers[0].sockets)[0].getsockname()[:2]
-        address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-        print(f"maskwright is ready: {self._what} at {address}/v1", flush=True)
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End the requests that are left with an error that says so."""
-        self._front.cut()
-        await super().shutdown(sockets)

@@ -2,11 +2,12 @@
 
 - `checkpoint_shape`: What capacity depends on, as a config.json says it.
 - `faults`: Errors in the text of a shape, with their place and a caret.
+- `kind`: The kinds of a shape.
 - `opened`: A shape that has been read and compiled for single bytes.
 - `shapes`: The shape given on the command line: schema, grammar or pattern.
 - `shipped`: The schemas and grammars that ship with the package, by name.
 - `texts`: Reads files, standard input and text given as arguments.
 - `vocabulary`: The vocabulary of a checkpoint, read without the model.
-- `yaml_text`: Shapes that are written in YAML, and where in it values stand.
 - `why`: Why a text of a shape isn't allowed, and which texts like it are.
+- `yaml_text`: Shapes that are written in YAML, and where in it values stand.
 """

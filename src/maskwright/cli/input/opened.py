@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from maskwright.automaton.value.progress import PropertyOrder
-from maskwright.cli.input.shapes import (
-    Kind,
-    SchemaArgument,
-    Shape,
-    compile_shape,
-    read_shape,
-)
+from maskwright.cli.input.kind import Kind
+from maskwright.cli.input.shapes import SchemaArgument, Shape, compile_shape, read_shape
 from maskwright.cli.input.texts import bytes_of, text_argument
 from maskwright.errors import InputError
+from maskwright.grammar.schema.options import PropertyOrder
 from maskwright.mask import Grammar
 from maskwright.vocab import Vocabulary
 from maskwright.workbench.reading import TextReading, byte_vocabulary, read_json, read_lines

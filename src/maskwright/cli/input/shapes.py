@@ -12,6 +12,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias, cast
 
 from maskwright import mask
 from maskwright.cli.input.faults import ShapeError, place_of, placed
+from maskwright.cli.input.kind import Kind
 from maskwright.cli.input.shipped import KINDS, ShippedKind, named, read_file_or_shipped
 from maskwright.cli.input.texts import YAML, bytes_of, text_argument
 from maskwright.cli.output.progress import progress
@@ -23,7 +24,6 @@ from maskwright.grammar.schema.tree import Json
 from maskwright.json_faults import json_fault
 from maskwright.vocab import Vocabulary
 
-Kind = Literal["auto", "schema", "regex", "lark", "gbnf", "ebnf"]
 _SHIPPED_KINDS: Final[dict[str, Sequence[ShippedKind]]] = {
     "auto": KINDS,
     "schema": ("schema",),

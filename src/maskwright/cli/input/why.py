@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 
-from maskwright.automaton.value.progress import PropertyOrder
 from maskwright.cli.input.opened import OpenedShape
 from maskwright.cli.input.shapes import SchemaArgument
 from maskwright.errors import LimitError
+from maskwright.grammar.schema.options import PropertyOrder
 from maskwright.limits import DEFAULT_LIMITS, Work
 from maskwright.workbench.nearest import nearest_texts
 from maskwright.workbench.reading import JSON_SPACE, TextReading

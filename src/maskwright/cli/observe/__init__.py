@@ -6,5 +6,6 @@
 - `diagnosis_chart`: Where the time of the slowest requests went, as a chart.
 - `stages`: The times of one request, divided into stages that add up.
 - `status`: The command `status`: say what a running server does now.
+- `status_work`: What `status` does once its arguments are read.
 - `trace_file`: Reads the file that `serve --trace` writes.
 """

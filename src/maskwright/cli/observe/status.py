@@ -6,30 +6,11 @@ rates need two moments.
 
 from __future__ import annotations
 
-import json
-import time
-from typing import Annotated, Any
-
-import httpx
+from typing import Annotated
 
 from maskwright.cli.arguments import Option
-from maskwright.cli.options import JSON_HELP
-from maskwright.cli.output.tables import Row, lay_out, output_width
-from maskwright.cli.process.reaching import CA_HELP, INSECURE_HELP, Trust, unreachable
-from maskwright.errors import AddressError, InputError
-
-TIMEOUT_SECONDS = 10.0
-RATES = {
-    "output_tokens": "output_tokens_total",
-    "prompt_tokens": "prompt_tokens_total",
-    "requests": "requests_finished_total",
-    "steps": "steps_total",
-}
-"""The names of rates, and the counters from which they are computed."""
-
-NEEDED = frozenset({"time", "metrics", "healthy"})
-"""Members of a server's state by which it is known to be one."""
-PERCENT = ("forced_share", "kv_use", "prefix_hit_share", "mask_hit_share", "draft_acceptance")
+from maskwright.cli.options import CA_HELP, INSECURE_HELP, JSON_HELP
+from maskwright.cli.process.loading import loading
 
 
 def status(
@@ -48,117 +29,8 @@ def status(
     seconds: Annotated[float, Option(least=0.1, help="Seconds between the two moments.")] = 1.0,
     as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False,
 ) -> int:
-    address = f"{url.removesuffix('/').removesuffix('/v1')}/v1/state"
-    headers = {"authorization": f"Bearer {api_key}"} if api_key else {}
-    verify = Trust(ca, insecure).verify()
-    with httpx.Client(timeout=TIMEOUT_SECONDS, headers=headers, verify=verify) as client:
-        before = read_state(client, address)
-        time.sleep(seconds)
-        found = read_state(client, address)
-    found["rates"] = rates_between(before, found)
-    print(json.dumps(found, indent=2) if as_json else told(found, output_width()))
-    return 0 if found["healthy"] else 1
-
-
-def read_state(client: httpx.Client, address: str) -> dict[str, Any]:
-    """Return the document of `/v1/state`. Raises AddressError if no server answers there, and
-    InputError if it refuses."""
-    try:
-        answer = client.get(address)
-        found = answer.json()
-    except httpx.TransportError as error:
-        raise unreachable(address, error) from None
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise AddressError(f"no server answers at {address}: {error}") from None
-    except ValueError:
-        raise AddressError(f"at {address} is no Maskwright server") from None
-    if not isinstance(found, dict) or (answer.status_code == 200 and not found.keys() >= NEEDED):
-        raise AddressError(f"at {address} is no Maskwright server")
-    if answer.status_code != 200:
-        message = found.get("error", {}).get("message")
-        raise InputError(f"{address} answers {answer.status_code}: {message}")
-    return found
-
-
-def rates_between(before: dict[str, Any], after: dict[str, Any]) -> dict[str, float | None]:
-    """Return how fast counters grew, a second; None where a server has begun anew meanwhile or
-    both documents are of one moment."""
-    seconds = after["time"] - before["time"]
-    rates: dict[str, float | None] = {}
-    for name, counter in RATES.items():
-        grown = _total(after["metrics"], counter) - _total(before["metrics"], counter)
-        rates[f"{name}_per_second"] = grown / seconds if seconds > 0 and grown >= 0 else None
-    return rates
-
-
-def told(found: dict[str, Any], width: int) -> str:
-    """The document as tables of at most `width` characters."""
-    metrics, figures = found["metrics"], found["figures"]
-    states = {
-        state: int(metrics[f'requests{{state="{state}"}}'])
-        for state in ("running", "waiting", "compiling", "paused")
-    }
-    blocks = {
-        f"blocks {state}": int(metrics[f'kv_blocks{{state="{state}"}}'])
-        for state in ("used", "cached", "free")
-    }
-    shares: Row = {
-        name.removesuffix("_share").replace("_", " ") + " %": _percent(figures[name])
-        for name in PERCENT
-    }
-    times: Row = {
-        name.replace("_", " "): value
-        for name, value in figures.items()
-        if name.endswith(("_ms", "_us"))
-    }
-    rates: Row = {name.replace("_", " "): value for name, value in found["rates"].items()}
-    counts: Row = {
-        "ended": int(figures["requests_finished"]),
-        "refused": int(figures["refused"]),
-        "output tokens": int(figures["output_tokens"]),
-    }
-    servers: list[dict[str, Any]] = found.get("workers", [])
-    tables: list[list[Row]] = [
-        [_server(each) for each in servers] or [{}],
-        [{**states, **blocks}],
-        [{**counts, **rates}],
-        [times],
-        [shares],
-        [
-            {"class": each["name"], **{key: each[key] for key in each if key != "name"}}
-            for each in found["classes"]
-        ],
-    ]
-    laid = [lay_out(rows, width) for rows in tables if any(rows[0])]
-    return "\n\n".join((f"{found['model']}: {_health(found)}", *laid))
-
-
-def _health(found: dict[str, Any]) -> str:
-    """Whether the engine runs; of several servers, how many take requests."""
-    servers: list[dict[str, Any]] = found.get("workers", [])
-    if not found["healthy"]:
-        return "an engine has stopped" if servers else "the engine has stopped"
-    ready = sum(each["ready"] for each in servers)
-    return f"{ready} of {len(servers)} servers are ready" if servers else "running"
-
-
-def _server(told: dict[str, Any]) -> Row:
-    """One of several servers; what is not known of it is left out."""
-    counts = ("running", "requests_finished", "output_tokens")
-    return {
-        "server": told["name"],
-        "state": "ready" if told["ready"] else "not ready",
-        **{
-            name.replace("_", " "): None if told[name] is None else int(told[name])
-            for name in counts
-        },
-        "kv use %": _percent(told["kv_use"]),
-    }
-
-
-def _percent(share: float | None) -> float | None:
-    return None if share is None else 100 * share
-
-
-def _total(metrics: dict[str, float], name: str) -> float:
-    return sum(value for key, value in metrics.items() if key.partition("{")[0] == name)
+    with loading():
+        from maskwright.cli.observe import status_work  # noqa: PLC0415 - not for the help
+    return status_work.status(
+        url=url, api_key=api_key, ca=ca, insecure=insecure, seconds=seconds, as_json=as_json
+    )

@@ -13,13 +13,6 @@ import httpx
 
 from maskwright.errors import AddressError, InputError, MaskwrightError
 
-CA_HELP: Final = (
-    "PEM file of the certificate of the server, or of its authority, if that isn't known here."
-)
-INSECURE_HELP: Final = (
-    "Trust any certificate of the server: nothing shows that it is the one meant."
-)
-
 TIMEOUT_SECONDS: Final = 10.0
 
 

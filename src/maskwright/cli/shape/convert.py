@@ -16,41 +16,14 @@ dialect.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
-from typing import Annotated, Final
+from typing import Annotated
 
 from maskwright.cli.arguments import Argument, Option
-from maskwright.cli.input.shapes import (
-    GrammarArgument,
-    Kind,
-    RegexArgument,
-    SchemaArgument,
-    dialect_of,
-    located,
-    read_grammar_argument,
-    read_shape,
-)
+from maskwright.cli.input.kind import Kind
 from maskwright.cli.options import JSON_HELP, KIND_HELP, SHAPE_HELP
-from maskwright.errors import InputError
-from maskwright.grammar.dialects.detect import DIALECTS, Dialect
-from maskwright.grammar.dialects.lower import Lowered
-from maskwright.grammar.dialects.read import read_grammar
-from maskwright.grammar.dialects.write import write_grammar
-from maskwright.grammar.pattern.translate import full_match
-from maskwright.grammar.regular.terms import EMPTY
-from maskwright.grammar.rules.tree import Rules, Terminal
+from maskwright.cli.process.loading import loading
 from maskwright.grammar.schema.options import Integers
-from maskwright.workbench.conversion.layout import LayoutName
-from maskwright.workbench.conversion.losses import ConversionLoss
-from maskwright.workbench.conversion.schema_rules import schema_rules
-
-COMMENTS: Final[dict[Dialect, tuple[str, str]]] = {
-    "lark": ("// ", ""),
-    "gbnf": ("# ", ""),
-    "ebnf": ("/* ", " */"),
-}
-"""How a line begins and ends that is a comment."""
+from maskwright.workbench.choices import LayoutName
 
 
 def convert(
@@ -84,50 +57,17 @@ def convert(
     ] = False,
     as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False,
 ) -> None:
-    target = _dialect(to, "to")
-    lost: tuple[ConversionLoss, ...] = ()
-    if dialect != "auto" or (kind == "auto" and dialect_of(shape) is not None):
-        given = dialect_of(shape) if dialect == "auto" else _dialect(dialect, "dialect")
-        written = read_grammar_argument(shape, given)
-        with located(written):
-            lowered = read_grammar(written.text, given, start=start).lowered
-    else:
-        wanted = read_shape(shape, kind)
-        with located(wanted):
-            match wanted:
-                case SchemaArgument(schema=schema):
-                    rules, lost = schema_rules(
-                        schema,
-                        whitespace=whitespace,
-                        digits=integers == "digits",
-                        closed=closed,
-                        approximate=approximate,
-                    )
-                    lowered = _lowered(rules)
-                case GrammarArgument(text=text, dialect=own):
-                    known = None if own == "auto" else own
-                    lowered = read_grammar(text, known, start=start).lowered
-                case RegexArgument(pattern=pattern):
-                    lowered = _lowered(Rules("start", {"start": Terminal(full_match(pattern))}))
-    grammar = write_grammar(lowered, target)
-    if as_json:
-        rows = [loss._asdict() for loss in lost]
-        print(json.dumps({"grammar": grammar, "left_open": rows}, ensure_ascii=False, indent=2))
-    else:
-        print(_comments(lost, target) + grammar, end="")
-
-
-def _lowered(rules: Rules) -> Lowered:
-    return Lowered(rules, (), EMPTY, {})
-
-
-def _comments(lost: Iterable[ConversionLoss], dialect: Dialect) -> str:
-    first, last = COMMENTS[dialect]
-    return "".join(f"{first}{loss.pointer or 'the root'}: {loss.message}{last}\n" for loss in lost)
-
-
-def _dialect(name: str, option: str) -> Dialect:
-    for each in DIALECTS:
-        if each == name:
-            return each
-    raise InputError(f"--{option} is one of {', '.join(DIALECTS)}", param=option)
+    with loading():
+        from maskwright.cli.shape import convert_work  # noqa: PLC0415 - not for the help
+    convert_work.convert(
+        shape=shape,
+        to=to,
+        dialect=dialect,
+        start=start,
+        kind=kind,
+        whitespace=whitespace,
+        integers=integers,
+        closed=closed,
+        approximate=approximate,
+        as_json=as_json,
+    )

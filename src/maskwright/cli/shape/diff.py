@@ -11,19 +11,14 @@ was found, and that there is none was not shown; 2 if a shape or an option can't
 
 from __future__ import annotations
 
-import json
 from typing import Annotated
 
-from maskwright.automaton.value.progress import PropertyOrder
 from maskwright.cli.arguments import Argument, Option
-from maskwright.cli.input.opened import open_shape
-from maskwright.cli.input.shapes import Kind
+from maskwright.cli.input.kind import Kind
 from maskwright.cli.options import JSON_HELP, KIND_HELP, ORDER_HELP, SHAPE_HELP
-from maskwright.errors import InputError
-from maskwright.workbench.difference.compared import MOST_PAIRS, SECONDS, Comparison, compare
-from maskwright.workbench.reading import byte_vocabulary
-
-_EXIT_CODES = {True: 0, False: 1, None: 3}
+from maskwright.cli.process.loading import loading
+from maskwright.grammar.schema.options import PropertyOrder
+from maskwright.workbench.choices import COMPARISON_SECONDS, MOST_PAIRS
 
 
 def diff(
@@ -31,44 +26,20 @@ def diff(
     second: Annotated[str, Argument(help="The other shape, given in the same ways.")],
     kind: Annotated[Kind, Option(help=KIND_HELP)] = "auto",
     property_order: Annotated[PropertyOrder, Option(help=ORDER_HELP)] = "any",
-    seconds: Annotated[float, Option(least=0.1, help="Time for the comparison.")] = SECONDS,
+    seconds: Annotated[
+        float, Option(least=0.1, help="Time for the comparison.")
+    ] = COMPARISON_SECONDS,
     pairs: Annotated[int, Option(least=1, help="Most pairs of places to visit.")] = MOST_PAIRS,
     as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False,
 ) -> int:
-    if first == second == "-":
-        raise InputError("'-' is given more than once; standard input is read once", param="second")
-    vocabulary = byte_vocabulary()
-    opened = [open_shape(each, kind, property_order, vocabulary) for each in (first, second)]
-    found = compare(opened[0].grammar, opened[1].grammar, most_pairs=pairs, seconds=seconds)
-    if as_json:
-        print(json.dumps(_data(found), ensure_ascii=False, indent=2))
-    else:
-        print("\n".join(_lines(found)))
-    return _EXIT_CODES[found.equal]
-
-
-def _data(found: Comparison) -> dict[str, object]:
-    return {
-        "equal": found.equal,
-        "only_first": _side(found.only_first, found.decided),
-        "only_second": _side(found.only_second, found.decided),
-        "pairs": found.pairs,
-    }
-
-
-def _side(text: bytes | None, decided: bool) -> dict[str, object]:
-    is_known = text is not None or decided
-    return {"decided": is_known, "text": None if text is None else text.decode(errors="replace")}
-
-
-def _lines(found: Comparison) -> list[str]:
-    if found.equal:
-        return ["both accept the same texts"]
-    directions = {"first": found.only_first, "second": found.only_second}
-    return [f"only the {name}: {_told(text, found.decided)}" for name, text in directions.items()]
-
-
-def _told(text: bytes | None, decided: bool) -> str:
-    if text is not None:
-        return text.decode(errors="replace") or "the empty text"
-    return "no text" if decided else "no text was found within the bounds"
+    with loading():
+        from maskwright.cli.shape import diff_work  # noqa: PLC0415 - not for the help
+    return diff_work.diff(
+        first=first,
+        second=second,
+        kind=kind,
+        property_order=property_order,
+        seconds=seconds,
+        pairs=pairs,
+        as_json=as_json,
+    )

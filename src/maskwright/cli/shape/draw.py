@@ -13,29 +13,13 @@ Exit code: 0; 2 if the shape, an option or a file can't be used.
 
 from __future__ import annotations
 
-import json
-import sys
-from pathlib import Path
 from typing import Annotated
 
 from maskwright.cli.arguments import Argument, Option
-from maskwright.cli.input.shapes import (
-    GrammarArgument,
-    Kind,
-    RegexArgument,
-    SchemaArgument,
-    Shape,
-    located,
-    read_shape,
-)
+from maskwright.cli.input.kind import Kind
 from maskwright.cli.options import JSON_HELP, KIND_HELP, SHAPE_HELP
-from maskwright.errors import InputError
-from maskwright.workbench.diagram.pictures import (
-    PictureName,
-    grammar_picture,
-    pattern_picture,
-    schema_picture,
-)
+from maskwright.cli.process.loading import loading
+from maskwright.workbench.choices import PictureName
 
 
 def draw(
@@ -47,31 +31,6 @@ def draw(
     kind: Annotated[Kind, Option(help=KIND_HELP)] = "auto",
     as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False,
 ) -> None:
-    wanted = read_shape(shape, kind)
-    with located(wanted):
-        svg = _picture(wanted, which)
-    if output is not None:
-        _write(Path(output), svg)
-    if as_json:
-        print(json.dumps({"shape": wanted.name, "as": which, "svg": svg}, ensure_ascii=False))
-    elif output is None:
-        print(svg, end="")
-    else:
-        print(f"wrote {output}", file=sys.stderr)
-
-
-def _picture(shape: Shape, which: PictureName) -> str:
-    match shape:
-        case SchemaArgument(schema=schema, name=name):
-            return schema_picture(schema, name, which)
-        case GrammarArgument(text=text, dialect=dialect, name=name):
-            return grammar_picture(text, None if dialect == "auto" else dialect, name, which)
-        case RegexArgument(pattern=pattern):
-            return pattern_picture(pattern, which)
-
-
-def _write(file: Path, svg: str) -> None:
-    try:
-        file.write_text(svg, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"can't write {file}: {error.strerror}", param="output") from None
+    with loading():
+        from maskwright.cli.shape import draw_work  # noqa: PLC0415 - not for the help
+    draw_work.draw(shape=shape, which=which, output=output, kind=kind, as_json=as_json)

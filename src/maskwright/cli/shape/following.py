@@ -14,26 +14,13 @@ an option or a file can't be used.
 
 from __future__ import annotations
 
-import json
 from typing import Annotated
 
-from maskwright.automaton.value.progress import PropertyOrder
 from maskwright.cli.arguments import Argument, Option
-from maskwright.cli.input.opened import OpenedShape, open_shape
-from maskwright.cli.input.shapes import Kind, SchemaArgument, compile_shape
-from maskwright.cli.input.texts import bytes_of, text_argument
+from maskwright.cli.input.kind import Kind
 from maskwright.cli.options import JSON_HELP, KIND_HELP, ORDER_HELP, SHAPE_HELP, VOCABULARY_HELP
-from maskwright.cli.output.style import coloured
-from maskwright.cli.output.verdicts import fault_lines, following_lines
-from maskwright.errors import InputError
-from maskwright.workbench.reading import TextReading, Verdict, read_text
-from maskwright.workbench.report import Data, following_data, reading_data
-from maskwright.workbench.tokens import AllowedTokens, allowed_tokens
-
-MOST_TOKENS = 24
-"""Tokens that are shown."""
-MOST_LIKELY = 20
-"""The model's likeliest tokens that are shown."""
+from maskwright.cli.process.loading import loading
+from maskwright.grammar.schema.options import PropertyOrder
 
 
 def following(
@@ -53,81 +40,16 @@ def following(
     property_order: Annotated[PropertyOrder, Option(help=ORDER_HELP)] = "schema",
     as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False,
 ) -> int:
-    if file == shape == "-":
-        raise InputError("'-' is given more than once; standard input is read once", param="file")
-    if prompt is not None and not probabilities:
-        raise InputError("--prompt needs --probabilities", param="prompt")
-    text = text_argument(prefix, "--prefix").encode() if file is None else bytes_of(file)
-    opened = open_shape(shape, kind, property_order)
-    reading = read_text(opened.grammar, text)
-    is_prefix = reading.verdict is not Verdict.MISMATCH
-    tokens = None
-    if (model is not None or probabilities) and is_prefix:
-        tokens = _tokens(opened, model or "demo", text, property_order)
-    likely: Data = {}
-    if probabilities and is_prefix:
-        likely = _likely(opened, model or "demo", text, prompt or "", property_order)
-    if as_json:
-        print(json.dumps(_data(reading, tokens) | likely, ensure_ascii=False, indent=2))
-        return 0 if is_prefix else Verdict.MISMATCH.value
-    lines = following_lines(reading)
-    if tokens is not None:
-        shown = " ".join(repr(token) for token in tokens.texts[:MOST_TOKENS])
-        more = " …" if len(tokens.ids) > MOST_TOKENS else ""
-        lines.append(f"  tokens   {len(tokens.ids):,} of {tokens.size:,}: {shown}{more}")
-    if likely:
-        lines += _likely_lines(likely)
-    head = [] if is_prefix else fault_lines(file or "--prefix", reading)
-    print("\n".join([*head, *lines]))
-    return 0 if is_prefix else Verdict.MISMATCH.value
-
-
-def _tokens(
-    opened: OpenedShape, model: str, text: bytes, property_order: PropertyOrder
-) -> AllowedTokens:
-    from maskwright.cli.input.vocabulary import read_vocabulary  # noqa: PLC0415 - only with --model
-
-    grammar = compile_shape(opened.shape, read_vocabulary(model), property_order=property_order)
-    return allowed_tokens(grammar, text)
-
-
-def _likely(
-    opened: OpenedShape, model: str, text: bytes, prompt: str, property_order: PropertyOrder
-) -> Data:
-    """What a model would write next, and how much of that the shape allows."""
-    # Only here, because it imports torch.
-    from maskwright.cli.shape.probabilities import (  # noqa: PLC0415
-        load_model,
-        next_probabilities,
-        prompt_tokens,
+    with loading():
+        from maskwright.cli.shape import following_work  # noqa: PLC0415 - not for the help
+    return following_work.following(
+        shape=shape,
+        prefix=prefix,
+        file=file,
+        model=model,
+        probabilities=probabilities,
+        prompt=prompt,
+        kind=kind,
+        property_order=property_order,
+        as_json=as_json,
     )
-
-    loaded = load_model(model)
-    grammar = compile_shape(opened.shape, loaded.vocab, property_order=property_order)
-    schema = opened.shape.schema if isinstance(opened.shape, SchemaArgument) else None
-    asked = prompt_tokens(loaded, prompt, schema)
-    found, kept = next_probabilities(loaded, grammar, asked, text, MOST_LIKELY)
-    return {"kept": kept, "likely": [each._asdict() for each in found]}
-
-
-def _likely_lines(likely: Data) -> list[str]:
-    rows = [
-        f"  {each['raw']:8.4f}  {each['text']!r}"
-        + ("" if each["is_allowed"] else coloured("  not allowed", "red"))
-        for each in likely["likely"]
-    ]
-    return [f"  kept     {likely['kept']:.4f} of the model's probability", *rows]
-
-
-def _data(reading: TextReading, tokens: AllowedTokens | None) -> Data:
-    if reading.verdict is Verdict.MISMATCH:
-        return reading_data(reading)
-    found = {"verdict": "prefix", "accepted": reading.accepted, **following_data(reading)}
-    if tokens is not None:
-        found["tokens"] = {
-            "count": len(tokens.ids),
-            "of": tokens.size,
-            "ids": tokens.ids,
-            "texts": tokens.texts,
-        }
-    return found

@@ -14,23 +14,13 @@ the beginning of one that does; 2 if the shape, an option or a file can't be use
 
 from __future__ import annotations
 
-import json
 from typing import Annotated
 
-from maskwright.automaton.value.progress import PropertyOrder
 from maskwright.cli.arguments import Argument, Option
-from maskwright.cli.input.opened import OpenedShape, given_texts, open_shape
-from maskwright.cli.input.shapes import Kind
+from maskwright.cli.input.kind import Kind
 from maskwright.cli.options import JSON_HELP, KIND_HELP, ORDER_HELP, SHAPE_HELP, TEXT_HELP
-from maskwright.cli.output.verdicts import (
-    exit_code,
-    fault_lines,
-    following_lines,
-    verdict_lines,
-)
-from maskwright.errors import InputError
-from maskwright.workbench.reading import TextReading, Verdict
-from maskwright.workbench.report import Data, reading_data
+from maskwright.cli.process.loading import loading
+from maskwright.grammar.schema.options import PropertyOrder
 
 
 def match(
@@ -42,36 +32,14 @@ def match(
     why: Annotated[bool, Option(help="Look for reasons, and for allowed texts alike.")] = True,
     as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False,
 ) -> int:
-    if not files and not text:
-        raise InputError("give a file, '-' for standard input, or --text", param="files")
-    texts = given_texts(shape, files, text)
-    opened = open_shape(shape, kind, property_order)
-    readings = {name: opened.read(data) for name, data in texts.items()}
-    found = {
-        name: _why(opened, reading, property_order)
-        for name, reading in readings.items()
-        if why and reading.verdict is Verdict.MISMATCH
-    }
-    if as_json:
-        rows = [
-            {"name": name, **reading_data(reading), **found.get(name, {})}
-            for name, reading in readings.items()
-        ]
-        print(json.dumps({"texts": rows}, ensure_ascii=False, indent=2))
-    else:
-        for name, reading in readings.items():
-            print("\n".join(_lines(name, reading, found.get(name, {}))))
-    return exit_code(reading.verdict for reading in readings.values())
-
-
-def _why(opened: OpenedShape, reading: TextReading, order: PropertyOrder) -> Data:
-    # Only here, because it imports the compilers of all kinds of shapes.
-    from maskwright.cli.input.why import why_not  # noqa: PLC0415
-
-    return why_not(opened, reading, order)
-
-
-def _lines(name: str, reading: TextReading, why: Data) -> list[str]:
-    if reading.verdict is Verdict.MATCH:
-        return verdict_lines(name, reading)
-    return [*fault_lines(name, reading), *following_lines(reading, why)]
+    with loading():
+        from maskwright.cli.shape import match_work  # noqa: PLC0415 - not for the help
+    return match_work.match(
+        shape=shape,
+        files=files,
+        text=text,
+        kind=kind,
+        property_order=property_order,
+        why=why,
+        as_json=as_json,
+    )

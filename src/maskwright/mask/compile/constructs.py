@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 from maskwright.automaton.rules.contexts import RuleContexts
 from maskwright.automaton.value.open_place import open_place
-from maskwright.automaton.value.progress import PropertyOrder
 from maskwright.automaton.value.whitespace import WhitespaceName
 from maskwright.errors import WHOLE_GRAMMAR, Construct
-from maskwright.grammar.schema.options import Escapes
+from maskwright.grammar.schema.options import Escapes, PropertyOrder
 from maskwright.grammar.schema.places import has_pointer, pointer_at
 from maskwright.grammar.schema.tree import Schema
 

@@ -14,7 +14,6 @@ from maskwright.automaton.json.precheck import (
     precheck_beginning,
 )
 from maskwright.automaton.satisfy.solver import Solver
-from maskwright.automaton.value.progress import PropertyOrder
 from maskwright.automaton.value.whitespace import WHITESPACE, WhitespaceName
 from maskwright.errors import Construct, InputError, UnsatisfiableSchemaError
 from maskwright.grammar.schema.drafts import Draft
@@ -24,6 +23,7 @@ from maskwright.grammar.schema.options import (
     Escapes,
     Formats,
     Integers,
+    PropertyOrder,
 )
 from maskwright.grammar.schema.parse import ParseOptions, parse_schema
 from maskwright.grammar.schema.tree import Json, Schema, SchemaMaker

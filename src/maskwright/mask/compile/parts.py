@@ -10,7 +10,6 @@ from typing import get_args
 from maskwright.automaton.rules.network import RuleNetwork
 from maskwright.automaton.rules.values import is_satisfiable
 from maskwright.automaton.satisfy.solver import Solver
-from maskwright.automaton.value.progress import PropertyOrder
 from maskwright.automaton.value.whitespace import WHITESPACE, WhitespaceName
 from maskwright.errors import (
     Construct,
@@ -32,7 +31,7 @@ from maskwright.grammar.rules.begins import refuse_bounded
 from maskwright.grammar.rules.fold import fold_rules
 from maskwright.grammar.rules.tree import Expression, JsonValue, Ref, Rules, Terminal, renamed
 from maskwright.grammar.schema.document import escape
-from maskwright.grammar.schema.options import AdditionalProperties, Escapes, Integers
+from maskwright.grammar.schema.options import AdditionalProperties, Escapes, Integers, PropertyOrder
 from maskwright.grammar.schema.parse import ParseOptions, parse_schema
 from maskwright.grammar.schema.remarks import grammar_remarks, pattern_remarks
 from maskwright.grammar.schema.tree import Json, Report, ReportEntry, Schema

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from maskwright.automaton.value.progress import PropertyOrder
 from maskwright.automaton.value.whitespace import WhitespaceName
 from maskwright.errors import Construct
-from maskwright.grammar.schema.options import AdditionalProperties, Escapes, Integers
+from maskwright.grammar.schema.options import AdditionalProperties, Escapes, Integers, PropertyOrder
 from maskwright.grammar.schema.tree import Json
 from maskwright.grammar.tags.parse import parse_tag
 from maskwright.limits import DEFAULT_LIMITS, Limits, Work

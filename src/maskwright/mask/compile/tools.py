@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import get_args
 
-from maskwright.automaton.value.progress import PropertyOrder
 from maskwright.automaton.value.whitespace import WhitespaceName
 from maskwright.errors import Construct, InputError, UnsatisfiableSchemaError
-from maskwright.grammar.schema.options import AdditionalProperties, Escapes, Integers
+from maskwright.grammar.schema.options import AdditionalProperties, Escapes, Integers, PropertyOrder
 from maskwright.grammar.schema.tree import Json
 from maskwright.grammar.tools.formats import tool_format
 from maskwright.grammar.tools.rules import Reasoning, ToolRules

@@ -26,7 +26,7 @@ from maskwright.server.openapi.shape_schemas import shape_fields
 from maskwright.server.openapi.tool_schemas import function_fields, tool_fields
 from maskwright.server.request.explain_request import MOST_BYTES, MOST_CHOICES, MOST_SHOWN, SHOWN
 from maskwright.server.shapes.shape_routes import LARGEST_SEED, MOST_TEXTS
-from maskwright.workbench.diagram.pictures import PictureName
+from maskwright.workbench.choices import PictureName
 from maskwright.workbench.live.faults import KINDS
 from maskwright.workbench.live.sampled import WHICH
 

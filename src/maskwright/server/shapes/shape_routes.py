@@ -21,7 +21,7 @@ from maskwright.server.request.fields import Fields
 from maskwright.server.shapes.examples import examples
 from maskwright.server.shapes.given_shape import GivenShape, given_shape
 from maskwright.vocab import Vocabulary
-from maskwright.workbench.diagram.pictures import PictureName
+from maskwright.workbench.choices import PictureName
 from maskwright.workbench.live.checked import checked, unusable
 from maskwright.workbench.live.drawn import drawn
 from maskwright.workbench.live.faults import fault_of

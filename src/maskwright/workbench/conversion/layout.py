@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 from maskwright.automaton.value.whitespace import MOST_SPACE, WHITESPACE
 from maskwright.grammar.regular import charset
 from maskwright.grammar.regular.terms import char, chars, concat, repeat
 from maskwright.grammar.rules.tree import Concat, Expression, Ref, Terminal
-
-LayoutName = Literal["compact", "spaced", "flexible"]
-"""Styles that a grammar can have; lines that are indented by depth are none."""
+from maskwright.workbench.choices import LayoutName
 
 SPACE: Final = "space"
 """The name of the rule for white space in the style "flexible"."""

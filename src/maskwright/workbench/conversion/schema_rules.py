@@ -35,9 +35,10 @@ from maskwright.grammar.schema.parse import ParseOptions, parse_schema
 from maskwright.grammar.schema.tree import Json, Properties, UniqueItems
 from maskwright.grammar.shape.shape import ArrayShape, Conjunction, ObjectShape, construct_of
 from maskwright.limits import DEFAULT_LIMITS, Work
+from maskwright.workbench.choices import LayoutName
 from maskwright.workbench.conversion.compact import compact
 from maskwright.workbench.conversion.escapes import spelled_text
-from maskwright.workbench.conversion.layout import JsonLayout, LayoutName, joined, text
+from maskwright.workbench.conversion.layout import JsonLayout, joined, text
 from maskwright.workbench.conversion.losses import ConversionLoss, ConversionLosses
 from maskwright.workbench.conversion.string_rules import string_rules
 from maskwright.workbench.pointer import reference_tokens

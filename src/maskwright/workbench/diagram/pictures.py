@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from maskwright.grammar.dialects.detect import Dialect
 from maskwright.grammar.dialects.read import read_document
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.schema.tree import Json
+from maskwright.workbench.choices import PictureName
 from maskwright.workbench.diagram.charts import draw_chart
 from maskwright.workbench.diagram.grammar_tracks import grammar_tracks
 from maskwright.workbench.diagram.graphs import automaton, definition_graph, rule_graph
 from maskwright.workbench.diagram.railroad import draw_railroad
 from maskwright.workbench.diagram.regular_tracks import regular_track
 from maskwright.workbench.diagram.schema_tracks import schema_tracks
-
-PictureName = Literal["railroad", "graph"]
 
 
 def schema_picture(schema: Json, name: str, which: PictureName = "railroad") -> str:

@@ -10,12 +10,11 @@ from maskwright.errors import LimitError
 from maskwright.limits import Limits, Work
 from maskwright.mask import Grammar
 from maskwright.mask.compile.constructs import SchemaConstructs
+from maskwright.workbench.choices import COMPARISON_SECONDS, MOST_PAIRS
 from maskwright.workbench.difference.level_moves import LevelMoves
 from maskwright.workbench.difference.pair_walk import PairWalk
 from maskwright.workbench.difference.schema_pairs import SchemaPairs
 
-MOST_PAIRS: Final = 1_000_000
-SECONDS: Final = 20.0
 _UNBOUNDED: Final = 1 << 62
 
 
@@ -46,7 +45,7 @@ def compare(
     second: Grammar,
     *,
     most_pairs: int = MOST_PAIRS,
-    seconds: float = SECONDS,
+    seconds: float = COMPARISON_SECONDS,
 ) -> Comparison:
     """Compare the texts of two grammars, both compiled for one vocabulary of single bytes.
 

@@ -5,12 +5,8 @@ from __future__ import annotations
 from maskwright.errors import InputError
 from maskwright.grammar.schema.document import plain
 from maskwright.vocab import Vocabulary
-from maskwright.workbench.diagram.pictures import (
-    PictureName,
-    grammar_picture,
-    pattern_picture,
-    schema_picture,
-)
+from maskwright.workbench.choices import PictureName
+from maskwright.workbench.diagram.pictures import grammar_picture, pattern_picture, schema_picture
 from maskwright.workbench.live.faults import ShapeKind, read_json_shape
 from maskwright.workbench.report import Data
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from maskwright.grammar.schema.tree import Json
 from maskwright.workbench.findings.finding import Finding
 from maskwright.workbench.pointer import pointer_of, reference_tokens
 from maskwright.workbench.schema.lint import subschemas, types_of
-
-Profile = Literal["openai-strict"]
 
 UNSUPPORTED: Final = (
     *("allOf", "not", "if", "then", "else"),

@@ -1,0 +1,170 @@
+"""What `maskwright batch` does, once its arguments are read."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+import httpx
+
+from maskwright.cli.bulk.batch_file import BatchFile
+from maskwright.cli.bulk.given_work import (
+    extraction_of,
+    journals_of,
+    object_of,
+    refuse_beside_requests,
+    template_of,
+)
+from maskwright.cli.bulk.parquet import require_pyarrow, table_rows, write_parquet
+from maskwright.cli.bulk.prompt_template import PromptTemplate
+from maskwright.cli.bulk.run import BatchRun
+from maskwright.cli.bulk.run_report import Prices, report_row, report_text
+from maskwright.cli.bulk.server_run import Sending, ask_server
+from maskwright.cli.bulk.sources import SourceFormat, format_of
+from maskwright.cli.bulk.work import RecordWork
+from maskwright.cli.options import cache_folder
+from maskwright.cli.process.reaching import Trust
+from maskwright.errors import AddressError, InputError
+
+RESERVED: Final = frozenset(
+    {"index", "output", "usage", "digest", "unchecked", "code", "reason", "attempts", "answer"}
+)
+"""Fields that lines of results and failures have anyway."""
+SHOWN_OF_REASON: Final = 300
+"""Most characters of a reason that the report shows."""
+
+
+def batch(
+    input: str,
+    output: str,
+    schema: str | None,
+    prompt_template: str | None,
+    system: str | None,
+    url: str | None,
+    model: str | None,
+    name: str | None,
+    api_key: str | None,
+    ca: str | None,
+    insecure: bool,
+    concurrency: int,
+    retries: int,
+    timeout: float,
+    max_tokens: int | None,
+    temperature: float,
+    seed: int | None,
+    body: str | None,
+    carry: list[str],
+    input_format: SourceFormat,
+    failures: str | None,
+    overwrite: bool,
+    retry_failed: bool,
+    price_prompt: float,
+    price_cached: float | None,
+    price_completion: float,
+    price_hour: float,
+    as_json: bool,
+    cache: str,
+) -> int:
+    _check_server(url, model)
+    verify = Trust(ca, insecure).verify()
+    if output.endswith(".parquet"):
+        require_pyarrow()  # before anything is asked
+    given = {"model": name, "max_completion_tokens": max_tokens, "seed": seed}
+    fields = {"temperature": temperature} | {k: v for k, v in given.items() if v is not None}
+    path = Path(input)
+    source = format_of(path, input_format)
+    if clash := sorted(RESERVED & set(carry)):
+        raise InputError(f"--carry {clash[0]}: each result has a field of this name", param="carry")
+    work: RecordWork
+    if source == "openai":
+        refuse_beside_requests(schema=schema, prompt_template=prompt_template, system=system)
+        work = BatchFile(path)
+    else:
+        template = PromptTemplate(template_of(prompt_template), system)
+        work = extraction_of(path, source, template, schema, fields | object_of(body), carry)
+    results, failed = journals_of(output, failures)
+    prices = Prices(price_prompt, price_completion, price_cached, price_hour)
+    sending = Sending(concurrency, retries, timeout, api_key, verify)
+    with closing(
+        BatchRun(work, results, failed, overwrite=overwrite, retry_failed=retry_failed)
+    ) as run:
+        seconds, sent_again = _ask_all(run, sending, url, model, cache)
+    if output.endswith(".parquet"):
+        write_parquet(Path(output), table_rows(results))
+    row = report_row(run.counts, seconds, sent_again, prices)
+    print(json.dumps(row) if as_json else report_text(row))
+    if run.counts.failed:
+        print(f"the failures are in {failed}{_first_reason(failed)}", file=sys.stderr)
+    return 1 if run.counts.failed else 0
+
+
+def _ask_all(
+    run: BatchRun, sending: Sending, url: str | None, model: str | None, cache: str
+) -> tuple[float, int]:
+    """Ask for all that is left; returns the seconds it took, and how often requests were sent
+    again. Serves the model in this process if there is no address."""
+    if run.counts.finished == run.counts.total:
+        return 0.0, 0
+    begun = time.monotonic()
+    try:
+        if url is not None:
+            return _timed(run, sending, url)
+        # Imports torch, which is not needed to ask another server.
+        from maskwright.cli.own_server import DEMO_PATH, own_server  # noqa: PLC0415
+
+        with own_server(model or str(DEMO_PATH), cache=cache_folder(cache)) as address:
+            return _timed(run, sending, address)
+    except (AddressError, KeyboardInterrupt):
+        done, total = run.counts.finished, run.counts.total
+        print(
+            f"stopped after {time.monotonic() - begun:.0f} s with {done:,} of {total:,} records "
+            "done; the same command goes on",
+            file=sys.stderr,
+        )
+        raise
+    except OSError as error:
+        raise InputError(f"a result can't be written: {error.strerror or error}") from None
+
+
+def _first_reason(failed: Path) -> str:
+    """The reason of the first failure, to be added to a message."""
+    with failed.open(encoding="utf-8") as lines:
+        match json.loads(next(lines)):
+            case {"id": record, "index": index, "reason": str(reason)}:
+                which = f"with index {index}" if record in (index, None) else f"of record {record}"
+            case {"custom_id": record, "error": {"message": str(reason)}} | {
+                "custom_id": record,
+                "response": {"body": {"error": {"message": str(reason)}}},
+            }:
+                which = f"of request {record}"
+            case _:
+                return ""
+    return f"; the first, {which}: {reason[:SHOWN_OF_REASON]}"
+
+
+def _check_server(url: str | None, model: str | None) -> None:
+    """Check that at most one server is named, and that it can have this address. Raises
+    InputError."""
+    if url is None:
+        return
+    if model is not None:
+        raise InputError("--url and --model are two servers; give one", param="url")
+    if not url.startswith(("http://", "https://")):
+        raise InputError(f"--url {url}: an address begins with http:// or https://", param="url")
+    try:
+        named = bool(httpx.URL(url).host)
+    except httpx.InvalidURL:
+        named = False
+    if not named:
+        raise InputError(f"--url {url}: this is no address of a server", param="url")
+
+
+def _timed(run: BatchRun, sending: Sending, address: str) -> tuple[float, int]:
+    begun = time.monotonic()
+    sent_again = asyncio.run(ask_server(run, sending, address))
+    return time.monotonic() - begun, sent_again

@@ -1,0 +1,113 @@
+"""What `maskwright generate` does, once its arguments are read."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from dataclasses import asdict
+from typing import Final
+
+from maskwright.automaton.value.whitespace import WhitespaceName
+from maskwright.cli.input.kind import Kind
+from maskwright.cli.input.shapes import SchemaArgument, compile_shape, read_shape
+from maskwright.cli.input.texts import text_argument
+from maskwright.cli.options import (
+    cache_folder,
+)
+from maskwright.cli.output.progress import progress
+from maskwright.engine import Engine, EngineConfig, Generation, Request, TokenScore
+from maskwright.models import Backend, Dtype, load
+from maskwright.sampling import SamplingParams
+from maskwright.vocab import Vocabulary
+
+LIKELY: Final = 8
+"""The model's likeliest tokens among which `--json` tells those that the shape forbids."""
+
+
+def generate(
+    shape: str,
+    prompt: str,
+    model: str,
+    backend: Backend,
+    device: str,
+    dtype: Dtype,
+    kind: Kind,
+    max_tokens: int | None,
+    temperature: float,
+    whitespace: WhitespaceName,
+    seed: int | None,
+    cache: str,
+    as_json: bool,
+) -> None:
+    wanted = read_shape(shape, kind)
+    prompt = text_argument(prompt, "prompt")
+    with progress("loading the model"):
+        loaded = load(model, backend=backend, dtype=dtype, device=device, cache=cache_folder(cache))
+    grammar = compile_shape(
+        wanted, loaded.vocab, whitespace=whitespace, integers="digits", escapes="needed"
+    )
+    told = (
+        json.dumps(wanted.schema, ensure_ascii=False, separators=(",", ":"))
+        if isinstance(wanted, SchemaArgument)
+        else None
+    )
+    tokens = loaded.render_chat([{"role": "user", "content": prompt}], response_schema=told)
+    with Engine(loaded, EngineConfig(max_running=1)) as engine:
+        room = max(1, engine.max_context - len(tokens))
+        logprobs = LIKELY if as_json else None
+        generation = engine.submit(
+            Request(
+                prompt=tokens,
+                params=SamplingParams(temperature=temperature, seed=seed, logprobs=logprobs),
+                max_tokens=room if max_tokens is None else min(max_tokens, room),
+                grammar=grammar,
+            )
+        )
+        if as_json:
+            _print_figures(generation, loaded.vocab)
+        else:
+            _print(generation)
+
+
+def _print_figures(generation: Generation, vocabulary: Vocabulary) -> None:
+    """Print an answer with the figures of its tokens, as the server explains them."""
+    # Only here, because it imports the server.
+    from maskwright.server.guarantees.records import Records  # noqa: PLC0415
+
+    start = time.perf_counter()
+    text, scores, arrivals, reason, at = "", list[TokenScore](), list[float](), None, None
+    for delta in generation:
+        if delta.error is not None:
+            raise delta.error
+        text += delta.text
+        scores += delta.scores
+        arrivals += [1000 * (time.perf_counter() - start)] * len(delta.scores)
+        reason, at = delta.finish_reason, delta.shortened_at
+    records = Records(vocabulary)
+    records.keep(None, "answer", 0, scores)
+    explained = records.explained(None, "answer", 0) or {}
+    told = {
+        "text": text,
+        "finish_reason": None if reason is None else reason.value,
+        "shortened_at": at,
+        **{name: explained[name] for name in ("counts", "kept", "wanted", "steps")},
+        "arrival_ms": arrivals,
+        "trace": None if generation.trace is None else asdict(generation.trace),
+    }
+    print(json.dumps(told, ensure_ascii=False, indent=2))
+
+
+def _print(generation: Generation) -> None:
+    """Print text as it comes, and a line break at the end; and whether the limit has shortened
+    it."""
+    tokens, at = 0, None
+    for delta in generation:
+        print(delta.text, end="", flush=True)
+        if delta.error is not None:
+            raise delta.error
+        tokens, at = tokens + len(delta.token_ids), delta.shortened_at
+    print()
+    if at is not None:
+        where = f"from token {at + 1} of {tokens} on" if at < tokens else f"after {tokens} tokens"
+        print(f"the token limit has shortened the answer {where}", file=sys.stderr)

@@ -1,0 +1,96 @@
+"""What `maskwright test` does, once its arguments are read."""
+
+from __future__ import annotations
+
+import json
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, get_args
+
+import yaml
+
+from maskwright.cli.input.kind import Kind
+from maskwright.cli.input.opened import open_shape
+from maskwright.cli.input.texts import bytes_of
+from maskwright.cli.output.style import coloured
+from maskwright.errors import InputError
+from maskwright.grammar.schema.options import PropertyOrder
+from maskwright.workbench.cases import CaseGroup, CaseResult, junit, read_groups, run_group
+
+INTERVAL = 0.3
+"""Seconds between two looks at the files."""
+
+
+def cases(files: list[str], report: str | None, watch: bool, as_json: bool) -> int:
+    if not watch:
+        return _run(files, report, as_json)
+    while True:
+        before = _changed(files)
+        try:
+            _run(files, report, as_json)
+        except InputError as error:
+            print(coloured(str(error), "red"), flush=True)
+        while _changed(files) == before:
+            time.sleep(INTERVAL)
+        print(flush=True)
+
+
+def _run(files: list[str], report: str | None, as_json: bool) -> int:
+    results: list[CaseResult] = []
+    for file in files:
+        for group in read_groups(_document(file), file):
+            results += run_group(group, _opened(group, file).read)
+    if report is not None:
+        Path(report).write_text(junit(results, ", ".join(files)), encoding="utf-8")
+    failed = [result for result in results if result.fault]
+    if as_json:
+        print(json.dumps({"cases": [_row(r) for r in results], "failed": len(failed)}, indent=2))
+    else:
+        for group, case, fault in failed:
+            head = coloured("FAILED", "red")
+            print(f"{head} {group}: {case.expected} {case.name}: {fault}")
+        verdict = f"{len(results) - len(failed)} of {len(results)} cases as expected"
+        print(coloured(verdict, "red" if failed else "green"), flush=True)
+    return 1 if failed else 0
+
+
+def _document(file: str) -> Any:
+    text = bytes_of(file)
+    try:
+        return yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        place = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
+        raise InputError(f"{file}{place}: {error.problem}", param="files") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise InputError(f"{file}: {error}", param="files") from None
+
+
+def _opened(group: CaseGroup, file: str) -> Any:
+    """The shape of a group; a file is looked for beside the file of the cases."""
+    for field, given, known in (
+        ("kind", group.kind, get_args(Kind)),
+        ("property_order", group.property_order, get_args(PropertyOrder)),
+    ):
+        if given not in known:
+            raise InputError(f"{file}: {field} is one of {', '.join(known)}, not {given!r}")
+    beside = Path(file).parent / group.shape[:255]
+    is_file = "\n" not in group.shape and beside.is_file()
+    shape = str(beside) if is_file else group.shape
+    return open_shape(shape, group.kind, group.property_order)  # type: ignore[arg-type]
+
+
+def _row(result: CaseResult) -> dict[str, Any]:
+    group, case, fault = result
+    return {"group": group, **case._asdict(), "passed": not fault, "fault": fault}
+
+
+def _changed(files: list[str]) -> dict[str, float]:
+    """When the files, and the files beside them that may be shapes, were changed."""
+    times: dict[str, float] = {}
+    for file in files:
+        for path in (Path(file), *Path(file).parent.iterdir()):
+            with suppress(OSError):
+                times[str(path)] = path.stat().st_mtime
+    return times

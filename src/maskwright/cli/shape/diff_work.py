@@ -1,0 +1,62 @@
+"""What `maskwright diff` does, once its arguments are read."""
+
+from __future__ import annotations
+
+import json
+
+from maskwright.cli.input.kind import Kind
+from maskwright.cli.input.opened import open_shape
+from maskwright.errors import InputError
+from maskwright.grammar.schema.options import PropertyOrder
+from maskwright.workbench.difference.compared import Comparison, compare
+from maskwright.workbench.reading import byte_vocabulary
+
+_EXIT_CODES = {True: 0, False: 1, None: 3}
+
+
+def diff(
+    first: str,
+    second: str,
+    kind: Kind,
+    property_order: PropertyOrder,
+    seconds: float,
+    pairs: int,
+    as_json: bool,
+) -> int:
+    if first == second == "-":
+        raise InputError("'-' is given more than once; standard input is read once", param="second")
+    vocabulary = byte_vocabulary()
+    opened = [open_shape(each, kind, property_order, vocabulary) for each in (first, second)]
+    found = compare(opened[0].grammar, opened[1].grammar, most_pairs=pairs, seconds=seconds)
+    if as_json:
+        print(json.dumps(_data(found), ensure_ascii=False, indent=2))
+    else:
+        print("\n".join(_lines(found)))
+    return _EXIT_CODES[found.equal]
+
+
+def _data(found: Comparison) -> dict[str, object]:
+    return {
+        "equal": found.equal,
+        "only_first": _side(found.only_first, found.decided),
+        "only_second": _side(found.only_second, found.decided),
+        "pairs": found.pairs,
+    }
+
+
+def _side(text: bytes | None, decided: bool) -> dict[str, object]:
+    is_known = text is not None or decided
+    return {"decided": is_known, "text": None if text is None else text.decode(errors="replace")}
+
+
+def _lines(found: Comparison) -> list[str]:
+    if found.equal:
+        return ["both accept the same texts"]
+    directions = {"first": found.only_first, "second": found.only_second}
+    return [f"only the {name}: {_told(text, found.decided)}" for name, text in directions.items()]
+
+
+def _told(text: bytes | None, decided: bool) -> str:
+    if text is not None:
+        return text.decode(errors="replace") or "the empty text"
+    return "no text" if decided else "no text was found within the bounds"

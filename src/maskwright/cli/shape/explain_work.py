@@ -1,0 +1,65 @@
+"""What `maskwright explain` does, once its arguments are read."""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+
+from maskwright.cli.input.faults import spans_of
+from maskwright.cli.input.shapes import SchemaArgument, read_shape
+from maskwright.cli.output.style import Colour, coloured
+from maskwright.errors import InputError
+from maskwright.workbench.pointer import ValueSpan
+from maskwright.workbench.schema.explain import (
+    ExplainedKeyword,
+    State,
+    counted,
+    explain_schema,
+    is_usable,
+)
+
+COLOURS: Final[dict[State, Colour]] = {
+    "enforced": "green",
+    "annotation": "dim",
+    "refused": "red",
+    "invalid": "red",
+}
+
+
+def explain(schema: str, as_json: bool) -> int:
+    given = read_shape(schema)
+    if not isinstance(given, SchemaArgument):
+        raise InputError("only a JSON Schema has keywords to explain", param="schema")
+    rows = explain_schema(given.schema if given.source is None else given.source)
+    lines = _line_numbers(given.text)
+    if as_json:
+        keywords = [{**row._asdict(), "line": lines.get(row.pointer)} for row in rows]
+        print(json.dumps({"keywords": keywords, "counts": counted(rows)}, indent=2))
+    else:
+        print("\n".join(_table(rows, lines)))
+    return 0 if is_usable(rows) else 1
+
+
+def _line_numbers(text: str) -> dict[str, int]:
+    """The line of each keyword's name, by pointer."""
+    return {pointer: _line(text, span) for pointer, span in spans_of(text).items()}
+
+
+def _line(text: str, span: ValueSpan) -> int:
+    return text.count("\n", 0, span.start if span.name is None else span.name) + 1
+
+
+def _table(rows: list[ExplainedKeyword], lines: dict[str, int]) -> list[str]:
+    width = max((len(row.pointer) for row in rows), default=0)
+    table = [
+        f"{lines.get(row.pointer, ''):>5}  {coloured(f'{row.state:10}', COLOURS[row.state])}  "
+        f"{row.pointer:{width}}  {_first_line(row.note)}".rstrip()
+        for row in rows
+    ]
+    told = ", ".join(f"{count} {state}" for state, count in counted(rows).items() if count)
+    return [*table, told or "no keywords: every JSON value matches"]
+
+
+def _first_line(note: str) -> str:
+    """A note without the excerpt of a pattern below it."""
+    return note.partition("\n")[0]
