@@ -15,7 +15,6 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from importlib.metadata import version
 from typing import Final, NamedTuple
 
 from maskwright.cli.arguments import CommandParser, call_with
@@ -203,6 +202,9 @@ def _run(arguments: list[str]) -> int:
         print(HELP.format(commands=described(rows)), end="")
         return 0 if arguments else USAGE_ERROR
     if arguments[0] == "--version":
+        # Only here, because it imports what reads the headers of electronic mail.
+        from importlib.metadata import version  # noqa: PLC0415
+
         print(f"maskwright {version('maskwright')}")
         return 0
     name, rest = divided(arguments)

@@ -41,6 +41,7 @@ and one to the tables in `tests/grammar/schema/`. For users, add a row to docs/j
 - `parse`: `parse_schema`: from a document to the tree and the report.
 - `places`: Where in a document the schema of a part of a value stands.
 - `references`: Where references lead.
+- `registry`: Where references lead that are more than pointers from the root.
 - `remarks`: What demands less than its author is likely to think, and the way out.
 - `scalar_keywords`: Keywords that hold for every type, and those about numbers and strings.
 - `schema_object`: One schema object while it is parsed, and what all of a document share.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from maskwright.grammar.schema.document import wrong
 from maskwright.grammar.schema.remarks import Remark
@@ -18,6 +18,9 @@ from maskwright.grammar.schema.tree import (
     Schema,
     Unevaluated,
 )
+
+if TYPE_CHECKING:
+    from maskwright.grammar.schema.registry import Resolver
 
 FEW_OPTIONS: Final = 2
 """Options of a `oneOf` up to which it hardly multiplies."""
@@ -86,7 +89,7 @@ def _read_recursive_reference(source: SchemaObject, setting: Json, place: str) -
     if source.resolver is None:  # without anchors `$recursiveRef` is `$ref`
         return _read_reference(source, setting, place)
     _as_uri(setting, place)  # which is always "#"
-    value, resolver = source.parser.references.find_recursive(source.resolver)
+    value, resolver = source.resolver.find_recursive()
     return [AllOf((_referenced(source, value, resolver, place),))]
 
 
@@ -96,7 +99,9 @@ def _as_uri(setting: Json, place: str) -> str:
     return setting
 
 
-def _referenced(source: SchemaObject, value: Json, resolver: object, pointer: str) -> Schema:
+def _referenced(
+    source: SchemaObject, value: Json, resolver: Resolver | None, pointer: str
+) -> Schema:
     return source.parser.schema(
         value, pointer, source.dialect, resolver, entered=True, closed=source.closed
     )

@@ -1,44 +1,25 @@
 """Where references lead: within the document, and into documents registered in advance.
 
 Most documents only have references that are pointers from their own root; these are followed here.
-Everything else (`$id`, anchors, dynamic references, other documents) is left to the `referencing`
-library. Nothing is ever fetched.
+Everything else (`$id`, anchors, dynamic references, other documents) is left to `registry`. Nothing
+is ever fetched.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Set
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-import referencing
-from jsonschema_specifications import REGISTRY as METASCHEMAS
-from referencing.exceptions import NoSuchAnchor, PointerToNowhere, Unresolvable
-from referencing.jsonschema import (
-    DRAFT4,
-    DRAFT6,
-    DRAFT7,
-    DRAFT201909,
-    DRAFT202012,
-    lookup_recursive_ref,
-)
-
-from maskwright.errors import SchemaError, UnsupportedSchemaError
+from maskwright.errors import SchemaError
 from maskwright.grammar.schema.document import unescape
-from maskwright.grammar.schema.drafts import Draft, draft_of
+from maskwright.grammar.schema.drafts import Draft
 from maskwright.grammar.schema.tree import Json
 
-Resolver = Any
-"""`referencing`'s resolver: a base URI and the dynamic scope."""
+if TYPE_CHECKING:
+    from maskwright.grammar.schema.registry import Resolver
 
-_SPECIFICATIONS = {
-    Draft.DRAFT4: DRAFT4,
-    Draft.DRAFT6: DRAFT6,
-    Draft.DRAFT7: DRAFT7,
-    Draft.DRAFT2019: DRAFT201909,
-    Draft.DRAFT2020: DRAFT202012,
-}
 _INDEX = re.compile("0|[1-9][0-9]{0,8}")
 """An index of an array as a step of a JSON Pointer (RFC 6901, section 4)."""
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
@@ -59,43 +40,18 @@ class References:
         """Whether every reference is a pointer from the root of the document itself."""
         self._documents = documents
 
-    def _retrieve(self, uri: str) -> referencing.Resource[Any]:
-        """A registered document or a meta-schema; `NoSuchResource` for any other."""
-        for known in (uri, f"{uri}#"):
-            if known in self._documents:
-                return self._resource(self._documents[known], self._draft)
-        return METASCHEMAS[uri]
-
-    def root(self) -> Resolver:
+    def root(self) -> Resolver | None:
         """The resolver at the document's root; None where the document is plain."""
         if self.plain:
             return None
-        resource = self._resource(self._document, self._draft)
-        empty: referencing.Registry[Any] = referencing.Registry(
-            retrieve=self._retrieve  # pyright: ignore[reportCallIssue] - an attrs field
-        )
-        registry = empty.with_resource(resource.id() or "", resource)
-        return registry.resolver(base_uri=resource.id() or "")
+        # Its library is a sixth of what an import for a plain document takes.
+        from maskwright.grammar.schema.registry import Resolver  # noqa: PLC0415
 
-    @staticmethod
-    def scope(resolver: Resolver) -> object:
-        """What distinguishes two visits of one subschema: the resources on the way to it.
-
-        They decide where dynamic references lead."""
-        if resolver is None:
-            return None
-        uris = [uri for uri, _ in resolver.dynamic_scope()]
-        return tuple(dict.fromkeys(reversed(uris))), resolver._base_uri
-
-    def enter(self, resolver: Resolver, value: Mapping[str, Json], draft: Draft) -> Resolver:
-        """The resolver inside a subschema, which may have an identifier of its own."""
-        if resolver is None:
-            return None
-        return resolver.in_subresource(self._resource(value, draft))
+        return Resolver.of(self._document, self._draft, self._documents)
 
     def find(
-        self, reference: str, resolver: Resolver, pointer: str
-    ) -> tuple[Json, Resolver, str | None]:
+        self, reference: str, resolver: Resolver | None, pointer: str
+    ) -> tuple[Json, Resolver | None, str | None]:
         """Where a reference leads: the schema, its resolver, and its pointer where that is known.
 
         Raises `UnsupportedSchemaError` for a document that isn't registered, `SchemaError` for a
@@ -104,29 +60,7 @@ class References:
         if resolver is None:
             target = unquote(reference[1:])
             return self._lookup(target, pointer), None, target
-        try:
-            resolved = resolver.lookup(reference)
-        except (PointerToNowhere, NoSuchAnchor) as error:
-            raise SchemaError(
-                f"the reference {reference!r} points nowhere", pointer=pointer
-            ) from error
-        except Unresolvable as error:
-            raise UnsupportedSchemaError(
-                f"the reference {reference!r} names a document that is not registered; register it"
-                " (documents=…), nothing is fetched",
-                pointer=pointer,
-            ) from error
-        except (ValueError, KeyError, AttributeError, TypeError) as error:  # no URI, or no schema
-            raise SchemaError(
-                f"the reference {reference!r} can't be followed", pointer=pointer
-            ) from error
-        return resolved.contents, resolved.resolver, None
-
-    @staticmethod
-    def find_recursive(resolver: Resolver) -> tuple[Json, Resolver]:
-        """Where `$recursiveRef: "#"` leads."""
-        resolved: Any = lookup_recursive_ref(resolver)
-        return resolved.contents, resolved.resolver
+        return *resolver.find(reference, pointer), None
 
     def _lookup(self, target: str, pointer: str) -> Json:
         """The value at the JSON Pointer `target`, to which the reference at `pointer` leads."""
@@ -140,11 +74,6 @@ class References:
             else:
                 raise SchemaError(f"the reference '#{target}' points nowhere", pointer=pointer)
         return value
-
-    @staticmethod
-    def _resource(value: object, draft: Draft) -> referencing.Resource[Any]:
-        uri: Any = value.get("$schema") if isinstance(value, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-        return _SPECIFICATIONS[draft_of(uri, draft)].create_resource(value)  # pyright: ignore[reportArgumentType] - any JSON value will do
 
 
 def _needs_registry(document: Json, draft: Draft, names: Set[str]) -> bool:

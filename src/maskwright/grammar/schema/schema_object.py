@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from maskwright.errors import Construct, LimitError, RegexError, SchemaError, UnsupportedSchemaError
 from maskwright.grammar.pattern.translate import search
@@ -16,11 +17,14 @@ from maskwright.grammar.regular.terms import Regular
 from maskwright.grammar.schema.document import check_names, no_schema, wrong
 from maskwright.grammar.schema.drafts import DEFAULT_DRAFT, Draft
 from maskwright.grammar.schema.keys import SchemaKeys
-from maskwright.grammar.schema.references import References, Resolver
+from maskwright.grammar.schema.references import References
 from maskwright.grammar.schema.remarks import Remark, pattern_remarks
 from maskwright.grammar.schema.tree import Assertion, Json, ReportEntry, Schema
 from maskwright.grammar.schema.vocabularies import SchemaDialect, dialect_of
 from maskwright.limits import DEFAULT_LIMITS, Limits
+
+if TYPE_CHECKING:
+    from maskwright.grammar.schema.registry import Resolver
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +85,7 @@ class DocumentParser:
         value: Json,
         pointer: str,
         dialect: SchemaDialect,
-        resolver: Resolver,
+        resolver: Resolver | None,
         *,
         entered: bool = False,
         closed: bool = False,
@@ -95,7 +99,7 @@ class DocumentParser:
             return Schema(pointer, never=not value)
         if not isinstance(value, dict):
             no_schema(value, pointer)
-        key = (id(value), resolver and self.references.scope(resolver), closed)
+        key = (id(value), resolver and resolver.scope(), closed)
         known = self.schemas.get(key)
         if known is not None:
             return known
@@ -106,7 +110,7 @@ class DocumentParser:
         if self.keys is not None:
             schema.key = self.keys.key(value, dialect, closed=closed)
         if resolver is not None and not entered:
-            resolver = self.references.enter(resolver, value, dialect.draft)
+            resolver = resolver.enter(value, dialect.draft)
         read = SchemaObject(self, value, pointer, dialect, resolver, closed)
         self.waiting.append((schema, read))
         return schema
@@ -120,7 +124,7 @@ class SchemaObject:
     value: Mapping[str, Json]
     pointer: str
     dialect: SchemaDialect
-    resolver: Resolver
+    resolver: Resolver | None
     closed: bool = False
     """See `ParseOptions`; false within conditions, which say nothing of the members of a value."""
 

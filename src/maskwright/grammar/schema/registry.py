@@ -1,0 +1,104 @@
+"""Where references lead that are more than pointers from a document's root: by way of `$id`,
+anchors, dynamic scopes and other documents. The `referencing` library follows them; it is imported
+for documents that have one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+import referencing
+from jsonschema_specifications import REGISTRY as METASCHEMAS
+from referencing.exceptions import NoSuchAnchor, PointerToNowhere, Unresolvable
+from referencing.jsonschema import (
+    DRAFT4,
+    DRAFT6,
+    DRAFT7,
+    DRAFT201909,
+    DRAFT202012,
+    lookup_recursive_ref,
+)
+
+from maskwright.errors import SchemaError, UnsupportedSchemaError
+from maskwright.grammar.schema.drafts import Draft, draft_of
+from maskwright.grammar.schema.tree import Json
+
+_SPECIFICATIONS: Final = {
+    Draft.DRAFT4: DRAFT4,
+    Draft.DRAFT6: DRAFT6,
+    Draft.DRAFT7: DRAFT7,
+    Draft.DRAFT2019: DRAFT201909,
+    Draft.DRAFT2020: DRAFT202012,
+}
+
+
+class Resolver(NamedTuple):
+    """A place from which references are followed. `inner`: `referencing`'s resolver, a base URI and
+    the dynamic scope."""
+
+    inner: Any
+
+    @classmethod
+    def of(cls, document: Json, draft: Draft, documents: Mapping[str, Json]) -> Resolver:
+        """The resolver at the root of a document. `documents`: others that references may name, by
+        URI; meta-schemas are known."""
+
+        def retrieve(uri: str) -> referencing.Resource[Any]:
+            """A registered document or a meta-schema; `NoSuchResource` for any other."""
+            for known in (uri, f"{uri}#"):
+                if known in documents:
+                    return _resource(documents[known], draft)
+            return METASCHEMAS[uri]
+
+        resource = _resource(document, draft)
+        empty: referencing.Registry[Any] = referencing.Registry(
+            retrieve=retrieve  # pyright: ignore[reportCallIssue] - an attrs field
+        )
+        registry = empty.with_resource(resource.id() or "", resource)
+        return cls(registry.resolver(base_uri=resource.id() or ""))
+
+    def scope(self) -> object:
+        """What distinguishes two visits of one subschema: the resources on the way to it.
+
+        They decide where dynamic references lead."""
+        uris = [uri for uri, _ in self.inner.dynamic_scope()]
+        return tuple(dict.fromkeys(reversed(uris))), self.inner._base_uri
+
+    def enter(self, value: Mapping[str, Json], draft: Draft) -> Resolver:
+        """The resolver inside a subschema, which may have an identifier of its own."""
+        return Resolver(self.inner.in_subresource(_resource(value, draft)))
+
+    def find(self, reference: str, pointer: str) -> tuple[Json, Resolver]:
+        """Where the reference at `pointer` leads: the schema and its resolver.
+
+        Raises `UnsupportedSchemaError` for a document that isn't registered, `SchemaError` for a
+        pointer or anchor that doesn't exist.
+        """
+        try:
+            resolved = self.inner.lookup(reference)
+        except (PointerToNowhere, NoSuchAnchor) as error:
+            raise SchemaError(
+                f"the reference {reference!r} points nowhere", pointer=pointer
+            ) from error
+        except Unresolvable as error:
+            raise UnsupportedSchemaError(
+                f"the reference {reference!r} names a document that is not registered; register it"
+                " (documents=…), nothing is fetched",
+                pointer=pointer,
+            ) from error
+        except (ValueError, KeyError, AttributeError, TypeError) as error:  # no URI, or no schema
+            raise SchemaError(
+                f"the reference {reference!r} can't be followed", pointer=pointer
+            ) from error
+        return resolved.contents, Resolver(resolved.resolver)
+
+    def find_recursive(self) -> tuple[Json, Resolver]:
+        """Where `$recursiveRef: "#"` leads."""
+        resolved: Any = lookup_recursive_ref(self.inner)
+        return resolved.contents, Resolver(resolved.resolver)
+
+
+def _resource(value: object, draft: Draft) -> referencing.Resource[Any]:
+    uri: Any = value.get("$schema") if isinstance(value, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    return _SPECIFICATIONS[draft_of(uri, draft)].create_resource(value)  # pyright: ignore[reportArgumentType] - any JSON value will do

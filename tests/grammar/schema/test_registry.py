@@ -1,0 +1,91 @@
+"""Where references lead that are more than pointers from the root."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from maskwright.errors import SchemaError, UnsupportedSchemaError
+from maskwright.grammar.schema.drafts import Draft
+from maskwright.grammar.schema.registry import Resolver
+
+DOCUMENT: dict[str, Any] = {
+    "$id": "urn:root",
+    "properties": {
+        "a": {"$anchor": "named", "const": 1},
+        "b": {"$id": "urn:inner", "$defs": {"c": {"const": 2}}},
+    },
+}
+OTHERS: dict[str, Any] = {"urn:other": {"$anchor": "there", "const": 3}, "urn:hash#": {"const": 4}}
+
+
+def root(draft: Draft = Draft.DRAFT2020) -> Resolver:
+    return Resolver.of(DOCUMENT, draft, OTHERS)
+
+
+@pytest.mark.parametrize(
+    ("reference", "constant"),
+    [
+        ("#named", 1),
+        ("urn:root#named", 1),
+        ("urn:inner#/$defs/c", 2),
+        ("urn:other", 3),
+        ("urn:other#there", 3),
+        ("urn:hash", 4),
+    ],
+)
+def test_where_references_lead(reference: str, constant: int) -> None:
+    found, _ = root().find(reference, "/x")
+    assert isinstance(found, dict)
+    assert found["const"] == constant
+
+
+def test_a_meta_schema_is_known() -> None:
+    found, _ = root().find("https://json-schema.org/draft/2020-12/schema", "/x")
+    assert isinstance(found, dict)
+    assert found["$dynamicAnchor"] == "meta"
+
+
+@pytest.mark.parametrize("reference", ["#other", "urn:other#named", "#/properties/c"])
+def test_what_leads_nowhere(reference: str) -> None:
+    with pytest.raises(SchemaError, match="points nowhere") as raised:
+        root().find(reference, "/x")
+    assert raised.value.pointer == "/x"
+
+
+def test_a_document_that_is_not_registered() -> None:
+    with pytest.raises(UnsupportedSchemaError, match="not registered"):
+        root().find("urn:unknown", "/x")
+
+
+def test_the_scope_is_the_resources_on_the_way() -> None:
+    within = root().enter(DOCUMENT["properties"]["b"], Draft.DRAFT2020)
+    beside = root().enter(DOCUMENT["properties"]["a"], Draft.DRAFT2020)
+    assert beside.scope() == root().scope() != within.scope()
+    assert within.find("#/$defs/c", "/x")[0] == {"const": 2}
+
+
+def test_a_recursive_reference_leads_to_the_outermost_recursive_anchor() -> None:
+    outer = {"$id": "urn:outer", "$recursiveAnchor": True, "$ref": "urn:tree"}
+    tree = {"$id": "urn:tree", "$recursiveAnchor": True, "const": 1}
+    begun = Resolver.of(outer, Draft.DRAFT2019, {"urn:tree": tree})
+    _, inner = begun.find("urn:tree", "/$ref")
+    assert inner.find_recursive()[0] == outer
+
+
+@pytest.mark.parametrize(
+    ("schema", "needed"), [({"$ref": "#/$defs/a"}, False), ({"$ref": "#a"}, True)]
+)
+def test_the_library_is_imported_for_documents_that_need_it(
+    schema: dict[str, Any], needed: bool
+) -> None:
+    document = {**schema, "$defs": {"a": {"$anchor": "a", "const": 1} if needed else {"const": 1}}}
+    program = (
+        "import sys; from maskwright.grammar.schema.parse import ParseOptions, parse_schema; "
+        f"parse_schema({document!r}, ParseOptions()); print('referencing' in sys.modules)"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert ran.stdout.split() == [str(needed)], ran.stderr
