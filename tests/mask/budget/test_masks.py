@@ -92,6 +92,38 @@ def test_a_way_that_was_counted_for_one_text_is_there_for_others() -> None:
         assert left == 0
 
 
+@pytest.mark.parametrize(
+    "names", [{"pattern": "^[ab]{1,2}$"}, {"enum": ["a", "b", "aa", "bb"]}], ids=["pattern", "enum"]
+)
+@pytest.mark.parametrize("least", [0, 1, 2])
+def test_names_that_are_used_up_make_a_further_member_longer(
+    names: dict[str, Any], least: int
+) -> None:
+    """What was found after other names holds only for texts that haven't read the shorter names."""
+    schema = {
+        "type": "object",
+        "propertyNames": names,
+        "minProperties": least,
+        "additionalProperties": {"const": 1},
+    }
+    grammar = compile_json_schema(schema, EVERY_BYTE, whitespace="compact")
+    for begun, further in (
+        (b'{"aa":1,"bb":1', b',"a":1}'),
+        (b'{"a":1,"bb":1', b',"b":1}'),
+        (b'{"b":1,"a":1', b',"aa":1}'),
+        (b'{"a":1,"b":1,"bb":1', b',"aa":1}'),
+        (b'{"a":1,"\\u0062":1', b',"aa":1}'),
+    ):
+        matcher = grammar.matcher()
+        assert matcher.accept_bytes(begun) == len(begun)
+        for left in range(1, len(further) + 3):
+            assert (ord(",") in allowed(matcher, budget=left)) == (left >= len(further)), begun
+            for token in allowed(matcher, budget=left) - set(EVERY_BYTE.eos):
+                assert matcher.accept(token)
+                assert matcher.complete or allowed(matcher, budget=left - 1), (begun, left, token)
+                matcher.rollback(1)
+
+
 def test_masks_within_budgets_build_few_states_of_a_long_completion() -> None:
     """Sixty thousand characters away, the end is counted: it isn't read character by character."""
     vocab = vocabulary("xx", "xxxx", "xxxxxxxx")

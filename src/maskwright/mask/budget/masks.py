@@ -173,6 +173,8 @@ class BudgetMasks:
             masks = self._compute_masks(shared, prefix)
             self._brought += 0 if masks is None else masks.rows.nbytes
             self._cache.keep_masks(shared, masks)
+        if masks is not None and masks.names_matter and shared is not position:
+            return None
         if masks is not None and masks.has_all:
             position.sufficient_budget = min(position.sufficient_budget, 1 + masks.needs[-1])
         return masks
@@ -200,6 +202,7 @@ class BudgetMasks:
         if not 0 < len(groups.targets) <= MOST_TARGETS:
             return None
         needs: list[int] = []
+        names_matter = False
         for target, token in groups.representatives():
             try:
                 needed = self._needed_after(here, target, token, prefix)
@@ -208,8 +211,11 @@ class BudgetMasks:
             if needed is None:
                 return None
             needs.append(needed)
-        row = self._tables.rows[position.row]
-        return MasksByBudget.of(row, groups.tokens, np.array(needs)[groups.group], never=ENDLESS)
+            names_matter |= needed < ENDLESS and costs.places.needs_new_name(target)
+        row, per_token = self._tables.rows[position.row], np.array(needs)[groups.group]
+        return MasksByBudget.of(
+            row, groups.tokens, per_token, never=ENDLESS, names_matter=names_matter
+        )
 
     def _needed_after(
         self, here: Configuration, target: Configuration, token: int, prefix: bytes

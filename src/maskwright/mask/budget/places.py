@@ -178,11 +178,16 @@ class Places:
             return False
         if not self._is_settled(target.node, here.node):
             return False
-        level = self._level(target.node)
-        if here.node == target.node or level is None or level.bracket != "{":
-            return True
         # After a comma a name may come that the token has just used up.
-        return self._next_name(level, target) is _NextName.LISTED
+        return here.node == target.node or not self.needs_new_name(target)
+
+    def needs_new_name(self, here: Configuration) -> bool:
+        """Whether the completion of a configuration goes on with a name that the schema of its
+        object doesn't list: it has to differ from the names that have been read."""
+        level = self._level(here.node)
+        if level is None or level.bracket != "{":
+            return False
+        return self._next_name(level, here) is not _NextName.LISTED
 
     # Nodes
 

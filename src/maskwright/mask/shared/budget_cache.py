@@ -47,6 +47,8 @@ class MasksByBudget(NamedTuple):
     next one, but not `needs[n]`."""
     has_all: bool = True
     """Whether the mask for a budget that is large enough has every token."""
+    names_matter: bool = False
+    """Whether they may be others where further names have been read."""
 
     @classmethod
     def of(
@@ -55,6 +57,8 @@ class MasksByBudget(NamedTuple):
         tokens: npt.NDArray[np.int32],
         needs: npt.NDArray[np.int64],
         never: int = MOST_BUDGET,
+        *,
+        names_matter: bool = False,
     ) -> MasksByBudget:
         """Of a mask `row` (int32 [words]), whose `tokens` [n] need so many more each; tokens that
         are not listed need none, and those that need `never` are in no mask."""
@@ -68,7 +72,8 @@ class MasksByBudget(NamedTuple):
         rows = np.zeros((1 + len(steps), len(row)), np.int32)
         np.bitwise_or.at(rows, (1 + step, tokens >> 5), np.int32(1) << (tokens & 31))
         rows[0] = row & ~np.bitwise_or.reduce(rows, axis=0)
-        return cls(steps.tolist(), np.bitwise_or.accumulate(rows, axis=0), has_all)
+        rows = np.bitwise_or.accumulate(rows, axis=0)
+        return cls(steps.tolist(), rows, has_all, names_matter)
 
     def mask(self, budget: int) -> npt.NDArray[np.int32]:
         """The mask of a text that may go on for `budget` tokens, the next one included."""
