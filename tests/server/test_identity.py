@@ -36,6 +36,7 @@ def test_the_fingerprint_changes_with_all_that_changes_tokens() -> None:
         identity(Serving(max_context=99)),
         identity(Serving(), ServerConfig(whitespace="compact")),
         identity(Serving(), ServerConfig(additional_properties="allow")),
+        identity(Serving(), ServerConfig(numbers="any")),
         identity(Serving(), tool_format="hermes"),
     ]
     assert len({one.fingerprint for one in told}) == len(told)

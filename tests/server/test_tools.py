@@ -428,3 +428,36 @@ def test_reasoning_is_returned_apart(
     message = client.chat(tools=tools, separate_reasoning=False).json()["choices"][0]["message"]
     assert message["content"] == said
     assert "reasoning_content" not in message
+
+
+BAD = {"type": "function", "function": {"name": "bad", "parameters": {"type": "objekt"}}}
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_tool_that_is_unusable_may_be_left_out(
+    client: Client, engine: ScriptedEngine, stream: bool
+) -> None:
+    """Neither the grammar nor the prompt has it then, and a header says so."""
+    client.config = ServerConfig(tool_format="hermes")
+    refused = client.chat(tools=[*TOOLS, BAD], stream=stream)
+    assert refused.status_code == 400
+    assert refused.json()["error"]["param"] == "tools[2].function.parameters"
+    omit = {"maskwright": {"unusable_tools": "omit"}, "stream": stream}
+    says(engine, "Hello")
+    response = client.chat(tools=[*TOOLS, BAD], **omit)
+    assert response.status_code == 200
+    (warning,) = json.loads(response.headers["x-maskwright-warnings"])
+    assert warning.startswith("/bad: left out: ")
+    assert "unknown type 'objekt'" in warning
+    assert list(engine.loaded.rendered.tools) == TOOLS
+    says(engine, CALLS["hermes"].partition("see.\n")[2])
+    assert client.chat(tools=[*TOOLS, BAD], tool_choice="required", **omit).status_code == 200
+    chosen = {"type": "function", "function": {"name": "bad"}}
+    assert client.chat(tools=[*TOOLS, BAD], tool_choice=chosen, **omit).status_code == 400
+    says(engine, "Hello")
+    alone = client.chat(tools=[BAD], **omit)
+    assert alone.status_code == 200
+    assert client.chat(tools=[BAD], tool_choice="required", **omit).status_code == 400
+    says(engine, "Hello")
+    usable = client.chat(tools=TOOLS, **omit)
+    assert "x-maskwright-warnings" not in usable.headers

@@ -28,11 +28,13 @@ from maskwright.cli.options import (
     JSON_HELP,
     KIND_HELP,
     MODEL_HELP,
+    NUMBERS_HELP,
     SHAPE_HELP,
     USER_CACHE,
     WHITESPACE_HELP,
 )
 from maskwright.cli.process.loading import loading
+from maskwright.grammar.schema.options import Numbers
 from maskwright.model_options import DEMO_PATH, Backend, Dtype
 
 
@@ -52,6 +54,7 @@ def generate(
         float, Option(help="Temperature of sampling; 0 takes the likeliest token each time.")
     ] = 0.0,
     whitespace: Annotated[WhitespaceName, Option(help=WHITESPACE_HELP)] = "spaced",
+    numbers: Annotated[Numbers, Option(help=NUMBERS_HELP)] = "plain",
     seed: Annotated[
         int | None, Option(help="Seed of the samples, which makes the answer repeatable.")
     ] = None,
@@ -71,6 +74,7 @@ def generate(
         max_tokens=max_tokens,
         temperature=temperature,
         whitespace=whitespace,
+        numbers=numbers,
         seed=seed,
         cache=cache,
         as_json=as_json,

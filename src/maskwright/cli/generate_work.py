@@ -17,6 +17,7 @@ from maskwright.cli.options import (
 )
 from maskwright.cli.output.progress import progress
 from maskwright.engine import Engine, EngineConfig, Generation, Request, TokenScore
+from maskwright.grammar.schema.options import Numbers
 from maskwright.models import Backend, Dtype, load
 from maskwright.sampling import SamplingParams
 from maskwright.vocab import Vocabulary
@@ -36,6 +37,7 @@ def generate(
     max_tokens: int | None,
     temperature: float,
     whitespace: WhitespaceName,
+    numbers: Numbers,
     seed: int | None,
     cache: str,
     as_json: bool,
@@ -45,7 +47,12 @@ def generate(
     with progress("loading the model"):
         loaded = load(model, backend=backend, dtype=dtype, device=device, cache=cache_folder(cache))
     grammar = compile_shape(
-        wanted, loaded.vocab, whitespace=whitespace, integers="digits", escapes="needed"
+        wanted,
+        loaded.vocab,
+        whitespace=whitespace,
+        integers="digits",
+        numbers=numbers,
+        escapes="needed",
     )
     told = (
         json.dumps(wanted.schema, ensure_ascii=False, separators=(",", ":"))

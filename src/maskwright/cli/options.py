@@ -59,6 +59,7 @@ KEEP_ALIVE_HELP: Final = (
     "Time for which a connection without a request is kept open: longer than a load balancer in "
     "front keeps it."
 )
+NUMBERS_HELP: Final = "How numbers in JSON are written; 'plain' has no exponent."
 CACHE_HELP: Final = (
     "Folder for what is computed once for each vocabulary; with 'off' nothing is kept."
 )

@@ -31,6 +31,8 @@ NOT_REPLAYED: Final = (
     *("logprobs", "top_logprobs", "include"),
 )
 """Fields that decide how many answers there are and what is told of them, not their tokens."""
+OWN_REPLAYED: Final = ("service", "additional_properties", "numbers", "unusable_tools")
+"""Fields under `maskwright` that decide on the tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +133,7 @@ class Replayer:
             server = ServerConfig(
                 whitespace=settings["whitespace"],
                 additional_properties=settings["additional_properties"],
+                numbers=settings["numbers"],
                 tool_format=settings["tool_format"],
             )
         except KeyError as error:
@@ -190,7 +193,7 @@ def replayable(line: dict[str, Any]) -> dict[str, Any]:
     seed = line["seed"]
     body["seed"] = seed - (1 << 64) if seed >> 63 else seed
     own = body.pop("maskwright", None) or {}
-    kept = {name: own[name] for name in ("service", "additional_properties") if name in own}
+    kept = {name: own[name] for name in OWN_REPLAYED if name in own}
     if kept:
         body["maskwright"] = kept
     if "prompt" in body:  # of which a request may have several

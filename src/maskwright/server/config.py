@@ -9,7 +9,7 @@ from typing import Final, get_args
 
 from maskwright.automaton.value.whitespace import WHITESPACE, WhitespaceName
 from maskwright.errors import InputError
-from maskwright.grammar.schema.options import AdditionalProperties
+from maskwright.grammar.schema.options import AdditionalProperties, Numbers
 from maskwright.grammar.tools.formats import tool_format
 from maskwright.server.access.keys import KeyRing
 
@@ -34,6 +34,7 @@ class ServerConfig:
       so that a weak model can't spend its tokens on line breaks; "flexible" leaves it to the model.
     - `additional_properties`: whether objects may have members of which their schema says nothing.
       The specification allows them; most clients mean none.
+    - `numbers`: how numbers in JSON are written: "plain" as people do, "any" in every spelling.
     - `tool_format`: how the model writes tool calls; None recognises it by the chat template.
     - `body_bytes`: upper bound on the bytes of a request body.
     - `grammar_bytes`: upper bound on the bytes of compiled grammars that are kept.
@@ -59,6 +60,7 @@ class ServerConfig:
     strict_model: bool = False
     whitespace: WhitespaceName = "spaced"
     additional_properties: AdditionalProperties = "forbid"
+    numbers: Numbers = "plain"
     tool_format: str | None = None
     body_bytes: int = 8 << 20
     grammar_bytes: int = 128 << 20
@@ -97,6 +99,9 @@ class ServerConfig:
                 )
         if self.whitespace not in WHITESPACE:
             raise InputError(f"whitespace is one of {', '.join(WHITESPACE)}", param="whitespace")
+        if self.numbers not in get_args(Numbers):
+            message = f"numbers is one of {', '.join(get_args(Numbers))}"
+            raise InputError(message, param="numbers")
         if self.additional_properties not in get_args(AdditionalProperties):
             raise InputError(
                 f"additional_properties is one of {', '.join(get_args(AdditionalProperties))}",

@@ -38,6 +38,7 @@ def identity_of(engine: Engine, config: ServerConfig, tool_format: str) -> Ident
         "max_context": engine.max_context,
         "whitespace": config.whitespace,
         "additional_properties": config.additional_properties,
+        "numbers": config.numbers,
         "tool_format": tool_format,
     }
     parts = {

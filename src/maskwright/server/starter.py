@@ -63,7 +63,9 @@ class Starter:
         self._loaded = engine.loaded
         tool_format = config.tool_format or tool_format_of(engine.loaded.chat_template)
         self._thinking = thinking_marks_of(engine.loaded.chat_template)
-        self.recipes = Recipes(config.whitespace, tool_format, config.additional_properties)
+        self.recipes = Recipes(
+            config.whitespace, tool_format, config.additional_properties, config.numbers
+        )
         self._grammars = GrammarStore(config.grammar_bytes, metrics, engine.loaded.vocab, processes)
         self._prompts = prompts
         self._most_seconds = config.request_seconds
@@ -86,6 +88,11 @@ class Starter:
         exchange.rendering = time.monotonic() - begin
         recipe = self._recipe(request, prompts[0])
         grammar = None if recipe is None else await self._grammar(recipe, exchange)
+        left_out = () if grammar is None else grammar.report.left_out
+        if left_out and request.tool_use is not None:  # the model is not to see them, either
+            use = request.tool_use.without(left_out)
+            request = dataclasses.replace(request, tool_use=use)
+            prompts = await self._prompts.read(request, self._adapter(request))
         limits = self._limits(request, prompts)
         if recipe is not None and grammar is not None:
             await check_least(request, recipe, grammar, min(limits))
@@ -243,6 +250,9 @@ class Starter:
             asked = "forbid"
         if asked is not None:
             recipes = dataclasses.replace(recipes, additional_properties=asked)
+        recipes = dataclasses.replace(recipes, unusable_tools=options.own.unusable_tools)
+        if options.own.numbers is not None:
+            recipes = dataclasses.replace(recipes, numbers=options.own.numbers)
         return dataclasses.replace(recipes, whitespace="compact") if options.compact else recipes
 
     async def _grammar(self, recipe: Recipe, exchange: Exchange) -> AnyGrammar:

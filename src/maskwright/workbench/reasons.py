@@ -31,6 +31,7 @@ RELAXED: Final[Mapping[str, str]] = {
     "property_order": "any",
     "whitespace": "flexible",
     "integers": "any",
+    "numbers": "any",
     "escapes": "any",
     "additional_properties": "allow",
 }

@@ -21,7 +21,13 @@ from maskwright.grammar.schema.tree import (
     TypeIs,
     Values,
 )
-from maskwright.grammar.shape.scalars import literals_of, numbers_of, scalars_of, strings_of
+from maskwright.grammar.shape.scalars import (
+    NumberOptions,
+    literals_of,
+    numbers_of,
+    scalars_of,
+    strings_of,
+)
 from tests.ids import named
 
 INTEGER = TypeIs(frozenset(["integer"]))
@@ -63,14 +69,14 @@ NUMBERS: list[tuple[list[Assertion], str]] = [
 
 @pytest.mark.parametrize(("branch", "expected"), NUMBERS, ids=named)
 def test_numbers(branch: list[Assertion], expected: str) -> None:
-    language = numbers_of(branch, 2_500)
+    language = numbers_of(branch, NumberOptions(2_500))
     assert " ".join(text for text in TEXTS if contains(language, text)) == expected
 
 
 def test_a_common_multiple_may_pass_the_limit() -> None:
-    assert numbers_of([multiple("7"), multiple("11")], 77) is not EMPTY
+    assert numbers_of([multiple("7"), multiple("11")], NumberOptions(77)) is not EMPTY
     with pytest.raises(LimitError, match="divisor"):
-        numbers_of([multiple("7"), multiple("11")], 76)
+        numbers_of([multiple("7"), multiple("11")], NumberOptions(76))
 
 
 @pytest.mark.parametrize(
@@ -117,7 +123,7 @@ def test_types_choose(
     assertions: tuple[Assertion, ...] = (FROM_1, StringIn(words(["a"])))
     if excluded:
         assertions += (NotValues(excluded),)
-    language, others = scalars_of(assertions, frozenset(types), 2_500)
+    language, others = scalars_of(assertions, frozenset(types), NumberOptions(2_500))
     assert " ".join(text for text in ["a", "b"] if contains(language, text)) == strings
     texts = ["0", "1", "1.5", "2", "null", "true"]
     assert " ".join(text for text in texts if contains(others, text)) == scalars

@@ -412,3 +412,72 @@ def test_a_keyword_that_is_null_demands_nothing() -> None:
     for text, expected in (("{}", True), ('{"a":1,"b":null,"c":2}', True), ('{"b":1}', False)):
         assert matches(grammar, text) is expected
     assert len(grammar.report.warnings) == 3
+
+
+PLAIN: list[tuple[Any, list[str], list[str]]] = [
+    # a schema, plain texts, and other spellings of values that it allows
+    ({"type": "number"}, ["0", "1", "1.0", "12.50", "-0.5", "100"], ["1e2", "-0", "1.500", "1E2"]),
+    ({"minimum": 3.14159, "maximum": 3.14159, "type": "number"}, ["3.14159"], ["3.141590"]),
+    ({"type": "number", "multipleOf": 0.01}, ["6", "6.00", "0.06", "6.5"], ["6.000", "6.00E-02"]),
+    ({"type": "number", "multipleOf": 0.5}, ["6", "6.0", "6.5"], ["6.00", "6.50", "6.5e0"]),
+    ({"type": "number", "multipleOf": 3}, ["6", "-3"], ["6.0", "3e1"]),
+    ({"type": "integer"}, ["7", "-7", "0"], ["7.0", "7e0", "-0"]),
+    ({"type": "number", "minimum": 1e22}, ["1" + "0" * 22, "1" + "0" * 39], ["1e22", "1e+22"]),
+    ({"enum": [1, 2.5, 1e22, [1.0]]}, ["1", "2.5", "1e+22", "[1.0]", "[1]"], ["1.0", "2.50"]),
+    ({"const": 1.0}, ["1", "1.0"], ["1.00", "1e0"]),
+    ({}, ["1.5", '[1.5,{"a":2}]'], ["1e5", "[1e5]", '{"a":1.500}']),
+    ({"not": {"type": "integer"}}, ["1.5", '"a"'], ["1.500", "1.5000"]),
+    ({"$schema": "http://json-schema.org/draft-04/schema#", "type": "integer"}, ["1"], ["1.0"]),
+    (
+        {"type": "array", "items": {"type": "number"}, "uniqueItems": True},
+        ["[1,1.5]", "[1.0,2]"],
+        ["[1,1.5e0]"],
+    ),
+    ({"oneOf": [{"type": "integer"}, {"minimum": 2, "type": "number"}]}, ["1", "2.5"], ["2.500"]),
+    (
+        {"type": "object", "properties": {"a": {"type": "number", "maximum": 1}}},
+        ['{"a":1}', '{"a":0.25}'],
+        ['{"a":2.5e-1}'],
+    ),
+]
+
+
+@pytest.mark.parametrize(("schema", "plain", "others"), PLAIN, ids=str)
+def test_numbers_in_plain_spelling(schema: Any, plain: list[str], others: list[str]) -> None:
+    grammar = compile_json_schema(schema, EVERY_BYTE, numbers="plain")
+    any_spelling = compile_json_schema(schema, EVERY_BYTE)
+    assert [text for text in plain if not matches(grammar, text)] == []
+    assert [text for text in others if matches(grammar, text)] == []
+    draft4 = isinstance(schema, dict) and "$schema" in schema
+    assert [text for text in [*plain, *others] if not matches(any_spelling, text)] == (
+        ["1.0"] if draft4 else []
+    )
+
+
+def test_plain_numbers_that_are_equal_repeat_an_item() -> None:
+    schema = {"type": "array", "items": {"type": "number"}, "uniqueItems": True}
+    grammar = compile_json_schema(schema, EVERY_BYTE, numbers="plain")
+    assert not matches(grammar, "[1,1.0]")
+    assert not matches(grammar, "[12.50,12.5]")
+    assert matches(grammar, "[12.50,12.51]")
+
+
+def test_plain_numbers_are_completed_within_a_budget() -> None:
+    """The fewest tokens are those of the shortest plain spelling, and with them the text ends."""
+    for schema, shortest in (
+        ({"type": "number", "minimum": 3.14159, "maximum": 3.14159}, "3.14159"),
+        ({"type": "number", "exclusiveMinimum": 0, "maximum": 0.05}, "0.01"),
+        ({"type": "number", "minimum": 1e40}, "1" + "0" * 40),
+        ({"type": "number", "multipleOf": 0.25, "exclusiveMinimum": 9}, "10"),
+    ):
+        grammar = compile_json_schema(schema, EVERY_BYTE, numbers="plain")
+        assert grammar.min_tokens == len(shortest)
+        matcher = grammar.matcher()
+        assert matcher.accept_bytes(shortest.encode()) == len(shortest)
+        assert matcher.accepting
+
+
+def test_numbers_is_one_of_two() -> None:
+    with pytest.raises(InputError, match="numbers is one of any, plain") as raised:
+        compile_json_schema({}, EVERY_BYTE, numbers="short")  # type: ignore[arg-type]
+    assert raised.value.param == "numbers"

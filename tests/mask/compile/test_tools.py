@@ -243,3 +243,85 @@ def test_marks_that_are_special_tokens() -> None:
     for tokens, whole in (([256, *b"<t>", 257, 51], True), ([51], True), ([*b"<t>"], False)):
         matcher = grammar.matcher()
         assert (all(map(matcher.accept, tokens)) and matcher.accepting) is whole
+
+
+def _tool(name: str, parameters: Any) -> Any:
+    return {"type": "function", "function": {"name": name, "parameters": parameters}}
+
+
+UNUSABLE = [
+    _tool("unknown", {"type": "objekt"}),
+    _tool("foreign", {"$ref": "https://example.org/x.json"}),
+    _tool("empty", {"type": "object", "properties": {"a": False}, "required": ["a"]}),
+    _tool("reference", {"properties": {"a": {"pattern": "(a)\\1"}}}),
+    _tool("limit", {"properties": {"a": {"multipleOf": 0.123456789}}}),
+]
+
+
+@pytest.mark.parametrize("tool", UNUSABLE, ids=lambda tool: tool["function"]["name"])
+@pytest.mark.parametrize("choice", ["auto", "required"])
+def test_a_tool_that_is_unusable_may_be_left_out(tool: Any, choice: str) -> None:
+    name = tool["function"]["name"]
+    call = '{"name": "%s", "arguments": {}}'
+    tools = [NOW, tool]
+    if name != "empty":  # which is never called as long as another one may be
+        with pytest.raises(InputError, match=name):
+            compile_tools(tools, choice, EVERY_BYTE, format="json")
+    grammar = compile_tools(tools, choice, EVERY_BYTE, format="json", unusable="omit")
+    assert matches(grammar, call % "now")
+    assert not matches(grammar, call % name) or choice == "auto"  # then it is an answer in words
+    assert grammar.report.left_out == (name,)
+    (warning,) = grammar.report.warnings
+    assert warning.startswith(f"/{name}: left out: ")
+    with pytest.raises(InputError):
+        compile_tools(
+            tools,
+            {"type": "function", "function": {"name": name}},
+            EVERY_BYTE,
+            format="json",
+            unusable="omit",
+        )
+
+
+def test_if_no_tool_is_usable_an_answer_in_words_is() -> None:
+    grammar = compile_tools(UNUSABLE[:2], "auto", EVERY_BYTE, unusable="omit")
+    assert matches(grammar, "words")
+    assert grammar.report.left_out == ("unknown", "foreign")
+    with pytest.raises(SchemaError, match="tool 'unknown'"):
+        compile_tools(UNUSABLE[:2], "required", EVERY_BYTE, unusable="omit")
+
+
+def test_a_tool_that_is_never_called_is_told() -> None:
+    grammar = compile_tools([NOW, UNUSABLE[2]], "auto", EVERY_BYTE)
+    assert [text.partition(":")[0] for text in grammar.report.warnings] == ["/empty"]
+    assert grammar.report.left_out == ()
+
+
+def test_usable_tools_stay_as_they_are() -> None:
+    grammar = compile_tools([WEATHER, NOW], "auto", EVERY_BYTE, unusable="omit")
+    assert grammar.report.left_out == ()
+    with pytest.raises(InputError, match="unusable is one of refuse, omit"):
+        compile_tools([NOW], "auto", EVERY_BYTE, unusable="drop")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("format", ["hermes", "json", "qwen_coder", "llama_pythonic"])
+def test_numbers_in_arguments(format: str) -> None:
+    tool = _tool("f", {"type": "object", "properties": {"x": {"type": "number"}}})
+    calls = {
+        "hermes": '<tool_call>\n{"name": "f", "arguments": {"x": %s}}\n</tool_call>',
+        "json": '{"name": "f", "arguments": {"x": %s}}',
+        "qwen_coder": "<tool_call>\n<function=f>\n<parameter=x>\n%s\n</parameter>\n</function>\n"
+        "</tool_call>",
+        "llama_pythonic": "[f(x=%s)]",
+    }
+    for numbers in ("any", "plain"):
+        grammar = compile_tools(
+            [tool],
+            "required",
+            EVERY_BYTE,
+            format=format,
+            numbers=numbers,
+            whitespace="spaced",  # type: ignore[arg-type]
+        )
+        assert matches(grammar, calls[format] % "1.5")
+        assert matches(grammar, calls[format] % "1e5") is (numbers == "any")

@@ -193,3 +193,23 @@ def test_objects_are_closed_unless_the_request_or_the_server_opens_them(
     client.config = ServerConfig(additional_properties="allow")
     assert is_open()
     assert not is_open(maskwright={"additional_properties": "forbid"})
+
+
+def test_numbers_are_plain_unless_the_request_or_the_server_says_otherwise(
+    client: Client, engine: ScriptedEngine
+) -> None:
+    shape = answer({"type": "object", "properties": {"a": {"type": "number"}}})
+
+    def takes_exponents(**fields: Any) -> bool:
+        says(engine, '{"a": 1}')
+        assert client.chat(**shape, **fields).status_code == 200
+        grammar = engine.requests[-1].grammar
+        assert grammar is not None
+        assert matches(grammar, '{"a": 1.5}')
+        return matches(grammar, '{"a": 1e5}')
+
+    assert not takes_exponents()
+    assert takes_exponents(maskwright={"numbers": "any"})
+    client.config = ServerConfig(numbers="any")
+    assert takes_exponents()
+    assert not takes_exponents(maskwright={"numbers": "plain"})

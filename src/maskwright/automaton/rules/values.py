@@ -46,8 +46,8 @@ class RuleValues:
         self._leaves = leaves
         self._within_tokens = within_tokens
         self._limits = limits
-        self._solvers: dict[str, Solver] = {}
-        self._contexts: dict[tuple[str, str, str], JsonContexts] = {}
+        self._solvers: dict[tuple[str, str], Solver] = {}
+        self._contexts: dict[tuple[str, ...], JsonContexts] = {}
 
     @staticmethod
     def root(value: JsonValue) -> Conjunction:
@@ -55,16 +55,16 @@ class RuleValues:
         return frozenset([value.schema])
 
     def solver(self, value: JsonValue) -> Solver:
-        """The solver for values with the property order of `value`."""
-        known = self._solvers.get(value.property_order)
+        """The solver for values with the property order and the numbers of `value`."""
+        key = (value.property_order, value.numbers)
+        known = self._solvers.get(key)
         if known is None:
-            known = Solver(value.property_order, self._limits)
-            self._solvers[value.property_order] = known
+            known = self._solvers[key] = Solver(value.property_order, self._limits, value.numbers)
         return known
 
     def contexts(self, value: JsonValue) -> JsonContexts:
         """The contexts of values that are written with the options of `value`."""
-        key = (value.whitespace, value.property_order, value.escapes)
+        key = (value.whitespace, value.property_order, value.escapes, value.numbers)
         known = self._contexts.get(key)
         if known is None:
             known = self._contexts[key] = JsonContexts(

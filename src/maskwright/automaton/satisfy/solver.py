@@ -25,7 +25,7 @@ from maskwright.automaton.value.progress import (
     progress_after,
 )
 from maskwright.errors import LimitError
-from maskwright.grammar.schema.options import PropertyOrder
+from maskwright.grammar.schema.options import Numbers, PropertyOrder
 from maskwright.grammar.shape.shape import Conjunction, construct_of
 from maskwright.grammar.shape.shapes import Shapes
 from maskwright.limits import Limits, spend
@@ -34,8 +34,9 @@ from maskwright.limits import Limits, spend
 class Solver:
     """Decides satisfiability for one schema. All answers are exact, and each is found once."""
 
-    def __init__(self, order: PropertyOrder, limits: Limits) -> None:
-        shapes = Shapes(limits, self.satisfiable)  # which asks whether options of `oneOf` can meet
+    def __init__(self, order: PropertyOrder, limits: Limits, numbers: Numbers = "any") -> None:
+        # Shapes ask whether options of `oneOf` can meet.
+        shapes = Shapes(limits, self.satisfiable, numbers)
         self.values: Final = SchemaValues(shapes, order, limits)
         self._satisfiable: dict[Conjunction, bool] = {}
         self._completable: dict[Progress, bool] = {}

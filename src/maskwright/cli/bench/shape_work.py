@@ -90,7 +90,12 @@ def _lines(found: Sequence[EngineTimes]) -> Iterator[str]:
 def _samples(shape: Shape, count: int, seed: int) -> list[bytes]:
     """Random texts as `maskwright sample` writes them."""
     grammar = compile_shape(
-        shape, byte_vocabulary(), whitespace="spaced", escapes="needed", integers="digits"
+        shape,
+        byte_vocabulary(),
+        whitespace="spaced",
+        escapes="needed",
+        integers="digits",
+        numbers="plain",
     )
     limit = grammar.min_tokens + LONGER
     texts = islice(samples.random_texts(grammar, limit, seed), count)

@@ -88,6 +88,12 @@ AdditionalProperties = Annotated[
         "or allow as JSON Schema does."
     ),
 ]
+Numbers = Annotated[
+    schema_options.Numbers,
+    Option(
+        help="How numbers in JSON are written: plain, as people do, without an exponent, or any."
+    ),
+]
 ToolFormat = Annotated[
     str | None,
     Option(help="How the model writes tool calls. Default: as its chat template shows."),

@@ -41,7 +41,12 @@ def sample(
 ) -> int:
     wanted = read_shape(shape, kind)
     grammar = compile_shape(
-        wanted, byte_vocabulary(), whitespace=whitespace, escapes="needed", integers="digits"
+        wanted,
+        byte_vocabulary(),
+        whitespace=whitespace,
+        escapes="needed",
+        integers="digits",
+        numbers="plain",
     )
     most = grammar.min_tokens + SHORT if limit is None else limit
     try:

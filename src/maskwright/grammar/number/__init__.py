@@ -10,5 +10,6 @@ what the bounds and the divisor need to know of the digits read so far.
 - `exponents`: The exponents between two bounds.
 - `interval`: Intervals of numbers, and their algebra.
 - `multiples`: The multiples of a number, recognised by their digits.
+- `plain`: Numbers as people write them, without an exponent.
 - `spellings`: Sets of JSON numbers as languages over their spellings: start reading here.
 """

@@ -106,7 +106,7 @@ class Magnitudes:
 
     def _first_moves(self) -> Sequence[Arc]:
         zero = self._zero()
-        others = _digit_arcs(lambda digit: self._integer(1, digit), 1)
+        others = digit_arcs(lambda digit: self._integer(1, digit), 1)
         return [(0x30, 0x30, zero), *others] if zero is not EMPTY else others
 
     def _zero(self) -> Regular:
@@ -129,7 +129,7 @@ class Magnitudes:
         ):
             return EMPTY
         sides = tuple(
-            1 if count > len(whole) else _compared(digits, whole, count)
+            1 if count > len(whole) else compared(digits, whole, count)
             for whole in self._whole_bounds
         )
         mantissa = self._mantissa_sides(digits, 0) if single else ()
@@ -144,7 +144,7 @@ class Magnitudes:
         if fraction is not EMPTY:
             arcs.append((_DOT, _DOT, fraction))
         if count < self.whole:
-            arcs += _digit_arcs(lambda digit: self._integer(count + 1, digits * 10 + digit))
+            arcs += digit_arcs(lambda digit: self._integer(count + 1, digits * 10 + digit))
         if count == 1:
             arcs += _exponent_arcs(self._exponents(digits, 0, MOST_EXPONENT + (digits == 1)))
         return arcs
@@ -166,7 +166,7 @@ class Magnitudes:
             )
         ):
             return EMPTY
-        sides = tuple(_sign(digits - bound // scale) for bound in self._bounds)
+        sides = tuple(sign(digits - bound // scale) for bound in self._bounds)
         mantissa = self._mantissa_sides(digits, count) if single else ()
         undecided = 0 in sides or 0 in mantissa
         if not undecided and not self._multiples:
@@ -185,9 +185,7 @@ class Magnitudes:
     def _fraction_moves(self, count: int, digits: int, single: bool) -> Sequence[Arc]:
         arcs: list[Arc] = []
         if count < self.places:
-            arcs += _digit_arcs(
-                lambda digit: self._fraction(count + 1, digits * 10 + digit, single)
-            )
+            arcs += digit_arcs(lambda digit: self._fraction(count + 1, digits * 10 + digit, single))
         if single and count > 0:
             arcs += _exponent_arcs(self._exponents(digits, count))
         if digits == 0 and count > 0 and self._contains(0):
@@ -223,7 +221,7 @@ class Magnitudes:
             return True
         texts = [f"{digits}{digit}" for digit in range(10)]
         for bound in self._bounds:
-            if bound and _compared(digits, str(bound), count + 1) == 0:
+            if bound and compared(digits, str(bound), count + 1) == 0:
                 mantissa = str(bound).rstrip("0")
                 nearest = mantissa[: MOST_MANTISSA + 1]  # where the bound has more digits
                 ways = (mantissa, mantissa + "1", nearest, str(int(nearest) + 1))
@@ -260,14 +258,17 @@ class Magnitudes:
                 return False
         return False
 
-    def _has_any(self, first: int, last: int) -> bool:
-        """Whether one of the numbers lies between `first` and `last` (units, inclusive)."""
+    def _has_any(self, first: int, last: int, step: int = 1) -> bool:
+        """Whether one of the numbers that are multiples of `step` lies between `first` and `last`
+        (units, inclusive)."""
         first = max(first, self.low)
         last = last if self.high is None else min(last, self.high)
         if last < first:
             return False
-        count = last // self._step - (first - 1) // self._step
+        own = lcm(self._step, step)
+        count = last // own - (first - 1) // own
         for hole, times in self._holes:
+            hole = lcm(hole, step)
             count -= times * (last // hole - (first - 1) // hole)
         return count > 0
 
@@ -276,7 +277,7 @@ class Magnitudes:
 
     def _mantissa_sides(self, digits: int, count: int) -> tuple[int, ...]:
         bounds = self._bounds[1:] if self.tiny else self._bounds
-        return tuple(_compared(digits, str(bound), count + 1) for bound in bounds)
+        return tuple(compared(digits, str(bound), count + 1) for bound in bounds)
 
     def _rest(self, digits: int, count: int, single: bool) -> tuple[object, ...]:
         """The part of a state after the point that the divisors need."""
@@ -299,9 +300,10 @@ def _exponent_arcs(term: Regular) -> list[Arc]:
     return [(0x45, 0x45, term), (0x65, 0x65, term)]
 
 
-def _digit_arcs(target: Callable[[int], Regular], first: int = 0) -> list[Arc]:
+def digit_arcs(target: Callable[[int], Regular], first: int = 0, last: int = 9) -> list[Arc]:
+    """The transitions with the digits from `first` to `last`."""
     arcs: list[Arc] = []
-    for digit in range(first, 10):
+    for digit in range(first, last + 1):
         after = target(digit)
         if after is EMPTY:
             continue
@@ -312,17 +314,18 @@ def _digit_arcs(target: Callable[[int], Regular], first: int = 0) -> list[Arc]:
     return arcs
 
 
-def _compared(digits: int, bound: str, count: int) -> int:
+def compared(digits: int, bound: str, count: int) -> int:
     """How `count` digits compare with the first `count` of `bound`, zeros appended."""
-    return _sign(digits - int(bound[:count].ljust(count, "0")))
+    return sign(digits - int(bound[:count].ljust(count, "0")))
 
 
 def _mantissa(digits: int, count: int, bound: int) -> int:
     """How the mantissa of 1 + `count` digits compares with that of `bound`."""
     text = str(bound)
-    order = _compared(digits, text, count + 1)
+    order = compared(digits, text, count + 1)
     return -1 if order == 0 and text[count + 1 :].strip("0") else order
 
 
-def _sign(number: int) -> int:
+def sign(number: int) -> int:
+    """-1, 0 or 1."""
     return (number > 0) - (number < 0)

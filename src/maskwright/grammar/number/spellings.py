@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 from functools import lru_cache
-from typing import Final
+from typing import Final, Literal
 
 from maskwright.grammar.number.digits import MOST_MANTISSA, Magnitudes
 from maskwright.grammar.number.exponents import DIGIT, LEAST_EXPONENT, MOST_EXPONENT, E, exponents
@@ -25,6 +25,7 @@ from maskwright.grammar.number.multiples import (
     effective_exclusions,
     multiples,
 )
+from maskwright.grammar.number.plain import MOST_PLACES, MOST_VALUE, PADDED, PlainMagnitudes
 from maskwright.grammar.regular.terms import (
     EMPTY,
     Regular,
@@ -61,15 +62,22 @@ def number(
     integer: bool = False,
     divisor: Decimal | None = None,
     excluded: tuple[Decimal, ...] = (),
+    plain: bool = False,
     most: int = DEFAULT_LIMITS.divisor,
 ) -> Regular:
     """Return the spellings of all numbers (or integers) in `interval` that are multiples of
-    `divisor` and not multiples of any of `excluded`. Divisors are > 0.
+    `divisor` and not multiples of any of `excluded`. Divisors are > 0. `plain`: only the plain
+    ones (see `number.plain`).
 
     Raises `LimitError` where a divisor needs more than `most` remainders.
     """
     required = common(_ONE if integer else None, multiples(divisor, most) if divisor else None)
     forbidden = effective_exclusions(required, [multiples(each, most) for each in excluded])
+    if plain:
+        return alt(
+            _magnitudes(interval, required, forbidden, "plain"),
+            concat(_MINUS, _magnitudes(interval.mirrored, required, forbidden, "below zero")),
+        )
     if interval.only_sign and required is None and not forbidden:
         return alt(_any_magnitude(interval), concat(_MINUS, _any_magnitude(interval.mirrored)))
     return alt(
@@ -134,33 +142,60 @@ def _tail(places: int, exponent: int | None) -> Regular:
 
 
 def _magnitudes(
-    interval: Interval, divisor: Multiples | None, excluded: tuple[Multiples, ...]
+    interval: Interval,
+    divisor: Multiples | None,
+    excluded: tuple[Multiples, ...],
+    kind: Literal["any", "plain", "below zero"] = "any",
 ) -> Regular:
-    """Return the spellings, without a sign, of the numbers >= 0 in the interval."""
+    """Return the spellings, without a sign, of the numbers >= 0 in the interval. `kind`: all of
+    them, the plain ones, or of these only those of numbers > 0, which alone have a sign."""
     low, high = interval.low, interval.high
     low_open = interval.low_open
     if high is not None and (high < 0 or (high == 0 and interval.high_open)):
         return EMPTY
     if low is None or low < 0:
         low, low_open = Decimal(0), False
+    low_open |= kind == "below zero" and low == 0
+    if kind != "any" and high is None and not excluded:
+        high = Decimal(10) ** MOST_VALUE
     bounds = [low] if high is None else [low, high]
     wanted = [-digits_of(bound)[1] for bound in bounds]
     wanted += [each.places for each in (divisor, *excluded) if each]
     # The nearest number that an exponent spells is at least one unit away from an open bound.
     opened = [low] * low_open + ([] if high is None else [high] * interval.high_open)
     wanted += [MOST_MANTISSA + 1 - bound.adjusted() for bound in opened if bound]
-    places = max(MOST_DIGITS, *wanted)
+    places = free_places = max(MOST_DIGITS, *wanted)
+    if kind != "any" and low < 1 and divisor is None and not excluded:
+        places = max(places, MOST_PLACES)
     least = _units(low, places) + low_open
     most = None if high is None else _units(high, places) - interval.high_open
-    whole = max(len(str(_units(bound, places))) - places for bound in bounds)
-    return Magnitudes(
+    digits = [len(str(_units(bound, places))) - places for bound in bounds]
+    if divisor is not None:
+        digits.append(len(str(divisor.factor)) - divisor.places)
+    whole = max(MOST_DIGITS, *digits)
+    if kind == "any":
+        return Magnitudes(
+            low=least,
+            high=most,
+            whole=whole,
+            places=places,
+            tiny=low == 0,
+            divisor=divisor,
+            excluded=excluded,
+        ).spellings()
+    if high is not interval.high:  # a bound of no schema, which allows zeros alone
+        digits.pop(1)
+    return PlainMagnitudes(
         low=least,
         high=most,
-        whole=max(MOST_DIGITS, whole),
+        whole=whole,
         places=places,
         tiny=low == 0,
         divisor=divisor,
         excluded=excluded,
+        free_whole=max(MOST_DIGITS, *digits),
+        free_places=free_places,
+        padded=PADDED if divisor is None else divisor.places,
     ).spellings()
 
 

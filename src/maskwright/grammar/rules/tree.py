@@ -31,6 +31,7 @@ class JsonValue:
     whitespace: Literal["compact", "spaced", "pretty", "flexible"] = "flexible"
     property_order: Literal["schema", "any"] = "schema"
     escapes: Literal["any", "needed"] = "any"
+    numbers: Literal["any", "plain"] = "any"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,8 @@ from typing import Literal
 DraftName = Literal["4", "6", "7", "2019-09", "2020-12"]
 Formats = Literal["enforce", "annotate"]
 Integers = Literal["any", "digits"]
+Numbers = Literal["any", "plain"]
+UnusableTools = Literal["refuse", "omit"]
 Escapes = Literal["any", "needed"]
 PropertyOrder = Literal["schema", "any"]
 AdditionalProperties = Literal["allow", "forbid"]

@@ -279,6 +279,8 @@ class Schema:
         return f"Schema({self.pointer or '/'})"
 
 
+OMITTED_TOOL: Final = "unusable-tool"
+"""The rule of a tool that is left out because of its schema; the keyword is the tool's name."""
 CLOSED_BY_DEFAULT: Final = "absent, and read as false"
 """The note on the `additionalProperties` of an object that is closed although its schema doesn't
 say so (see `grammar.shape.closed`)."""
@@ -312,6 +314,11 @@ class Report:
     def warnings(self) -> tuple[str, ...]:
         """What was probably meant to demand something and demands nothing, with the way out."""
         return tuple(f"{e.place or '/'}: {e.note}" for e in self.annotations if e.rule)
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The names of tools that can't be called and were left out."""
+        return tuple(e.keyword for e in self.annotations if e.rule == OMITTED_TOOL)
 
     def __str__(self) -> str:
         rows = [f"enforced    {e.pointer}/{e.keyword} {e.note}".rstrip() for e in self.enforced]

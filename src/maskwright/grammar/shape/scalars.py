@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from typing import Final, TypeGuard
+from typing import Final, NamedTuple, TypeGuard
 
 from maskwright.grammar.number import spellings as numbers
 from maskwright.grammar.number.interval import EVERYTHING, Interval, joint
@@ -44,21 +44,30 @@ them. Others get an automaton of their own, and the intersection of all is taken
 _OF_INTEGERS: Final = TypeIs(frozenset(["integer"]))
 
 
+class NumberOptions(NamedTuple):
+    """What holds for all numbers of a shape. `most_remainders`: the limit `divisor`. `plain`: they
+    have only plain spellings (see `number.plain`), those of enumerations only those of
+    `numbers.written`."""
+
+    most_remainders: int
+    plain: bool = False
+
+
 def scalars_of(
-    assertions: tuple[Assertion, ...], types: frozenset[str], most_remainders: int
+    assertions: tuple[Assertion, ...], types: frozenset[str], options: NumberOptions
 ) -> tuple[Regular, Regular]:
     """The strings and the other scalars of one schema without unions.
 
-    `types`: those that the schema's own `type` allows. `most_remainders`: the limit `divisor`.
+    `types`: those that the schema's own `type` allows.
     """
     if any(isinstance(each, NotValues) for each in assertions):
-        return _scalars(assertions, types, most_remainders)
+        return _scalars(assertions, types, options)
     narrowing = tuple(each for each in assertions if isinstance(each, _NARROWING))
-    return lone_scalars(narrowing, types, most_remainders)
+    return lone_scalars(narrowing, types, options)
 
 
 def _scalars(
-    assertions: tuple[Assertion, ...], types: frozenset[str], most_remainders: int
+    assertions: tuple[Assertion, ...], types: frozenset[str], options: NumberOptions
 ) -> tuple[Regular, Regular]:
     strings = EMPTY
     if "string" in types:
@@ -66,9 +75,9 @@ def _scalars(
     others: list[Assertion] = [each for each in assertions if not isinstance(each, TypeIs)]
     scalars = [literals_of(others, kind) for kind in ("null", "boolean") if kind in types]
     if "number" in types:
-        scalars.append(numbers_of(others, most_remainders))
+        scalars.append(numbers_of(others, options))
     elif "integer" in types:
-        scalars.append(numbers_of([_OF_INTEGERS, *others], most_remainders))
+        scalars.append(numbers_of([_OF_INTEGERS, *others], options))
     return strings, alt(*scalars)
 
 
@@ -134,8 +143,9 @@ class _NumberAssertions:
             and all(Fraction(value) % Fraction(each) for each in self.excluded_divisors)
         )
 
-    def ranges(self, most_remainders: int) -> Regular:
+    def ranges(self, options: NumberOptions) -> Regular:
         """The spellings of the numbers in the interval that satisfy the other assertions."""
+        most, plain = options
         first = tuple(self.excluded_divisors[:_MOST_EXCLUDED])
         pieces = (
             numbers.number(
@@ -143,26 +153,28 @@ class _NumberAssertions:
                 integer=self.integer,
                 divisor=self.divisor,
                 excluded=first,
-                most=most_remainders,
+                plain=plain,
+                most=most,
             )
             for piece in self.interval.without(sorted(self.excluded))
         )
         others = (
-            numbers.number(EVERYTHING, excluded=(each,), most=most_remainders)
+            numbers.number(EVERYTHING, excluded=(each,), plain=plain, most=most)
             for each in self.excluded_divisors[_MOST_EXCLUDED:]
         )
         return _intersection(alt(*pieces), [*others])
 
 
-def numbers_of(branch: list[Assertion], most_remainders: int) -> Regular:
-    """The spellings of the numbers that satisfy all assertions; integers, if a type is among these.
-
-    `most_remainders`: the limit `divisor`.
-    """
+def numbers_of(branch: list[Assertion], options: NumberOptions) -> Regular:
+    """The spellings of the numbers that satisfy all assertions; integers, if a type is among
+    these."""
+    most_remainders, plain = options
     asserted = _NumberAssertions(
         integer=any(isinstance(a, TypeIs) for a in branch),
         interval=joint(a.interval for a in branch if isinstance(a, NumberIn)),
+        plain=plain,
     )
+    is_listed = any(isinstance(a, Values) for a in branch)
     for assertion in branch:
         match assertion:
             case Values():
@@ -172,6 +184,8 @@ def numbers_of(branch: list[Assertion], most_remainders: int) -> Regular:
                 asserted.values = listed if values is None else [v for v in values if v in listed]
             case NotValues():
                 asserted.excluded |= {numbers.decimal(v) for v in assertion.values if _is_number(v)}
+            case DigitsOnly(negative=False) if plain and not is_listed:
+                asserted.integer = True  # whose plain spellings are digits
             case DigitsOnly(negative=negative):
                 digits = full_match(r"-?\d+")
                 asserted.spellings.append(complement(digits) if negative else digits)
@@ -184,8 +198,7 @@ def numbers_of(branch: list[Assertion], most_remainders: int) -> Regular:
                 )
             case _:
                 pass
-    is_range = asserted.values is None
-    language = asserted.ranges(most_remainders) if is_range else asserted.exact()
+    language = asserted.exact() if is_listed else asserted.ranges(options)
     return _intersection(language, asserted.spellings)
 
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from maskwright.errors import LimitError
 from maskwright.grammar.regular.terms import ANYTHING, EMPTY, Regular, alt, intersection
+from maskwright.grammar.schema.options import Numbers
 from maskwright.grammar.schema.tree import (
     TYPES,
     AllOf,
@@ -27,7 +28,7 @@ from maskwright.grammar.shape.arrays import array_shape
 from maskwright.grammar.shape.objects import object_shape
 from maskwright.grammar.shape.one_of import ExclusiveUnions, Possible
 from maskwright.grammar.shape.order import name_order
-from maskwright.grammar.shape.scalars import literals_of, numbers_of, scalars_of
+from maskwright.grammar.shape.scalars import NumberOptions, literals_of, numbers_of, scalars_of
 from maskwright.grammar.shape.shape import (
     ArrayShape,
     Conjunction,
@@ -49,10 +50,15 @@ class Shapes:
     """The shapes of one schema document, each computed once."""
 
     def __init__(
-        self, limits: Limits = DEFAULT_LIMITS, possible: Possible = lambda _: True
+        self,
+        limits: Limits = DEFAULT_LIMITS,
+        possible: Possible = lambda _: True,
+        numbers: Numbers = "any",
     ) -> None:
-        """`possible` decides which options of a `oneOf` share an instance; by default, all do."""
+        """`possible` decides which options of a `oneOf` share an instance; by default, all do.
+        `numbers`: how they are written; see `compile_json_schema`."""
         self._limits = limits
+        self._numbers = NumberOptions(limits.divisor, numbers == "plain")
         self._shapes: dict[Conjunction, Shape] = {}
         self._orders: dict[Conjunction, dict[str, int]] = {}
         self._resolved = ResolvedAssertions(limits)
@@ -90,7 +96,7 @@ class Shapes:
                 scalars += [literals_of(branch, kind) for branch in branches]
         if "number" in types or "integer" in types:
             branches = self._branches.branches(conjunction, "number")
-            scalars += [numbers_of(branch, self._limits.divisor) for branch in branches]
+            scalars += [numbers_of(branch, self._numbers) for branch in branches]
         arrays: list[ArrayShape] = []
         if "array" in types:
             branches = self._branches.branches(conjunction, "array")
@@ -105,7 +111,7 @@ class Shapes:
     def _lone(self, assertions: tuple[Assertion, ...], conjunction: Conjunction) -> Shape:
         """Return the shape of one schema without unions, as `_compute` does, but faster."""
         types = _types(conjunction)
-        strings, scalars = scalars_of(assertions, types, self._limits.divisor)
+        strings, scalars = scalars_of(assertions, types, self._numbers)
         others: list[Assertion] = [each for each in assertions if not isinstance(each, TypeIs)]
         array = array_shape(others) if "array" in types else None
         shape = None

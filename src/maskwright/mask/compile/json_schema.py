@@ -23,6 +23,7 @@ from maskwright.grammar.schema.options import (
     Escapes,
     Formats,
     Integers,
+    Numbers,
     PropertyOrder,
 )
 from maskwright.grammar.schema.parse import ParseOptions, parse_schema
@@ -38,6 +39,7 @@ from maskwright.vocab import Vocabulary
 _ORDERS: Final = get_args(PropertyOrder)
 _FORMATS: Final = get_args(Formats)
 _INTEGERS: Final = get_args(Integers)
+_NUMBERS: Final = get_args(Numbers)
 _ADDITIONAL: Final = get_args(AdditionalProperties)
 _ESCAPES: Final = get_args(Escapes)
 _WHOLE: Final = Construct.schema("")
@@ -55,6 +57,7 @@ def compile_json_schema(
     documents: Mapping[str, Json] | None = None,
     formats: Formats = "enforce",
     integers: Integers = "any",
+    numbers: Numbers = "any",
     escapes: Escapes = "any",
     additional_properties: AdditionalProperties = "allow",
     limits: Limits | None = None,
@@ -71,6 +74,8 @@ def compile_json_schema(
     - `integers`: "any" allows every spelling of the value (`1`, `1.0`, `1e2`), "digits" only the
       one in digits, which typed clients prefer, and for numbers of `const` and `enum` only the
       spellings in which programs write them (`1` and `2.5`).
+    - `numbers`: "any" allows every spelling of a value, "plain" only digits with a point, without
+      an exponent and without more than two zeros at the end (see `grammar.number.plain`).
     - `escapes`: in property names and strings that the schema lists, "any" allows every escape of
       JSON, "needed" only those that JSON requires: `"name"`, never `"n\\u0061me"`.
     - `additional_properties`: "forbid" has objects whose schema has `properties`, and says nothing
@@ -87,6 +92,7 @@ def compile_json_schema(
     _check("formats", formats, _FORMATS)
     _check("escapes", escapes, _ESCAPES)
     _check("integers", integers, _INTEGERS)
+    _check("numbers", numbers, _NUMBERS)
     _check("additional_properties", additional_properties, _ADDITIONAL)
     limits = limits or DEFAULT_LIMITS
     options = ParseOptions(
@@ -97,10 +103,10 @@ def compile_json_schema(
         closed=additional_properties == "forbid",
         limits=limits,
     )
-    kind = (property_order, whitespace, formats, integers, escapes, limits)
+    kind = (property_order, whitespace, formats, integers, numbers, escapes, limits)
 
     def source(root: Schema) -> _Source:
-        return _Source(root, vocab, kind, property_order, whitespace, escapes, limits)
+        return _Source(root, vocab, kind, property_order, whitespace, escapes, numbers, limits)
 
     with Work(limits, _WHOLE):
         grammar = _compile(schema, options, source)
@@ -125,7 +131,7 @@ def _compile(
     source = source_of(parsed.root)
     beginning = source.known()
     if beginning is None:
-        solver = Solver(source.property_order, options.limits)
+        solver = source.solver()
         root = frozenset([parsed.root])
         if not solver.satisfiable(root):
             return None
@@ -155,7 +161,12 @@ class _Source(NamedTuple):
     property_order: PropertyOrder
     whitespace: WhitespaceName
     escapes: Escapes
+    numbers: Numbers
     limits: Limits
+
+    def solver(self) -> Solver:
+        """What decides which values and completions there are."""
+        return Solver(self.property_order, self.limits, self.numbers)
 
     def known(self) -> Beginning | None:
         """Where texts begin, if the schema has been compiled and is not forgotten yet."""
@@ -191,4 +202,4 @@ class _Source(NamedTuple):
     def begin_again(self) -> Beginning:
         """Where texts begin, for a grammar whose tables have been retired."""
         with Work(self.limits, _WHOLE):
-            return self.known() or self.begin(Solver(self.property_order, self.limits))
+            return self.known() or self.begin(self.solver())

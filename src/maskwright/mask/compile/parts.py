@@ -19,6 +19,7 @@ from maskwright.errors import (
     SchemaError,
     StructuralTagError,
     UnsatisfiableGrammarError,
+    UnsatisfiableSchemaError,
 )
 from maskwright.grammar.dialects.detect import Dialect
 from maskwright.grammar.dialects.read import read_grammar
@@ -31,7 +32,13 @@ from maskwright.grammar.rules.begins import refuse_bounded
 from maskwright.grammar.rules.fold import fold_rules
 from maskwright.grammar.rules.tree import Expression, JsonValue, Ref, Rules, Terminal, renamed
 from maskwright.grammar.schema.document import escape
-from maskwright.grammar.schema.options import AdditionalProperties, Escapes, Integers, PropertyOrder
+from maskwright.grammar.schema.options import (
+    AdditionalProperties,
+    Escapes,
+    Integers,
+    Numbers,
+    PropertyOrder,
+)
 from maskwright.grammar.schema.parse import ParseOptions, parse_schema
 from maskwright.grammar.schema.remarks import grammar_remarks, pattern_remarks
 from maskwright.grammar.schema.tree import Json, Report, ReportEntry, Schema
@@ -68,6 +75,7 @@ class Parts:
     integers: Integers
     escapes: Escapes
     additional_properties: AdditionalProperties
+    numbers: Numbers
     limits: Limits
     rules: dict[str, Expression] = field(default_factory=dict[str, Expression])
     enforced: list[ReportEntry] = field(default_factory=list[ReportEntry])
@@ -85,6 +93,8 @@ class Parts:
             raise InputError(f"property_order is one of {orders}", param="property_order")
         if self.integers not in get_args(Integers):
             raise InputError("integers is one of any, digits", param="integers")
+        if self.numbers not in get_args(Numbers):
+            raise InputError("numbers is one of any, plain", param="numbers")
         if self.escapes not in get_args(Escapes):
             raise InputError("escapes is one of any, needed", param="escapes")
         if self.additional_properties not in get_args(AdditionalProperties):
@@ -121,14 +131,14 @@ class Parts:
         return parsed.root
 
     def value(self, schema: Schema) -> JsonValue:
-        return JsonValue(schema, self.whitespace, self.property_order, self.escapes)
+        return JsonValue(schema, self.whitespace, self.property_order, self.escapes, self.numbers)
 
     def is_satisfiable(self, schema: Schema) -> bool:
         """Whether some value satisfies a schema."""
         return self._has_value(self.value(schema))
 
     def _has_value(self, value: JsonValue) -> bool:
-        return is_satisfiable(value, lambda: Solver(self.property_order, self.limits))
+        return is_satisfiable(value, lambda: Solver(self.property_order, self.limits, self.numbers))
 
     def _written(self, leaf: JsonSchemaText, schema: Schema) -> JsonValue:
         """Return a value with the options of its format, and with the general ones for the rest."""
@@ -136,7 +146,7 @@ class Parts:
         order = self.property_order
         if leaf.any_order is not None:
             order = "any" if leaf.any_order else "schema"
-        return JsonValue(schema, whitespace, order, self.escapes)
+        return JsonValue(schema, whitespace, order, self.escapes, self.numbers)
 
     def leaf(self, leaf: JsonSchemaText | RegexText | GrammarText, vocab: Vocabulary) -> Expression:
         """Translate a schema, pattern or grammar in a tag. Raises its errors with their place."""
@@ -192,16 +202,8 @@ class Parts:
         return Ref(prefix + rules.start)
 
     def arguments(self, format: ToolFormat, vocab: Vocabulary) -> Callable[[Tool], Expression]:
-        known = tables_of(vocab).tools
-        own = (getattr(self, each.name) for each in fields(self) if each.name not in _COLLECTED)
-        options = (*own, format.parameter, format.literals)
-
         def written(tool: Tool) -> Expression:
-            arguments = known.get(
-                tool.parameters,
-                (tool.name, tool.input, *options),
-                lambda: self._arguments(tool, format, vocab),
-            )
+            arguments = self._known_arguments(tool, format, vocab)
             self.rules |= arguments.rules
             self.enforced += arguments.enforced
             self.annotations += arguments.annotations
@@ -212,6 +214,19 @@ class Parts:
 
         return written
 
+    def check_arguments(self, tool: Tool, format: ToolFormat, vocab: Vocabulary) -> None:
+        """Raise the error that keeps a tool from being called, if there is one."""
+        if not self._known_arguments(tool, format, vocab).possible:
+            raise no_arguments(tool)
+
+    def _known_arguments(self, tool: Tool, format: ToolFormat, vocab: Vocabulary) -> Arguments:
+        own = (getattr(self, each.name) for each in fields(self) if each.name not in _COLLECTED)
+        return tables_of(vocab).tools.get(
+            tool.parameters,
+            (tool.name, tool.input, *own, format.parameter, format.literals),
+            lambda: self._arguments(tool, format, vocab),
+        )
+
     def _arguments(self, tool: Tool, format: ToolFormat, vocab: Vocabulary) -> Arguments:
         parts = replace(self, rules={}, enforced=[], annotations=[], impossible=[], intricate=False)
         if tool.input is not None:
@@ -221,7 +236,7 @@ class Parts:
             root = parts.schema(tool.parameters, f"/{escape(tool.name)}")
             possible = parts.is_satisfiable(object_schema(root))
             if format.literals == "python":
-                members = DeclaredMembers(Shapes(self.limits), "as Python")
+                members = DeclaredMembers(Shapes(self.limits, numbers=self.numbers), "as Python")
                 said = PythonArguments(members, tool.name, parts.rules).expression(root)
                 parts._note_narrowed(members, f"/{escape(tool.name)}")
             elif format.parameter:
@@ -294,14 +309,14 @@ class Parts:
         self, style: ParameterStyle, vocab: Vocabulary, root: Schema, pointer: str
     ) -> Expression:
         """Translate a schema that stands at `pointer` into parameters."""
-        members = DeclaredMembers(Shapes(self.limits), "one by one")
+        members = DeclaredMembers(Shapes(self.limits, numbers=self.numbers), "one by one")
         said = Parameters(style, vocab.special_tokens, members, self.value).expression(root)
         self._note_narrowed(members, pointer)
         return said
 
     def _cohere_values(self, vocab: Vocabulary, root: Schema, pointer: str) -> Expression:
         """Translate a schema that stands at `pointer` into elements in Cohere's notation."""
-        members = DeclaredMembers(Shapes(self.limits), "as elements")
+        members = DeclaredMembers(Shapes(self.limits, numbers=self.numbers), "as elements")
         values = CohereValues(members, f"cohere {pointer}", self.rules, vocab.special_tokens)
         said = values.expression(root)
         self._note_narrowed(members, pointer)
@@ -322,3 +337,10 @@ def _input_remarks(name: str, wanted: CustomInput) -> tuple[ReportEntry, ...]:
             return pattern_remarks(wanted.definition, f"/{name}")
         case _:
             return grammar_remarks(wanted.definition, f"/{name}")
+
+
+def no_arguments(tool: Tool) -> UnsatisfiableSchemaError:
+    """Return the error of a tool whose parameters no object matches."""
+    return UnsatisfiableSchemaError(
+        f"tool {tool.name!r}: no object matches its parameters", pointer="", param=tool.place
+    )

@@ -92,7 +92,7 @@ def response_expression(
 def _json(schema: Schema, parts: Parts, heads: tuple[str, ...]) -> Expression:
     """Translate a schema. What begins like a call is left out while the text is read; only the
     shortest instance, with which a text is completed, must not begin so."""
-    solver = Solver(parts.property_order, parts.limits)
+    solver = Solver(parts.property_order, parts.limits, parts.numbers)
     root = frozenset([schema])
     if not solver.satisfiable(root):
         raise UnsatisfiableSchemaError("no JSON value matches the schema", pointer="")

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from maskwright.automaton.value.whitespace import WhitespaceName
 from maskwright.errors import Construct
-from maskwright.grammar.schema.options import AdditionalProperties, Escapes, Integers, PropertyOrder
+from maskwright.grammar.schema.options import (
+    AdditionalProperties,
+    Escapes,
+    Integers,
+    Numbers,
+    PropertyOrder,
+)
 from maskwright.grammar.schema.tree import Json
 from maskwright.grammar.tags.parse import parse_tag
 from maskwright.limits import DEFAULT_LIMITS, Limits, Work
@@ -24,13 +30,14 @@ def compile_structural_tag(
     integers: Integers = "any",
     escapes: Escapes = "any",
     additional_properties: AdditionalProperties = "allow",
+    numbers: Numbers = "any",
     limits: Limits | None = None,
 ) -> Grammar:
     """Compile a structural tag (a dict, or JSON text); docs/tags-and-tools.md lists the formats.
 
-    `whitespace`, `property_order`, `integers`, `escapes` and `additional_properties` apply to JSON
-    values, as in `compile_json_schema`. Raises `StructuralTagError` with the JSON Pointer of an
-    error in the tag, and the errors of the schemas, patterns and grammars in it.
+    `whitespace`, `property_order`, `integers`, `numbers`, `escapes` and `additional_properties`
+    apply to JSON values, as in `compile_json_schema`. Raises `StructuralTagError` with the JSON
+    Pointer of an error in the tag, and the errors of the schemas, patterns and grammars in it.
     """
     parts = Parts(
         whitespace,
@@ -38,6 +45,7 @@ def compile_structural_tag(
         integers,
         escapes,
         additional_properties,
+        numbers,
         limits or DEFAULT_LIMITS,
     )
     with Work(parts.limits, Construct("the structural tag")):

@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import get_args
+from typing import Final, get_args
 
 from maskwright.automaton.value.whitespace import WhitespaceName
-from maskwright.errors import Construct, InputError, UnsatisfiableSchemaError
-from maskwright.grammar.schema.options import AdditionalProperties, Escapes, Integers, PropertyOrder
-from maskwright.grammar.schema.tree import Json
-from maskwright.grammar.tools.formats import tool_format
+from maskwright.errors import Construct, InputError
+from maskwright.grammar.schema.options import (
+    AdditionalProperties,
+    Escapes,
+    Integers,
+    Numbers,
+    PropertyOrder,
+    UnusableTools,
+)
+from maskwright.grammar.schema.tree import OMITTED_TOOL, Json, ReportEntry
+from maskwright.grammar.tools.formats import ToolFormat, tool_format
 from maskwright.grammar.tools.rules import Reasoning, ToolRules
 from maskwright.grammar.tools.tools import Tool, ToolChoice, parse_tool_choice, parse_tools
 from maskwright.limits import DEFAULT_LIMITS, Limits, Work
 from maskwright.mask.compile.arguments import compiler, listed
-from maskwright.mask.compile.parts import START, Parts
+from maskwright.mask.compile.parts import START, Parts, no_arguments
 from maskwright.mask.compile.responses import JsonResponse, ResponseShape, response_expression
 from maskwright.mask.grammar import Grammar
 from maskwright.vocab import Vocabulary
+
+_NEVER_CALLED: Final = "no object matches the parameters of this tool, which is never called"
 
 
 @compiler
@@ -39,6 +48,8 @@ def compile_tools(
     integers: Integers = "any",
     escapes: Escapes = "any",
     additional_properties: AdditionalProperties = "allow",
+    numbers: Numbers = "any",
+    unusable: UnusableTools = "refuse",
     limits: Limits | None = None,
 ) -> Grammar:
     """Compile an answer that may or must call tools.
@@ -54,6 +65,8 @@ def compile_tools(
     - `response_schema`, or `response` for any other shape: what an answer looks like that calls no
       tool; None for free text. An answer that begins like a call is one.
     - `stop`: strings that end free text.
+    - `unusable`: what is done with a tool that can't be called because of its schema, where it need
+      not be: "refuse" raises the error, "omit" leaves the tool out, which `report.warnings` tells.
 
     Raises `InputError`: for a tool whose schema is wrong, or has no instances while no other tool
     may be called, with its name and place; for a `response` of which every text, or the shortest,
@@ -78,6 +91,7 @@ def compile_tools(
         integers,
         escapes,
         additional_properties,
+        numbers,
         limits or DEFAULT_LIMITS,
     )
     spelled = tool_format(format)
@@ -89,6 +103,11 @@ def compile_tools(
         reasoning_tokens=reasoning_tokens,
         reasoning_marks=reasoning_marks,
     )
+    if unusable not in get_args(UnusableTools):
+        message = f"unusable is one of {', '.join(get_args(UnusableTools))}"
+        raise InputError(message, param="unusable")
+    if unusable == "omit":
+        choice = _without_unusable(choice, parts, spelled, vocab)
     with Work(parts.limits, Construct("the tools")):
         answer = None
         if response_schema is not None:
@@ -100,14 +119,40 @@ def compile_tools(
             choice, parallel=parallel, reasoning=reasoning, answer=answer
         )
         _check_possible(choice, parts.impossible)
+        parts.annotations += [
+            ReportEntry("", each.name, _NEVER_CALLED, "impossible-tool")
+            for each in parts.impossible
+        ]
         return parts.compiled(vocab, check_values=answer is not None)
+
+
+def _without_unusable(
+    choice: ToolChoice, parts: Parts, format: ToolFormat, vocab: Vocabulary
+) -> ToolChoice:
+    """The choice without tools that can't be called because of their schemas, each of which gets an
+    entry. Where a call is forced, the last tool has to be usable."""
+    if choice.mode in ("none", "one"):
+        return choice
+    usable: list[Tool] = []
+    noted: list[ReportEntry] = []
+    first: InputError | None = None
+    for tool in choice.tools:
+        try:
+            with Work(parts.limits, Construct("the tools")):
+                parts.check_arguments(tool, format, vocab)
+        except InputError as error:
+            first = first or error
+            noted.append(ReportEntry("", tool.name, f"left out: {error.message}", OMITTED_TOOL))
+        else:
+            usable.append(tool)
+    if first is not None and not usable and choice.mode == "required":
+        raise first
+    parts.annotations += noted
+    return ToolChoice(choice.mode if usable else "none", tuple(usable))
 
 
 def _check_possible(choice: ToolChoice, impossible: Sequence[Tool]) -> None:
     """Raise `UnsatisfiableSchemaError` if none of the tools that may be called can be called."""
     if choice.mode == "none" or {tool.name for tool in choice.tools} - {t.name for t in impossible}:
         return
-    tool = impossible[0]
-    raise UnsatisfiableSchemaError(
-        f"tool {tool.name!r}: no object matches its parameters", pointer="", param=tool.place
-    )
+    raise no_arguments(impossible[0])

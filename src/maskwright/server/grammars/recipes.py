@@ -16,7 +16,7 @@ from maskwright.errors import (
     SchemaError,
     StructuralTagError,
 )
-from maskwright.grammar.schema.options import AdditionalProperties
+from maskwright.grammar.schema.options import AdditionalProperties, Numbers, UnusableTools
 from maskwright.mask import (
     ChoiceResponse,
     GrammarResponse,
@@ -99,6 +99,10 @@ class Recipes:
     tool_format: str
     additional_properties: AdditionalProperties = "forbid"
     """Whether objects may have members of which their schema says nothing."""
+    numbers: Numbers = "plain"
+    """How numbers are written."""
+    unusable_tools: UnusableTools = "refuse"
+    """What is done with tools that can't be called because of their schemas."""
 
     def of(
         self,
@@ -157,19 +161,21 @@ class Recipes:
                 "parallel": use.parallel,
                 "stop": stop,
                 "response": None if answer is None else _response(answer),
+                "unusable": self.unusable_tools,
                 **({} if section is None else section.options),
                 **self._json_options,
             },
         )
         said = "" if answer is None else repr(_response(answer))
-        key = f"tools {self._written} {use.key()} {json.dumps(stop)} {section} {said}"
+        written = f"{self._written} {self.unusable_tools}"
+        key = f"tools {written} {use.key()} {json.dumps(stop)} {section} {said}"
         place = use.field if answer is None else answer.place
         return Recipe(key, build, place, beside_tools=True, section=section)
 
     @property
     def _written(self) -> str:
         """The part of a key that says how JSON is written."""
-        return f"{self.whitespace} {self.additional_properties}"
+        return f"{self.whitespace} {self.additional_properties} {self.numbers}"
 
     @property
     def _json_options(self) -> dict[str, Any]:
@@ -177,6 +183,7 @@ class Recipes:
         return {
             "whitespace": self.whitespace,
             "integers": "digits",
+            "numbers": self.numbers,
             "escapes": "needed",
             "additional_properties": self.additional_properties,
         }

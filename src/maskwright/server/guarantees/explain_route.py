@@ -89,6 +89,8 @@ class ExplainRoute:
             recipes = dataclasses.replace(
                 recipes, additional_properties=asked.additional_properties
             )
+        if asked.numbers is not None:
+            recipes = dataclasses.replace(recipes, numbers=asked.numbers)
         recipe = recipes.of(asked.shape, asked.tool_use)
         assert recipe is not None, "the request has a shape"
         return recipe

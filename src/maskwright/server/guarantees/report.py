@@ -145,6 +145,11 @@ def _spelling(recipes: Recipes) -> Iterable[Json]:
     return (
         {"rule": "property order", "note": "properties come in the order of the schema"},
         {"rule": "whitespace", "value": recipes.whitespace, "note": "between the tokens of JSON"},
+        {
+            "rule": "numbers",
+            "value": recipes.numbers,
+            "note": "plain numbers have no exponent, and no zeros at the end but in two decimals",
+        },
         {"rule": "integers", "note": "integers are written in digits, without exponents"},
         {"rule": "escapes", "note": "listed names and strings have only the escapes they need"},
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, get_args
 
-from maskwright.grammar.schema.options import AdditionalProperties
+from maskwright.grammar.schema.options import AdditionalProperties, Numbers, UnusableTools
 from maskwright.sampling import Scale
 from maskwright.server.json import Json
 from maskwright.server.openapi.builders import (
@@ -148,6 +148,10 @@ def own_schemas() -> Schemas:
                 "The log-probabilities are the model's own (`raw`, the default), or conditional "
                 "on the tokens that the shape allows. Needs log-probabilities to be asked for.",
             ),
+            "numbers": one_of(
+                get_args(Numbers),
+                "How numbers in JSON are written: `plain` without an exponent.",
+            ),
             "report": flag("Say what was enforced, and check the answer again.", default=False),
             "service": text("The class of service."),
             "timeout": number(
@@ -157,6 +161,10 @@ def own_schemas() -> Schemas:
                 exclusiveMinimum=0,
             ),
             "trace": one_of((False, True, "tokens"), "Return a trace of the generation."),
+            "unusable_tools": one_of(
+                get_args(UnusableTools),
+                "What is done with a tool whose schema can't be used, where it need not be called.",
+            ),
         },
         "Options that only this server has.",
         closed=True,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, get_args
 
-from maskwright.grammar.schema.options import AdditionalProperties
+from maskwright.grammar.schema.options import AdditionalProperties, Numbers
 from maskwright.server.json import Json
 from maskwright.server.openapi.answer_schemas import COUNT, LIKELIHOOD
 from maskwright.server.openapi.builders import (
@@ -85,13 +85,15 @@ def _checked() -> Json:
 
 
 def _explain_request() -> Json:
-    closing = one_of(get_args(AdditionalProperties))
+    closing, numbers = one_of(get_args(AdditionalProperties)), one_of(get_args(Numbers))
     common: Schemas = {
         **shape_fields(),
         **tool_fields(),
         **function_fields(),
         "candidates": _IDS,
-        "maskwright": given({}, {"additional_properties": closing}, closed=True),
+        "maskwright": given(
+            {}, {"additional_properties": closing, "numbers": numbers}, closed=True
+        ),
         "model": ANYTHING,
         "shown": integer(0, MOST_SHOWN, "How many tokens are listed.", default=SHOWN),
         "why": flag("Whether reasons are searched.", default=True),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final, cast, get_args
 
 from maskwright.errors import InputError
-from maskwright.grammar.schema.options import AdditionalProperties
+from maskwright.grammar.schema.options import AdditionalProperties, Numbers
 from maskwright.server.request.fields import Fields, token_id
 from maskwright.server.request.shape import FIELDS, FreeText, Shape, parse_shape
 from maskwright.server.request.tool_use import ToolUse, parse_tool_use
@@ -33,6 +33,7 @@ class TextToExplain:
     tokens: tuple[int, ...] | None
     shown: int
     additional_properties: AdditionalProperties | None
+    numbers: Numbers | None = None
     why: bool = True
     candidates: tuple[int, ...] = ()
 
@@ -73,10 +74,11 @@ def parse_explain_request(tree: dict[str, object]) -> TextToExplain | AnswerToEx
     text = body.string("text") or ""
     _check_length(text, tokens)
     own = body.object("maskwright")
-    asked = None
+    asked = numbers = None
     if own is not None:
-        own.only("additional_properties")
+        own.only("additional_properties", "numbers")
         asked = own.choice("additional_properties", get_args(AdditionalProperties))
+        numbers = own.choice("numbers", get_args(Numbers))
     shown = body.integer("shown", 0, MOST_SHOWN)
     return TextToExplain(
         shape,
@@ -85,6 +87,7 @@ def parse_explain_request(tree: dict[str, object]) -> TextToExplain | AnswerToEx
         tokens,
         SHOWN if shown is None else shown,
         cast(AdditionalProperties | None, asked),
+        cast(Numbers | None, numbers),
         body.boolean("why", default=True),
         _ids(body, "candidates") or (),
     )

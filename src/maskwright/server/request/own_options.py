@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import cast, get_args
 
 from maskwright.errors import InputError
-from maskwright.grammar.schema.options import AdditionalProperties
+from maskwright.grammar.schema.options import AdditionalProperties, Numbers, UnusableTools
 from maskwright.sampling import Scale
 from maskwright.server.relay.continuation import StreamBeginning, parse_continuation
 from maskwright.server.request.fields import Fields, as_number, invalid
 
 KNOWN = (
     *("logprobs", "trace", "service", "timeout", "additional_properties", "report", "explain"),
-    *("length_if_shortened", "continuation"),
+    *("length_if_shortened", "continuation", "numbers", "unusable_tools"),
 )
 """The fields of the field."""
 
@@ -28,6 +28,9 @@ class OwnOptions:
     - `timeout`: most seconds that the answer may take.
     - `additional_properties`: whether objects may have members of which their schema says nothing;
       None for the server's setting.
+    - `numbers`: how numbers in JSON are written; None for the server's setting.
+    - `unusable_tools`: what is done with a tool whose schema can't be used, where other answers are
+      possible than its call: refuse the request, or omit the tool.
     - `report`: return with each choice what was enforced, and whether the choice keeps to it.
     - `explain`: keep for a while how each token was chosen.
     - `length_if_shortened`: the finish reason of an answer that the token limit has shortened says
@@ -41,10 +44,12 @@ class OwnOptions:
     service: str | None = None
     timeout: float | None = None
     additional_properties: AdditionalProperties | None = None
+    numbers: Numbers | None = None
     report: bool = False
     explain: bool = False
     length_if_shortened: bool = True
     continuation: StreamBeginning | None = None
+    unusable_tools: UnusableTools = "refuse"
 
     @property
     def scores_tokens(self) -> bool:
@@ -78,10 +83,12 @@ def parse_own_options(body: Fields, *, scored: bool) -> OwnOptions:
             AdditionalProperties | None,
             own.choice("additional_properties", get_args(AdditionalProperties)),
         ),
+        cast(Numbers | None, own.choice("numbers", get_args(Numbers))),
         own.boolean("report"),
         own.boolean("explain"),
         own.boolean("length_if_shortened", default=True),
         _continuation(own),
+        cast(UnusableTools, own.choice("unusable_tools", get_args(UnusableTools)) or "refuse"),
     )
 
 

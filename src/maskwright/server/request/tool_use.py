@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -43,6 +43,17 @@ class ToolUse:
     def forced(self) -> bool:
         """Whether the answer must be a call."""
         return self.choice.mode in ("required", "one")
+
+    def without(self, names: Collection[str]) -> ToolUse:
+        """The tools but for those of some names."""
+        kept = [at for at, tool in enumerate(self.tools) if tool.name not in names]
+        callable_ones = tuple(tool for tool in self.choice.tools if tool.name not in names)
+        return replace(
+            self,
+            tools=tuple(self.tools[at] for at in kept),
+            choice=replace(self.choice, tools=callable_ones),
+            sent=tuple(self.sent[at] for at in kept),
+        )
 
     def key(self) -> str:
         """Return a text that is equal for equal tools and choices."""

@@ -1,0 +1,156 @@
+"""Plain spellings of numbers, against `decimal` and against all spellings."""
+
+from __future__ import annotations
+
+import random
+import re
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from itertools import product
+
+import pytest
+
+from maskwright.grammar.number.interval import Interval
+from maskwright.grammar.number.plain import FREE, PADDED
+from maskwright.grammar.number.spellings import number
+from maskwright.grammar.regular.derivative import arcs, contains, is_live
+from maskwright.grammar.regular.enumerate import few
+from maskwright.grammar.regular.terms import Regular
+
+TEXTS = ["".join(text) for size in range(1, 7) for text in product("0159.-", repeat=size)]
+_JSON = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?")
+SPELLED = [text for text in TEXTS if _JSON.fullmatch(text)]
+BOUNDS = [
+    *(None, "0", "1", "-1", "0.5", "1.5", "3.14159", "-2.75", "99.99", "1e-40", "1e-300", "5e-324"),
+    *("1e30", "1e39", "1e41", "1e300", "1.00000000000000005e-40", "1234567890" * 5),
+]
+DIVISORS = [None, None, None, "0.01", "0.5", "3", "0.3", "1e-30", "7e-41", "1e41", "2500"]
+EXCLUDED: list[tuple[str, ...]] = [(), (), (), ("1",), ("0.5", "0.3")]
+
+
+def is_plain(text: str, decimals: int) -> bool:
+    """Whether a spelling without an exponent is plain, if that many decimals may be zeros."""
+    whole, _, fraction = text.partition(".")
+    is_zero = not re.search("[1-9]", text)
+    ends = not fraction.endswith("0") or len(fraction) <= decimals
+    return ends and not (is_zero and whole.startswith("-"))
+
+
+@pytest.mark.parametrize(
+    ("within", "divisor", "decimals"),
+    [
+        (Interval(), None, PADDED),
+        (Interval(low=Decimal("0.5"), high=Decimal("15.05")), None, PADDED),
+        (Interval(low=Decimal(-5), high=Decimal(0), high_open=True), None, PADDED),
+        (Interval(), Decimal("0.5"), 1),
+        (Interval(high=Decimal(100)), Decimal("0.005"), 3),
+        (Interval(), Decimal(5), 0),
+    ],
+    ids=str,
+)
+def test_every_short_text(within: Interval, divisor: Decimal | None, decimals: int) -> None:
+    term = number(within, divisor=divisor, plain=True)
+    for text in SPELLED:
+        value = Decimal(text)
+        fits = value in within and (divisor is None or value % divisor == 0)
+        assert contains(term, text) is (fits and is_plain(text, decimals)), text
+
+
+def test_integers_have_digits_alone() -> None:
+    for divisor in (None, Decimal(5)):
+        term = number(Interval(), integer=True, divisor=divisor, plain=True)
+        for text in SPELLED:
+            fits = "." not in text and text != "-0" and (divisor is None or int(text) % 5 == 0)
+            assert contains(term, text) is fits, text
+
+
+def value_of(text: str) -> Decimal:
+    with localcontext() as context:
+        context.prec = 1_000
+        return Decimal(text)
+
+
+def shortest_of(value: Decimal) -> str:
+    """The plain spelling without zeros at the end."""
+    with localcontext() as context:
+        context.prec = 1_000
+        return format(value.normalize(), "f") if value else "0"
+
+
+def walk(term: Regular, draw: random.Random, stop: float) -> str:
+    """A random text of a language; fails in a dead end."""
+    text = ""
+    while True:
+        moves = arcs(term)
+        if term.nullable and (not moves or draw.random() < stop):
+            return text
+        assert moves, f"a dead end after {text}"
+        low, high, term = draw.choice(moves)
+        text += chr(draw.randint(low, high))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_bounds_and_divisors(seed: int) -> None:
+    """Every text is a number of the schema, and whatever has a spelling has a plain one."""
+    draw = random.Random(seed)
+    low, high = sorted(
+        (bound and Decimal(bound) for bound in draw.choices(BOUNDS, k=2)),
+        key=lambda each: Decimal("-Infinity") if each is None else each,
+    )
+    if high is None or (low is not None and draw.random() < 0.3):
+        low, high = high, None
+    within = Interval(low, high, low is not None and draw.random() < 0.5, draw.random() < 0.5)
+    if high is None:
+        within = Interval(low, None, within.low_open)
+    integer, named = draw.random() < 0.2, draw.choice(DIVISORS)
+    divisor, excluded = named and Decimal(named), tuple(map(Decimal, draw.choice(EXCLUDED)))
+    options = {"integer": integer, "divisor": divisor or None, "excluded": excluded}
+    plain, full = number(within, **options, plain=True), number(within, **options)  # type: ignore
+    assert is_live(plain) or not is_live(full)
+    if not is_live(plain):
+        return
+    for _ in range(20):
+        value = value_of(walk(plain, draw, 0.15))
+        assert value in within
+        assert not integer or value == value.to_integral_value()
+        assert not divisor or Fraction(value) % Fraction(divisor) == 0
+        assert all(Fraction(value) % Fraction(each) for each in excluded)
+    for _ in range(20 if is_live(full) else 0):
+        value = value_of(walk(full, draw, 0.3))
+        digits = "".join(map(str, value.as_tuple().digits)).strip("0")
+        if len(digits) <= FREE:
+            text = shortest_of(value)
+            assert contains(plain, text), (within, options, value)
+
+
+@pytest.mark.parametrize(
+    ("text", "fits"),
+    [
+        ("1" * FREE, True),
+        ("1" * (FREE + 1), False),
+        ("1" * FREE + "0" * 260, True),
+        ("1" + "0" * 307, True),
+        ("1" + "0" * 308, True),  # 1e308
+        ("2" + "0" * 308, False),
+        ("1" + "0" * 309, False),
+        (f"0.{'1' * FREE}", True),
+        (f"0.{'1' * (FREE + 1)}", False),
+        (f"0.{'0' * 300}{'1' * FREE}", True),
+        (f"0.{'0' * 323}5", True),
+        (f"0.{'0' * 300}1{'0' * FREE}1", False),
+        (f"{'1' * FREE}.{'1' * FREE}", True),
+        (f"1{'0' * FREE}.5", False),
+        ("-1.5", True),
+        ("1e5", False),
+        ("1E-5", False),
+    ],
+)
+def test_how_long_numbers_are(text: str, fits: bool) -> None:
+    assert contains(number(Interval(), plain=True), text) is fits
+
+
+def test_one_value_has_one_text() -> None:
+    bound = Decimal("3.14159")
+    assert few(number(Interval(bound, bound), plain=True), 9) == ("3.14159",)
+    zero = few(number(Interval(Decimal(0), Decimal(0)), plain=True), 9)
+    assert set(zero or ()) == {"0", "0.0", "0.00"}
