@@ -133,7 +133,7 @@ class PlainMagnitudes(Magnitudes):
 
     def _any_decimals(self, count: int, most: int, nullable: bool) -> Regular:
         """What may follow `count` decimals where every value is allowed, up to `most` decimals."""
-        options = [EPSILON] if nullable else []
+        options: list[Regular] = [EPSILON] if nullable else []
         if count < self.padded:
             options.append(repeat(DIGIT, 1, self.padded - count))
         if count < most:
