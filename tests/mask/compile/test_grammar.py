@@ -45,10 +45,10 @@ def test_texts(text: str, options: Any, accepted: list[str], rejected: list[str]
 
 
 REPORTS: list[tuple[str, str, list[str]]] = [
-    ('start: "a"', "lark, 1 rules", []),
+    ('start: "a"', "lark, 1 rule", []),
     ('start: x\nx: "b"\ny: "c"\nZ: "d"', "lark, 2 rules", ["y", "Z"]),
     ('root ::= x\nx ::= "b"\ny ::= x', "gbnf, 2 rules", ["y"]),
-    ("root ::= 'a'", "ebnf, 1 rules", []),
+    ("root ::= 'a'", "ebnf, 1 rule", []),
 ]
 
 

@@ -17,7 +17,7 @@ from tests.matching import EVERY_BYTE
 
 
 def parts() -> Parts:
-    return Parts("spaced", "schema", "digits", "needed", "allow", DEFAULT_LIMITS)
+    return Parts("spaced", "schema", "digits", "needed", "allow", "any", DEFAULT_LIMITS)
 
 
 def test_grammars_in_one_tag_keep_their_rules_apart() -> None:
