@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 from maskwright.cli.fleet.ray_cluster import is_joined, resources_of
-from maskwright.cli.fleet.ray_replica import RayResources
 from maskwright.cli.fleet.roles import roles_of
 from maskwright.cli.options import USER_CACHE, cache_folder
 from maskwright.cli.process.listening import listen
@@ -107,7 +106,7 @@ def serve(
 ) -> None:
     _check_models(device, draft_model, drafts)
     adapters, keys = adapter_folders(adapter), KeySource(api_key, api_keys)
-    server_config = ServerConfig(
+    config = ServerConfig(
         model_name=name,
         strict_model=strict_model,
         whitespace=whitespace,
@@ -154,14 +153,13 @@ def serve(
         threads=threads,
         adapter_bytes=adapter_bytes,
     )
-    check_classes(server_config.keys, engine_config.classes)
+    check_classes(config.keys, engine_config.classes)
     if len(roles := roles_of(replicas, prefill, decode)) > 1 or ray:
         options = _options(roles, ray, memory_fraction, tls_certificate or tls_key, batch_folder)
-        resources = resources_of(device, threads) if ray else None
-        _replicate(roles, options, resources, (host, port), server_config, api_key)
+        _replicate(roles, options, ray, (device, threads), (host, port), config, api_key)
         return
     tls, sinks = tls_files(tls_certificate, tls_key), open_sinks(trace, otel, trace_requests)
-    web = WebSettings(server_config, keys, tls, sinks, log_format, log_level)
+    web = WebSettings(config, keys, tls, sinks, log_format, log_level)
     own = draft_model, adapters, cache_folder(cache)
     chosen = ChosenModel(model, backend, device, dtype, weight_dtype, *own)
     work = GrammarWork(grammar_processes, shape_seconds, shape_bytes)
@@ -200,13 +198,15 @@ def _options(
 def _replicate(
     roles: list[Role],
     options: list[str],
-    resources: RayResources | None,
+    ray: bool,
+    computed: tuple[str, int | None],
     address: tuple[str, int],
     config: ServerConfig,
     key: str | None,
 ) -> None:
-    """Serve with several replicas: on Ray if `resources` of its cluster are given. `config`: that
-    of each replica, in part that of the router."""
+    """Serve with several replicas: with `ray` on its cluster. `computed`: the device and the
+    threads of each. `config`: that of each replica, in part that of the router."""
+    resources = resources_of(*computed) if ray else None
     from maskwright.cli.fleet.replicas import (  # noqa: PLC0415 - imports a server
         ReplicatedService,
     )
