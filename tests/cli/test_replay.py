@@ -145,10 +145,12 @@ def test_a_file_without_requests_is_told(run: Run, tmp_path: Path) -> None:
 def test_a_body_asks_for_one_answer_with_its_seed() -> None:
     line = {
         "request": {"prompt": ["a", "b"], "n": 2, "stream": True, "seed": 1, "top_p": 0.5,
-                    "maskwright": {"timeout": 1, "service": "batch", "trace": True}},
+                    "maskwright": {"timeout": 1, "service": "batch", "trace": True,
+                                   "numbers": "any", "unusable_tools": "omit"}},
         "seed": (1 << 64) - 2,
         "prompt_token_ids": [5],
     }  # fmt: skip
     assert replayable(line) == {
-        "prompt": [5], "seed": -2, "top_p": 0.5, "maskwright": {"service": "batch"}
+        "prompt": [5], "seed": -2, "top_p": 0.5,
+        "maskwright": {"service": "batch", "numbers": "any", "unusable_tools": "omit"},
     }  # fmt: skip

@@ -33,7 +33,7 @@ NOT_SCHEMAS: list[tuple[Any, str, str]] = [
     ({"minItems": "2"}, "/minItems", "whole number"),
     ({"pattern": 1}, "/pattern", "string"),
     ({"required": "a"}, "/required", "array of strings"),
-    ({"required": ["a", 1]}, "/required", "array of strings"),
+    ({"required": ["a", 1]}, "/required/1", "expected a string"),
     ({"properties": []}, "/properties", "object"),
     ({"anyOf": []}, "/anyOf", "non-empty"),
     ({"anyOf": {}}, "/anyOf", "array"),
