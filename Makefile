@@ -26,8 +26,11 @@ endif
 
 .PHONY: build run test smoke test-clients llama-cpp gpu-check sanitize lint types format bench docs clean
 
-# The extension modules, in place: those whose sources or compiler changed.
-build: $(READY) ; @$(VENV)/bin/python setup.py --quiet build_ext --inplace
+# The extension modules, in place, and the byte code, which pip writes for a package that it installs:
+# that of files that changed. compileall doesn't go into folders that are links.
+build: $(READY)
+	@$(VENV)/bin/python setup.py --quiet build_ext --inplace
+	@$(VENV)/bin/python -m compileall -q src/maskwright src/maskwright/kernels
 
 # PORT, or else the variable MASKWRIGHT_PORT, is tried before minutes go by for an installation.
 run:

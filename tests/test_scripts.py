@@ -149,6 +149,7 @@ ROWS = [
     Row("benchmarks/server/overhead.py", "--streams 2 --tokens 8 --rounds 1", "server, streams"),
     Row("benchmarks/server/long_prompts.py", "--rounds 1", "[0-9]"),
     Row("benchmarks/pages/playground.py", "--rounds 2 --fields 3", "text edited, matches"),
+    Row("benchmarks/start.py", "--runs 1 --parts commands", "next, later +1 +0.4 "),
     Row("benchmarks/tools.py", "--counts 1 --formats json", "json, 1 tools, auto"),
     Row("benchmarks/vocabulary_sizes.py", "--cases list --rounds 1", "tekken, 200,019"),
     Row("examples/errors.sh", "{url}", "externally_referenced_schema|/properties/owner"),
