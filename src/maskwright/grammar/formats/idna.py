@@ -6,8 +6,12 @@ RFC 5892 says. Left out is what no small automaton can check or those tables don
 - labels that begin with `xn--`;
 - labels whose Punycode might be longer than 63 octets: a character outside ASCII counts five;
 - names of more than four labels, if one is not ASCII;
-- sequences that Unicode normalisation might change: characters that combine with the one before,
-  and two marks in a row.
+- what Unicode normalisation might change, unless few states show that it doesn't: accents that
+  stand apart from their letter (U+0300 to U+036F), two marks in a row but for `_TWO_MARKS`, and a
+  mark that composes with some character after any character that composes with a mark.
+
+A label that begins with `xn--` needs a state for each of its beginnings, since each digit of
+Punycode changes all that follow: after three of them, a mask of 131,072 tokens met 15,000 states.
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ from functools import cache, lru_cache, partial
 from itertools import chain
 from operator import itemgetter
 from typing import Final, NamedTuple
+from unicodedata import normalize
 
 from maskwright.grammar.formats.hosts import plain_hostname
 from maskwright.grammar.regular import charset
@@ -80,6 +85,15 @@ _SCRIPTS: Final = (
 _AT_ONCE: Final = 256
 """States of names that are found with the language, and not while the first masks are computed: a
 stream may wait for a mask."""
+_ACCENTS: Final = range(0x300, 0x370)
+"""Marks that compose with so many letters that a state for each pair would be too many."""
+_TWO_MARKS: Final = {7: 9, 103: 107, 118: 122}
+"""Canonical combining classes of two marks that may stand in a row, as normalisation orders them:
+nukta and virama, vowel and tone in Thai, vowel and tone in Lao."""
+_ORDERED: Final = frozenset([*_TWO_MARKS, *_TWO_MARKS.values()])
+_OTHER_MARK: Final = 1
+_VIRAMA: Final = 9
+"""The canonical combining class of signs that silence a vowel, after which joiners may stand."""
 _IGNORED: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0")
 
 
@@ -95,9 +109,12 @@ class _CharacterKind(NamedTuple):
     cost: int = _COST
     bidi: str = "L"
     mark: bool = False
-    reorders: bool = False
-    """Whether normalisation may exchange it with the mark before it."""
-    virama: bool = False
+    order: int = 0
+    """Its canonical combining class if it is in `_TWO_MARKS`, else `_OTHER_MARK`; of letters 0."""
+    composes: bool = False
+    """Whether normalisation makes one character of it and some character before it."""
+    base: bool = False
+    """Whether it is such a character before another."""
     script: str = ""
     joins_left: bool = False
     joins_right: bool = False
@@ -108,15 +125,17 @@ class _LabelState(NamedTuple):
 
     `rule`: "" if the name has no right-to-left character, else the label's direction. `at`: how
     many characters have been read, up to four. `last`: what of the last character matters to the
-    next (see `_remembered`). `ends`: whether the rule lets the label end here. `owes`: what has to
-    come next. `kana`: "needs" after a Katakana middle dot with nothing that justifies it, "has"
-    after such a character. `digits`: which of the two kinds of digits that must not be mixed in a
-    label from right to left.
+    next (see `_remembered`), beside its `order` and whether it is a `base`. `ends`: whether the
+    rule lets the label end here. `owes`: what has to come next. `kana`: "needs" after a Katakana
+    middle dot with nothing that justifies it, "has" after such a character. `digits`: which of the
+    two kinds of digits that must not be mixed in a label from right to left.
     """
 
     rule: str
     at: int = 0
     last: str = ""
+    order: int = 0
+    base: bool = False
     ends: bool = False
     owes: str = ""
     kana: str = ""
@@ -136,7 +155,8 @@ class _LabelState(NamedTuple):
         if (
             (self.at == 0 and (kind.mark or kind.named == "-"))
             or (self.at == 3 and kind.named == "-" == self.last)
-            or (kind.reorders and self.last in ("mark", "virama"))
+            or (kind.order and self.order and _TWO_MARKS.get(self.order) != kind.order)
+            or (kind.composes and (self.base or (kind.order and self.order)))
             or (self.owes and self.owes not in (kind.named, kind.script, _joining(kind)))
             or self.digits not in ("", digits)
             or not directed
@@ -147,6 +167,8 @@ class _LabelState(NamedTuple):
             self.rule,
             min(self.at + 1, 4),
             _remembered(kind),
+            kind.order,
+            kind.base,
             self.ends if kind.bidi == "NSM" else _closes(self.rule, kind),
             owes,
             "has"
@@ -244,8 +266,8 @@ def _remembered(kind: _CharacterKind) -> str:
     """What of a character matters to the one after it."""
     if kind.named in ("-", "l"):
         return kind.named
-    if kind.reorders:
-        return "virama" if kind.virama else "mark"
+    if kind.order == _VIRAMA:
+        return "virama"
     if kind.joins_left:
         return "joins"
     return kind.script if kind.script == "hebrew" else ""
@@ -277,7 +299,6 @@ def _joining(kind: _CharacterKind) -> str:
 def _kinds() -> dict[_CharacterKind, Ranges]:
     """All characters that a label may have, by kind."""
     by_kind: dict[_CharacterKind, list[tuple[int, int]]] = {}
-    combining = _combining()
     for block in _WHOLE_BLOCKS:
         script = "" if block[0] == 0xAC00 else "has"
         by_kind.setdefault(_CharacterKind(script=script), []).append(block)
@@ -285,7 +306,7 @@ def _kinds() -> dict[_CharacterKind, Ranges]:
     for low, high in charset.complement(whole):
         for point in range(low, min(high, 0x1FFFF) + 1):
             character = chr(point)
-            if _is_valid(character) and character not in combining:
+            if _is_valid(character) and not (point in _ACCENTS and character in _pairs().after):
                 by_kind.setdefault(_kind(character), []).append((point, point))
     return {kind: charset.normal(ranges) for kind, ranges in by_kind.items()}
 
@@ -302,32 +323,51 @@ def _is_valid(character: str) -> bool:
         return False
     if 0x1D100 <= ord(character) <= 0x1D24F:
         return False
-    folded = unicodedata.normalize("NFKC", character).casefold()
-    return unicodedata.normalize("NFKC", folded) == character
+    folded = normalize("NFKC", character).casefold()
+    return normalize("NFKC", folded) == character
 
 
 def _kind(character: str) -> _CharacterKind:
     bidi = unicodedata.bidirectional(character)
     name = unicodedata.name(character, "")
-    order = unicodedata.combining(character)
+    order, pairs = unicodedata.combining(character), _pairs()
     return _CharacterKind(
         named=character if character in _NAMED else "",
         cost=1 if character < "\x80" else _COST,
         bidi="R" if bidi == "AL" else bidi if bidi in ("L", "R", "AN", "EN", "NSM") else "N",
         mark=unicodedata.category(character).startswith("M"),
-        reorders=order != 0,
-        virama=order == 9,
+        order=order if not order or order in _ORDERED else _OTHER_MARK,
+        composes=character in pairs.after,
+        base=character in pairs.before,
         script=next((script for prefix, script in _SCRIPTS if name.startswith(prefix)), ""),
         joins_left=character in _JOINS_LEFT,
         joins_right=character in _JOINS_RIGHT,
     )
 
 
-def _combining() -> frozenset[str]:
-    """The characters that normalisation may combine with the one before them."""
-    characters: set[str] = set()
+class _Pairs(NamedTuple):
+    """The characters of which normalisation makes one of two: `after`, with some character before
+    it; `before`, with one of `after` that isn't an accent, also where it is a part of another."""
+
+    after: frozenset[str]
+    before: frozenset[str]
+
+
+@cache
+def _pairs() -> _Pairs:
+    after: set[str] = set()
+    before: set[str] = set()
     for point in range(0x80, 0x1E000):
         parts = unicodedata.decomposition(chr(point)).split()
-        if len(parts) == 2 and not parts[0].startswith("<"):
-            characters.add(chr(int(parts[1], 16)))
-    return frozenset(characters)
+        if len(parts) != 2 or parts[0].startswith("<"):
+            continue
+        first, second = (chr(int(part, 16)) for part in parts)
+        if normalize("NFC", first + second) == chr(point):  # else it is excluded
+            after.add(second)
+            if ord(second) not in _ACCENTS:
+                before.add(first)
+    composed = (
+        chr(point) for point in range(0x80, 0x1E000) if unicodedata.decomposition(chr(point))
+    )
+    before.update(each for each in composed if not before.isdisjoint(normalize("NFD", each)))
+    return _Pairs(frozenset(after), frozenset(before))

@@ -45,14 +45,14 @@ def _in_every_draft(make: Callable[[], Regular]) -> Callable[[str], FormatLangua
 def _hostname(draft: str) -> FormatLanguage:
     if draft in ("draft3", "draft4", "draft6"):
         return FormatLanguage(hosts.hostname())
-    note = "labels that begin with xn-- are left out: no finite automaton decodes Punycode"
+    note = "labels that begin with xn-- are left out: no small automaton decodes Punycode"
     return FormatLanguage(hosts.plain_hostname(), exact=False, note=note)
 
 
 def _idn_hostname(draft: str) -> FormatLanguage:
     note = (
-        "labels that begin with xn--, long labels outside ASCII and characters that combine are "
-        "left out: no finite automaton computes Punycode"
+        "labels that begin with xn--, long labels outside ASCII, and accents apart from their "
+        "letters are left out: no small automaton computes Punycode, or what Unicode composes"
     )
     return FormatLanguage(idna.idn_hostname(), exact=False, note=note)
 
