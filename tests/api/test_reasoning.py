@@ -51,6 +51,32 @@ def test_an_answer_after_reasoning(thinking: str, fields: dict[str, Any], seed: 
     assert 0 < counted <= fields.get("thinking_token_budget", 120)
 
 
+def test_an_answer_without_reasoning_that_the_prompt_has_begun(thinking: str) -> None:
+    for fields in ({"response_format": SHAPE}, {}):
+        body = ask(thinking, seed=1, thinking_token_budget=0, **fields)
+        message = body["choices"][0]["message"]
+        assert "reasoning_content" not in message
+        assert message["content"]
+        assert body["usage"]["completion_tokens_details"] == {"reasoning_tokens": 0}
+    check(
+        ask(thinking, seed=1, thinking_token_budget=0, response_format=SHAPE)["choices"][0][
+            "message"
+        ]["content"],
+        PERSON,
+    )
+
+
+def test_reasoning_that_is_left_out(thinking: str) -> None:
+    """The answer is the same."""
+    fields = {"response_format": SHAPE, "seed": 2, "thinking_token_budget": 9}
+    whole, short = ask(thinking, **fields), ask(thinking, include_reasoning=False, **fields)
+    told, untold = whole["choices"][0]["message"], short["choices"][0]["message"]
+    assert told["reasoning_content"]
+    assert "reasoning_content" not in untold
+    assert untold["content"] == told["content"]
+    assert whole["usage"]["completion_tokens"] == short["usage"]["completion_tokens"]
+
+
 def test_a_call_after_reasoning(thinking: str) -> None:
     fields = {"tools": TOOLS, "tool_choice": "required", "thinking_token_budget": 10}
     [choice] = ask(thinking, seed=1, **fields)["choices"]

@@ -162,7 +162,6 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"truncate_prompt_tokens": -2}, "truncate_prompt_tokens"),
     ({"truncate_prompt_tokens": 0}, "truncate_prompt_tokens"),
     ({"truncation_side": "middle"}, "truncation_side"),
-    ({"thinking_token_budget": 0}, "thinking_token_budget"),
     ({"thinking_token_budget": -2}, "thinking_token_budget"),
     ({"cache_salt": ""}, "cache_salt"),
 ]

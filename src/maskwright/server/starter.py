@@ -116,6 +116,7 @@ class Starter:
             token_traces=traces,
             report=self._reporter(request, recipe, grammar),
             reasoning=self._reasoning_tokens(),
+            shows_reasoning=request.reply.include_reasoning,
         )
 
     def _reader(
@@ -150,7 +151,8 @@ class Starter:
         marks, tokens = self._thinking, request.options.thinking_tokens
         usable = marks is not None and marks.begin not in self._loaded.vocab.special_tokens
         if not usable or not request.reply.separate_reasoning or not _is_chat(request):
-            if tokens is not None and not request.options.thinking_optional:
+            none_wanted = marks is None and tokens == 0  # of what the model doesn't have
+            if tokens is not None and not none_wanted and not request.options.thinking_optional:
                 raise _no_section()
             return None
         assert marks is not None
@@ -238,7 +240,8 @@ class Starter:
     def _recipe(self, request: AnswerRequest, prompt: list[int]) -> Recipe | None:
         recipes, section = self._recipes_for(request), self._section(request, prompt)
         recipe = recipes.of(request.shape, request.tool_use, request.options.stop, section)
-        counts = section is not None and section.tokens and not request.options.thinking_optional
+        is_bounded = section is not None and section.is_bounded
+        counts = is_bounded and not request.options.thinking_optional
         if counts and (recipe is None or recipe.section is None):
             raise _no_section()
         return recipe
@@ -246,8 +249,8 @@ class Starter:
     def _recipes_for(self, request: AnswerRequest) -> Recipes:
         options, recipes = request.options, self.recipes
         asked = options.own.additional_properties
-        if asked is None and options.closed:
-            asked = "forbid"
+        if asked is None and options.closed is not None:
+            asked = "forbid" if options.closed else "allow"
         if asked is not None:
             recipes = dataclasses.replace(recipes, additional_properties=asked)
         recipes = dataclasses.replace(recipes, unusable_tools=options.own.unusable_tools)

@@ -160,6 +160,150 @@ def test_no_bound_for_reasoning(client: Client, engine: ScriptedEngine) -> None:
     assert client.call("POST", "/v1/completions", json=body).status_code == 200
 
 
+@pytest.mark.parametrize("shape", [INTEGER, {}, {"tools": TOOLS}, {"tools": TOOLS, **INTEGER}])
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_budget_of_nothing(
+    client: Client, engine: ScriptedEngine, shape: Any, stream: bool
+) -> None:
+    """A section that the model begins ends at once; it need not begin one."""
+    for said in ("<think></think>7", "<think></think>\n\n7", "7"):
+        says(engine, said)
+        assert asked(client, stream, thinking_token_budget=0, **shape) == ("7", "", 0)
+        assert allows(engine, said)
+    for said in ("<think>a</think>7", "<think> </think>7", "<think>\n</think>7", "<think>"):
+        assert not allows(engine, said)
+
+
+@pytest.mark.parametrize("shape", [INTEGER, {}, {"tools": TOOLS}])
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_budget_of_nothing_ends_what_the_prompt_has_begun(
+    client: Client, engine: ScriptedEngine, shape: Any, stream: bool
+) -> None:
+    says(engine, "</think>\n7")
+    assert asked(client, stream, thinking_token_budget=0, **shape, **BEGUN) == ("7", "", 0)
+    assert allows(engine, "</think>\n7")
+    assert allows(engine, "</think>7")
+    for said in ("a</think>7", "\n</think>7", "7"):
+        assert not allows(engine, said)
+
+
+def test_a_budget_of_nothing_in_a_response(client: Client, engine: ScriptedEngine) -> None:
+    says(engine, "<think></think>7")
+    body = {"input": "hello", "thinking_token_budget": 0}
+    found = client.call("POST", "/v1/responses", json=body).json()
+    assert [item["type"] for item in found["output"]] == ["message"]
+    assert not allows(engine, "<think>a</think>7")
+
+
+def test_a_budget_of_nothing_where_a_model_has_no_reasoning(
+    client: Client, engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has what it asks for. Another budget is refused."""
+    monkeypatch.setattr(type(engine.loaded), "chat_template", "")
+    says(engine, "7")
+    assert asked(client, False, thinking_token_budget=0, **INTEGER)[0] == "7"
+    body = {"thinking_token_budget": 0, "prompt": [1]}
+    assert client.call("POST", "/v1/completions", json=body).status_code == 200
+    assert client.chat(thinking_token_budget=1).json()["error"]["code"] == "unsupported_parameter"
+
+
+def asked(client: Client, stream: bool, **fields: Any) -> tuple[str, str, int]:
+    """The text of an answer, its reasoning, and how many tokens of it are counted."""
+    if not stream:
+        body = client.chat(**fields).json()
+        messages, usage = [body["choices"][0]["message"]], body["usage"]
+    else:
+        *events, last = client.events(stream_options={"include_usage": True}, **fields)[:-1]
+        messages, usage = [each["choices"][0]["delta"] for each in events], last["usage"]
+    return (
+        "".join(each.get("content") or "" for each in messages),
+        "".join(each.get("reasoning_content") or "" for each in messages),
+        usage["completion_tokens_details"]["reasoning_tokens"],
+    )
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        (INTEGER, THOUGHT + "7"),
+        ({}, THOUGHT + "7"),
+        ({"tools": TOOLS}, THOUGHT + "7"),
+        (BEGUN, "\nIs it 7?\n</think>\n\n7"),
+    ],
+    ids=["shape", "text", "tools", "begun"],
+)
+def test_reasoning_may_be_left_out(
+    client: Client, engine: ScriptedEngine, fields: Any, said: str, stream: bool
+) -> None:
+    """Its tokens count all the same, and the shape holds for what follows it."""
+    tokens = len("Is it 7?")
+    says(engine, said)
+    assert asked(client, stream, **fields) == ("7", "Is it 7?", tokens)
+    says(engine, said)
+    assert asked(client, stream, include_reasoning=True, **fields) == ("7", "Is it 7?", tokens)
+    says(engine, said)
+    assert asked(client, stream, include_reasoning=False, **fields) == ("7", "", tokens)
+
+
+def test_reasoning_before_a_call_may_be_left_out(client: Client, engine: ScriptedEngine) -> None:
+    calls = CALLS["hermes"]
+    said = THOUGHT + calls[calls.index("<tool_call>") :]
+    asking: dict[str, Any] = {"tools": TOOLS, "tool_choice": "required", "include_reasoning": False}
+    says(engine, said)
+    message = client.chat(**asking).json()["choices"][0]["message"]
+    assert len(message["tool_calls"]) == 2
+    assert "reasoning_content" not in message
+    assert "reasoning" not in message
+    says(engine, said)
+    events = client.events(**asking)[:-1]
+    assert "Is it" not in str(events)
+    assert "look" in str(events) or "weather" in str(events)
+
+
+def test_reasoning_may_be_left_out_of_responses_and_messages(
+    client: Client, engine: ScriptedEngine
+) -> None:
+    for path, body, kinds in (
+        ("/v1/responses", {"input": "hello"}, ["reasoning", "message"]),
+        (
+            "/v1/messages",
+            {"messages": [{"role": "user", "content": "hello"}], "max_tokens": 60},
+            ["thinking", "text"],
+        ),
+    ):
+        for left_out in (False, True):
+            asking = {**body, "include_reasoning": not left_out}
+            says(engine, THOUGHT + "7")
+            found = client.call("POST", path, json=asking).json()
+            output = found["output"] if "output" in found else found["content"]
+            assert [item["type"] for item in output] == kinds[left_out:]
+            says(engine, THOUGHT + "7")
+            streamed = client.call("POST", path, json={**asking, "stream": True}).text
+            assert (f"{kinds[0]}_" in streamed.replace("reasoning_tokens", "")) is not left_out
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "code"),
+    [
+        ("/v1/completions", {"prompt": [1]}, "unsupported_parameter"),
+        (
+            "/v1/chat/completions",
+            {"messages": CLOSED["messages"], "separate_reasoning": False},
+            "conflicting_constraints",
+        ),
+    ],
+)
+def test_reasoning_within_the_text_is_not_left_out(
+    client: Client, engine: ScriptedEngine, path: str, body: Any, code: str
+) -> None:
+    error = client.call("POST", path, json={"include_reasoning": False, **body}).json()["error"]
+    assert (error["param"], error["code"]) == ("include_reasoning", code)
+    says(engine, "7")
+    assert client.call("POST", path, json={"include_reasoning": True, **body}).status_code == 200
+
+
+@pytest.mark.parametrize("budget", [0, 2])
 @pytest.mark.parametrize(
     ("path", "body"),
     [
@@ -171,7 +315,10 @@ def test_no_bound_for_reasoning(client: Client, engine: ScriptedEngine) -> None:
         ),
     ],
 )
-def test_a_budget_for_no_reasoning_is_refused(client: Client, path: str, body: Any) -> None:
-    error = client.call("POST", path, json={"thinking_token_budget": 2, **body}).json()["error"]
+def test_a_budget_for_no_reasoning_is_refused(
+    client: Client, path: str, body: Any, budget: int
+) -> None:
+    asking = {"thinking_token_budget": budget, **body}
+    error = client.call("POST", path, json=asking).json()["error"]
     assert error["param"] == "thinking_token_budget"
     assert error["code"] == "unsupported_parameter"

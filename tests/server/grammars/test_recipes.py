@@ -195,6 +195,28 @@ def test_objects_are_closed_unless_the_request_or_the_server_opens_them(
     assert not is_open(maskwright={"additional_properties": "forbid"})
 
 
+def test_an_option_of_another_server_opens_and_closes_objects(
+    client: Client, engine: ScriptedEngine
+) -> None:
+    schema = {"type": "object", "properties": {"a": {}}}
+
+    def is_open(option: bool | None, **fields: Any) -> bool:
+        outputs = {"json": schema, "disable_additional_properties": option}
+        says(engine, "{}")
+        assert client.chat(structured_outputs=outputs, **fields).status_code == 200
+        grammar = engine.requests[-1].grammar
+        assert grammar is not None
+        return matches(grammar, '{"b": 1}')
+
+    for setting, default in (("forbid", False), ("allow", True)):
+        client.config = ServerConfig(additional_properties=setting)
+        assert is_open(None) is default
+        assert is_open(False)
+        assert not is_open(True)
+        assert not is_open(False, maskwright={"additional_properties": "forbid"})
+        assert is_open(True, maskwright={"additional_properties": "allow"})
+
+
 def test_numbers_are_plain_unless_the_request_or_the_server_says_otherwise(
     client: Client, engine: ScriptedEngine
 ) -> None:

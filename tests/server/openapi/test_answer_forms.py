@@ -58,7 +58,7 @@ def test_answers_with_all_that_can_be_asked_for(
 
 def test_errors(client: Client) -> None:
     for response in (
-        client.chat(temperature=3),
+        client.chat(temperature=101),
         client.call("GET", "/v1/models/"),
         client.call("GET", "/none"),
         client.call("DELETE", "/v1/models"),

@@ -72,6 +72,11 @@ READ: list[tuple[list[Any], list[dict[str, Any]]]] = [
         ],
     ),
     (
+        [{"role": "assistant", "content": [{"type": "thinking", "thinking": "t"}, "a"]}],
+        [{"role": "assistant", "content": "a", "reasoning_content": "t"}],
+    ),
+    ([{"role": "user", "content": ["h", "i"]}], [USER]),
+    (
         [{**RESULT, "output": [{"type": "input_text", "text": "5"}]}],
         [{"role": "tool", "content": "5", "tool_call_id": "c"}],
     ),
@@ -123,6 +128,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"input": [{"content": "x"}]}, "input[0].role"),
     ({"input": [{"role": "tool", "content": "x"}]}, "input[0].role"),
     ({"input": [{"role": "user"}]}, "input[0].content"),
+    ({"input": [{"role": "user", "content": [5]}]}, "input[0].content[0]"),
     (
         {"input": [{"role": "user", "content": [{"type": "input_image", "image_url": "x"}]}]},
         "input[0].content[0].type",

@@ -21,6 +21,7 @@ def call(**function: Any) -> dict[str, Any]:
 
 TEXT = {"type": "text", "text": "a"}
 REFUSAL = {"type": "refusal", "refusal": "no"}
+THINKING = {"type": "thinking", "thinking": "hm"}
 
 CONTENTS: list[tuple[dict[str, Any], str]] = [
     # a message, and its content
@@ -34,6 +35,10 @@ CONTENTS: list[tuple[dict[str, Any], str]] = [
     ({"role": "assistant", "refusal": "no"}, "no"),
     ({"role": "assistant", "content": "yes", "refusal": "no"}, "yes"),
     ({"role": "assistant", "content": [TEXT, REFUSAL]}, "ano"),
+    ({"role": "user", "content": ["a", "b"]}, "ab"),
+    ({"role": "user", "content": ["b", TEXT, ""]}, "ba"),
+    ({"role": "tool", "content": ["42"], "tool_call_id": "1"}, "42"),
+    ({"role": "assistant", "content": ["b", REFUSAL, THINKING, TEXT]}, "bnoa"),
 ]
 
 
@@ -41,6 +46,25 @@ CONTENTS: list[tuple[dict[str, Any], str]] = [
 def test_contents(message: dict[str, Any], content: str) -> None:
     (found,) = parsed(message)
     assert (found.role, found.content) == (message["role"], content)
+
+
+@pytest.mark.parametrize(
+    ("fields", "reasoning"),
+    [
+        ({"content": [THINKING, TEXT]}, "hm"),
+        ({"content": [THINKING, TEXT, THINKING]}, "hmhm"),
+        ({"content": [{"type": "thinking", "thinking": ["x", TEXT]}]}, "xa"),
+        ({"content": [{"type": "thinking", "thinking": []}, TEXT]}, ""),
+        ({"content": [THINKING, TEXT], "reasoning_content": "hm, more"}, "hm, more"),
+        ({"content": [THINKING, TEXT], "reasoning_content": ""}, "hm"),
+        ({"content": [TEXT], "reasoning": "so"}, "so"),
+    ],
+)
+def test_parts_of_an_assistant_may_be_reasoning(fields: dict[str, Any], reasoning: str) -> None:
+    """Of which the field of its own takes precedence: it is the same in another form."""
+    (found,) = parsed({"role": "assistant", **fields})
+    assert found.reasoning == reasoning
+    assert found.content in ("a", "")
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -81,7 +105,13 @@ MESSAGES: list[tuple[Any, str, str]] = [
     ({"role": "user"}, ".content", "missing_required_parameter"),
     ({"role": "user", "refusal": "no"}, ".content", "missing_required_parameter"),
     ({"role": "user", "content": 5}, ".content", "invalid_value"),
-    ({"role": "user", "content": ["x"]}, ".content[0]", "invalid_value"),
+    ({"role": "user", "content": [5]}, ".content[0]", "invalid_value"),
+    ({"role": "user", "content": ["x", None]}, ".content[1]", "invalid_value"),
+    ({"role": "user", "content": [THINKING]}, ".content[0].type", "unsupported_content"),
+    ({"role": "assistant", "content": [{"type": "thinking"}]}, ".content[0].thinking",
+     "missing_required_parameter"),
+    ({"role": "assistant", "content": [{"type": "thinking", "thinking": [THINKING]}]},
+     ".content[0].thinking[0].type", "unsupported_content"),
     ({"role": "user", "content": [TEXT, {"type": "text"}]}, ".content[1].text",
      "missing_required_parameter"),
     ({"role": "user", "content": [{"type": "image_url"}]}, ".content[0].type",

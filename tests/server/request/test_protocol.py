@@ -23,7 +23,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"messages": [{"role": 5, "content": "hi"}]}, "messages[0].role"),
     ({"messages": [{"role": "user", "content": 5}]}, "messages[0].content"),
     ({"messages": [{"role": "user", "content": {"text": "hi"}}]}, "messages[0].content"),
-    ({"messages": [{"role": "user", "content": ["hi"]}]}, "messages[0].content[0]"),
+    ({"messages": [{"role": "user", "content": [5]}]}, "messages[0].content[0]"),
     (
         {"messages": [{"role": "user", "content": [{"type": "text"}]}]},
         "messages[0].content[0].text",
@@ -53,7 +53,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ),
     ({"model": 5}, "model"),
     ({"temperature": -0.1}, "temperature"),
-    ({"temperature": 2.1}, "temperature"),
+    ({"temperature": 100.1}, "temperature"),
     ({"temperature": "1"}, "temperature"),
     ({"temperature": True}, "temperature"),
     ({"temperature": 10**400}, "temperature"),
@@ -262,7 +262,7 @@ def test_a_refusal_travels_in_openais_shape(client: Client) -> None:
     assert response.status_code == 400
     assert response.json() == {
         "error": {
-            "message": 'temperature must be a number from 0 to 2, not "hot"',
+            "message": 'temperature must be a number from 0 to 100, not "hot"',
             "type": "invalid_request_error",
             "param": "temperature",
             "code": "invalid_value",

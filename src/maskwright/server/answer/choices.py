@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from maskwright.engine import Completion, FinishReason, Generation
 from maskwright.errors import GenerationError
 from maskwright.sampling import PromptScores
 from maskwright.server.answer.logprobs import ScoreReader
-from maskwright.server.answer.parts import CallBegun, Part, PartReader, WholeAnswer, WordReader
+from maskwright.server.answer.parts import (
+    CallBegun,
+    Part,
+    PartReader,
+    Reasoning,
+    WholeAnswer,
+    WordReader,
+)
 from maskwright.server.answer.thinking import ReasoningTokens
 from maskwright.server.answer.token_trace import TokenTrace
 from maskwright.server.errors import HttpError
@@ -110,13 +117,15 @@ class Choices:
         token_traces: Sequence[TokenTrace] | None = None,
         report: MakeReport | None = None,
         reasoning: Callable[[], ReasoningTokens] | None = None,
+        shows_reasoning: bool = True,
     ) -> None:
         """`generations`: equally many for each of `prompts`, the token ids of prompts, in their
         order. `warnings`: remarks about the client's schema. `name_place`: has an error of the
         shape name the field of the request. `scores`: makes a reader for the log-probabilities of
         an answer. `token_traces`: one for each choice. `report`: makes the report of an answer. The
         last three are None if the client didn't ask for them. `reasoning`: counts the reasoning
-        tokens of an answer; None if the model has no reasoning sections."""
+        tokens of an answer; None if the model has no reasoning sections. `shows_reasoning`:
+        reasoning is returned, and not only counted."""
         self._generations = generations
         self._name_place = name_place or _keep
         self._readers = [reader() for _ in generations]
@@ -129,6 +138,7 @@ class Choices:
         self.warnings = warnings
         self._report = report
         self._reasoning = [] if reasoning is None else [reasoning() for _ in generations]
+        self._shows_reasoning = shows_reasoning
         self._told = [_Told() for _ in generations]
         self.reports: list[Json | None] = [None] * len(generations)
         """The reports of the choices that have ended."""
@@ -195,7 +205,7 @@ class Choices:
                     for answer, one in pairs
                 ]
                 self.reports = [*await asyncio.gather(*made)]
-            return answers
+            return answers if self._shows_reasoning else [*map(_without_thoughts, answers)]
         except Exception as error:
             self._name_place(error)
             raise
@@ -250,6 +260,8 @@ class Choices:
                         self.reports[index] = await self._report(
                             told.message, told.tokens, delta.shortened_at
                         )
+                if not self._shows_reasoning:
+                    parts = _without_reasoning(parts)
                 ids, at = delta.token_ids, delta.shortened_at
                 yield ChoiceDelta(index, parts, len(ids), reason, logprobs, ids, delta.stop, at)
                 if is_late:  # told after what came before its time was up
@@ -259,6 +271,15 @@ class Choices:
             raise
         finally:
             arrivals.close()
+
+
+def _without_reasoning(parts: Iterable[Part]) -> list[Part]:
+    return [part for part in parts if not isinstance(part, Reasoning)]
+
+
+def _without_thoughts(answer: Answer) -> Answer:
+    message = replace(answer.message, reasoning="")
+    return replace(answer, message=message, parts=tuple(_without_reasoning(answer.parts)))
 
 
 async def _answer(completion: Completion, reader: PartReader, scores: ScoreReader | None) -> Answer:

@@ -58,6 +58,10 @@ class ReasoningSection:
     tokens: int | None = None
 
     @property
+    def is_bounded(self) -> bool:
+        return self.tokens is not None
+
+    @property
     def options(self) -> dict[str, Any]:
         """Return the arguments of `compile_tools`."""
         return {
@@ -122,7 +126,7 @@ class Recipes:
             section = None
         if tool_use is not None and tool_use.constrains:
             return self._tools(shape, tool_use, stop, section)
-        if section is not None and (section.tokens or not isinstance(shape, FreeText)):
+        if section is not None and (section.is_bounded or not isinstance(shape, FreeText)):
             return self._after_section(shape, section)
         return None if isinstance(shape, FreeText) else self._shape(shape)
 
@@ -151,7 +155,7 @@ class Recipes:
         """Return the recipe of a request with tools. If a call is forced, the shape has no effect;
         otherwise it is the shape of an answer without calls."""
         answer = None if isinstance(shape, FreeText) or use.forced else shape
-        if section is not None and answer is None and not use.forced and not section.tokens:
+        if section is not None and answer is None and not use.forced and not section.is_bounded:
             section = None
         build = Build(
             compile_tools,

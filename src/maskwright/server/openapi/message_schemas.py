@@ -73,8 +73,10 @@ def input_fields() -> Schemas:
 
 
 def message_schemas() -> Schemas:
-    content = either(text(), array(ref("TextPart")))
-    said = either(text(), array(either(ref("TextPart"), ref("RefusalPart"))))
+    part = either(text(), ref("TextPart"))
+    content = either(text(), array(part))
+    parts = either(text(), ref("TextPart"), ref("RefusalPart"), ref("ThinkingPart"))
+    said = either(text(), array(parts))
     others = [role for role in ROLES if role != ASSISTANT]
     names: Schemas = {"name": text(), "tool_call_id": text()}
     message = given({"role": one_of(others), "content": content}, names)
@@ -103,6 +105,9 @@ def message_schemas() -> Schemas:
         "Message": either(message, assistant),
         "RefusalPart": record({"type": constant("refusal"), "refusal": text()}),
         "TextPart": record({"type": one_of(TEXT_PARTS), "text": text()}),
+        "ThinkingPart": record(
+            {"type": constant("thinking"), "thinking": either(text(), array(part))}
+        ),
     }
 
 

@@ -54,7 +54,8 @@ _ABOUT_INTEGERS: Final = {
     "prompt_logprobs": "Return the log-probabilities of the prompt's tokens, each with so many of "
     "the likeliest tokens. Not in a stream.",
     "seed": "A 64-bit integer, signed or unsigned. A repeated request gets the same answer.",
-    "thinking_token_budget": "The most tokens of a reasoning section; -1 is no bound.",
+    "thinking_token_budget": "The most tokens of a reasoning section; 0 is none of them, "
+    "-1 no bound.",
     "top_k": "Only so many of the likeliest tokens are drawn; -1 and 0 are off.",
     "truncate_prompt_tokens": "Only so many tokens of the prompt are kept; -1 keeps "
     "as many as leave room for the answer.",
@@ -70,8 +71,8 @@ def sampling_fields() -> Schemas:
     integers = {
         name: integer(low, high, _ABOUT_INTEGERS[name]) for name, (low, high) in INTEGERS.items()
     }
-    for name in ("thinking_token_budget", "truncate_prompt_tokens"):
-        integers[name] = {**integers[name], "not": {"const": 0}}
+    name = "truncate_prompt_tokens"
+    integers[name] = {**integers[name], "not": {"const": 0}}
     return {
         **numbers,
         **integers,
@@ -103,6 +104,7 @@ def sampling_fields() -> Schemas:
 def reply_fields() -> Schemas:
     """Return the fields that say how an answer is sent."""
     return {
+        "include_reasoning": flag("Reasoning that is apart is returned.", default=True),
         "separate_reasoning": flag(
             "A reasoning section is returned apart from the text.", default=True
         ),

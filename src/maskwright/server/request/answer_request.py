@@ -71,7 +71,7 @@ class GenerationOptions:
     - `thinking_tokens`: the most tokens of a reasoning section; None for no bound.
       `thinking_optional`: an answer without such a section keeps to the bound too.
     - `compact`: JSON has no whitespace. `closed`: objects have no members of which their schema
-      says nothing.
+      says nothing, or have some (False); None for the server's default.
     - `user`: the user whose fair share of the engine the request counts towards.
     - `cache_salt`: only requests with equal salts share cached prefixes.
     """
@@ -91,7 +91,7 @@ class GenerationOptions:
     thinking_tokens: int | None = None
     thinking_optional: bool = False
     compact: bool = False
-    closed: bool = False
+    closed: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +109,7 @@ class ReplyOptions:
       the likeliest tokens; None for no such field.
     - `echo`: the text of the prompt comes before each answer; and, with `logprobs`, its
       log-probabilities before those of the answer. `only_echo`: the answer itself is left out.
+    - `include_reasoning`: reasoning that is apart from the text is returned.
     - `separate_reasoning`: a reasoning section is returned apart from the text.
     - `best`: how many answers for each prompt are returned, the likeliest ones; None for all.
     """
@@ -123,6 +124,7 @@ class ReplyOptions:
     only_echo: bool = False
     best: int | None = None
     separate_reasoning: bool = True
+    include_reasoning: bool = True
     one_function: bool = False
     token_ids: bool = False
     tokens_as_ids: bool = False

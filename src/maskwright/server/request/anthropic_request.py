@@ -45,6 +45,7 @@ OBEYED: Final = (FIELDS | SAMPLING_FIELDS - {"n", "stop", "user"}) | frozenset(
     {
         "chat_template_kwargs",
         "documents",
+        "include_reasoning",
         "max_tokens",
         "messages",
         "metadata",

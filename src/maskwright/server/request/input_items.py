@@ -7,7 +7,7 @@ from typing import cast
 
 from maskwright.errors import InputError
 from maskwright.server.request.fields import Fields, invalid, missing, shown
-from maskwright.server.request.messages import Message, ToolCall, content_text, named_call
+from maskwright.server.request.messages import Message, ToolCall, named_call, parse_content
 
 ROLES = ("system", "developer", "user", "assistant")
 ITEMS = (
@@ -60,7 +60,8 @@ def _item(item: Fields) -> Message:
             call_id = item.string("call_id")
             if call_id is None:
                 raise missing(item.at("call_id"))
-            return Message("tool", content_text(item, "output", "tool"), tool_call_id=call_id)
+            output = parse_content(item, "output", "tool")
+            return Message("tool", output.text, tool_call_id=call_id)
         case other:
             raise InputError(
                 f"{item.at('type')} {shown(other)} is not supported; this server reads items of "
@@ -74,7 +75,8 @@ def _message(item: Fields) -> Message:
     role = item.choice("role", ROLES)
     if role is None:
         raise missing(item.at("role"))
-    return Message(role, content_text(item, "content", role))
+    content = parse_content(item, "content", role)
+    return Message(role, content.text, reasoning=content.reasoning)
 
 
 def _called(call: ToolCall) -> Message:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from maskwright.errors import InputError
 from maskwright.server.request.fields import Fields, invalid, missing
@@ -72,38 +72,54 @@ def _message(fields: Fields) -> Message:
     role = fields.choice("role", ROLES)
     if role is None:
         raise missing(fields.at("role"))
+    content = parse_content(fields, "content", role)
     return Message(
         role=role,
-        content=content_text(fields, "content", role),
+        content=content.text,
         name=fields.string("name"),
         tool_call_id=fields.string("tool_call_id"),
         tool_calls=_tool_calls(fields) if role == "assistant" else (),
-        reasoning=_reasoning(fields) if role == "assistant" else "",
+        reasoning=(_reasoning(fields) or content.reasoning) if role == "assistant" else "",
     )
 
 
-def content_text(fields: Fields, name: str, role: str) -> str:
-    """Read the text of a message of `role`: a string, or an array of text parts, in the field
-    `name`."""
+class Content(NamedTuple):
+    """What a message says, and the reasoning that stands beside it."""
+
+    text: str
+    reasoning: str = ""
+
+
+def parse_content(fields: Fields, name: str, role: str) -> Content:
+    """Read the field `name` of a message of `role`: a string, or an array of strings and text
+    parts. A part of an assistant's message may be reasoning."""
     match fields.get(name):
         case str(text):
-            return text
+            return Content(text)
         case list(parts):
             place = fields.at(name)
-            return "".join(
-                _part(Fields.of(part, f"{place}[{i}]"), role)
+            read = [
+                _part(part, f"{place}[{i}]", role)
                 for i, part in enumerate(cast(list[object], parts))
+            ]
+            return Content(
+                "".join(part.text for part in read), "".join(part.reasoning for part in read)
             )
         case None:
             if role == "assistant":
-                return fields.string("refusal") or ""
+                return Content(fields.string("refusal") or "")
             raise missing(fields.at(name))
         case other:
             raise invalid(fields.at(name), "a string or an array of text parts", other)
 
 
-def _part(part: Fields, role: str) -> str:
+def _part(given: object, place: str, role: str) -> Content:
+    if isinstance(given, str):
+        return Content(given)
+    part = Fields.of(given, place)
     kind = part.string("type")
+    if kind == "thinking" and role == "assistant":
+        return Content("", parse_content(part, "thinking", "user").text)
     name = "refusal" if kind == "refusal" and role == "assistant" else "text"
     if kind not in (*TEXT_PARTS, name):
         raise InputError(
@@ -114,7 +130,7 @@ def _part(part: Fields, role: str) -> str:
     text = part.string(name)
     if text is None:
         raise missing(part.at(name))
-    return text
+    return Content(text)
 
 
 def _reasoning(fields: Fields) -> str:

@@ -34,6 +34,7 @@ OBEYED = (
         {
             "function_call",
             "functions",
+            "include_reasoning",
             "logprobs",
             "max_completion_tokens",
             "max_tokens",

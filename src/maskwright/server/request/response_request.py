@@ -33,6 +33,7 @@ OBEYED = (FIELDS - {"response_format"} | SAMPLING_FIELDS - {"n"}) | frozenset(
         "chat_template_kwargs",
         "documents",
         "include",
+        "include_reasoning",
         "input",
         "instructions",
         "max_output_tokens",

@@ -62,7 +62,7 @@ NUMBERS: Final[Mapping[str, tuple[float, float, float]]] = {
     "min_p": (0, 1, 0.0),
     "presence_penalty": (-2, 2, 0.0),
     "repetition_penalty": (0.01, 100, 1.0),
-    "temperature": (0, 2, 1.0),
+    "temperature": (0, 100, 1.0),
     "top_p": (0, 1, 1.0),
 }
 """The lower bound, the upper bound and the default of each field that is a number."""
@@ -123,7 +123,7 @@ def read_options(body: Fields, alternatives: int | None) -> GenerationOptions:
         bad_words=_bad_words(body),
         kept=_kept(body),
         keeps_beginning=body.choice("truncation_side", TRUNCATION_SIDES) == "right",
-        compact=_of_outputs(body, "disable_any_whitespace"),
+        compact=_of_outputs(body, "disable_any_whitespace") or False,
         closed=_of_outputs(body, "disable_additional_properties"),
         thinking_tokens=_thinking(body),
         own=own,
@@ -160,7 +160,20 @@ def read_reply(body: Fields) -> ReplyOptions:
         continuous_usage=continuous,
         id=_id(body),
         separate_reasoning=body.boolean("separate_reasoning", default=True),
+        include_reasoning=_includes_reasoning(body),
     )
+
+
+def _includes_reasoning(body: Fields) -> bool:
+    is_included = body.boolean("include_reasoning", default=True)
+    if not is_included and not body.boolean("separate_reasoning", default=True):
+        raise InputError(
+            "include_reasoning: false leaves out reasoning that separate_reasoning: false leaves "
+            "in the text; send one of them",
+            param="include_reasoning",
+            code="conflicting_constraints",
+        )
+    return is_included
 
 
 def read_token_reply(body: Fields, reply: ReplyOptions) -> ReplyOptions:
@@ -220,10 +233,10 @@ def _bad_words(body: Fields) -> tuple[str, ...]:
     return words
 
 
-def _of_outputs(body: Fields, name: str) -> bool:
-    """Read an option in vLLM's `structured_outputs`."""
+def _of_outputs(body: Fields, name: str) -> bool | None:
+    """Read an option in vLLM's `structured_outputs`; None if it isn't there."""
     outputs = body.object("structured_outputs")
-    return outputs is not None and outputs.boolean(name)
+    return outputs.boolean(name) if outputs is not None and outputs.has(name) else None
 
 
 def _kept(body: Fields) -> int | None:
@@ -233,7 +246,7 @@ def _kept(body: Fields) -> int | None:
 
 def _thinking(body: Fields) -> int | None:
     """Read the most tokens of a reasoning section, which vLLM's clients leave open with -1."""
-    budget = _not_zero(body, "thinking_token_budget")
+    budget = _integer(body, "thinking_token_budget")
     return None if budget == -1 else budget
 
 

@@ -59,6 +59,7 @@ REFUSED: Mapping[str, tuple[object, ...]] = {
     "chat_template_kwargs": ({},),
     "continue_final_message": (False,),
     "documents": ([],),
+    "include_reasoning": (True,),
     "messages": (),
     "parallel_tool_calls": (True, False),
     "reasoning_effort": (),
@@ -71,6 +72,7 @@ REFUSED: Mapping[str, tuple[object, ...]] = {
 
 WAYS_OUT: Final[Mapping[str, str]] = {
     "context_management": "send the prompt that the model shall read",
+    "include_reasoning": "completions have no reasoning apart from their text",
     "output_config": "send response_format",
     "system": "write it into the prompt",
     "system_instruction": "write it into the prompt",
