@@ -12,7 +12,7 @@ from maskwright.mask.budget.masks import BudgetMasks
 from maskwright.mask.budget.token_costs import MOST_FOLLOWED
 from maskwright.mask.position import Position
 from maskwright.mask.shared import budget_cache
-from tests.matching import EVERY_BYTE, allowed, vocabulary
+from tests.matching import EVERY_BYTE, allowed, matches, vocabulary
 
 WORDS = {"type": "array", "items": {"type": "string", "maxLength": 9}, "minItems": 1}
 
@@ -122,6 +122,38 @@ def test_names_that_are_used_up_make_a_further_member_longer(
                 assert matcher.accept(token)
                 assert matcher.complete or allowed(matcher, budget=left - 1), (begun, left, token)
                 matcher.rollback(1)
+
+
+BEYOND_ASCII = [
+    {"properties": {"ä": {"const": 1}, "a": {"const": 1}}, "additionalProperties": False},
+    {"properties": {"ä": {"const": 1}, "öö": {"const": 1}}, "required": ["öö"]},
+    {"enum": [{"日": 1}, {"a": 1}]},
+    {"propertyNames": {"enum": ["ä", "ö", "aa"]}, "additionalProperties": {"const": 1}},
+    {"propertyNames": {"pattern": "^[äa]{1,2}$"}, "additionalProperties": {"const": 1}},
+]
+
+
+@pytest.mark.parametrize("schema", BEYOND_ASCII, ids=str)
+def test_masks_within_budgets_know_names_beyond_ascii(schema: dict[str, Any]) -> None:
+    """Also in the middle of a character or of an escape, and after other names: each token that is
+    allowed leaves a way to the end, and each text that fits is allowed."""
+    grammar = compile_json_schema({"type": "object", **schema}, EVERY_BYTE, whitespace="compact")
+    texts = ['{"ä":1}', '{"a":1}', '{"öö":1}', '{"日":1}', '{"ö":1,"ä":1,"aa":1}', '{"ä":1,"aa":1}']
+    texts += [r'{"\u00e4":1}', r'{"\u65e5":1}', r'{"a":1,"\u00e4":1}', '{"ä":1,"öö":1}']
+    read = [text.encode() for text in texts if matches(grammar, text)]
+    assert len(read) >= 2
+    for text in read:
+        for slack in (0, 1, 4, 30):
+            matcher = grammar.matcher()
+            for at, byte in enumerate(text):
+                left = len(text) - at + slack
+                mask = allowed(matcher, budget=left) - set(EVERY_BYTE.eos)
+                assert byte in mask, (text, at, left)
+                for token in mask:
+                    assert matcher.accept(token)
+                    assert matcher.complete or allowed(matcher, budget=left - 1), (text, at, token)
+                    matcher.rollback(1)
+                assert matcher.accept(byte)
 
 
 def test_masks_within_budgets_build_few_states_of_a_long_completion() -> None:

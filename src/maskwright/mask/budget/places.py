@@ -187,6 +187,10 @@ class Places:
         level = self._level(here.node)
         if level is None or level.bracket != "{":
             return False
+        name = self._name(here.leaf)
+        if name is not None and not isinstance(self._machine.leaves.keys[here.leaf], Text):
+            # Within a character, of which the completion writes the rest: any name may come of it.
+            return any(part is not EMPTY for part in name.parts[1:])
         return self._next_name(level, here) is not _NextName.LISTED
 
     # Nodes
