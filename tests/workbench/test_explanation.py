@@ -58,6 +58,7 @@ def test_a_fault_has_reasons_and_near_texts(monkeypatch: pytest.MonkeyPatch) -> 
     found = told(compiled, '{"a": 3}', variants=SchemaVariants(json.dumps(SCHEMA), {}))
     assert (found["verdict"], found["accepted"]) == ("mismatch", 6)
     assert [reason["pointer"] for reason in found["reasons"]] == ["/properties/a/enum"]
+    assert [reason["note"] for reason in found["reasons"]] == [""]
     assert found["reasons_complete"]
     assert {near["by"] for near in found["nearest"]} == {"1", "2"}
     assert found["tokens"]["count"] > 0

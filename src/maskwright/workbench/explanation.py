@@ -11,7 +11,7 @@ from maskwright.workbench.live.kept import kept_grammar
 from maskwright.workbench.nearest import nearest_texts
 from maskwright.workbench.reading import TextReading, Verdict, read_text
 from maskwright.workbench.reasons import ReasonSearch
-from maskwright.workbench.report import Data, following_data, reading_data
+from maskwright.workbench.report import Data, following_data, reading_data, reasons_data
 from maskwright.workbench.schema.variants import Variants
 from maskwright.workbench.terminals import terminals_of
 from maskwright.workbench.tokens import tokens_of
@@ -87,7 +87,7 @@ def _why(
     if asked.variants is not None and not reading.may_end:
         search = ReasonSearch(asked.variants, text, reading.accepted, vocabulary)
         reasons = search.find(reading.place.schemas or ("",))
-        found["reasons"] = [reason._asdict() for reason in reasons]
+        found["reasons"] = reasons_data(reasons, grammar.report)
         found["reasons_complete"] = search.is_complete
     if asked.tokens is None:
         fault = len(text[: reading.accepted].decode(errors="ignore"))

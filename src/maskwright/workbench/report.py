@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from maskwright.errors import TooLongError
+from maskwright.grammar.schema.tree import Report
 from maskwright.mask import Grammar
 from maskwright.workbench.characters import CharacterRanges
 from maskwright.workbench.continuations import Continuations
 from maskwright.workbench.place import ShapePlace
+from maskwright.workbench.pointer import entry_pointer
 from maskwright.workbench.position import position_of
 from maskwright.workbench.reading import TextReading, Verdict
+from maskwright.workbench.reasons import Reason
 from maskwright.workbench.words import in_words
 
 Data = dict[str, Any]
@@ -24,6 +28,13 @@ def shortest_bytes(grammar: Grammar) -> int | None:
         return len(grammar.budgets.costs.shortest(grammar.recognizer.start, b""))
     except TooLongError:
         return None
+
+
+def reasons_data(reasons: Iterable[Reason], report: Report) -> list[Data]:
+    """Reasons why a text isn't allowed, and of those that allow less than the schema says, a
+    `note` of what they leave out; `report` is the grammar's."""
+    notes = {entry_pointer(entry): entry.note for entry in report.narrowed}
+    return [{**each._asdict(), "note": notes.get(each.pointer or "", "")} for each in reasons]
 
 
 def reading_data(reading: TextReading) -> Data:

@@ -361,3 +361,15 @@ def test_a_rule_that_is_none_is_refused(run: Run, name: str, hint: str) -> None:
     found = run("check", '{"type": "null"}', "--ignore", name)
     assert (found.returncode, found.stdout) == (USAGE, "")
     assert f"--ignore {name}: no rule has this name; {hint}" in found.stderr
+
+
+def test_what_a_format_leaves_out_is_found(run: Run) -> None:
+    schema = '{"type": "string",\n "format": "hostname", "maxLength": 9}'
+    found = run("check", schema)
+    assert found.returncode == 0
+    note, excerpt, caret, _ = found.stdout.splitlines()
+    assert note.startswith("the schema:2:2: note: labels that begin with xn-- are left out: ")
+    assert note.endswith("[narrowed]")
+    assert excerpt[caret.index("^") :].startswith('"format"')
+    assert run("check", schema, "--ignore", "narrowed").stdout.count("\n") == 1
+    assert "[narrowed]" not in run("check", schema.replace("hostname", "ipv4")).stdout

@@ -106,10 +106,28 @@ def test_json_says_it_all(run: Run, schema: Path) -> None:
             "schemas": [""],
             "rules": [],
         },
-        "reasons": [{"pointer": "/required", "name": "required", "value": '["name", "age"]'}],
+        "reasons": [
+            {"pointer": "/required", "name": "required", "value": '["name", "age"]', "note": ""}
+        ],
         "reasons_complete": True,
         "nearest": texts[1]["nearest"],
     }
+
+
+def test_what_the_format_leaves_out_is_said_with_the_reason(run: Run) -> None:
+    note = "labels that begin with xn-- are left out: no small automaton decodes Punycode"
+    schema = '{"properties": {"h": {"type": "string", "format": "%s"}}}'
+    asked = ("--text", '{"h": "xn--bcher-kva.example"}')
+    found = run("match", schema % "hostname", *asked)
+    assert found.returncode == 1
+    told = [line.split(maxsplit=2) for line in found.stdout.splitlines()]
+    assert ["because", "of", '#/properties/h/format: "hostname"'] in told
+    assert f"  note        {note}\n" in found.stdout
+    [reason] = json.loads(run("match", schema % "hostname", *asked, "--json").stdout)["texts"][0][
+        "reasons"
+    ]
+    assert (reason["pointer"], reason["note"]) == ("/properties/h/format", note)
+    assert "note" not in run("match", schema % "ipv4", *asked).stdout
 
 
 def test_a_text_is_needed(run: Run) -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from maskwright.errors import SchemaError
@@ -58,3 +60,21 @@ def test_what_is_no_schema_is_an_error() -> None:
     with pytest.raises(SchemaError):
         explain_schema([1])
     assert explain_schema(True) == []
+
+
+@pytest.mark.parametrize(
+    ("schema", "note"),
+    [
+        ({"format": "hostname"}, "labels that begin with xn-- are left out"),
+        ({"format": "idn-hostname"}, "accents apart from their letters are left out"),
+        ({"format": "regex"}, "back-references, a second named group"),
+        ({"format": "ipv4"}, ""),
+        ({"$schema": "http://json-schema.org/draft-06/schema#", "format": "hostname"}, ""),
+    ],
+    ids=str,
+)
+def test_what_an_enforced_format_leaves_out_is_told(schema: Any, note: str) -> None:
+    [row] = [row for row in explain_schema(schema) if row.keyword == "format"]
+    assert row.state == "enforced"
+    assert note in row.note
+    assert bool(row.note) == bool(note)

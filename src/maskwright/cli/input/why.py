@@ -13,7 +13,7 @@ from maskwright.limits import DEFAULT_LIMITS, Work
 from maskwright.workbench.nearest import nearest_texts
 from maskwright.workbench.reading import JSON_SPACE, TextReading
 from maskwright.workbench.reasons import ReasonSearch
-from maskwright.workbench.report import Data
+from maskwright.workbench.report import Data, reasons_data
 from maskwright.workbench.schema.variants import SchemaVariants
 
 
@@ -39,5 +39,5 @@ def _reasons(
     text, accepted = reading.text[skipped:], reading.accepted - skipped
     search = ReasonSearch(variants, text, accepted, opened.grammar.vocabulary)
     reasons = search.find(reading.place.schemas or ("",))
-    told = [reason._asdict() for reason in reasons]
+    told = reasons_data(reasons, opened.grammar.report)
     return {"reasons": told, "reasons_complete": search.is_complete}

@@ -64,6 +64,8 @@ def why_rows(why: Mapping[str, Any]) -> list[tuple[str, str]]:
     for reason in why.get("reasons", ()):
         name = reason["name"] if reason["pointer"] is None else f"#{reason['pointer']}"
         rows.append(("because of" if not rows else "and", f"{name}: {_cut(reason['value'])}"))
+        if reason["note"]:
+            rows.append(("note", reason["note"]))
     for each in why.get("nearest", ()):
         if each["by"].strip() and each["edits"] is not None:
             rows.append(("nearest", f"{_cut(each['by'])!r} in place of {each['replaces']!r}"))

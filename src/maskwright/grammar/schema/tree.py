@@ -315,6 +315,14 @@ class Report:
         """What was probably meant to demand something and demands nothing, with the way out."""
         return tuple(f"{e.place or '/'}: {e.note}" for e in self.annotations if e.rule)
 
+    @cached_property
+    def narrowed(self) -> tuple[ReportEntry, ...]:
+        """What is enforced, but allows less than the schema says: the notes say what is left
+        out."""
+        enforced = {entry.place for entry in self.enforced}
+        noted = (entry for entry in self.annotations if entry.note and not entry.rule)
+        return tuple(dict.fromkeys(entry for entry in noted if entry.place in enforced))
+
     @property
     def left_out(self) -> tuple[str, ...]:
         """The names of tools that can't be called and were left out."""

@@ -108,7 +108,7 @@ def _explain_request() -> Json:
 
 
 def _explained_text() -> Json:
-    reason = record({"pointer": nullable(text()), "name": text(), "value": text()})
+    reason = record({"pointer": nullable(text()), "name": text(), "value": text(), "note": text()})
     near = record(
         {"offset": COUNT, "replaces": text(), "by": text(), "edits": nullable(integer(0))}
     )

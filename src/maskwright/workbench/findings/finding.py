@@ -12,11 +12,12 @@ Severity = Literal["error", "warning", "note"]
 RULES: Final = (
     *("unknown-keyword", "demands-nothing", "misplaced-schema", "unknown-format", "nullable"),
     *("null-keyword", "repeated-name", "hidden-keyword", "keyword-of-later-draft", "posix-class"),
-    *("no-effect", "open-pattern", "unbounded-string", "unbounded-array", "unbounded-object"),
-    *("unbounded-rule", "unbounded-pattern", "required-unlisted", "reasons-last", "token-trap"),
-    *("unused-definition", "unused-rule", "unsatisfiable", "ambiguous", "openai-strict-root"),
-    *("openai-strict-additional", "openai-strict-required", "openai-strict-unsupported"),
-    *("openai-strict-depth", "openai-strict-size"),
+    *("narrowed", "no-effect", "open-pattern", "unbounded-string", "unbounded-array"),
+    *("unbounded-object", "unbounded-rule", "unbounded-pattern", "required-unlisted"),
+    *("reasons-last", "token-trap", "unused-definition", "unused-rule", "unsatisfiable"),
+    *("impossible-tool", "ambiguous", "openai-strict-root", "openai-strict-additional"),
+    *("openai-strict-required", "openai-strict-unsupported", "openai-strict-depth"),
+    "openai-strict-size",
 )
 """The names of all rules, as the documentation of `maskwright check` has them."""
 

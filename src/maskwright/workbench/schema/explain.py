@@ -60,9 +60,10 @@ def _reported(report: Report) -> Iterator[ExplainedKeyword]:
     for entry in report.annotations:
         pointer = entry_pointer(entry)
         yield ExplainedKeyword(pointer, entry.keyword, "annotation", entry.note)
+    narrowed = {entry.place: entry.note for entry in report.narrowed}
     for entry in report.enforced:
-        pointer = entry_pointer(entry)
-        yield ExplainedKeyword(pointer, entry.keyword, "enforced", entry.note)
+        pointer, note = entry_pointer(entry), entry.note or narrowed.get(entry.place, "")
+        yield ExplainedKeyword(pointer, entry.keyword, "enforced", note)
 
 
 def _removed(schema: Json, pointer: str) -> str | None:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from maskwright.grammar.schema.document import plain
 from maskwright.grammar.schema.tree import Json, Report
 from maskwright.workbench.findings.finding import Finding, reported
-from maskwright.workbench.pointer import pointer_of
+from maskwright.workbench.pointer import entry_pointer, pointer_of
 from maskwright.workbench.schema.option_lint import impossible, shared_values
 from maskwright.workbench.schema.required_lint import unlisted
 from maskwright.workbench.schema.solved_parts import SolvedParts
@@ -60,6 +60,7 @@ _OF_TYPES: Final = {
 def lint_schema(schema: Json, report: Report) -> list[Finding]:
     """What is found in a schema that has been compiled; `report` is the grammar's."""
     found = reported(report)
+    found += [Finding(entry_pointer(e), "note", "narrowed", e.note) for e in report.narrowed]
     schema, _ = plain(schema)
     if not isinstance(schema, dict):
         return found
