@@ -12,7 +12,13 @@ import llguidance.hf
 import torch
 import xgrammar
 from llguidance.tiktoken import lltokenizer_from_encoding
-from transformers import AutoModelForCausalLM, LlamaConfig, LlamaForCausalLM, PreTrainedModel
+from transformers import (
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    LlamaConfig,
+    LlamaForCausalLM,
+    PreTrainedModel,
+)
 
 from benchmarks.vocabularies import tekken, tekken_encoding
 from maskwright.models import DEMO_PATH, LoadedModel, load
@@ -34,7 +40,7 @@ class Subject:
 
 def demo() -> Subject:
     """The demo model, which ships."""
-    loaded = load(DEMO_PATH)
+    loaded, tokenizer = load(DEMO_PATH), AutoTokenizer.from_pretrained(DEMO_PATH)
     size = loaded.vocab.size
     return Subject(
         loaded,
@@ -43,9 +49,9 @@ def demo() -> Subject:
             [{"role": "user", "content": text}],
             response_schema=json.dumps(schema, separators=(",", ":")),
         ),
-        llguidance.hf.from_tokenizer(loaded.tokenizer, n_vocab=size),
+        llguidance.hf.from_tokenizer(tokenizer, n_vocab=size),
         xgrammar.TokenizerInfo.from_huggingface(
-            loaded.tokenizer, vocab_size=size, stop_token_ids=list(loaded.eos)
+            tokenizer, vocab_size=size, stop_token_ids=list(loaded.eos)
         ),
     )
 

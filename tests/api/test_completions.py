@@ -22,7 +22,7 @@ def test_text_is_continued(client: openai.OpenAI) -> None:
 
 
 def test_text_and_token_ids_are_one_prompt(served: Served, client: openai.OpenAI) -> None:
-    tokens = served.engine.loaded.tokenizer.encode(PROMPT, add_special_tokens=False)
+    tokens = served.engine.loaded.encoder.encode(PROMPT, special=False)
     assert len(tokens) < len(PROMPT) / 2, "control tokens in a plain prompt count as such"
     asked: dict[str, Any] = {"model": "demo", "temperature": 0, "max_tokens": 8}
     prompts: list[Any] = [PROMPT, tokens, [PROMPT, PROMPT], [tokens, tokens]]

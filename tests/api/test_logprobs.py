@@ -149,7 +149,7 @@ def test_echo_with_log_probabilities(served: Served, client: openai.OpenAI, stre
             text += choice.text
             for name, values in (choice.logprobs or openai.BaseModel()).model_dump().items():
                 scores.setdefault(name, []).extend(values)
-    tokens = served.engine.loaded.tokenizer.encode(PROMPT, add_special_tokens=False)
+    tokens = served.engine.loaded.encoder.encode(PROMPT, special=False)
     assert scores["token_logprobs"][0] is None
     assert scores["top_logprobs"][0] is None
     assert text.startswith(PROMPT)

@@ -29,7 +29,7 @@ def answer(served: Served, **fields: Any) -> tuple[str, int, str]:
 
 
 def tokens_of(served: Served, text: str) -> list[int]:
-    return served.engine.loaded.tokenizer.encode(text, add_special_tokens=False)
+    return served.engine.loaded.encoder.encode(text, special=False)
 
 
 def test_an_answer_has_the_least_number_of_tokens(served: Served) -> None:

@@ -54,7 +54,7 @@ def scores_of(choice: Any, context: int) -> tuple[float, bool]:
 
 
 def encoded(served: Served, text: str) -> list[int]:
-    return served.engine.loaded.tokenizer.encode(text, add_special_tokens=False)
+    return served.engine.loaded.encoder.encode(text, special=False)
 
 
 def ask(served: Served, **fields: Any) -> Any:

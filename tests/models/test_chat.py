@@ -56,7 +56,7 @@ def test_what_holds_no_markup_is_encoded_as_before(demo: LoadedModel) -> None:
     text = demo.tokenizer.apply_chat_template(
         messages, add_generation_prompt=True, tokenize=False, tools=None, response_schema=None
     )
-    assert demo.render_chat(messages) == demo.tokenizer.encode(text, add_special_tokens=False)
+    assert demo.render_chat(messages) == demo.encoder.encode(text, special=False)
 
 
 class Letters:

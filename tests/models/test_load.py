@@ -3,7 +3,6 @@
 import json
 import pickle
 import re
-import sys
 from importlib.metadata import version
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from maskwright.errors import InputError
 from maskwright.models import Backend, LoadedModel, load
 from maskwright.models.config import read_config
 from maskwright.models.dense import DenseDecoder
-from maskwright.models.load import _read_tokenizer
+from maskwright.models.library_tokenizer import read_library_tokenizer
 from maskwright.models.transformers_backend.decoder import TransformersDecoder
 from tests.engine.tiny import END, save_checkpoint
 
@@ -36,7 +35,7 @@ def test_a_checkpoint_has_everything(checkpoint: Path) -> None:
     loaded = load(checkpoint)
     assert loaded.name == "tiny"
     assert loaded.decoder.vocab_size == loaded.vocab.size == len(loaded.tokenizer) + 13
-    assert [loaded.tokenizer.decode([i]) for i in loaded.eos] == [END]
+    assert loaded.tokenizer.convert_ids_to_tokens(loaded.eos) == [END]
     assert loaded.vocab.tokens[loaded.vocab.size - 1] == b""
     assert loaded.vocab.decode(loaded.encode("the cat é")) == "the cat é".encode()
 
@@ -58,7 +57,7 @@ def test_the_tokenizer_is_the_one_that_the_library_chooses(
 ) -> None:
     edit(checkpoint, "tokenizer_config.json", **settings)
     edit(checkpoint, model_type=model)
-    found = _read_tokenizer(checkpoint, read_config(checkpoint))
+    found = read_library_tokenizer(checkpoint, read_config(checkpoint))
     expected = AutoTokenizer.from_pretrained(checkpoint, local_files_only=True)
     assert type(found) is type(expected)
     assert found.init_kwargs == expected.init_kwargs
@@ -194,8 +193,7 @@ def test_a_hub_id_brings_safetensors_of_the_top_folder_alone(
             (checkpoint / extra).unlink()
         return str(checkpoint)
 
-    module = sys.modules["maskwright.models.load"]  # the package shows the function of that name
-    monkeypatch.setattr(module, "snapshot_download", download)
+    monkeypatch.setattr("maskwright.models.hub.snapshot_download", download)
     assert load("org/tiny").name == "org/tiny"
     assert asked == ["org/tiny"]
     left = {f.name for f in checkpoint.rglob("*") if f.is_file()}
@@ -293,7 +291,7 @@ def test_auto_takes_the_dense_decoder_where_it_can(
     assert isinstance(loaded.decoder, kind)
     assert loaded.decoder.vocab_size == loaded.vocab.size
     assert loaded.decoder.max_positions == 256
-    assert [loaded.tokenizer.decode([i]) for i in loaded.eos] == [END]
+    assert loaded.tokenizer.convert_ids_to_tokens(loaded.eos) == [END]
 
 
 def test_shards_are_one_checkpoint_there_too(checkpoint: Path) -> None:

@@ -8,15 +8,19 @@
 - `batch_invariance`: A probe whether the bits of a row depend on the other rows of a batch.
 - `chat`: Renders chats as prompts; what a client writes never becomes a special token.
 - `compiled_plan`: What the compiled attention reads in one step: positions and blocks, row by row.
+- `chat_template`: Renders chat templates without the transformers library.
 - `config`: What a checkpoint's config.json says about its decoder.
 - `decoder`: The interface of a model, as the engine uses it.
 - `dense`: A dense decoder (Llama, Mistral, Qwen2, Qwen3 shapes) that reads its keys and values
   from a paged pool.
 - `device`: Where a model computes.
+- `hub`: Checkpoints on the Hugging Face hub.
 - `layer`: The weights of one layer of a dense decoder.
 - `library_operations`: The operations of a forward that a library computes.
+- `library_tokenizer`: Tokenizers that the transformers library reads.
 - `load`: Loads a checkpoint and chooses the backend that runs it.
 - `peft`: Reads adapters as peft saves them.
+- `plain_tokenizer`: Tokenizers that a tokenizer.json and few settings describe completely.
 - `rope`: Tables of the rotary position embedding, for each kind of rope.
 - `weights`: Reads the tensors of a checkpoint.
 """

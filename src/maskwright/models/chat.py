@@ -41,6 +41,24 @@ class Tokenizer(Protocol):
     def apply_chat_template(self, conversation: Any, **variables: Any) -> Any: ...
 
 
+class ModelTokenizer(Tokenizer, Protocol):
+    """The tokenizer of a checkpoint, as far as it is used: one of the transformers library, or one
+    that needs none (`plain_tokenizer`)."""
+
+    chat_template: str | None
+
+    @property
+    def split_special_tokens(self) -> bool: ...
+
+    @property
+    def backend_tokenizer(self) -> Any: ...
+
+    @property
+    def eos_token_id(self) -> int | None: ...
+
+    def convert_ids_to_tokens(self, ids: Sequence[int]) -> Any: ...
+
+
 def chat_texts(
     tokenizer: Tokenizer,
     messages: Sequence[Mapping[str, Any]],

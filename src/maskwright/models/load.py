@@ -6,18 +6,15 @@ Weights are read from safetensors only; a pickle is never opened.
 from __future__ import annotations
 
 import inspect
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import torch
-from huggingface_hub import snapshot_download
-from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
-from maskwright.errors import InputError, first_line
+from maskwright.errors import InputError
 from maskwright.model_options import (
     BACKENDS,
     DEMO_PATH,
@@ -27,11 +24,12 @@ from maskwright.model_options import (
     Dtype,
     WeightDtype,
 )
-from maskwright.models.chat import chat_texts, shown_roles
+from maskwright.models.chat import ModelTokenizer, chat_texts, shown_roles
 from maskwright.models.config import end_tokens, parse_config, read_config
 from maskwright.models.decoder import Decoder
 from maskwright.models.dense import DenseDecoder
 from maskwright.models.device import find_device, launching_on
+from maskwright.models.plain_tokenizer import read_plain_tokenizer
 from maskwright.models.weights import read_weights, weights_revision
 from maskwright.vocab import Vocabulary
 from maskwright.vocab.least_tokens import LeastTextTokens
@@ -46,7 +44,7 @@ class LoadedModel:
 
     name: str
     decoder: Decoder
-    tokenizer: PreTrainedTokenizerFast
+    tokenizer: ModelTokenizer
     vocab: Vocabulary
     revision: str = ""
     """The digest of its weights, see `weights_revision`, and their type if they became codes."""
@@ -244,51 +242,27 @@ def _directory(path_or_id: str | Path) -> Path:
     text = str(path_or_id)
     if isinstance(path_or_id, Path) or text.count("/") > 1 or text.startswith((".", "/", "~")):
         raise InputError(f"There is no directory {text}.", param="model")
-    # Only the top folder, because some repositories contain the weights twice.
-    patterns = ["*.json", "*.safetensors", "*.jinja", "tokenizer.model"]
-    try:
-        return Path(snapshot_download(text, allow_patterns=patterns, ignore_patterns=["*/*"]))
-    except (OSError, ValueError) as error:
-        reason = first_line(error)
-        raise InputError(
-            f"{text} is neither a directory nor a checkpoint on the hub: {reason}",
-            param="model",
-        ) from error
+    # Takes a tenth of a second, which models that are there don't need.
+    from maskwright.models.hub import downloaded  # noqa: PLC0415
+
+    return downloaded(text)
 
 
-def _read_tokenizer(directory: Path, raw: Mapping[str, Any]) -> PreTrainedTokenizerFast:
+def _read_tokenizer(directory: Path, raw: Mapping[str, Any]) -> ModelTokenizer:
     if not (directory / "tokenizer.json").exists():
         raise InputError(
             f"{directory} has no tokenizer.json; a fast tokenizer is needed.", param="model"
         )
-    chosen = PreTrainedTokenizerFast if _is_plain_llama(directory, raw) else AutoTokenizer
-    try:
-        tokenizer = chosen.from_pretrained(directory, local_files_only=True)
-    except Exception as error:  # the library raises many kinds of errors for wrong files
-        raise InputError(
-            f"{directory}: its tokenizer can't be read: {type(error).__name__}: "
-            f"{first_line(error)}",
-            param="model",
-        ) from error
-    if not isinstance(tokenizer, PreTrainedTokenizerFast):
-        raise InputError(f"{directory}: its tokenizer is not a fast one.", param="model")
-    return tokenizer
+    plain = read_plain_tokenizer(directory, raw.get("model_type"))
+    if plain is not None:
+        return plain
+    # Takes a second, which few settings of a checkpoint need.
+    from maskwright.models.library_tokenizer import read_library_tokenizer  # noqa: PLC0415
+
+    return cast(ModelTokenizer, read_library_tokenizer(directory, raw))
 
 
-def _is_plain_llama(directory: Path, raw: Mapping[str, Any]) -> bool:
-    """Whether `AutoTokenizer` would choose `PreTrainedTokenizerFast`, for the one type of model of
-    which that is easy to say. To find out, `AutoTokenizer` imports the library's code of the model,
-    which takes two seconds."""
-    file = directory / "tokenizer_config.json"
-    settings = json.loads(file.read_bytes()) if file.exists() else {}
-    return (
-        raw.get("model_type") == "llama"
-        and settings.get("tokenizer_class") in ("PreTrainedTokenizerFast", "TokenizersBackend")
-        and "auto_map" not in settings
-    )
-
-
-def _eos(raw: Mapping[str, Any], tokenizer: PreTrainedTokenizerFast) -> tuple[int, ...]:
+def _eos(raw: Mapping[str, Any], tokenizer: ModelTokenizer) -> tuple[int, ...]:
     named = end_tokens(raw)
     if named:
         return named

@@ -4,6 +4,7 @@ before this module is imported."""
 from __future__ import annotations
 
 import logging
+import os
 import socket
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -13,7 +14,6 @@ from typing import cast
 
 import uvicorn
 from starlette.applications import Starlette
-from transformers.utils.logging import disable_progress_bar
 
 from maskwright.cli.output.progress import progress
 from maskwright.cli.process.bounded_http import BoundedHttp
@@ -46,8 +46,8 @@ def start(
 ) -> None:
     """Serve at a bound socket until a signal ends it. The sinks of traces are closed at the end."""
     set_up_logs(web.log_format, web.log_level)
-    if web.log_format == "json":
-        disable_progress_bar()
+    if web.log_format == "json":  # no bars of libraries, which are imported from here on
+        os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"
     with ExitStack() as closing:
         for sink in web.sinks:
             closing.callback(sink.close)
