@@ -12,7 +12,7 @@ import pytest
 
 from maskwright.engine import Engine, EngineConfig
 from maskwright.models import DEMO_PATH, load
-from maskwright.server import create_app
+from maskwright.server import ServerConfig, create_app
 from tests.api.test_openai_client import MESSAGES, PERSON, check
 from tests.api.test_tools import TOOLS
 from tests.live_server import live_server
@@ -93,3 +93,28 @@ def test_a_stream(thinking: str) -> None:
     deltas = [event["choices"][0]["delta"] for event in events]
     check("".join(delta.get("content") or "" for delta in deltas), PERSON)
     assert "".join(delta.get("reasoning_content", "") for delta in deltas)
+
+
+ASKED = "{% if add_generation_prompt and enable_thinking %}<think>\n{% endif %}{# </think> #}"
+
+
+def test_a_server_may_have_its_model_think(thinking: str) -> None:
+    """Whether it does is a variable of the template: the server sets it where no request does."""
+    loaded = load(DEMO_PATH)
+    loaded.tokenizer.chat_template += ASKED
+    config = ServerConfig(chat_template_kwargs={"enable_thinking": True})
+    with (
+        Engine(loaded, EngineConfig(max_running=8)) as engine,
+        live_server(create_app(engine, config)) as url,
+    ):
+        fields = {"response_format": SHAPE, "thinking_token_budget": 9, "seed": 1}
+        assert ask(url, **fields)["choices"] == ask(thinking, **fields)["choices"]
+        off = {"chat_template_kwargs": {"enable_thinking": False}}
+        message = ask(url, response_format=SHAPE, **off)["choices"][0]["message"]
+        assert "reasoning_content" not in message
+        check(message["content"], PERSON)
+        counts = [
+            httpx.post(f"{url}/tokenize", json={"messages": MESSAGES, **each}).json()["count"]
+            for each in ({}, off)
+        ]
+        assert counts[0] > counts[1]

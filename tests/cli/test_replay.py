@@ -52,7 +52,7 @@ def traces(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("traces") / "traces.jsonl"
     (file,) = open_sinks(str(path), None, requests=True)
     assert isinstance(file, TraceFile)
-    config = ServerConfig(whitespace="compact")
+    config = ServerConfig(whitespace="compact", chat_template_kwargs={"date_string": "today"})
     loaded = load(DEMO_PATH)
     with (
         Engine(loaded, EngineConfig(max_running=8)) as engine,

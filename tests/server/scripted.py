@@ -229,8 +229,8 @@ class ByteModel:
         self,
         messages: list[dict[str, Any]],
         *,
-        response_schema: str | None,
-        tools: Any,
+        response_schema: str | None = None,
+        tools: Any = None,
         **options: Any,
     ) -> Any:
         if any(message["content"] == "a template fails" for message in messages):

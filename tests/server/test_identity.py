@@ -37,6 +37,8 @@ def test_the_fingerprint_changes_with_all_that_changes_tokens() -> None:
         identity(Serving(), ServerConfig(whitespace="compact")),
         identity(Serving(), ServerConfig(additional_properties="allow")),
         identity(Serving(), ServerConfig(numbers="any")),
+        identity(Serving(), ServerConfig(chat_template_kwargs={"enable_thinking": False})),
+        identity(Serving(), ServerConfig(chat_template_kwargs={"enable_thinking": True})),
         identity(Serving(), tool_format="hermes"),
     ]
     assert len({one.fingerprint for one in told}) == len(told)

@@ -12,6 +12,7 @@ from typing import Any, cast
 import pytest
 
 from maskwright.errors import InputError
+from maskwright.server import ServerConfig
 from maskwright.server.prompts import (
     QUICK_CHARACTERS,
     QUICK_MESSAGES,
@@ -21,7 +22,7 @@ from maskwright.server.prompts import (
 from maskwright.server.request.protocol import parse_chat_request
 from maskwright.vocab.text_encoder import WINDOW
 from tests.bounds import PATIENCE
-from tests.server.scripted import ScriptedEngine
+from tests.server.scripted import Client, ScriptedEngine
 
 TOOLS = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}]
 SCHEMA = {"type": "object", "properties": {"x" * QUICK_CHARACTERS: {}}}
@@ -236,3 +237,71 @@ def test_of_a_large_prompt_only_a_part_is_kept(
     [prompt] = prompts_of(engine, {**body, **fields})
     assert bytes(prompt) == expected
     assert len(readers) <= (6 if side == "left" else 4) + 1
+
+
+def variables_of(client: Client, engine: ScriptedEngine, path: str, **fields: Any) -> Any:
+    """The variables with which the template has been rendered last."""
+    limit = {} if path == "responses" else {"max_tokens": 9}
+    asked = {"input": "hello"} if path == "responses" else said("hello")
+    body = {**limit, **asked, **fields}
+    answered = client.call("POST", f"/v1/{path}", json=body)
+    assert answered.status_code == 200, answered.text
+    return engine.loaded.rendered.variables
+
+
+@pytest.mark.parametrize("path", ["chat/completions", "responses", "messages"])
+def test_a_request_sets_other_variables_than_the_server(
+    client: Client, engine: ScriptedEngine, path: str
+) -> None:
+    assert variables_of(client, engine, path) == {}
+    client.config = ServerConfig(chat_template_kwargs={"enable_thinking": False, "tone": "kind"})
+    assert variables_of(client, engine, path) == {"enable_thinking": False, "tone": "kind"}
+    for given, merged in (
+        ({}, {"enable_thinking": False, "tone": "kind"}),
+        ({"enable_thinking": True}, {"enable_thinking": True, "tone": "kind"}),
+        ({"tone": None}, {"enable_thinking": False, "tone": None}),
+        ({"other": 1}, {"enable_thinking": False, "tone": "kind", "other": 1}),
+    ):
+        assert variables_of(client, engine, path, chat_template_kwargs=given) == merged
+    assert client.config.chat_template_kwargs == {"enable_thinking": False, "tone": "kind"}
+
+
+def test_effort_that_a_request_asks_for_takes_precedence(
+    client: Client, engine: ScriptedEngine
+) -> None:
+    client.config = ServerConfig(chat_template_kwargs={"enable_thinking": False, "tone": "kind"})
+    low = {"enable_thinking": True, "thinking": True, "reasoning_effort": "low", "tone": "kind"}
+    assert variables_of(client, engine, "chat/completions", reasoning_effort="low") == low
+    assert variables_of(client, engine, "responses", reasoning={"effort": "low"}) == low
+    thinks = {"type": "enabled", "budget_tokens": 1024}
+    assert variables_of(client, engine, "messages", thinking=thinks) == {
+        "enable_thinking": True,
+        "thinking": True,
+        "tone": "kind",
+    }
+
+
+def test_tokens_are_counted_with_the_variables_of_the_server(
+    client: Client, engine: ScriptedEngine
+) -> None:
+    client.config = ServerConfig(chat_template_kwargs={"tone": "kind"})
+    for path, body in (
+        ("/v1/messages/count_tokens", said("hello")),
+        ("/v1/responses/input_tokens", {"input": "hello"}),
+    ):
+        engine.loaded.rendered = None
+        assert client.call("POST", path, json=body).status_code == 200
+        assert engine.loaded.rendered.variables == {"tone": "kind"}
+
+
+def test_a_server_does_not_start_with_variables_that_its_template_refuses(
+    engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any, variables: Any, **__: Any) -> Any:
+        raise TypeError(f"no {variables}")
+
+    monkeypatch.setattr(engine.loaded, "render_chat_texts", refuse)
+    PromptReader(cast(Any, engine), {}, logged=False)
+    with pytest.raises(InputError, match="refuses the server's chat_template_kwargs") as told:
+        PromptReader(cast(Any, engine), {"tone": "kind"}, logged=False)
+    assert told.value.param == "chat_template_kwargs"

@@ -135,6 +135,7 @@ class Replayer:
                 additional_properties=settings["additional_properties"],
                 numbers=settings["numbers"],
                 tool_format=settings["tool_format"],
+                chat_template_kwargs=settings["chat_template_kwargs"],
             )
         except KeyError as error:
             raise InputError(f"the trace has no setting {error}", param="trace") from None

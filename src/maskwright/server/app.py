@@ -77,7 +77,7 @@ def create_app(
     tool_format = config.tool_format or tool_format_of(engine.loaded.chat_template)
     identity = identity_of(engine, config, tool_format)
     metrics = Metrics(engine, name, processes, identity)
-    prompts = PromptReader(engine, logged=config.log_prompts)
+    prompts = PromptReader(engine, config.chat_template_kwargs, logged=config.log_prompts)
     starter = Starter(engine, config, metrics, prompts, processes)
     tokens = TokenRoutes(engine, prompts, config.body_bytes)
     vocab, records = engine.loaded.vocab, Records(engine.loaded.vocab)

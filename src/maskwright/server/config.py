@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, get_args
 
@@ -36,6 +37,7 @@ class ServerConfig:
       The specification allows them; most clients mean none.
     - `numbers`: how numbers in JSON are written: "plain" as people do, "any" in every spelling.
     - `tool_format`: how the model writes tool calls; None recognises it by the chat template.
+    - `chat_template_kwargs`: variables of the chat template, where a request sets no others.
     - `body_bytes`: upper bound on the bytes of a request body.
     - `grammar_bytes`: upper bound on the bytes of compiled grammars that are kept.
     - `ping_seconds`: silence on a stream after which a comment line keeps proxies from closing it.
@@ -62,6 +64,9 @@ class ServerConfig:
     additional_properties: AdditionalProperties = "forbid"
     numbers: Numbers = "plain"
     tool_format: str | None = None
+    chat_template_kwargs: Mapping[str, object] = field(
+        default_factory=dict[str, object], hash=False
+    )
     body_bytes: int = 8 << 20
     grammar_bytes: int = 128 << 20
     ping_seconds: float = 15.0

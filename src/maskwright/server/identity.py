@@ -40,6 +40,7 @@ def identity_of(engine: Engine, config: ServerConfig, tool_format: str) -> Ident
         "additional_properties": config.additional_properties,
         "numbers": config.numbers,
         "tool_format": tool_format,
+        "chat_template_kwargs": dict(config.chat_template_kwargs),
     }
     parts = {
         "maskwright": version("maskwright"),

@@ -62,13 +62,31 @@ class Shown(NamedTuple):
 class PromptReader:
     """Renders and tokenises prompts for one engine. To be used from one event loop."""
 
-    def __init__(self, engine: Engine, *, logged: bool) -> None:
-        """`logged`: write prompts of requests into the log."""
+    def __init__(
+        self, engine: Engine, variables: Mapping[str, object] | None = None, *, logged: bool
+    ) -> None:
+        """`variables`: those of the chat template, where a request sets no others. `logged`: write
+        prompts of requests into the log. Raises InputError for variables of which the template can
+        make nothing."""
         self._engine = engine
         self._loaded = engine.loaded
+        self._variables = variables or {}
+        if self._variables:
+            self._check_variables()
         self._logged = logged
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="render")
         self._thread_of_large = ThreadPoolExecutor(1, thread_name_prefix="render-large")
+
+    def _check_variables(self) -> None:
+        """Render a chat with the server's own variables, for which no request is to blame."""
+        hello = Message("user", "hello").for_template()
+        try:
+            self._loaded.render_chat_texts([hello], variables=self._variables)
+        except Exception as error:
+            raise InputError(
+                f"the model's chat template refuses the server's chat_template_kwargs: {error}",
+                param="chat_template_kwargs",
+            ) from None
 
     async def read(self, request: AnswerRequest, adapter: str | None) -> list[list[int]]:
         """Return the token ids of each prompt, cut as the request asks. Raises InputError for one
@@ -181,7 +199,7 @@ class PromptReader:
                 [message.for_template() for message in prompt.messages],
                 response_schema=shown.schema,
                 tools=shown.tools,
-                variables=prompt.variables,
+                variables={**self._variables, **prompt.variables},
                 begins_answer=prompt.begins_answer,
                 continues=prompt.continues,
             )

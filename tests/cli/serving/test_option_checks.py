@@ -8,6 +8,7 @@ import pytest
 from maskwright.cli.serving.option_checks import (
     adapter_folders,
     check_replicated,
+    template_variables,
     with_objectives,
 )
 from maskwright.engine.schedule.service import CLASSES
@@ -41,6 +42,26 @@ def test_an_adapter_is_a_name_and_a_folder(given: list[str], message: str) -> No
     with pytest.raises(InputError, match=re.escape(message)):
         adapter_folders(given)
     assert adapter_folders(["a=b", "c=d=e"]) == {"a": Path("b"), "c": Path("d=e")}
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("", "--chat-template-kwargs is not JSON"),
+        ("enable_thinking=false", "--chat-template-kwargs is not JSON"),
+        ("[]", "--chat-template-kwargs must be a JSON object"),
+        ("null", "--chat-template-kwargs must be a JSON object"),
+    ],
+)
+def test_variables_of_the_template_are_an_object(given: str, message: str) -> None:
+    with pytest.raises(InputError, match=message) as told:
+        template_variables(given)
+    assert told.value.param == "chat_template_kwargs"
+    assert template_variables('{"enable_thinking": false, "a": [1]}') == {
+        "enable_thinking": False,
+        "a": [1],
+    }
+    assert template_variables("{}") == {}
 
 
 @pytest.mark.parametrize(("tls", "folder"), [("cert.pem", None), (None, "batches")])

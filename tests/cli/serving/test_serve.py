@@ -38,6 +38,8 @@ def test_defaults_are_the_configurations_own() -> None:
     served = {"model_name": "name", "strict_model": "strict_model", "whitespace": "whitespace"}
     for name, option in served.items():
         assert options[option].default == getattr(ServerConfig(), name)
+    variables = options["chat_template_kwargs"].default
+    assert json.loads(variables) == ServerConfig().chat_template_kwargs
 
 
 def test_it_says_when_it_is_ready_and_how_to_try_it(tmp_path: Path) -> None:

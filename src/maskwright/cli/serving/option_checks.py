@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 from maskwright.engine.schedule.service import ServiceClass
 from maskwright.errors import InputError
+from maskwright.json_faults import json_reason
 
 
 def adapter_folders(given: list[str]) -> dict[str, Path]:
@@ -44,6 +47,23 @@ def with_objectives(
                     f"--{option} {text}: {number!r} is no number of seconds", param=option
                 ) from None
     return tuple(by_name.values())
+
+
+def template_variables(given: str) -> dict[str, object]:
+    """The variables of the chat template that are given as a JSON object. Raises InputError."""
+    try:
+        variables: object = json.loads(given)
+    except (ValueError, RecursionError) as error:
+        reason = json_reason(error, one_line=True)
+        raise InputError(
+            f"--chat-template-kwargs is not JSON: {reason}", param="chat_template_kwargs"
+        ) from None
+    if not isinstance(variables, dict):
+        raise InputError(
+            '--chat-template-kwargs must be a JSON object, as {"enable_thinking": false}',
+            param="chat_template_kwargs",
+        )
+    return cast(dict[str, object], variables)
 
 
 def replica_options(given: list[str], count: int, memory_fraction: float | None) -> list[str]:

@@ -17,6 +17,7 @@ from maskwright.cli.serving.option_checks import (
     adapter_folders,
     check_replicated,
     replica_options,
+    template_variables,
     with_objectives,
 )
 from maskwright.cli.serving.settings import ChosenModel, GrammarWork, WebSettings
@@ -60,6 +61,7 @@ def serve(
     additional_properties: server.AdditionalProperties = SERVER.additional_properties,
     numbers: server.Numbers = SERVER.numbers,
     tool_format: server.ToolFormat = SERVER.tool_format,
+    chat_template_kwargs: server.ChatTemplateKwargs = "{}",
     replicas: engine.Replicas = 1,
     ray: engine.OnRay = False,
     prefill: engine.Prefill = 0,
@@ -113,6 +115,7 @@ def serve(
         additional_properties=additional_properties,
         numbers=numbers,
         tool_format=tool_format,
+        chat_template_kwargs=template_variables(chat_template_kwargs),
         reader_seconds=reader_seconds,
         log_prompts=log_prompts,
         body_bytes=body_bytes,
@@ -156,8 +159,7 @@ def serve(
     check_classes(config.keys, engine_config.classes)
     if len(roles := roles_of(replicas, prefill, decode)) > 1 or ray:
         options = _options(roles, ray, memory_fraction, tls_certificate or tls_key, batch_folder)
-        _replicate(roles, options, ray, (device, threads), (host, port), config, api_key)
-        return
+        return _replicate(roles, options, ray, (device, threads), (host, port), config, api_key)
     tls, sinks = tls_files(tls_certificate, tls_key), open_sinks(trace, otel, trace_requests)
     web = WebSettings(config, keys, tls, sinks, log_format, log_level)
     own = draft_model, adapters, cache_folder(cache)

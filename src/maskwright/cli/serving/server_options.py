@@ -98,6 +98,14 @@ ToolFormat = Annotated[
     str | None,
     Option(help="How the model writes tool calls. Default: as its chat template shows."),
 ]
+ChatTemplateKwargs = Annotated[
+    str,
+    Option(
+        help="Variables of the chat template, as a JSON object, where a request sets no others: "
+        '{"enable_thinking": false}.',
+        metavar="JSON",
+    ),
+]
 BatchFolder = Annotated[
     str | None,
     Option(
