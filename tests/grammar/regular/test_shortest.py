@@ -50,6 +50,11 @@ from maskwright.limits import DEFAULT_LIMITS, Work
         (intersection(full_match("[ab]*b"), complement(words(["b"]))), "ab"),
         (intersection(full_match("(ab)*c?"), length(4, 9)), "abab"),
         (intersection(full_match("(ab)+"), length(5, 5)), None),
+        # Beyond what an automaton counts, what is left may be a count of characters alone.
+        (intersection(full_match(".*a.*"), length(0, 1_000)), "a"),
+        (intersection(full_match(".*a.*"), length(0, 10**9)), "a"),
+        (intersection(full_match(".*a.*"), length(3, 10**300)), "aaa"),
+        (intersection(full_match(".*ab|c+"), length(2, 10**9)), "ab"),
     ],
 )
 def test_a_shortest_string(term: Regular, text: str | None) -> None:

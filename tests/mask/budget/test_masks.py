@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from maskwright import Grammar, Limits, compile_json_schema, compile_regex
-from maskwright.errors import LimitError
+from maskwright.errors import BudgetError, LimitError
 from maskwright.mask.budget.masks import BudgetMasks
 from maskwright.mask.budget.token_costs import MOST_FOLLOWED
 from maskwright.mask.position import Position
@@ -255,3 +255,17 @@ def test_a_string_in_a_long_text_is_looked_at_once(monkeypatch: pytest.MonkeyPat
         assert matcher.accept(ord("x"))
     assert allowed(matcher, budget=matcher.min_tokens) == {ord('"')}
     assert searches == []
+
+
+@pytest.mark.parametrize("most", [1_000, 10**9, 1e300])
+@pytest.mark.parametrize(("begun", "rest"), [(b'"', 2), (b'"]', 2), (b'"\xc2', 3), (b'"b\\', 3)])
+def test_a_large_bound_on_length_is_no_end_of_a_pattern(
+    most: float, begun: bytes, rest: int
+) -> None:
+    grammar = compile_json_schema({"pattern": "a", "maxLength": most}, EVERY_BYTE)
+    matcher = grammar.matcher()
+    assert matcher.accept_bytes(begun) == len(begun)
+    assert matcher.min_tokens == rest
+    assert allowed(matcher, budget=rest)
+    with pytest.raises(BudgetError):
+        allowed(matcher, budget=rest - 1)

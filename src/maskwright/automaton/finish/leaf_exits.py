@@ -250,7 +250,8 @@ class LeafExits:
 
     def _shortest(self, key: Text) -> bytes:
         """The rest of one string or text. There is one: leaf states of no text are never made."""
-        text = shortest(key.term, self._limits.witness_search) or ""
+        text = shortest(key.term, self._limits.witness_search)
+        assert text is not None
         return spelled(text)[1:].encode() if key.inside else text.encode()
 
     def _names(self, term: Tagged, context: int) -> Iterator[tuple[Hashable, bytes]]:

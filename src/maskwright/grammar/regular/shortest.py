@@ -36,21 +36,37 @@ def _shortest(term: Regular, limit: int) -> str | None:
     known = known_place(term)
     measurable = isinstance(term, LengthBounded) or (known is not None and known[0].complete)
     length = shortest_length(term)[0] if measurable else None
-    return _search(term, limit) if length is None else _of_length(term, length)
+    found = None if length is None else _of_length(term, length, limit)
+    return _search(term, limit) if found is None else found
 
 
-def _of_length(term: Regular, length: int) -> str:
-    """A string of the shortest length, one character after the other."""
+def _of_length(term: Regular, length: int, limit: int) -> str | None:
+    """A string of the shortest length, one character after the other; None where a term is met
+    after which the length isn't known."""
     text = ""
     while length:
         spend(CHEAP)
         length -= 1
         for character, target in _moves(split(term)):
-            if shortest_length(target)[0] == length:
+            if _fewest_characters(target, limit) == length:
                 text += character
                 term = target
                 break
+        else:
+            return None
     return text
+
+
+def _fewest_characters(term: Regular, limit: int) -> int | None:
+    """The length of the shortest string; None if there is none or it isn't known. Within length
+    bounds, what is left may be a count of characters of one class, which has no automaton."""
+    if term.nullable:
+        return 0
+    length, has_any = shortest_length(term)
+    if length is not None or has_any is False:
+        return length
+    found = composed(term, limit)
+    return None if found is None else len(found)
 
 
 def _search(term: Regular, limit: int) -> str | None:
