@@ -27,6 +27,18 @@ DEVICE_NAME: Final = re.compile(r"auto|cpu|cuda(?::(\d+))?")
 """The name of a device, with the number of a GPU as its group."""
 
 
+def local_checkpoint(path_or_id: str | Path) -> Path | None:
+    """Return the directory that a path names; None for what may be an id on the Hugging Face hub.
+    Raises InputError for a path without a directory."""
+    path = Path(path_or_id)
+    if path.is_dir():
+        return path
+    text = str(path_or_id)
+    if isinstance(path_or_id, Path) or text.count("/") > 1 or text.startswith((".", "/", "~")):
+        raise InputError(f"There is no directory {text}.", param="model")
+    return None
+
+
 def check_device_name(name: str) -> None:
     """Check that `name` is one that a device may have, whether this machine has it or not. Raises
     InputError."""

@@ -23,7 +23,7 @@ COMPILERS = ("numpy", "referencing", "maskwright.mask.grammar")
 NOT_FOR_RECORDS = (*sorted({*SERVER, *COMPILERS} - {"httpx", "referencing"}), "pyarrow")
 LAYERS = ("--layers", "2", "--kv-heads", "2", "--head-dim", "64")
 # What the transformers library imports with the code of any model; the demo model is our own.
-LIBRARY_MODELS = ("torch.distributed.tensor", "torch._dynamo", "sympy")
+LIBRARY_MODELS = ("torch.distributed.tensor", "torch._dynamo", "sympy", "transformers")
 
 PROGRAM = """\
 import atexit, json, sys
@@ -64,6 +64,8 @@ def ran(
         (("plan", "--memory", "1GB", "--weights", "1MB", *LAYERS), (*SERVER, *COMPILERS)),
         (("serve", "--help"), (*SERVER, *COMPILERS)),
         (("generate", "--prompt", "hi", "--max-tokens", "1"), LIBRARY_MODELS),
+        (("generate", "{}", "--prompt", "hi", "--model", "/no/folder"), (*SERVER, *COMPILERS)),
+        (("replay", "trace.jsonl", "--model", "/no/folder"), (*SERVER, *COMPILERS)),
     ],
 )
 def test_nothing_is_imported_that_is_not_needed(
@@ -90,6 +92,8 @@ def test_nothing_is_imported_that_is_not_needed(
         (("--tls-key", "key.pem"), "--tls-certificate and --tls-key are needed together"),
         (("--trace", "/no/such/folder/file"), "can't write traces to /no/such/folder/file"),
         (("--replicas", "2", "--block-size", "3"), "--block-size is 3"),
+        (("--model", "/no/such/folder"), "There is no directory /no/such/folder."),
+        (("--draft-model", "./none"), "There is no directory ./none."),
     ],
 )
 def test_a_wrong_option_of_serve_is_told_before_anything_heavy_is_imported(

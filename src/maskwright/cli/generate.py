@@ -35,7 +35,7 @@ from maskwright.cli.options import (
 )
 from maskwright.cli.process.loading import loading
 from maskwright.grammar.schema.options import Numbers
-from maskwright.model_options import DEMO_PATH, Backend, Dtype
+from maskwright.model_options import DEMO_PATH, Backend, Dtype, local_checkpoint
 
 
 def generate(
@@ -61,6 +61,7 @@ def generate(
     cache: Annotated[str, Option(envvar="MASKWRIGHT_CACHE", help=CACHE_HELP)] = str(USER_CACHE),
     as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False,
 ) -> None:
+    local_checkpoint(model)
     with loading():
         from maskwright.cli import generate_work  # noqa: PLC0415 - not for the help
     generate_work.generate(

@@ -13,7 +13,7 @@ from typing import Annotated
 from maskwright.cli.arguments import Argument, Option
 from maskwright.cli.options import BACKEND_HELP, CACHE_HELP, MODEL_HELP, USER_CACHE
 from maskwright.cli.process.loading import loading
-from maskwright.model_options import DEMO_PATH, Backend
+from maskwright.model_options import DEMO_PATH, Backend, local_checkpoint
 
 
 def replay(
@@ -30,6 +30,7 @@ def replay(
     ] = [],  # noqa: B006 - read by the parser, never changed
     cache: Annotated[str, Option(envvar="MASKWRIGHT_CACHE", help=CACHE_HELP)] = str(USER_CACHE),
 ) -> int:
+    local_checkpoint(model)
     with loading():
         from maskwright.cli import replay_work  # noqa: PLC0415 - not for the help
     return replay_work.replay(

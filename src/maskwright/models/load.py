@@ -23,6 +23,7 @@ from maskwright.model_options import (
     Backend,
     Dtype,
     WeightDtype,
+    local_checkpoint,
 )
 from maskwright.models.chat import ModelTokenizer, chat_texts, shown_roles
 from maskwright.models.config import end_tokens, parse_config, read_config
@@ -236,16 +237,13 @@ def _decoder(
 
 
 def _directory(path_or_id: str | Path) -> Path:
-    path = Path(path_or_id)
-    if path.is_dir():
+    path = local_checkpoint(path_or_id)
+    if path is not None:
         return path
-    text = str(path_or_id)
-    if isinstance(path_or_id, Path) or text.count("/") > 1 or text.startswith((".", "/", "~")):
-        raise InputError(f"There is no directory {text}.", param="model")
     # Takes a tenth of a second, which models that are there don't need.
     from maskwright.models.hub import downloaded  # noqa: PLC0415
 
-    return downloaded(text)
+    return downloaded(str(path_or_id))
 
 
 def _read_tokenizer(directory: Path, raw: Mapping[str, Any]) -> ModelTokenizer:

@@ -7,7 +7,7 @@ import json
 import random
 import sys
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from math import isnan
 from typing import TypeVar, cast, get_args
 
@@ -20,7 +20,6 @@ from maskwright.cli.options import USER_CACHE, cache_folder
 from maskwright.cli.output.files import open_file
 from maskwright.cli.output.progress import progress
 from maskwright.cli.output.tables import Figure, lay_out, output_width
-from maskwright.cli.own_server import own_server
 from maskwright.cli.process.reaching import Trust, ask_once
 from maskwright.errors import InputError
 
@@ -72,11 +71,7 @@ def serve(
     points: list[Point] = []
     tried: list[Outcome] = []
     with ExitStack() as closing:
-        address = (
-            closing.enter_context(own_server(cache=cache_folder(str(USER_CACHE))))
-            if own
-            else str(url).removesuffix("/v1")
-        )
+        address = closing.enter_context(_own_server()) if own else str(url).removesuffix("/v1")
         # One of each kind before anything is measured, so that grammars are compiled then.
         ask_once(address, verify)
         first = [(0.0, cell) for cell in cells if cell.words == min(c.words for c in cells)]
@@ -103,6 +98,13 @@ def serve(
             if str(path) == plot
             else "".join(json.dumps(point.row()) + "\n" for point in points)
         )
+
+
+def _own_server() -> AbstractContextManager[str]:
+    """The address of a server of the demo model in this process."""
+    from maskwright.cli.own_server import own_server  # noqa: PLC0415 - imports torch
+
+    return own_server(cache=cache_folder(str(USER_CACHE)))
 
 
 def numbers(option: str, text: str, kind: type[Value]) -> list[Value]:

@@ -24,7 +24,7 @@ from maskwright.cli.serving.settings import ChosenModel, GrammarWork, WebSetting
 from maskwright.cli.serving.trace_sinks import open_sinks
 from maskwright.dist.routing.replica_state import Role
 from maskwright.engine.config import EngineConfig, check_drafts_used
-from maskwright.model_options import DEMO_PATH, check_device_name
+from maskwright.model_options import DEMO_PATH, check_device_name, local_checkpoint
 from maskwright.server.access.keys import check_classes
 from maskwright.server.config import ServerConfig
 
@@ -106,7 +106,7 @@ def serve(
     log_prompts: server.LogPrompts = SERVER.log_prompts,
     cache: engine.Cache = str(USER_CACHE),
 ) -> None:
-    _check_models(device, draft_model, drafts)
+    _check_models(model, device, draft_model, drafts)
     adapters, keys = adapter_folders(adapter), KeySource(api_key, api_keys)
     config = ServerConfig(
         model_name=name,
@@ -182,9 +182,11 @@ def _serve_alone(
         start(chosen, config, work, web, listening)
 
 
-def _check_models(device: str, draft_model: str | None, drafts: int) -> None:
+def _check_models(model: str, device: str, draft_model: str | None, drafts: int) -> None:
     check_device_name(device)
+    local_checkpoint(model)
     if draft_model is not None:
+        local_checkpoint(draft_model)
         check_drafts_used(drafts)
 
 
