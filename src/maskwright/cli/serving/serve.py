@@ -106,7 +106,7 @@ def serve(
     log_prompts: server.LogPrompts = SERVER.log_prompts,
     cache: engine.Cache = str(USER_CACHE),
 ) -> None:
-    _check_models(model, device, draft_model, drafts)
+    _check_models(device, draft_model, drafts)
     adapters, keys = adapter_folders(adapter), KeySource(api_key, api_keys)
     config = ServerConfig(
         model_name=name,
@@ -177,16 +177,16 @@ def _serve_alone(
 ) -> None:
     """Serve with one engine, in this process."""
     with listening:
+        for path in filter(None, (chosen.path, chosen.draft_path)):
+            local_checkpoint(path)
         from maskwright.cli.serving.start import start  # noqa: PLC0415 - imports torch
 
         start(chosen, config, work, web, listening)
 
 
-def _check_models(model: str, device: str, draft_model: str | None, drafts: int) -> None:
+def _check_models(device: str, draft_model: str | None, drafts: int) -> None:
     check_device_name(device)
-    local_checkpoint(model)
     if draft_model is not None:
-        local_checkpoint(draft_model)
         check_drafts_used(drafts)
 
 
