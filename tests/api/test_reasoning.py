@@ -66,6 +66,24 @@ def test_an_answer_without_reasoning_that_the_prompt_has_begun(thinking: str) ->
     )
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_said_when_the_tokens_of_a_section_are_used_up(thinking: str, seed: int) -> None:
+    last = "\nThat is enough."
+    fields = {"response_format": SHAPE, "thinking_token_budget": 3, "temperature": 2}
+    message = ask(thinking, seed=seed, reasoning_budget_message=last, **fields)["choices"][0]
+    thought = message["message"]["reasoning_content"]
+    assert thought.endswith(last)
+    check(message["message"]["content"], PERSON)
+    bare = ask(thinking, seed=seed, **fields)["choices"][0]["message"]["reasoning_content"]
+    assert thought == bare + last
+    # Where the answer's limit does not leave room for it, the answer is whole all the same.
+    for most in range(44, 60, 5):
+        short = ask(
+            thinking, seed=seed, reasoning_budget_message=last * 9, **fields, max_tokens=most
+        )
+        check(short["choices"][0]["message"]["content"], PERSON)
+
+
 def test_reasoning_that_is_left_out(thinking: str) -> None:
     """The answer is the same."""
     fields = {"response_format": SHAPE, "seed": 2, "thinking_token_budget": 9}

@@ -159,7 +159,13 @@ class Starter:
         told = self._end_of(prompt)
         if told.endswith(marks.end):
             return None
-        return ReasoningSection(marks, told.endswith(marks.begin), tokens)
+        last = request.options.thinking_last
+        if marks.end in last:
+            raise InputError(
+                f"reasoning_budget_message must not hold {marks.end}, the end of the reasoning",
+                param="reasoning_budget_message",
+            )
+        return ReasoningSection(marks, told.endswith(marks.begin), tokens, last)
 
     def _end_of(self, prompt: list[int]) -> str:
         """The end of a prompt's text, as long as a mark may be, without space after it."""

@@ -303,6 +303,56 @@ def test_reasoning_within_the_text_is_not_left_out(
     assert client.call("POST", path, json={"include_reasoning": True, **body}).status_code == 200
 
 
+@pytest.mark.parametrize("shape", [INTEGER, {}, {"tools": TOOLS}])
+def test_what_a_section_says_when_its_tokens_are_used_up(
+    client: Client, engine: ScriptedEngine, shape: Any
+) -> None:
+    fields = {"thinking_token_budget": 2, "reasoning_budget_message": "\nEnough.", **shape}
+    for stream in (False, True):
+        says(engine, "<think>ab\nEnough.</think>7")
+        assert asked(client, stream, **fields) == ("7", "ab\nEnough.", len("ab\nEnough."))
+    grammar = engine.requests[-1].grammar
+    assert grammar is not None
+    matcher = grammar.matcher()
+    assert all(map(matcher.accept, b"<think>ab"))
+    assert bytes(matcher.forced_tokens()) == b"\nEnough."
+    says(engine, "<think>a</think>7")
+    assert asked(client, False, **fields) == ("7", "a", 1)
+    says(engine, "<think>ab</think>7")  # another grammar without a message
+    assert asked(client, False, thinking_token_budget=2, **shape) == ("7", "ab", 2)
+
+
+def test_what_a_section_says_last_in_responses_and_messages(
+    client: Client, engine: ScriptedEngine
+) -> None:
+    last = {"reasoning_budget_message": "!"}
+    for path, body in (
+        ("responses", {"input": "hello", "thinking_token_budget": 1}),
+        (
+            "messages",
+            {
+                "messages": [{"role": "user", "content": "hello"}],
+                "max_tokens": 90,
+                "thinking": {"type": "enabled", "budget_tokens": 1},
+            },
+        ),
+    ):
+        says(engine, "<think>a!</think>7")
+        assert client.call("POST", f"/v1/{path}", json={**body, **last}).status_code == 200
+        grammar = engine.requests[-1].grammar
+        assert grammar is not None
+        matcher = grammar.matcher()
+        assert [matcher.accept(byte) for byte in b"<think>a?"] == [True] * 8 + [False]
+        assert matcher.accept(ord("!"))
+
+
+@pytest.mark.parametrize("message", ["So </think> it is", 5, "x" * 1_001])
+def test_a_message_that_can_not_be_said_is_refused(client: Client, message: Any) -> None:
+    fields = {"thinking_token_budget": 2, "reasoning_budget_message": message}
+    error = client.chat(**fields).json()["error"]
+    assert error["param"] == "reasoning_budget_message"
+
+
 @pytest.mark.parametrize("budget", [0, 2])
 @pytest.mark.parametrize(
     ("path", "body"),

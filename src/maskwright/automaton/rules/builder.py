@@ -93,8 +93,8 @@ class NetworkBuilder:
                 if term is EPSILON:
                     return after
                 return self._add(SymbolNode(TextSymbol(term), after), loop)
-            case Bounded(body=body, tokens=tokens, tail=tail):
-                after = self._add(BoundedEnd(tokens, tail, after), loop)
+            case Bounded(body=body, tokens=tokens, tail=tail, last=last):
+                after = self._add(BoundedEnd(tokens, tail, after, last), loop)
                 return self._node(body, after, loop)
             case Cut(body=body):
                 return self._node(body, self._add(CutNode(after), loop), loop)

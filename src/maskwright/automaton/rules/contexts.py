@@ -33,6 +33,7 @@ from maskwright.automaton.machine.trace import Left
 from maskwright.automaton.rules.completion import RuleCompletion
 from maskwright.automaton.rules.follow import next_bytes
 from maskwright.automaton.rules.item_sets import (
+    Closure,
     Item,
     ItemSets,
     Kernel,
@@ -41,15 +42,24 @@ from maskwright.automaton.rules.item_sets import (
     start_position,
 )
 from maskwright.automaton.rules.network import RuleNetwork
-from maskwright.automaton.rules.nodes import RuleCall, Symbol, TextSymbol
+from maskwright.automaton.rules.nodes import BoundedEnd, RuleCall, Symbol, TextSymbol
 from maskwright.automaton.rules.value_beginning import ValueBeginning, read_beginning
 from maskwright.automaton.rules.value_places import value_places
 from maskwright.automaton.rules.values import RuleValues
 from maskwright.automaton.value.level import Level
 from maskwright.errors import Construct, UnsupportedGrammarError
-from maskwright.grammar.regular.derivative import split
+from maskwright.grammar.regular.derivative import is_live, split
 from maskwright.grammar.regular.parallel import parallel_start
-from maskwright.grammar.regular.terms import EMPTY, Parallel, Regular, intersection, length
+from maskwright.grammar.regular.terms import (
+    EMPTY,
+    Parallel,
+    Regular,
+    alt,
+    concat,
+    intersection,
+    length,
+    words,
+)
 from maskwright.grammar.rules.tree import JsonValue, SpecialToken
 from maskwright.limits import Limits
 
@@ -242,29 +252,31 @@ class RuleContexts:
 
     def exit_at_token_limit(self, context: int, leaf: int, tokens: int) -> Exit | None:
         """The exit taken within a text after `tokens` tokens of it: texts that may have no more can
-        then only be ended, by their last `tail` characters. None within a character."""
+        then only be ended, by what is `last` there and their last `tail` characters, or by these
+        alone. None within a character."""
         here, key = self._contexts[context], self._leaves.keys[leaf]
         assert isinstance(here, ItemSetContext)
         closure = self.sets.closure(here.kernel)
         may_end = False
         items: list[Item] = []
-        match key:
-            case Entry():
-                terms = parts = tuple(closure.texts)
-                may_end = here.may_end
-                for symbols in (closure.values, closure.tokens):
-                    items += [Item(s, *after) for s, each in symbols.items() for after in each]
-            case TextKey(inside=False, term=Parallel(terms=terms, parts=parts)):
-                pass
-            case _:
-                return None
+        parts = self._parts(closure, leaf)
+        if parts is None:
+            return None
+        if isinstance(key, Entry):
+            may_end = here.may_end
+            for symbols in (closure.values, closure.tokens):
+                items += [Item(s, *after) for s, each in symbols.items() for after in each]
         ended: list[RulePosition] = []
-        for symbol, part in zip(terms, parts, strict=True):
+        for symbol, part in parts:
             for position in closure.texts[symbol]:
                 term, after = part, position
                 end = self.network.bounded_end(position.node)
                 if end is not None and end.tokens <= tokens:
-                    term = intersection(part, length(0, end.tail))
+                    endings = length(0, end.tail)
+                    if end.last and not _has_begun_to_end(part, end):
+                        said = concat(words([end.last]), length(end.tail, end.tail))
+                        endings = alt(endings, said)
+                    term = intersection(part, endings)
                     after = position._replace(node=end.next)
                 if term.nullable:
                     ended.append(after)
@@ -273,6 +285,30 @@ class RuleContexts:
         reached = self.sets.advance(ended, items)
         kernel = frozenset(item for item in reached.kernel if not self._exceeds(item, tokens))
         return self._exit(reached._replace(kernel=kernel, may_end=reached.may_end or may_end))
+
+    def last_at_token_limit(self, context: int, leaf: int, tokens: int) -> str:
+        """What has to be said after `tokens` tokens of a text before it ends, empty if nothing."""
+        here = self._contexts[context]
+        assert isinstance(here, ItemSetContext)
+        closure = self.sets.closure(here.kernel)
+        for symbol, part in self._parts(closure, leaf) or ():
+            for position in closure.texts[symbol]:
+                end = self.network.bounded_end(position.node)
+                used_up = end is not None and end.tokens <= tokens
+                if end is not None and used_up and not _has_begun_to_end(part, end):
+                    return end.last
+        return ""
+
+    def _parts(self, closure: Closure, leaf: int) -> tuple[tuple[Regular, Regular], ...] | None:
+        """The texts that are read in a leaf, each with what may still follow of it. None within a
+        character."""
+        match self._leaves.keys[leaf]:
+            case Entry():
+                return tuple((term, term) for term in closure.texts)
+            case TextKey(inside=False, term=Parallel(terms=terms, parts=parts)):
+                return tuple(zip(terms, parts, strict=True))
+            case _:
+                return None
 
     def _exceeds(self, item: Item, tokens: int) -> bool:
         """Whether an item is a special token in a text that has had all its tokens."""
@@ -498,6 +534,11 @@ def may_go_on(term: Regular) -> bool:
     """Whether `term` has a text that isn't empty."""
     found = split(term)
     return bool(found.ascii or found.beyond)
+
+
+def _has_begun_to_end(part: Regular, end: BoundedEnd) -> bool:
+    """Whether some of the characters that end a text have been read; `part`: its rest."""
+    return end.tail > 0 and is_live(intersection(part, length(0, end.tail - 1)))
 
 
 def _in_order(values: Iterable[JsonValue]) -> list[JsonValue]:

@@ -85,12 +85,13 @@ class CaptureBoundary(NamedTuple):
 
 
 class BoundedEnd(NamedTuple):
-    """The end of a text that may take at most `tokens` tokens, and then at most `tail` more
-    characters that end it."""
+    """The end of a text that may take at most `tokens` tokens, and then `last` and at most `tail`
+    more characters that end it."""
 
     tokens: int
     tail: int
     next: int
+    last: str = ""
 
 
 class CutNode(NamedTuple):

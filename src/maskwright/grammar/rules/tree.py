@@ -47,12 +47,14 @@ class Bounded:
     characters end it and are not counted, or a special token.
 
     Every prefix of a text must have a completion of at most `tail` characters. A special token is
-    counted only together with the text before it.
+    counted only together with the text before it. `last`: what stands before those characters in a
+    text that has had all its tokens and has not begun to end; it isn't counted either.
     """
 
     body: Terminal | SpecialToken
     tokens: int
     tail: int
+    last: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,6 +63,8 @@ class ToolRules:
     """Upper bound on the tokens of a reasoning section; None for no bound."""
     reasoning_marks: tuple[str, str] | None = None
     """The strings or special tokens around a reasoning section; None for those of the format."""
+    reasoning_last: str = ""
+    """What stands before the end of a reasoning section that has had all its tokens."""
     _texts: dict[str, Expression] = field(default_factory=dict[str, Expression], init=False)
 
     def expression(
@@ -229,6 +231,10 @@ class ToolRules:
     def _reasoning(self, reasoning: Reasoning, begin: str, end: str) -> Expression:
         """Return the reasoning section between its marks, without the first one if the prompt
         contains that. What begins like an optional section is one, whatever else it may be."""
+        if (self.reasoning_last + end).find(end) < len(self.reasoning_last):
+            raise InputError(
+                f"what is said last of the reasoning holds its end, {end!r}", param="reasoning_last"
+            )
         before = "" if reasoning == "begun" else begin
         head, tail = literal(before, self.special), literal(end, self.special)
         # A family that marks the answer as well has no line breaks before that mark.
@@ -244,8 +250,8 @@ class ToolRules:
         return series(head, text, after)
 
     def _bounded(self, language: Regular, tail: int) -> Expression:
-        text = Terminal(language)
-        return text if (most := self.reasoning_tokens) is None else Bounded(text, most, tail)
+        text, most = Terminal(language), self.reasoning_tokens
+        return text if most is None else Bounded(text, most, tail, self.reasoning_last)
 
     def _filled(self, template: Template, parts: Mapping[str, Expression]) -> Expression:
         return series(*(parts[p] if p.startswith("$") else self._text(p) for p in template))

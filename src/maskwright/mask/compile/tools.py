@@ -40,6 +40,7 @@ def compile_tools(
     reasoning: Reasoning = "none",
     reasoning_tokens: int | None = None,
     reasoning_marks: tuple[str, str] | None = None,
+    reasoning_last: str = "",
     response_schema: Json = None,
     response: ResponseShape | None = None,
     stop: Sequence[str] = (),
@@ -61,7 +62,8 @@ def compile_tools(
     - `reasoning`: whether a reasoning section comes first ("section"), may come first
       ("optional"), or has been begun by the prompt ("begun"). It has at most `reasoning_tokens`
       tokens, and stands between `reasoning_marks`, strings or special tokens, or else between
-      those of the format.
+      those of the format. `reasoning_last`: what stands before the end of a section that has had
+      all these tokens (at least one), unless a budget of the answer doesn't suffice for it.
     - `response_schema`, or `response` for any other shape: what an answer looks like that calls no
       tool; None for free text. An answer that begins like a call is one.
     - `stop`: strings that end free text.
@@ -102,6 +104,7 @@ def compile_tools(
         stop=tuple(stop),
         reasoning_tokens=reasoning_tokens,
         reasoning_marks=reasoning_marks,
+        reasoning_last=reasoning_last,
     )
     if unusable not in get_args(UnusableTools):
         message = f"unusable is one of {', '.join(get_args(UnusableTools))}"

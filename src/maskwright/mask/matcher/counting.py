@@ -8,7 +8,13 @@ import numpy.typing as npt
 from maskwright.mask.budget.masks import BudgetMasks
 from maskwright.mask.matcher.forced import ForcedText
 from maskwright.mask.matcher.matcher import Matcher
-from maskwright.mask.matcher.token_counts import TokenCounts, Unfinished, first_inside
+from maskwright.mask.matcher.token_counts import (
+    Led,
+    Narrowed,
+    TokenCounts,
+    Unfinished,
+    first_inside,
+)
 from maskwright.mask.position import Position
 from maskwright.mask.walker import Walker
 
@@ -30,12 +36,14 @@ class CountingMatcher(Matcher):
 
     def fill_mask(self, out: npt.NDArray[np.int32], budget: int | None = None) -> None:
         here = self._path[-1]
-        if budget is None or not isinstance(here, Unfinished):
+        if budget is None or not isinstance(here, Narrowed):
             super().fill_mask(out, budget)
             return
         plain = self.recognizer.position(here.configuration)
         self._budgets.fill(plain, budget, out, bytes(self._read()), self._steps)
-        out &= self._walker.tables.rows[here.row]
+        narrowed = out & self._walker.tables.rows[here.row]
+        if isinstance(here, Unfinished) or narrowed.any():
+            out[:] = narrowed
 
     def accept(self, token: int) -> bool:
         if not super().accept(token):
@@ -71,7 +79,13 @@ class CountingMatcher(Matcher):
         return taken
 
     def _after(self, token: int) -> Position | None:
-        return None if isinstance(self._path[-1], Unfinished) else super()._after(token)
+        here = self._path[-1]
+        if isinstance(here, Unfinished):
+            return None
+        if isinstance(here, Led):  # the end, for want of tokens
+            plain = self.recognizer.position(here.configuration)
+            return plain.moves.get(token) or self._found_after(plain, token)
+        return super()._after(token)
 
     def _count(self, data: bytes) -> None:
         """Replace the position after the last step by the one that its token count allows."""
@@ -90,7 +104,16 @@ class CountingMatcher(Matcher):
         self._tokens.append(tokens)
 
     def _forced_text(self) -> ForcedText | None:
-        return None if isinstance(self._path[-1], Unfinished) else super()._forced_text()
+        here = self._path[-1]
+        if isinstance(here, Led):
+            end = self.recognizer.advance(here.configuration, here.rest)
+            assert end is not None, "what has to be said is part of the language"
+            return ForcedText(here.rest, end)
+        return None if isinstance(here, Unfinished) else super()._forced_text()
+
+    def next_bytes(self) -> bytes:
+        here = self._path[-1]
+        return here.rest[:1] if isinstance(here, Led) else super().next_bytes()
 
     def rollback(self, count: int) -> None:
         super().rollback(count)

@@ -7,7 +7,7 @@ configuration. So a bound costs one configuration, however large it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Final, NamedTuple
 
@@ -15,20 +15,52 @@ import numpy as np
 
 from maskwright.automaton.machine.exits import Configuration
 from maskwright.automaton.rules.contexts import RuleContexts
+from maskwright.errors import UnspellableError
 from maskwright.mask.position import Position
 from maskwright.mask.recognizer import Recognizer
-from maskwright.mask.walk.row_table import Row, RowTable, packed
+from maskwright.mask.walk.row_table import RowTable, packed
 
 
-class Unfinished(Position):
+class Narrowed(Position):
+    """A position whose mask allows the tokens of its `moves` alone, and no others that its
+    configuration has."""
+
+    __slots__ = ()
+
+    def __init__(
+        self, configuration: Configuration, moves: Mapping[int, Position], table: RowTable
+    ) -> None:
+        super().__init__(configuration)
+        self.moves.update(moves)
+        allowed = np.zeros(32 * table.words, np.bool_)
+        allowed[list(moves)] = True
+        self.row = table.number(packed(allowed))
+
+
+class Unfinished(Narrowed):
     """A position within a character at which a text reaches its bound. Only the rest of this
     character may follow."""
 
     __slots__ = ()
 
-    def __init__(self, configuration: Configuration, table: RowTable, row: Row) -> None:
-        super().__init__(configuration)
-        self.row = table.number(row)
+
+class Led(Narrowed):
+    """A position in a text that has had all its tokens, in which `rest` has to be said before it
+    ends. The configuration allows the end at once as well, for a budget of tokens that doesn't
+    suffice for more."""
+
+    __slots__ = ("rest",)
+
+    def __init__(
+        self,
+        configuration: Configuration,
+        rest: bytes,
+        moves: Mapping[int, Position],
+        table: RowTable,
+    ) -> None:
+        super().__init__(configuration, moves, table)
+        self.rest: Final = rest
+        self.variant = len(rest)
 
 
 class Counted(NamedTuple):
@@ -109,17 +141,14 @@ class TokenCounts:
         if exit is not None:
             closed = recognizer.take_exit(exit, here.node)
             assert closed is not None, "an exit that ends a text"
-            return recognizer.position(closed)
+            last = self._contexts.last_at_token_limit(context, here.leaf, tokens)
+            return self._led(closed, last.encode())
         moves: dict[int, Position] = {}
         for token, size in self._continuing:
             following = self._completed(here, recognizer.vocabulary.spellings[token], size, tokens)
             if following is not None:
                 moves[token] = following
-        allowed = np.zeros(recognizer.vocabulary.size, np.bool_)
-        allowed[list(moves)] = True
-        position = Unfinished(here, recognizer.tables.rows, packed(allowed))
-        position.moves.update(moves)
-        return position
+        return Unfinished(here, moves, recognizer.tables.rows)
 
     def _completed(
         self, here: Configuration, data: bytes, size: int, tokens: int
@@ -134,8 +163,32 @@ class TokenCounts:
             return closed
         if isinstance(closed, Unfinished):
             return None
+        if isinstance(closed, Led):
+            said = self._recognizer.advance(closed.configuration, data[size:])
+            if said is None or not closed.rest.startswith(data[size:]):
+                return None
+            return self._led(said, closed.rest[len(data) - size :])
         after = self._recognizer.advance(closed.configuration, data[size:])
         return None if after is None else self._recognizer.position(after)
+
+    def _led(self, here: Configuration, rest: bytes) -> Position:
+        """Return the position at which `rest` has to be said, in the tokenizer's own tokens."""
+        recognizer = self._recognizer
+        try:
+            tokens = recognizer.vocabulary.encode(rest)
+        except UnspellableError:
+            return recognizer.position(here)
+        passed: list[tuple[Configuration, bytes, int]] = []
+        for token in tokens:
+            data = recognizer.vocabulary.tokens[token]
+            after = recognizer.advance(here, data)
+            assert after is not None, "what is said is part of the language"
+            passed.append((here, rest, token))
+            here, rest = after, rest[len(data) :]
+        following = recognizer.position(here)
+        for here, rest, token in reversed(passed):
+            following = Led(here, rest, {token: following}, recognizer.tables.rows)
+        return following
 
     @cached_property
     def _continuing(self) -> list[tuple[int, int]]:

@@ -51,11 +51,13 @@ FAULTS_OF_SHAPES: Final = (SchemaError, RegexError, GrammarError, StructuralTagE
 @dataclass(frozen=True, slots=True)
 class ReasoningSection:
     """A reasoning section at the beginning of an answer, between two marks. `begun`: the prompt has
-    begun it; otherwise the model may begin one. `tokens`: the most tokens in it."""
+    begun it; otherwise the model may begin one. `tokens`: the most tokens in it. `last`: what
+    stands before its end once it has had all of these."""
 
     marks: tuple[str, str]
     begun: bool
     tokens: int | None = None
+    last: str = ""
 
     @property
     def is_bounded(self) -> bool:
@@ -68,6 +70,7 @@ class ReasoningSection:
             "reasoning": "begun" if self.begun else "optional",
             "reasoning_marks": tuple(self.marks),
             "reasoning_tokens": self.tokens,
+            "reasoning_last": self.last,
         }
 
 

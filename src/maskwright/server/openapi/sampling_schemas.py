@@ -24,6 +24,7 @@ from maskwright.server.request.sampling_fields import (
     INTEGERS,
     MAX_BAD_WORDS,
     MAX_ID,
+    MAX_MESSAGE,
     MAX_STOPS,
     MAX_TOKENS,
     MOST_BIAS,
@@ -88,6 +89,11 @@ def sampling_fields() -> Schemas:
             "description": "What is added to the logits of tokens, by their ids.",
         },
         "maskwright": ref("OwnOptions"),
+        "reasoning_budget_message": text(
+            "What a reasoning section says before its end once it has had all tokens of "
+            "thinking_token_budget.",
+            maxLength=MAX_MESSAGE,
+        ),
         "request_id": text("Becomes a part of the answer's id.", maxLength=MAX_ID),
         "return_token_ids": flag("Return the ids of the tokens.", default=False),
         "return_tokens_as_token_ids": flag("Name tokens `token_id:5`.", default=False),

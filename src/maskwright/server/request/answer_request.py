@@ -70,6 +70,7 @@ class GenerationOptions:
       many of the likeliest tokens; None for none.
     - `thinking_tokens`: the most tokens of a reasoning section; None for no bound.
       `thinking_optional`: an answer without such a section keeps to the bound too.
+      `thinking_last`: what the section says before its end once it has had all of them.
     - `compact`: JSON has no whitespace. `closed`: objects have no members of which their schema
       says nothing, or have some (False); None for the server's default.
     - `user`: the user whose fair share of the engine the request counts towards.
@@ -90,6 +91,7 @@ class GenerationOptions:
     prompt_logprobs: int | None = None
     thinking_tokens: int | None = None
     thinking_optional: bool = False
+    thinking_last: str = ""
     compact: bool = False
     closed: bool | None = None
 

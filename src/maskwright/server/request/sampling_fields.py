@@ -21,6 +21,7 @@ ALTERNATIVES_EXPLAINED = 8
 MAX_BAD_WORDS = 64
 MAX_CHOICES = 128
 MAX_ID = 128
+MAX_MESSAGE = 1_000
 MAX_STOPS = 4
 MAX_TOKENS = 1 << 31
 SEED_BITS = 64
@@ -41,6 +42,7 @@ SAMPLING_FIELDS = frozenset(
         "no_repeat_ngram_size",
         "presence_penalty",
         "repetition_penalty",
+        "reasoning_budget_message",
         "request_id",
         "rid",
         "seed",
@@ -126,6 +128,7 @@ def read_options(body: Fields, alternatives: int | None) -> GenerationOptions:
         compact=_of_outputs(body, "disable_any_whitespace") or False,
         closed=_of_outputs(body, "disable_additional_properties"),
         thinking_tokens=_thinking(body),
+        thinking_last=_thinking_last(body),
         own=own,
         user=body.string("user") or "",
         cache_salt=_salt(body),
@@ -248,6 +251,17 @@ def _thinking(body: Fields) -> int | None:
     """Read the most tokens of a reasoning section, which vLLM's clients leave open with -1."""
     budget = _integer(body, "thinking_token_budget")
     return None if budget == -1 else budget
+
+
+def _thinking_last(body: Fields) -> str:
+    """Read what a reasoning section says before its end, under the name that llama.cpp has."""
+    text = body.string("reasoning_budget_message") or ""
+    if len(text) > MAX_MESSAGE:
+        raise InputError(
+            f"reasoning_budget_message has at most {MAX_MESSAGE} characters",
+            param="reasoning_budget_message",
+        )
+    return text
 
 
 def _not_zero(body: Fields, name: str) -> int | None:
