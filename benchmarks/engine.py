@@ -319,12 +319,10 @@ def step_parts(report: Report, subject: Subject, sizes: Sizes) -> None:
 
 
 def shares(before: EngineStats, after: EngineStats) -> dict[str, float]:
-    """Percent of a step by part; `digest` is within `sample`."""
+    """Percent of a step by part. `digest` is done in a thread of its own, for the most part while
+    the model computes: it is compared with the step, and no part of it."""
     spent = {part: after.seconds[part] - before.seconds[part] for part in after.seconds}
-    digest = spent.pop("digest")
-    spent["sample"] -= digest
-    spent["digest"] = digest
-    whole = sum(spent.values())
+    whole = sum(seconds for part, seconds in spent.items() if part != "digest")
     steps = after.steps - before.steps
     return {
         "step_ms": whole / steps * 1000,

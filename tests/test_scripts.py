@@ -111,6 +111,11 @@ ROWS = [
     Row("tools/first_mask_classes.py", "", "first mask: [0-9]+ classes"),
     Row("benchmarks/mask_steps.py", "--cases list", "row by name us"),
     Row(
+        "benchmarks/step_cost.py",
+        "--vocabularies 4000 --cases greedy,schema --running 2 --steps 5",
+        "2 running +schema +4,000",
+    ),
+    Row(
         "benchmarks/hostile.py",
         "--match itself --strings 20 --alone 0.2 --settle 0 --patience 100 --again 1",
         r"(?s)stream alone.*\n0 faults",

@@ -33,7 +33,8 @@ for at, vocab in enumerate((33, 64, 500, 4000, 65_539)):
     draw_rows(
         rng.standard_normal((64, vocab), np.float32) * 3,
         np.packbits(rng.random((64, -(-vocab // 32) * 32)) < 0.5, 1, "little").view("<i4"),
-        rng.choice([0, 0.7, 5], 64).astype("f4"), rng.integers(0, 2**64, 64, np.uint64),
+        rng.choice([0, 0.7, 5], 64).astype("f4"), rng.choice([0, 7], 64),
+        rng.choice([0.8, 1.0], 64), rng.choice([0, 0.1], 64), rng.integers(0, 2**64, 64, np.uint64),
         rng.integers(1, 9999, 64).astype("u8"), tokens[64 * at : 64 * at + 64],
     )
 sys.stdout.buffer.write(tokens.tobytes() + logits.tobytes())

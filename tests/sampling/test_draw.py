@@ -19,7 +19,8 @@ def both(logits: torch.Tensor, words: np.ndarray, temperatures: np.ndarray, seed
     seeds = rng.integers(0, 2**64, len(logits), np.uint64)
     positions = rng.integers(1, 5000, len(logits)).astype(np.uint64)
     out = np.empty(len(logits), np.int64)
-    draw_rows(logits.numpy(), words, temperatures, seeds, positions, out)
+    off = np.zeros(len(logits), np.int64), np.ones(len(logits)), np.zeros(len(logits))
+    draw_rows(logits.numpy(), words, temperatures, *off, seeds, positions, out)
     twin = draw(
         logits,
         torch.from_numpy(words),
@@ -97,21 +98,60 @@ def test_of_equal_scores_the_lowest_token_is_taken(
     assert sample(logits, ChainBatch([row], packed)) == [low]
 
 
-def test_plain_rows_choose_as_the_chain_does() -> None:
-    """A row that asks for something the chain does, and that changes nothing, draws the same."""
-    torch.manual_seed(0)
-    rng = np.random.default_rng(0)
-    logits = torch.randn(ROWS, 300) * 3
-    words = torch.from_numpy(masks(rng, 300, 0.4))
-    for temperature in (0.0, 1e-45, 0.7, 1.3):
+TRUNCATIONS = [
+    {},
+    {"top_k": 1},
+    {"top_k": 7},
+    {"top_k": 5_000},
+    {"top_p": 0.0},
+    {"top_p": 0.4},
+    {"top_p": 0.95},
+    {"top_p": 1 - 2.0**-53},
+    {"min_p": 0.05},
+    {"min_p": 1.0},
+    {"top_k": 40, "top_p": 0.8},
+    {"top_k": 9, "min_p": 0.2},
+    {"top_k": 60, "top_p": 0.9, "min_p": 0.01},
+]
+
+
+@pytest.mark.parametrize("truncation", TRUNCATIONS, ids=str)
+@pytest.mark.parametrize("vocab", [1, 300, 4_001])
+@pytest.mark.parametrize("decimals", [0, 2, 7], ids="rounded to {} decimals".format)
+def test_plain_rows_choose_as_the_chain_does(truncation: dict, vocab: int, decimals: int) -> None:
+    """A row that asks for something the chain does, and that changes nothing, draws the same; where
+    many logits are equal, too. Some rows are flat, some have one likely token."""
+    rng = np.random.default_rng(vocab + decimals)
+    spread = rng.choice([0.0, 0.1, 3.0, 60.0], (ROWS, 1))
+    values = np.round(rng.standard_normal((ROWS, vocab)) * spread, decimals).astype(np.float32)
+    values[rng.random(values.shape) < 0.05] = -np.inf
+    logits, words = torch.from_numpy(values), torch.from_numpy(masks(rng, vocab, 0.4))
+    for temperature in (0.0, 1e-45, 0.7, 1.3, 100.0):
         chosen = []
-        for more in ({}, {"bad_words": ((299, 299, 299),)}):
-            params = SamplingParams(temperature, **more)
+        for more in ({}, {"bad_words": ((vocab, vocab, vocab - 1),)}):
+            params = SamplingParams(temperature, **truncation, **more)
             assert params.plain is not bool(more)
             rows = [SampleRow(params, [0] * (n + 1), 1, 2**63 + 77 * n) for n in range(ROWS)]
+            drawn = sample(logits.clone(), ChainBatch(rows, words))
+            chosen.append([each if isinstance(each, int) else str(each) for each in drawn])
+        assert chosen[0] == chosen[1]
+
+
+def test_flat_rows_of_a_large_vocabulary_leave_what_the_chain_leaves() -> None:
+    """All tokens are in few buckets, and in the last one of all."""
+    rng = np.random.default_rng(5)
+    logits = torch.from_numpy(rng.standard_normal((4, 70_000)).astype(np.float32))
+    logits[0] *= 1e-3
+    logits[1, 1:] -= 500
+    logits[2, :] = torch.arange(70_000) % 2 * 80.0
+    words = torch.full((4, -(-70_000 // 32)), -1, dtype=torch.int32)
+    for truncation in ({"top_p": 0.9}, {"top_k": 40_000}, {"top_k": 2, "top_p": 0.99}):
+        chosen = []
+        for more in ({}, {"bad_words": ((0, 0, 1),)}):
+            params = SamplingParams(1.0, **truncation, **more)
+            rows = [SampleRow(params, [0] * 9, 1, seed) for seed in (3, 4, 5, 6)]
             chosen.append(sample(logits.clone(), ChainBatch(rows, words)))
         assert chosen[0] == chosen[1]
-        assert len(set(chosen[0])) > 50
 
 
 def test_errors_of_chained_rows_among_plain_ones_are_their_own() -> None:

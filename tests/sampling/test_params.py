@@ -56,9 +56,6 @@ def test_accepted(values: dict) -> None:
 
 
 MORE = [
-    {"top_k": 3},
-    {"top_p": 0.9},
-    {"min_p": 0.1},
     {"repetition_penalty": 1.1},
     {"presence_penalty": 0.1},
     {"frequency_penalty": -0.1},
@@ -71,7 +68,7 @@ MORE = [
     {"ignore_eos": True},
     {"logprobs": 0},
 ]
-"""Each alone asks for more than a mask and a temperature."""
+"""Each alone asks for changes of logits or for scores."""
 
 
 @pytest.mark.parametrize("values", MORE, ids=[next(iter(values)) for values in MORE])
@@ -80,9 +77,11 @@ def test_what_asks_for_the_chain_or_scores_is_not_plain(values: dict) -> None:
     assert not SamplingParams(temperature=0, **values).plain
 
 
-def test_a_temperature_and_a_seed_are_plain() -> None:
+def test_a_temperature_and_truncations_are_plain() -> None:
     assert SamplingParams().plain
     assert SamplingParams(temperature=0, seed=5, scale="masked").plain
+    assert SamplingParams(top_k=3, top_p=0.9, min_p=0.1).plain
     named = {field.name for field in fields(SamplingParams) if field.init}
     others = {name for values in MORE for name in values}
-    assert named == others | {"temperature", "seed", "scale"}, "a field that isn't looked at here"
+    plain = {"temperature", "top_k", "top_p", "min_p", "seed", "scale"}
+    assert named == others | plain, "a field that isn't looked at here"

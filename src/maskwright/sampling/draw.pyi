@@ -39,14 +39,23 @@ def draw_rows(
     logits: NDArray[np.float32],
     words: NDArray[np.int32],
     temperatures: NDArray[np.float32],
+    top_k: NDArray[np.int64],
+    top_p: NDArray[np.float64],
+    min_p: NDArray[np.float64],
     seeds: NDArray[np.uint64],
     positions: NDArray[np.uint64],
     out: NDArray[np.int64],
 ) -> None:
     """Choose a token for each row of `logits` `[rows, vocab]` among those that its mask `words`
     `[rows, words]` allows; the result, or `EMPTY` or `NOT_FINITE`, goes into `out` `[rows]`, as
-    long as `temperatures`, of which 0 takes the highest logit, `seeds` and `positions`, which are
-    below 2**32. Ties go to the lowest token id."""
+    long as `temperatures`, of which 0 takes the highest logit, `top_k`, `top_p` and `min_p`, of
+    which 0, 1 and 0 leave all tokens, `seeds`, and `positions`, which are below 2**32. Ties go to
+    the lowest token id.
+
+    Tokens are left by top-k, top-p and min-p as by the chain, in this order and of logits that are
+    scaled already; tokens as likely as the last one stay. Nothing is sorted but one bucket of a
+    histogram, the one in which the last token lies. The masses of buckets are added up, so that
+    the last bit of a sum may differ from that of sorted tokens."""
 
 def philox(key: int, counter: Sequence[int], out: NDArray[np.uint32]) -> None:
     """Write the random words of counters that follow each other from `counter`, four words of 32

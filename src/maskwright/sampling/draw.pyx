@@ -1,7 +1,10 @@
-"""The draw of one row after another; what it does for many tokens at once is in `kernels.h`."""
+"""The draw of one row after another; what it does for many tokens at once is in `kernels.h`, and
+what top-k, top-p and min-p leave is found here."""
 
 from libc.math cimport INFINITY, exp, log, log1p
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdlib cimport qsort
+from libc.string cimport memset
 
 import numpy as np
 
@@ -41,14 +44,27 @@ NOT_FINITE = -2
 # From a bound on u to one on random words, with a margin for rounding in exp(z - s).
 cdef double SLACK = 1.001 * 2.0**32
 
+# Scaled logits are counted by how far they are below the highest one: so many buckets for each unit,
+# and what is further away than all of them is in the last.
+cdef enum:
+    A_UNIT = 128
+    BUCKETS = 64 * A_UNIT
+
 
 cdef struct Row:
     const float *logits
     const int32_t *mask
     Py_ssize_t size  # tokens that have a logit and a bit
     float highest, temperature
+    double lowest  # the least scaled logit that top-k, top-p and min-p leave
     uint64_t seed
     uint32_t position
+
+
+cdef struct Scratch:
+    Py_ssize_t counts[BUCKETS]  # tokens of each bucket
+    double masses[BUCKETS]  # of these tokens together
+    float *gathered  # the scaled logits of one bucket
 
 
 cdef struct Best:
@@ -58,13 +74,17 @@ cdef struct Best:
 
 def draw_rows(
     const float[:, ::1] logits, const int32_t[:, ::1] words, const float[::1] temperatures,
+    const int64_t[::1] top_k, const double[::1] top_p, const double[::1] min_p,
     const uint64_t[::1] seeds, const uint64_t[::1] positions, int64_t[::1] out,
 ):
     cdef Py_ssize_t number, first, block, size = min(logits.shape[1], 32 * words.shape[1])
     cdef Py_ssize_t blocks = (size + BLOCK - 1) // BLOCK
     cdef int32_t[::1] peaks = np.empty(blocks, np.int32)
+    cdef float[::1] gathered = np.empty(size, np.float32)  # takes no memory before it is written
     cdef bint finite
     cdef Row row
+    cdef Scratch scratch
+    scratch.gathered = &gathered[0] if size else NULL
     with nogil:
         for number in range(logits.shape[0]):
             if not size:
@@ -86,6 +106,13 @@ def draw_rows(
             elif row.temperature == 0:
                 out[number] = _first_highest(&row, first)
             else:
+                row.lowest = -INFINITY
+                if top_k[number] > 0:
+                    row.lowest = _least_of_count(&row, &scratch, top_k[number])
+                if top_p[number] < 1:
+                    row.lowest = max(row.lowest, _least_of_mass(&row, &scratch, top_p[number]))
+                if min_p[number] > 0:
+                    row.lowest = max(row.lowest, log(min_p[number]))
                 out[number] = _draw(&row, &peaks[0], blocks, first)
 
 
@@ -108,6 +135,8 @@ cdef Py_ssize_t _draw(
     for block in range(blocks):
         if block == first or peaks[block] == NOTHING:
             continue
+        if _scaled(row, number_of(peaks[block])) < row.lowest:
+            continue
         reach = exp(_scaled(row, number_of(peaks[block])) - best.score) * SLACK
         if reach >= 0.5:
             _improve(row, block, <uint32_t>min(reach, 4294967295.0), &best)
@@ -126,6 +155,7 @@ cdef void _improve(const Row *row, Py_ssize_t block, uint32_t limit, Best *best)
     cdef uint32_t counter[4]
     cdef Py_ssize_t i, token, begin = block * BLOCK
     cdef uint32_t word
+    cdef float scaled
     cdef double score
     counter[0], counter[1], counter[2], counter[3] = <uint32_t>(begin // 4), row.position, 0, 0
     chosen.philox(row.seed, counter, BLOCK // 4, words)
@@ -134,9 +164,88 @@ cdef void _improve(const Row *row, Py_ssize_t block, uint32_t limit, Best *best)
     for i in range(min(<Py_ssize_t>BLOCK, row.size - begin)):
         word, token = words[(i & 3) * (BLOCK // 4) + (i >> 2)], begin + i
         if word <= limit and _allows(row, token):
-            score = _scaled(row, row.logits[token]) - log(-log1p(-(word + 0.5) * 2.0**-32))
+            scaled = _scaled(row, row.logits[token])
+            if scaled < row.lowest:
+                continue
+            score = scaled - log(-log1p(-(word + 0.5) * 2.0**-32))
             if score > best.score or (score == best.score and token < best.token):
                 best.score, best.token = score, token
+
+
+cdef double _least_of_count(const Row *row, Scratch *scratch, Py_ssize_t count) noexcept nogil:
+    """The scaled logit of the token that is number `count` from the highest on; -inf if there are
+    fewer."""
+    cdef Py_ssize_t bucket = 0
+    _count(row, scratch, False)
+    while bucket < BUCKETS and scratch.counts[bucket] < count:
+        count -= scratch.counts[bucket]
+        bucket += 1
+    if bucket == BUCKETS:
+        return -INFINITY
+    _gather(row, scratch, bucket)
+    return scratch.gathered[count - 1]
+
+
+cdef double _least_of_mass(const Row *row, Scratch *scratch, double share) noexcept nogil:
+    """The least scaled logit of the fewest tokens, the highest ones, that have a share of the mass
+    of all that are at least `row.lowest`."""
+    cdef Py_ssize_t bucket, at
+    cdef double wanted = 0, mass = 0
+    _count(row, scratch, True)
+    for bucket in range(BUCKETS):
+        wanted += scratch.masses[bucket]
+    wanted *= share
+    bucket = 0
+    while bucket < BUCKETS - 1 and mass + scratch.masses[bucket] < wanted:
+        mass += scratch.masses[bucket]
+        bucket += 1
+    _gather(row, scratch, bucket)
+    for at in range(1, scratch.counts[bucket]):
+        mass += exp(scratch.gathered[at - 1])
+        if mass >= wanted:
+            return scratch.gathered[at - 1]
+    return scratch.gathered[scratch.counts[bucket] - 1]
+
+
+cdef inline Py_ssize_t _bucket(float scaled) noexcept nogil:
+    cdef float at = scaled * -A_UNIT
+    return <Py_ssize_t>at if at < BUCKETS else BUCKETS - 1
+
+
+cdef void _count(const Row *row, Scratch *scratch, bint with_mass) noexcept nogil:
+    """Count the tokens that are allowed and at least `row.lowest`, and where asked for their mass,
+    by bucket."""
+    cdef Py_ssize_t token, bucket
+    cdef float scaled
+    memset(scratch.counts, 0, sizeof(scratch.counts))
+    memset(scratch.masses, 0, sizeof(scratch.masses))
+    for token in range(row.size):
+        if not _allows(row, token):
+            continue
+        scaled = _scaled(row, row.logits[token])
+        if scaled > -INFINITY and scaled >= row.lowest:
+            bucket = _bucket(scaled)
+            scratch.counts[bucket] += 1
+            if with_mass:
+                scratch.masses[bucket] += exp(scaled)
+
+
+cdef void _gather(const Row *row, Scratch *scratch, Py_ssize_t bucket) noexcept nogil:
+    """Collect the scaled logits of a bucket, the highest first."""
+    cdef Py_ssize_t token, found = 0
+    cdef float scaled
+    for token in range(row.size):
+        if _allows(row, token):
+            scaled = _scaled(row, row.logits[token])
+            if scaled > -INFINITY and scaled >= row.lowest and _bucket(scaled) == bucket:
+                scratch.gathered[found] = scaled
+                found += 1
+    qsort(scratch.gathered, found, sizeof(float), _descending)
+
+
+cdef int _descending(const void *one, const void *other) noexcept nogil:
+    cdef float a = (<const float *>one)[0], b = (<const float *>other)[0]
+    return (a < b) - (a > b)
 
 
 cdef Py_ssize_t _first_highest(const Row *row, Py_ssize_t first) noexcept nogil:

@@ -58,7 +58,8 @@ class SamplingParams:
     logprobs: int | None = None
     scale: Scale = "raw"
     plain: bool = field(init=False, repr=False, compare=False)
-    """Whether the request needs nothing but a temperature: no logits processor and no scores."""
+    """Whether the request needs nothing but a temperature, top-k, top-p and min-p: no changes of
+    logits and no scores."""
 
     def __post_init__(self) -> None:
         _number("temperature", self.temperature, 0.0, 100.0)
@@ -96,10 +97,7 @@ class SamplingParams:
             for token in word:
                 _integer("bad_words", token, 0, 2**31)
         more = (
-            self.top_k
-            or self.top_p < 1.0
-            or self.min_p
-            or self.repetition_penalty != 1.0
+            self.repetition_penalty != 1.0
             or self.presence_penalty
             or self.frequency_penalty
             or self.logit_bias

@@ -1,5 +1,5 @@
-"""Samples one token for each row. Rows that ask for more than a mask and a temperature go through
-the chain of logits processors first; then all rows are drawn together (`draw.py`)."""
+"""Samples one token for each row. Rows that ask for changes of logits or for scores go through the
+chain of logits processors first; then all rows are drawn together (`draw`)."""
 
 from __future__ import annotations
 
@@ -46,6 +46,9 @@ def sample_on_host(logits: Tensor, batch: ChainBatch) -> list[int | GenerationEr
         values,
         batch.words.numpy(),
         np.array([_left_to_divide(row) for row in rows], np.float32),
+        np.array([row.params.top_k if row.params.plain else 0 for row in rows], np.int64),
+        np.array([row.params.top_p if row.params.plain else 1.0 for row in rows]),
+        np.array([row.params.min_p if row.params.plain else 0.0 for row in rows]),
         np.array([row.seed for row in rows], np.uint64),
         np.array([len(row.tokens) for row in rows], np.uint64),
         chosen,

@@ -1,0 +1,173 @@
+"""What the host does for each row of a step, where the forward costs nothing.
+
+    python benchmarks/step_cost.py [--vocabularies 4000,131072] [--running 1,16,64,256]
+        [--cases greedy,temperature,top-p,schema] [--steps 60] [--save]
+
+A model's forward is replaced by logits that were drawn before, so that a step is what the engine
+does around it: plan, sampling, and what follows each token. As many requests as are `running` are
+in their decode phase from the first measured step to the last. `schema` asks for an array of
+strings at temperature 1, whose states are known by then, through a grammar process as in a server.
+
+`engine us` is the processor time of the engine's thread, and `host us` that of all threads of the
+process, for each row of a step; both without the forward. `step us` is the time from one step to
+the next.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import torch
+from torch import Tensor
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.peers.engine_subjects import SUBJECTS
+from benchmarks.report import Report, some_of
+from maskwright.cli.process.environment import prepare_environment
+from maskwright.engine import Engine, EngineConfig, Request
+from maskwright.engine.schedule.plan import StepPlan
+from maskwright.mask import compile_json_schema
+from maskwright.models import LoadedModel
+from maskwright.processes import Build, FollowedGrammar, GrammarProcesses
+from maskwright.sampling import SamplingParams
+from maskwright.vocab import Vocabulary
+
+CASES: Final = {
+    "greedy": SamplingParams(temperature=0.0),
+    "temperature": SamplingParams(temperature=1.0),
+    "top-p": SamplingParams(temperature=1.0, top_p=0.9),
+    "schema": SamplingParams(temperature=1.0),
+}
+SCHEMA: Final = {"type": "array", "items": {"type": "string"}}
+MODELS: Final = {"4000": "demo", "131072": "random-131072"}
+"""The model whose vocabulary it is, of which nothing else is used."""
+ROWS: Final = 64
+"""Different rows of logits; the steps take them in turn."""
+NEVER: Final = -60.0
+"""The logit of tokens that would end a text."""
+WARM_UP: Final = 40
+"""Steps before those that are measured."""
+
+
+class Moment(NamedTuple):
+    """What has been spent so far, taken in the engine's thread: seconds, and counts of the
+    engine."""
+
+    wall: float
+    thread: float
+    process: float
+    forward: float
+    steps: int
+    sampled: int
+
+
+class FreeForward:
+    """Takes the place of a model's forward in one engine."""
+
+    def __init__(self, engine: Engine, vocab: Vocabulary) -> None:
+        generator = torch.Generator().manual_seed(0)
+        width = engine.loaded.decoder.vocab_size
+        self._rows = torch.randn(ROWS, width, generator=generator)
+        ends = [*vocab.eos, *(at for at, data in enumerate(vocab.tokens) if data and b"]" in data)]
+        self._rows[:, ends] = NEVER
+        self.seconds = 0.0
+        """Processor time spent here so far."""
+        self._engine = engine
+        engine._runner.forward = self  # type: ignore[method-assign,assignment]
+
+    def __call__(self, plan: StepPlan) -> Tensor:
+        """Return logits float32 `[rows, vocab]` that may be overwritten."""
+        begun = time.thread_time()
+        rows = sum(chunk.rows for chunk in plan.chunks)
+        found = self._rows[torch.arange(rows) % ROWS]
+        self.seconds += time.thread_time() - begun
+        return found
+
+    def now(self) -> Moment:
+        """The present moment, taken between two steps."""
+        return self._engine.call(self._now).result()
+
+    def _now(self) -> Moment:
+        stats = self._engine.stats()
+        clocks = (time.perf_counter(), time.thread_time(), time.process_time())
+        return Moment(*clocks, self.seconds, stats.steps, stats.sampled_tokens)
+
+
+def measure(
+    loaded: LoadedModel, grammar: FollowedGrammar | None, case: str, running: int, steps: int
+) -> dict[str, float]:
+    """Run as many requests, and measure some steps of their decode phase."""
+    prompts = [[5 + number % 97, 6 + number // 97] for number in range(running)]
+    config = EngineConfig(max_running=running, kv_bytes=1 << 30)
+    with Engine(loaded, config) as engine:
+        forward = FreeForward(engine, loaded.vocab)
+        requests = [Request(prompt, CASES[case], 1_000, grammar=grammar) for prompt in prompts]
+        generations = [engine.submit(request) for request in requests]
+        while (begin := forward.now()).sampled < WARM_UP * running:
+            time.sleep(0.002)
+        while (end := forward.now()).steps < begin.steps + steps:
+            time.sleep(0.02)
+        for generation in generations:
+            generation.cancel()
+    rows, spent = end.sampled - begin.sampled, end.forward - begin.forward
+    return {
+        "rows a step": rows / (end.steps - begin.steps),
+        "engine us": 1e6 * (end.thread - begin.thread - spent) / rows,
+        "host us": 1e6 * (end.process - begin.process - spent) / rows,
+        "step us": 1e6 * (end.wall - begin.wall - spent) / (end.steps - begin.steps),
+    }
+
+
+def main() -> None:
+    """Measure and print."""
+    prepare_environment()
+    options = parse_options()
+    torch.set_num_threads(1)
+    report = Report("step_cost", ("torch", "numpy"))
+    for name in options.vocabularies:
+        loaded = SUBJECTS[MODELS[name]]().loaded
+        with ExitStack() as closing:
+            processes = GrammarProcesses(loaded.vocab)
+            closing.callback(processes.close)
+            for case in options.cases:
+                grammar = None
+                if case == "schema":
+                    grammar = followed(processes)
+                    measure(loaded, grammar, case, 16, 4 * options.steps)  # learns the states
+                for running in options.running:
+                    found = measure(loaded, grammar, case, running, options.steps)
+                    report.add(f"{running} running", vocabulary=int(name), sampled=case, **found)
+    report.finish(save=options.save)
+
+
+def followed(processes: GrammarProcesses) -> FollowedGrammar:
+    """The grammar of the case `schema`, in a grammar process."""
+    return processes.compile(Build(compile_json_schema, (SCHEMA,), {})).result()
+
+
+def parse_options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--vocabularies", type=some_of(MODELS), default=list(MODELS))
+    parser.add_argument("--cases", type=some_of(CASES), default=list(CASES))
+    parser.add_argument(
+        "--running",
+        type=lambda text: [int(each) for each in text.split(",")],
+        default=[1, 16, 64, 256],
+        help="requests in a step, with commas; default: 1,16,64,256",
+    )
+    parser.add_argument("--steps", type=int, default=60, help="steps that are measured")
+    parser.add_argument("--save", action="store_true", help="append the rows to results/")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
