@@ -163,6 +163,14 @@ def test_successors_are_each_configuration_with_its_first_token(source: Any, tex
         (WORDS, b"[", 1, {b'"', b'"a', b'",', b'"]'}),
         (WORDS, b"[", 99, set()),
         (WORDS, b'["a"', 0, {b","}),
+        # of a run of characters, whose part of the mask is precomputed
+        (
+            "[a-z]*,12",
+            b"",
+            2,
+            {token for token in VOCAB.tokens if token.isalpha() and token.islower()},
+        ),
+        ("[a-z]*,12", b"", 3, set()),
     ],
 )
 def test_tokens_after_which_more_may_be_needed(

@@ -188,7 +188,10 @@ class Walker:
         text, by upper bounds. With a negative budget, or where not every byte is a token: all."""
         with self.recognizer:
             limit = max(budget, UNMEASURED) if self.tables.has_every_byte else UNMEASURED
-            whole = limit == UNMEASURED or self._precomputed_bound(here)[0] > budget
+            whole = limit == UNMEASURED
+            if not whole:
+                bound, must_walk = self._precomputed_bound(here)
+                whole = must_walk or bound > budget
             return self._listed(here, whole=whole, limit=limit)
 
     def bound(self, here: Configuration) -> int:

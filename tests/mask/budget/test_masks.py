@@ -269,3 +269,44 @@ def test_a_large_bound_on_length_is_no_end_of_a_pattern(
     assert allowed(matcher, budget=rest)
     with pytest.raises(BudgetError):
         allowed(matcher, budget=rest - 1)
+
+
+RUNS = [
+    "[a-z]*12",
+    "[a-z]*X12345",
+    "[^,]*,",
+    "( [a-z]+)+!1",
+    "[^<]*</t>So",
+    "[ab]*12",
+    "a[^b]{0,3}bc",
+]
+
+
+@pytest.mark.parametrize("pattern", RUNS)
+@pytest.mark.parametrize("remembered", [True, False])
+def test_masks_within_budgets_in_runs_of_characters(
+    pattern: str, remembered: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A token is allowed if and only if the text can be completed after it, whatever the budget;
+    if there is none, the budget is refused."""
+    if not remembered:
+        monkeypatch.setattr(BudgetMasks, "_masks_by_budget", lambda *_: None)
+    limits = Limits(work=next(_works))
+    matcher = compile_regex(pattern, EVERY_BYTE, limits=limits).matcher()
+    for _ in range(4):
+        needs: dict[int, int] = {}
+        for token in allowed(matcher) - {EVERY_BYTE.size - 1}:
+            twin = matcher.fork()
+            assert twin.accept(token)
+            needs[token] = twin.min_tokens
+        for budget in range(1, 2 + max(needs.values(), default=0)):
+            expected = {token for token, need in needs.items() if need < budget}
+            if matcher.accepting:
+                expected.add(EVERY_BYTE.size - 1)
+            if expected:
+                assert allowed(matcher, budget) == expected
+            else:
+                with pytest.raises(BudgetError):
+                    allowed(matcher, budget)
+        token = max(needs, key=lambda each: (needs[each], each in b"abz ", -each))
+        assert matcher.accept(token)
