@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, decoders, models, normalizers
 from transformers import PreTrainedTokenizerFast
@@ -404,3 +404,15 @@ def test_a_token_that_is_no_text_is_never_taken_for_a_special_one() -> None:
     assert allowed(grammar.matcher()) == {tool}
     for token in (0xFF, *range(301, 304)):
         assert not grammar.matcher().accept(token)
+
+
+@pytest.mark.parametrize("signs", [b'"', b",:", b"x", b"\xff", b""])
+@settings(max_examples=50, deadline=None)
+@given(tokens=st.lists(st.binary(max_size=4) | st.sampled_from([b"", b'a"', b',"', b":"])))
+def test_the_tokens_that_hold_a_byte(signs: bytes, tokens: list[bytes]) -> None:
+    vocabulary = Vocabulary([b"", *tokens, b"a", b'",:'], special=[len(tokens) + 2])
+    assert vocabulary.with_bytes(signs) == [
+        token_id
+        for token_id, token in enumerate(vocabulary.tokens)
+        if any(sign in token for sign in signs)
+    ]

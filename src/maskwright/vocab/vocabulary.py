@@ -173,6 +173,16 @@ class Vocabulary:
             for text, token_id in special.pieces(data)
         )
 
+    def with_bytes(self, signs: bytes) -> list[int]:
+        """The ids of the tokens that hold any of these bytes, ascending; special ids hold none."""
+        ends = np.cumsum(np.fromiter(map(len, self.tokens), np.int64, self.size))
+        is_sign = np.zeros(256, np.bool_)
+        is_sign[list(signs)] = True
+        places = np.flatnonzero(is_sign[np.frombuffer(b"".join(self.tokens), np.uint8)])
+        found = np.zeros(self.size, np.bool_)
+        found[np.searchsorted(ends, places, side="right")] = True
+        return np.flatnonzero(found).tolist()
+
     @cached_property
     def trie(self) -> Trie:
         """All tokens that the machine can read, as a trie."""

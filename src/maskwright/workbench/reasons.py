@@ -11,16 +11,14 @@ import copy
 import json
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from maskwright.errors import InputError, LimitError
 from maskwright.grammar.schema.drafts import KEYWORDS
 from maskwright.grammar.schema.tree import Json
 from maskwright.vocab import Vocabulary
 from maskwright.workbench.pointer import pointer_of, reference_tokens
-
-if TYPE_CHECKING:  # it compiles tools, which few texts are
-    from maskwright.workbench.schema.variants import Variants
+from maskwright.workbench.schema.variants import Variants
 
 MOST_VARIANTS: Final = 100
 """Schemas that are compiled in search of reasons."""

@@ -127,7 +127,8 @@ class StringRows:
         self._stays = kept["stays"] == 1
         self._lengths = kept["lengths"]
         self._longest = int(self._lengths[self._stays].max(initial=0))
-        quoting = [at for at, token in enumerate(vocabulary.spellings) if b'"' in token]
+        # Without those that no text can contain.
+        quoting = [at for at in vocabulary.with_bytes(b'"') if vocabulary.spellings[at]]
         self.leaving = Trie.build(vocabulary.spellings, quoting)
         """All tokens that may pass a closing quote; they are in no ready row."""
         marks = np.zeros(vocabulary.size, np.bool_)

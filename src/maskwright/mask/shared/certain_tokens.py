@@ -11,7 +11,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Final
 
-from maskwright.mask.walk.ends import uncertain
+from maskwright.mask.walk.ends import SEPARATORS, uncertain
 from maskwright.vocab import Vocabulary
 from maskwright.vocab.spellings import Spellings
 from maskwright.vocab.trie import SiblingTrie
@@ -22,7 +22,9 @@ class CertainTokens:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
-        self.uncertain: Final = uncertain(vocabulary.tokens)
+        self.uncertain: Final = uncertain(
+            [vocabulary.tokens[token_id] for token_id in vocabulary.with_bytes(SEPARATORS)]
+        )
 
     def price(self, data: bytes) -> int:
         """An upper bound on the tokens that any suffix of `data` needs, at most its number of

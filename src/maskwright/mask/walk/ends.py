@@ -21,6 +21,8 @@ _MEMBER: Final = re.compile(rb'[ \t\n\r]*,[ \t\n\r]*"(?:[^"\\]|\\.)*"[ \t\n\r]*:
 _TWO_ENDS: Final = re.compile(rb'[",:\]}].*[",:\]}]|[,:].*[^ \t\n\r][ \t\n\r]', re.DOTALL)
 """What a token has that ends two names or items: a sign for each, or whitespace after a scalar."""
 _STRUCTURE: Final = re.compile(rb'[\[\]{},]|"(?:[^"\\]|\\.)*(?:"|\Z)', re.DOTALL)
+SEPARATORS: Final = b",:"
+"""What a token has that ends one name or item and goes on to the next."""
 _SPACES: Final = b" \t\n\r"
 _SIGNS: Final = b" \t\n\r,:[]{}"
 
@@ -36,8 +38,9 @@ def pieces(data: bytes, before: bytes, *, repeats: bool) -> tuple[bytes, ...]:
 
 
 def uncertain(tokens: Iterable[bytes]) -> frozenset[bytes]:
-    """Those of the tokens that are cut after some texts, where no item has to be repeated."""
-    divided = (token for token in tokens if b"," in token or b":" in token)
+    """Those of the tokens that are cut after some texts, where no item has to be repeated. A token
+    without `SEPARATORS` is none of them."""
+    divided = (token for token in tokens if not frozenset(SEPARATORS).isdisjoint(token))
     return frozenset(
         token
         for token in divided

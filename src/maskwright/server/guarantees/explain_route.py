@@ -29,7 +29,8 @@ from maskwright.server.request.explain_request import (
 )
 from maskwright.vocab import Vocabulary
 from maskwright.workbench.explanation import ExplainedText, explained
-from maskwright.workbench.schema.variants import SchemaVariants, ToolVariants, Variants
+from maskwright.workbench.schema.tool_variants import ToolVariants
+from maskwright.workbench.schema.variants import SchemaVariants, Variants
 
 _HERE: Final = dataclasses.replace(DEFAULT_LIMITS, work=1 << 60, seconds=10.0)
 """The limits of an explanation without grammar processes; those of its parts hold besides."""

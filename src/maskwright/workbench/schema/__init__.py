@@ -9,5 +9,6 @@
 - `required_lint`: Finds required properties that aren't listed.
 - `solved_parts`: Whether values match the parts of a schema.
 - `string_lint`: Patterns that say less than they seem to, and values that models rarely write.
+- `tool_variants`: The parameters of tools, and tools compiled with changed ones.
 - `variants`: The schemas of a shape, and the shape compiled with changed ones.
 """
