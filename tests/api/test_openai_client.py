@@ -174,7 +174,7 @@ def test_models(client: openai.OpenAI) -> None:
 
 
 REFUSALS: list[tuple[dict[str, Any], str, str]] = [
-    ({"temperature": 3}, "temperature", "from 0 to 2"),
+    ({"temperature": 101}, "temperature", "from 0 to 100"),
     ({"messages": []}, "messages", "at least one message"),
     ({"messages": [{"role": "user", "content": "x" * 40_000}]}, "messages", "context"),
     ({"response_format": shaped({"type": "str"})}, "response_format.json_schema.schema", "/type"),

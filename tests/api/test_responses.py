@@ -245,7 +245,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ({"max_tokens": 5}, "max_tokens", "max_output_tokens"),
     ({"response_format": {"type": "json_object"}}, "response_format", "text.format"),
     ({"n": 2}, "n", "not supported"),
-    ({"temperature": 3}, "temperature", "from 0 to 2"),
+    ({"temperature": 101}, "temperature", "from 0 to 100"),
     ({"input": "x" * 40_000}, "input", "context"),
 ]
 

@@ -131,7 +131,7 @@ def _texts(content: object) -> Iterator[str]:
     elif isinstance(content, list):
         for part in cast(list[object], content):
             match part:
-                case {"text": str(text)}:
+                case str(text) | {"text": str(text)}:
                     yield text.strip()
                 case _:
                     pass

@@ -94,7 +94,7 @@ ASKED: list[tuple[str, dict[str, Any], str, str]] = [
 NAMES = [f"{path} {', '.join(body)}" for path, body, _, _ in ASKED]
 REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("/chat/completions", {"messages": [], "model": MODEL}),
-    ("/completions", {"prompt": TEXT, "temperature": 9}),
+    ("/completions", {"prompt": TEXT, "temperature": 101}),
     ("/responses", {"input": TEXT, "previous_response_id": "x"}),
     ("/nowhere", {}),
 ]

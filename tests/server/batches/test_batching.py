@@ -63,7 +63,7 @@ def ended(http: httpx.Client, id: str) -> Any:
 def test_requests_are_answered_as_if_they_were_sent(
     http: httpx.Client, engine: ScriptedEngine
 ) -> None:
-    file = stored(http, request("a"), request("b", temperature=9), request("c", n=2))
+    file = stored(http, request("a"), request("b", temperature=101), request("c", n=2))
     batch = ended(http, made(http, file, metadata={"k": "v"}).json()["id"])
     assert batch["status"] == "completed"
     assert batch["metadata"] == {"k": "v"}
