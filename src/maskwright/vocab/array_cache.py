@@ -16,8 +16,8 @@ import os
 import re
 import tempfile
 from collections.abc import Callable, Mapping
+from functools import cache
 from hashlib import sha256
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final
 
@@ -117,7 +117,11 @@ def _laid_out(arrays: Arrays) -> bytes:
     return b"".join(parts)
 
 
+@cache
 def _version() -> str:
+    # Only here, because it imports what reads the headers of electronic mail.
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415
+
     try:
         return version("maskwright")
     except PackageNotFoundError:  # a checkout that is not installed
