@@ -4,7 +4,6 @@ before this module is imported."""
 from __future__ import annotations
 
 import logging
-import os
 import socket
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -19,6 +18,7 @@ from maskwright.cli.output.progress import progress
 from maskwright.cli.process.bounded_http import BoundedHttp
 from maskwright.cli.process.collector import collecting
 from maskwright.cli.process.draining import DrainingServer
+from maskwright.cli.process.environment import set_defaults
 from maskwright.cli.process.logs import set_up_logs
 from maskwright.cli.process.security import TlsFiles
 from maskwright.cli.serving.settings import ChosenModel, GrammarWork, WebSettings
@@ -47,7 +47,7 @@ def start(
     """Serve at a bound socket until a signal ends it. The sinks of traces are closed at the end."""
     set_up_logs(web.log_format, web.log_level)
     if web.log_format == "json":  # no bars of libraries, which are imported from here on
-        os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"
+        set_defaults({"HF_HUB_DISABLE_PROGRESS_BARS": "1"})
     with ExitStack() as closing:
         for sink in web.sinks:
             closing.callback(sink.close)
