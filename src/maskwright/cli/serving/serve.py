@@ -6,7 +6,6 @@ import socket
 import sys
 from pathlib import Path
 
-from maskwright.cli.fleet.ray_cluster import is_joined, resources_of
 from maskwright.cli.fleet.roles import roles_of
 from maskwright.cli.options import USER_CACHE, cache_folder
 from maskwright.cli.process.listening import listen
@@ -195,7 +194,11 @@ def _options(
 ) -> list[str]:
     """The options of each replica."""
     check_replicated(tls, folder)
-    sharing = 1 if ray and is_joined() else len(roles)
+    sharing = len(roles)
+    if ray:
+        from maskwright.cli.fleet.ray_cluster import is_joined  # noqa: PLC0415 - imports asyncio
+
+        sharing = 1 if is_joined() else sharing
     return replica_options(sys.argv[2:], sharing, memory_fraction)
 
 
@@ -210,7 +213,11 @@ def _replicate(
 ) -> None:
     """Serve with several replicas: with `ray` on its cluster. `computed`: the device and the
     threads of each. `config`: that of each replica, in part that of the router."""
-    resources = resources_of(*computed) if ray else None
+    resources = None
+    if ray:
+        from maskwright.cli.fleet.ray_cluster import resources_of  # noqa: PLC0415 - as above
+
+        resources = resources_of(*computed)
     from maskwright.cli.fleet.replicas import (  # noqa: PLC0415 - imports a server
         ReplicatedService,
     )
