@@ -11,7 +11,10 @@ from tests.clients.cases import ABSENT, MODEL
 langchain_openai: Any = pytest.importorskip("langchain_openai", reason=ABSENT)
 standard: Any = pytest.importorskip("langchain_tests.integration_tests", reason=ABSENT)
 
-KNOWLEDGE = {"test_unicode_tool_call_integration": "an argument has to be a name in Chinese"}
+KNOWLEDGE = {
+    "test_unicode_tool_call_integration": "an argument has to be a name in Chinese",
+    "test_agent_loop": "a tool has to be called unasked whose schema begins with its properties",
+}
 """Tests that a model of three million parameters fails, and what they ask of it."""
 
 
