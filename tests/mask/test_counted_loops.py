@@ -156,6 +156,8 @@ RECURSIVE = {
         grammar/formats/idna.py: _fewest_octets _label _moves
         grammar/number/digits.py: Magnitudes._fraction Magnitudes._fraction_moves
         grammar/number/digits.py: Magnitudes._integer Magnitudes._integer_moves
+        grammar/number/plain.py: PlainMagnitudes._fraction PlainMagnitudes._fraction_moves
+        grammar/number/plain.py: PlainMagnitudes._integer PlainMagnitudes._integer_moves
         grammar/tags/free_text.py: _FreeText._after _FreeText._moves _FreeText.at
         grammar/tools/python_literals.py: _escapes _inside _moves
         grammar/tools/custom_input.py: escaped _moves
@@ -194,9 +196,10 @@ RECURSIVE = {
         grammar/rules/fold.py: _Folding.fold _Folding.rule
         grammar/shape/disjoint.py: _outline_of outline
         grammar/shape/strings.py: StringLanguages._satisfying StringLanguages.language
-        grammar/tools/python_arguments.py: PythonArguments._container PythonArguments._dict
-        grammar/tools/python_arguments.py: PythonArguments._list PythonArguments._members
-        grammar/tools/python_arguments.py: PythonArguments._rest PythonArguments._value
+        grammar/tools/cohere_values.py: CohereValues._dicts CohereValues._element
+        grammar/tools/cohere_values.py: CohereValues._item CohereValues._lists CohereValues._member
+        grammar/tools/python_arguments.py: PythonArguments._containers PythonArguments._item
+        grammar/tools/python_arguments.py: PythonArguments._value
         automaton/rules/builder.py: NetworkBuilder._node NetworkBuilder._repeat _is_nullable
         automaton/rules/item_sets.py: _Returns._shared _Returns.of
     """,
