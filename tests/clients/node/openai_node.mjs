@@ -58,11 +58,11 @@ test("the events of a response come in order", async () => {
 });
 
 test("an error has its message, its code and its place", async () => {
-  const asked = client.chat.completions.create({ model, messages, temperature: 3 });
+  const asked = client.chat.completions.create({ model, messages, temperature: 101 });
   await assert.rejects(asked, (error) => {
     assert.ok(error instanceof OpenAI.BadRequestError);
     assert.equal(error.param, "temperature");
-    assert.match(error.message, /temperature must be a number from 0 to 2/);
+    assert.match(error.message, /temperature must be a number from 0 to 100/);
     return true;
   });
 });

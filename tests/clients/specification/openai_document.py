@@ -3,8 +3,9 @@
 llama-stack's source archive contains the document (version 2.3.0, MIT), so it is taken from there.
 It differs from what OpenAI's service answers, as the document's own examples show: optional members
 may be null. In addition it leaves out custom tools in streams, nulls in streams of completions, and
-that a file's content has its own media type; what it says of a stream is meant of the data of each
-event, not of the event as a whole (test_schemathesis_openai.py reads streams so).
+that a file's content has its own media type; it bounds the temperature that a response repeats by
+2, where this server takes up to 100; what it says of a stream is meant of the data of each event,
+not of the event as a whole (test_schemathesis_openai.py reads streams so).
 `requested` is the document with these corrections.
 """
 
@@ -107,6 +108,8 @@ def _correct(schemas: dict[str, Any]) -> None:
     scores = choice["logprobs"]["anyOf"][0]["properties"]
     for name in ("token_logprobs", "top_logprobs"):
         scores[name]["items"]["nullable"] = True
+    [temperature, _] = schemas["ModelResponseProperties"]["properties"]["temperature"]["anyOf"]
+    temperature["maximum"] = 100
     call = schemas["ChatCompletionMessageToolCallChunk"]["properties"]
     call["type"]["enum"].append("custom")
 

@@ -92,6 +92,21 @@ def test_a_text_document_is_read_with_its_title() -> None:
 
 
 @pytest.mark.parametrize(
+    ("source", "place"),
+    [
+        ({"type": "text", "data": "12", "media_type": {}}, "media_type"),
+        ({"type": "text"}, "data"),
+        ({"type": "base64", "data": "MTI="}, "type"),
+    ],
+    ids=["type of data", "no data", "no text"],
+)
+def test_documents_that_are_no_text_are_refused(source: dict[str, Any], place: str) -> None:
+    block = {"type": "document", "source": source}
+    error = refused(messages=[{"role": "user", "content": [block]}])
+    assert error.param == f"messages[0].content[0].source.{place}"
+
+
+@pytest.mark.parametrize(
     ("last", "continues"),
     [
         ({"role": "assistant", "content": "The answer is"}, True),

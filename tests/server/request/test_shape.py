@@ -167,6 +167,10 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ),
     ({"structured_outputs": {"disable_any_whitespace": True}}, "structured_outputs"),
     ({"structural_tag": 5}, "structural_tag"),
+    (
+        {"response_format": {"type": "structural_tag", "structures": None}},
+        "response_format.format",
+    ),
     ({"regex": "a", "guided_regex": "b"}, "regex"),
     (
         {"response_format": {"type": "regex", "regex": "a+", "pattern": "b"}},

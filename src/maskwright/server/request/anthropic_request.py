@@ -339,6 +339,7 @@ def _document(block: Fields) -> str:
     text = source.string("data")
     if text is None:
         raise missing(source.at("data"))
+    source.string("media_type")  # which is that of plain text
     titles = (block.string("title"), block.string("context"))
     return "\n".join([*(title for title in titles if title), text])
 

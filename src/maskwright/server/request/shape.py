@@ -182,6 +182,8 @@ def _format(fields: Fields) -> Shape:
             fields.only("type", "grammar", "syntax")
             return GrammarShape(_text(fields, "grammar"), _syntax(fields), fields.at("grammar"))
         case "structural_tag":
+            if not (fields.has("format") or fields.has("structures")):
+                raise missing(fields.at("format"))
             return TagShape(_compact(fields.values), fields.place)
         case other:
             raise InputError(
