@@ -35,9 +35,9 @@ APART: dict[str, tuple[str, dict, str]] = {
         {**SMALL, "num_attention_heads": 4, "alibi": True, **ENDS},
         "no attention backend",
     ),
-    "gptj": (
-        "GPTJ",
-        {"vocab_size": 97, "n_embd": 32, "n_layer": 2, "n_head": 4, "rotary_dim": 4, **ENDS},
+    "mpt": (
+        "Mpt",
+        {"vocab_size": 97, "d_model": 32, "n_layers": 2, "n_heads": 4, **ENDS},
         "no attention backend",
     ),
     "mamba2": (

@@ -14,8 +14,7 @@ from maskwright.processes import GrammarProcesses
 from maskwright.server import create_app
 from maskwright.server.guarantees import explain_route
 from maskwright.server.request.explain_request import MOST_BYTES
-from maskwright.vocab import Vocabulary
-from tests.processes.misbehaving import slow
+from tests.processes.misbehaving import explain_slowly
 from tests.server.scripted import ByteModel, Client, Script, ScriptedEngine
 
 SCHEMA = {"type": "object", "properties": {"a": {"enum": [1, 2]}}, "required": ["a"]}
@@ -166,16 +165,11 @@ def test_errors_name_their_field(
         assert (error["param"], error["code"]) == (param, code)
 
 
-def _slow(*given: object) -> Any:
-    """Explain after more time than there is."""
-    return slow(60.0, "a", cast(Vocabulary, given[-1]))
-
-
 def test_a_shape_that_takes_too_long_is_refused(
     engine_with_processes: tuple[ScriptedEngine, GrammarProcesses],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(explain_route, "explained", _slow)
+    monkeypatch.setattr(explain_route, "explained", explain_slowly)
     response = explain(*engine_with_processes, guided_regex="a", text="")
     assert response.status_code == 400
     error = response.json()["error"]
