@@ -42,6 +42,7 @@ READERS: Final[dict[str, KeywordReader]] = {
 }
 """The reader of each keyword that asserts something in some draft."""
 
+_NO_REMARK: Final = Remark("")
 MANY_NEGATED: Final = 8
 """Options of unions from which on a `not` may multiply them."""
 
@@ -118,10 +119,10 @@ def _assertions(source: SchemaObject) -> list[Assertion]:
     before = len(enforced)
     try:
         for keyword, setting in source.value.items():
-            remark = Remark("")
             known = keyword in keywords or (
                 keyword == "additionalItems" and _goes_with_array(source)
             )
+            remark = _NO_REMARK
             if known and not (hidden and keyword != "$ref"):
                 place = f"{pointer}/{keyword}"
                 asserted = READERS[keyword](source, setting, place)
