@@ -65,6 +65,7 @@ def test_records_are_comments_that_can_be_read_back() -> None:
     [
         {"key": 5},
         {"created": None},
+        {"created": True},
         {"seeds": ["1"]},
         {"seeds": [-1]},
         {"deltas": [[0, False]]},
@@ -75,7 +76,9 @@ def test_records_are_comments_that_can_be_read_back() -> None:
         {"deltas": [[0, False, -1, 2]]},
         {"deltas": [[0, False, "1", 2]]},
         {"deltas": "no"},
+        {"deltas": [[False, False, None, 2]]},
         {"events": "no"},
+        {"events": False},
     ],
 )
 def test_anything_else_is_refused(changes: dict[str, object]) -> None:

@@ -149,7 +149,7 @@ def parse_continuation(value: object) -> StreamBeginning:
             "seeds": list(seeds),
             "deltas": list(deltas),
             "events": int(events),
-        }:
+        } if bool not in (type(created), type(events)):  # which is an int to `match`
             told = tuple(_delta(one) for one in cast(list[object], deltas))
             numbers = _integers(cast(list[object], seeds))
             return StreamBeginning(Naming(key, created), numbers, told, events)
@@ -159,7 +159,7 @@ def parse_continuation(value: object) -> StreamBeginning:
 
 def _delta(value: object) -> ToldDelta:
     match value:
-        case [int(index), bool(ends), at, *tokens] if index >= 0:
+        case [int(index), bool(ends), at, *tokens] if index >= 0 and type(index) is int:
             [shortened_at] = [None] if at is None else _integers([at])
             return ToldDelta(index, _integers(cast(list[object], tokens)), ends, shortened_at)
         case _:
