@@ -1,10 +1,11 @@
 """From logits to a token: parameters, the ordered chain, positional randomness, the draw.
 
 To add a processor, write it in `chain`, place it in `ORDER` (`kernels/sample_inputs.py`), and give
-`params.SamplingParams` its field. Include the field in `plain`, or rows that set it skip the chain,
-and write the kernel's part of it in `kernels/` and `device_rows`. The field of a processor
-that forbids tokens belongs into `SamplingParams.forbids`, or forced text is written without asking
-it, and one that holds token ids into `SamplingParams.tokens`.
+`params.SamplingParams` its field. Include the field in `plain`, or rows that set it skip the chain:
+only top-k, top-p and min-p are left out there, because `draw` does them too. Write the kernel's
+part of it in `kernels/` and `device_rows`. The field of a processor that forbids tokens belongs
+into `SamplingParams.forbids`, or forced text is written without asking it, and one that holds token
+ids into `SamplingParams.tokens`.
 
 - `chain`: The ordered chain of logits processors.
 - `device_draw`: The draws of a step on a device, and the scores of rows that ask for them.
