@@ -40,6 +40,7 @@ and one to the tables in `tests/grammar/schema/`. For users, add a row to docs/j
 - `options`: The names of what may be chosen in compiling a schema.
 - `parse`: `parse_schema`: from a document to the tree and the report.
 - `places`: Where in a document the schema of a part of a value stands.
+- `recent`: Documents that were parsed lately, which are not parsed again.
 - `references`: Where references lead.
 - `registry`: Where references lead that are more than pointers from the root.
 - `remarks`: What demands less than its author is likely to think, and the way out.

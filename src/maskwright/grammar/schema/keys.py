@@ -18,7 +18,7 @@ from maskwright.grammar.schema.vocabularies import SchemaDialect
 _LARGE: Final = 100_000
 """The size in bytes from which on only the whole document has a key, not each schema in it: a key
 copies the text once more for each level of nesting."""
-_PLAIN: Final = 2
+PLAIN: Final = 2
 """The version of `marshal`'s format in which equal values have equal bytes, whether or not they are
 one object."""
 _DRAFTS: Final = {draft: draft.name.encode() + b":" for draft in Draft}
@@ -37,7 +37,7 @@ class SchemaKeys:
         if not isinstance(document, dict):
             return None
         try:
-            return cls(document, marshal.dumps(document, _PLAIN))
+            return cls(document, marshal.dumps(document, PLAIN))
         except ValueError:
             return None
 
@@ -55,5 +55,5 @@ class SchemaKeys:
             return kind + self.text
         if len(self.text) > _LARGE:
             return None
-        text = marshal.dumps(schema, _PLAIN)
+        text = marshal.dumps(schema, PLAIN)
         return None if b"$" in text else kind + text

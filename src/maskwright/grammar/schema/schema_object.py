@@ -41,7 +41,7 @@ class ParseOptions:
     """
 
     draft: Draft = DEFAULT_DRAFT
-    documents: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    documents: Mapping[str, Json] = field(default_factory=dict[str, Json], hash=False)
     enforce_formats: bool = True
     plain_integers: bool = False
     closed: bool = False

@@ -26,7 +26,8 @@ from maskwright.grammar.schema.options import (
     Numbers,
     PropertyOrder,
 )
-from maskwright.grammar.schema.parse import ParseOptions, parse_schema
+from maskwright.grammar.schema.parse import ParseOptions
+from maskwright.grammar.schema.recent import RECENT
 from maskwright.grammar.schema.tree import Json, Schema, SchemaMaker
 from maskwright.limits import DEFAULT_LIMITS, Limits, Work
 from maskwright.mask.compile.arguments import compiler
@@ -127,7 +128,7 @@ def _compile(
     schema: Json | SchemaMaker, options: ParseOptions, source_of: Callable[[Schema], _Source]
 ) -> Grammar | None:
     """Return the grammar of a schema; None if it has no instances."""
-    parsed = parse_schema(schema, options)
+    parsed = RECENT.parse(schema, options)
     source = source_of(parsed.root)
     beginning = source.known()
     if beginning is None:

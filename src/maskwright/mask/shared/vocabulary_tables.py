@@ -20,6 +20,7 @@ from maskwright.grammar.pattern.translate import full_match, search
 from maskwright.grammar.regular.derivative import made
 from maskwright.grammar.regular.terms import EMPTY, Parallel, Regular, State, Words, alive
 from maskwright.grammar.regular.word_lists import has_minimal_escapes
+from maskwright.grammar.schema.recent import RECENT
 from maskwright.grammar.schema.tree import Schema
 from maskwright.grammar.shape.objects import has_name
 from maskwright.grammar.shape.scalars import lone_scalars
@@ -295,3 +296,4 @@ def forget_languages() -> None:
     memory, and what refers to them. Languages in use by grammars are not affected."""
     for known in (search, full_match, number, lone_scalars, has_name):
         known.cache_clear()
+    RECENT.clear()
