@@ -49,7 +49,7 @@ def said(*texts: str) -> dict[str, Any]:
 CASES: Final[dict[str, Callable[[], tuple[str, dict[str, Any]]]]] = {
     "one message": lambda: (CHAT, said(english(SIZE))),
     "ten messages": lambda: (CHAT, said(*[english(SIZE // 10)] * 10)),
-    "40,000 messages": lambda: (CHAT, said(*[english(90)] * 40_000)),
+    "many messages": lambda: (CHAT, said(*[english(90)] * 40_000)),
     "Chinese": lambda: (CHAT, said("中文字符，" * (SIZE // 15))),
     "completions": lambda: (TEXT, {"prompt": english(SIZE)}),
     "responses": lambda: (RESPONSES, {"input": english(SIZE)}),

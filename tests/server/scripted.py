@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any, cast
@@ -28,6 +28,7 @@ from maskwright.engine.request.trace import Record
 from maskwright.sampling import PromptScores, score_prompt
 from maskwright.server import ServerConfig, create_app
 from maskwright.vocab import Vocabulary
+from maskwright.vocab.least_tokens import LeastTextTokens
 from maskwright.vocab.text_encoder import WINDOW
 
 CONTEXT = 1000
@@ -203,13 +204,6 @@ class ByteEncoder:
             yield self.encode(text[at : at + WINDOW], special=special)
 
 
-class ByteCounts:
-    """The tokens of texts are their bytes."""
-
-    def of(self, texts: Iterable[str]) -> int:
-        return sum(len(text.encode()) for text in texts)
-
-
 class ByteModel:
     """A model's face as the server sees it: one token a byte, the chat as plain lines."""
 
@@ -220,7 +214,7 @@ class ByteModel:
     def __init__(self) -> None:
         self.vocab = Vocabulary(VOCABULARY, eos=256)
         self.encoder = ByteEncoder()
-        self.least_tokens = ByteCounts()
+        self.least_tokens = LeastTextTokens(shrinks=1, longest=1)
 
     def shown_roles(self) -> frozenset[str]:
         return frozenset({"system", "user", "tool"})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import re
 from typing import Any
 
@@ -11,6 +13,8 @@ import pytest
 from maskwright.server import ServerConfig
 from maskwright.server.access.keys import ApiKey, KeyRing, digest_of
 from maskwright.server.observe.metrics import Metrics
+from maskwright.server.request import body
+from maskwright.server.request.body import LARGE as LARGE_BODY
 from tests.server.scripted import CONTEXT, HELLO, Client, ScriptedEngine
 
 CHAT, TEXT, RESPONSES = "/v1/chat/completions", "/v1/completions", "/v1/responses"
@@ -57,9 +61,10 @@ TOO_LONG: dict[str, tuple[str, dict[str, Any], str]] = {
 
 @pytest.fixture
 def read(engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What is rendered and cut into tokens, in its order."""
+    """What is parsed, rendered and cut into tokens, in its order."""
     found: list[str] = []
     for owner, name in (
+        (body, "parse_object"),
         (engine.loaded, "render_chat_texts"),
         (engine.loaded.encoder, "encode"),
         (engine.loaded.encoder, "windows"),
@@ -76,7 +81,7 @@ def read(engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.mark.parametrize("name", TOO_LONG)
 @pytest.mark.parametrize("stream", [False, True])
-def test_refused_before_it_is_rendered_or_cut(
+def test_refused_before_it_is_parsed(
     client: Client, engine: ScriptedEngine, read: list[str], name: str, stream: bool
 ) -> None:
     path, body, param = TOO_LONG[name]
@@ -89,6 +94,45 @@ def test_refused_before_it_is_rendered_or_cut(
     assert re.search(told, error["message"])
     assert not read
     assert not engine.requests
+
+
+@pytest.mark.parametrize("ascii", [False, True])
+@pytest.mark.parametrize("size", [CONTEXT, 10 * LARGE_BODY])
+@pytest.mark.parametrize(("coding", "pack"), [("identity", bytes), ("gzip", gzip.compress)])
+def test_bodies_of_any_size_and_spelling_are_refused_so(
+    client: Client, read: list[str], coding: str, pack: Any, size: int, ascii: bool
+) -> None:
+    text = ("é\n" * size)[:size]
+    data = json.dumps(said(("user", f" {text}x ")), ensure_ascii=ascii).encode()
+    headers = {"Content-Type": "application/json", "Content-Encoding": coding}
+    response = client.call("POST", CHAT, content=pack(data), headers=headers)
+    error = response.json()["error"]
+    assert (error["param"], error["code"]) == ("messages", "context_length_exceeded")
+    assert f"takes at least {len(text.encode()) + 1} tokens" in error["message"]
+    assert not read
+
+
+@pytest.mark.parametrize("size", [CONTEXT, 10 * LARGE_BODY])
+@pytest.mark.parametrize("end", [b"", b"}}", b"]", b', "a": NaN}', b', "a": "\\ud800"}'])
+def test_a_long_prompt_in_a_body_that_is_no_json_is_told_as_such(
+    client: Client, size: int, end: bytes
+) -> None:
+    whole = json.dumps(said(("user", "x" * size))).encode()
+    headers = {"Content-Type": "application/json"}
+    response = client.call("POST", CHAT, content=whole[:-1] + end, headers=headers)
+    assert (response.status_code, response.json()["error"]["code"]) == (400, "invalid_json")
+
+
+@pytest.mark.parametrize("size", [CONTEXT, 10 * LARGE_BODY])
+def test_the_last_of_two_prompts_counts(client: Client, read: list[str], size: int) -> None:
+    long, short = (json.dumps(said(("user", text)))[1:-1] for text in ("x" * size, "x"))
+    headers = {"Content-Type": "application/json"}
+    for first, last, status in ((long, short, 200), (short, long, 400)):
+        read.clear()
+        body = f'{{"model": "m", {first}, {last}}}'
+        response = client.call("POST", CHAT, content=body, headers=headers)
+        assert response.status_code == status, response.text
+        assert ("parse_object" in read) == (status == 200)
 
 
 FITTING: dict[str, tuple[str, dict[str, Any]]] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import unicodedata
 from collections.abc import Callable
@@ -10,13 +11,24 @@ import pytest
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
 from maskwright.models import DEMO_PATH, load
+from maskwright.server.prompt_sizes import least_tokens
 from maskwright.vocab import Vocabulary
 from maskwright.vocab.least_tokens import NORMAL_FORM, LeastTextTokens
 from tests.vocab.texts import TEXTS
 
 
 def least(tokenizer: Tokenizer) -> LeastTextTokens:
-    return LeastTextTokens(tokenizer, Vocabulary.from_tokenizer(tokenizer, eos=()))
+    return LeastTextTokens.by(tokenizer, Vocabulary.from_tokenizer(tokenizer, eos=()))
+
+
+def tokens(bound: LeastTextTokens, *texts: str) -> int:
+    """The least tokens of a text, or of a chat with several."""
+    content = [{"type": "text", "text": text} for text in texts]
+    body = {"prompt": texts[0], "messages": [{"role": "user", "content": content}]}
+    place = "prompt" if len(texts) == 1 else "messages"
+    counted = least_tokens(json.dumps(body).encode(), place, {"user"}, *bound)
+    assert counted is not None
+    return counted[0]
 
 
 def changed(tokenizer: Tokenizer, change: Callable[[Tokenizer], None]) -> Tokenizer:
@@ -53,19 +65,19 @@ def test_no_text_takes_fewer(
              *("".join(draw.choices(TEXTS, k=5)) for _ in range(50))]  # fmt: skip
     for text in texts:
         taken = len(tokenizer.encode(text, add_special_tokens=False).ids)
-        assert bound.of([text]) <= taken, text
+        assert tokens(bound, text) <= taken, text
         half = len(text) // 2
-        assert bound.of([text[:half], text[half:]]) <= taken
+        assert tokens(bound, text[:half], text[half:]) <= taken
 
 
 def test_the_bound_is_the_bytes_over_those_of_the_longest_token() -> None:
     demo = load(DEMO_PATH)
     longest = max(map(len, demo.vocab.tokens))
     bound = demo.least_tokens
-    for size, tokens in ((0, 0), (1, 1), (longest, 1), (longest + 1, 2), (100 * longest, 100)):
-        assert bound.of(["x" * size]) == tokens
-        assert bound.of(["x"] * size) == tokens
-    assert bound.of(["é" * 100]) == -(-200 // longest)
+    for size, count in ((0, 0), (1, 1), (longest, 1), (longest + 1, 2), (100 * longest, 100)):
+        assert tokens(bound, "x" * size) == count
+        assert tokens(bound, "", *["x"] * size) == count
+    assert tokens(bound, "é" * 100) == -(-200 // longest)
 
 
 def test_no_normal_form_shortens_a_text_more() -> None:
@@ -99,16 +111,16 @@ def with_a_mask(tokenizer: Tokenizer) -> None:
 def test_there_is_no_bound_where_text_is_dropped(
     byte_level: Tokenizer, change: Callable[[Tokenizer], None]
 ) -> None:
-    assert least(byte_level).of(["x" * 1000]) > 0
-    assert least(changed(byte_level, change)).of(["x" * 1000]) == 0
+    assert tokens(least(byte_level), "x" * 1000) > 0
+    assert tokens(least(changed(byte_level, change)), "x" * 1000) == 0
 
 
 def test_there_is_none_where_unknown_characters_are_one_token(
     unigram: Tokenizer, word_piece: Tokenizer
 ) -> None:
     for tokenizer in (unigram, word_piece):
-        assert least(tokenizer).of(["語" * 1000]) == 0
+        assert tokens(least(tokenizer), "語" * 1000) == 0
     few = Tokenizer(models.BPE({"a": 0, "<unk>": 1}, [], unk_token="<unk>", fuse_unk=True))
     few.decoder = decoders.ByteLevel()
-    assert least(few).of(["b" * 1000]) == 0
+    assert tokens(least(few), "b" * 1000) == 0
     assert len(few.encode("b" * 1000).ids) == 1

@@ -70,7 +70,7 @@ class LoadedModel:
     @cached_property
     def least_tokens(self) -> LeastTextTokens:
         """What knows how many tokens texts take at least."""
-        return LeastTextTokens(self.tokenizer.backend_tokenizer, self.vocab)
+        return LeastTextTokens.by(self.tokenizer.backend_tokenizer, self.vocab)
 
     def shown_roles(self) -> frozenset[str]:
         """The roles whose messages a prompt shows with all of their text; see

@@ -24,6 +24,7 @@
 - `identity`: What serves: software, model and settings, and their fingerprint.
 - `json`: How the server writes JSON.
 - `middleware`: Wraps every request: ids, records, internal errors.
+- `prompt_sizes`: How many tokens the prompts of a body take at least, found in its bytes.
 - `prompts`: The prompts of a request as token ids.
 - `route`: One path and the methods that it answers.
 - `starter`: From a typed request to generations of the engine.

@@ -134,14 +134,16 @@ class GenerationRoutes:
         are in the field `place`."""
         exchange = exchange_of(http.scope)
 
+        def admit(data: bytes) -> None:
+            self._admission.check(data, place, exchange.allowance)
+
         def kept(tree: Json) -> T:
             exchange.body, exchange.served_by = tree, self._identity
             exchange.relayed = RELAY in http.headers
             exchange.hand_to = self._outgoing.target(http)
-            self._admission.check(tree, place, exchange.allowance)
             return parse(tree)
 
-        return await read_as(http, self._config.body_bytes, kept)
+        return await read_as(http, self._config.body_bytes, kept, admit)
 
     async def _answer(
         self, http: Request, prefix: str, request: AnswerRequest, make: MakeWriter

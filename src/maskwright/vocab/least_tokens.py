@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final, cast
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple, cast
 
 from maskwright.vocab.hugging_face import Backend
 from maskwright.vocab.vocabulary import Vocabulary
@@ -27,39 +27,34 @@ _KEEPING: Final = frozenset(
 """Pre-tokenizers that remove nothing, unless that is the behaviour that is set."""
 
 
-class LeastTextTokens:
-    """Bounds for the texts of one tokenizer."""
+class LeastTextTokens(NamedTuple):
+    """The bound for texts of one tokenizer. A text takes at least its bytes divided by `longest`,
+    the bytes of the longest token; if it isn't in ASCII, also by `shrinks`, by which factor it may
+    become shorter before it is cut into tokens. `shrinks` is 0 if there is no bound."""
 
-    def __init__(self, backend: object, vocab: Vocabulary) -> None:
-        """`backend`: a `tokenizers.Tokenizer`."""
+    shrinks: int
+    longest: int
+
+    @classmethod
+    def by(cls, backend: object, vocab: Vocabulary) -> LeastTextTokens:
+        """Return the bound for a `tokenizers.Tokenizer`."""
         description = cast(dict[str, Any], json.loads(cast(Backend, backend).to_str()))
-        self._shrinks = _shrinking(description, vocab)
         names = (name.encode() for name in vocab.special_tokens)
-        self._longest = max(map(len, (*vocab.tokens, *names)))
-
-    def of(self, texts: Iterable[str]) -> int:
-        """Return how many tokens a text takes at least in which all of `texts` occur, each at a
-        place of its own; 0 if there is no bound."""
-        if self._shrinks is None:
-            return 0
-        size = 0  # in parts of a byte
-        for text in texts:
-            size += len(text) * self._shrinks if text.isascii() else len(text.encode())
-        return -(-size // (self._longest * self._shrinks))
+        longest = max(map(len, (*vocab.tokens, *names)))
+        return cls(_shrinking(description, vocab), longest)
 
 
-def _shrinking(description: Mapping[str, Any], vocab: Vocabulary) -> int | None:
-    """Return by which factor a text may become shorter before it is cut into tokens; None if there
-    is no bound."""
+def _shrinking(description: Mapping[str, Any], vocab: Vocabulary) -> int:
+    """Return by which factor a text may become shorter before it is cut into tokens; 0 if there is
+    no bound."""
     if any(token["lstrip"] or token["rstrip"] for token in description["added_tokens"]):
-        return None  # these take in the space around them
+        return 0  # these take in the space around them
     if not all(map(_keeps, _parts(description["pre_tokenizer"], "pretokenizers"))):
-        return None
+        return 0
     spelled = {token[0] for token in vocab.tokens if len(token) == 1}
     if not spelled >= _SPELLED:
-        return None  # other bytes become an unknown token, or nothing
-    factors = [_factor(part) for part in _parts(description["normalizer"], "normalizers")]
-    return None if None in factors else math.prod(cast(list[int], factors))
+        return 0  # other bytes become an unknown token, or nothing
+    return math.prod(map(_factor, _parts(description["normalizer"], "normalizers")))
 
 
 def _parts(step: Mapping[str, Any] | None, name: str) -> Iterator[Mapping[str, Any]]:
@@ -78,13 +73,13 @@ def _keeps(pre_tokenizer: Mapping[str, Any]) -> bool:
     return pre_tokenizer["type"] in _KEEPING and kept
 
 
-def _factor(normalizer: Mapping[str, Any]) -> int | None:
+def _factor(normalizer: Mapping[str, Any]) -> int:
     match normalizer:
         case {"type": "Prepend"}:
             return 1
         case {"type": "NFC" | "NFD"}:
             return NORMAL_FORM
         case {"type": "Replace", "pattern": {"String": str(old)}, "content": str(new)}:
-            return 1 if len(new.encode()) >= len(old.encode()) else None
+            return 1 if len(new.encode()) >= len(old.encode()) else 0
         case _:
-            return None
+            return 0

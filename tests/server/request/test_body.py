@@ -40,7 +40,10 @@ BAD = [
     (b'{"\\udfff": 1}', "\\udfff"),
     (b'{"a": [{"b": "\\ud83d"}]}', "\\ud83d"),
     (b'{"a": ' + b"9" * 5000 + b"}", "too many digits"),
+    (b'{"a": "\\ud800", "a": 1}', "\\ud800"),
+    (b'{"a": {"\\ud800": 1}, "a": 1}', "\\ud800"),
     (nested(MAX_DEPTH + 1), "levels deep"),
+    (nested(MAX_DEPTH + 1)[:-1] + b', "a": 1}', "levels deep"),
     (b'{"a":' + b"[" * 200_000, "levels deep"),
     (b'{"a":' * 200_000, "levels deep"),
 ]

@@ -6,7 +6,9 @@ counts, at the place of the first; a shape is read as it is written, and warned 
 
 A large body takes some hundred milliseconds to parse and check. This is done in another thread,
 because every stream of the server waits for its event loop. There the parser calls a function for
-each object and number, before which another thread can have the interpreter's lock.
+each object and number, before which another thread can have the interpreter's lock. What needs no
+lock, such as to decompress a body and to read it as bytes, has a thread of its own, in which it
+doesn't wait for that.
 """
 
 from __future__ import annotations
@@ -33,15 +35,16 @@ from maskwright.grammar.schema.document import object_of
 from maskwright.json_faults import json_reason
 from maskwright.server.disconnect import ClientGoneError
 from maskwright.server.errors import HttpError
+from maskwright.server.prompt_sizes import MAX_DEPTH
 
 T = TypeVar("T")
 
-MAX_DEPTH = 128
 LARGE: Final = 1 << 16
 """Bytes of a body from which on another thread parses it; one as large takes the event loop some
 milliseconds."""
 _THREAD: Final = ThreadPoolExecutor(1, thread_name_prefix="maskwright-bodies")
 """One thread: several would not be faster, since the interpreter's lock lets one work at a time."""
+_THREAD_OF_BYTES: Final = ThreadPoolExecutor(1, thread_name_prefix="maskwright-bytes")
 _SURROGATE = re.compile(rb"\\u[dD]")
 
 
@@ -50,22 +53,36 @@ async def read_object(request: Request, limit: int) -> dict[str, object]:
     return await read_as(request, limit, lambda tree: tree)
 
 
-async def read_as(request: Request, limit: int, convert: Callable[[dict[str, object]], T]) -> T:
+async def read_as(
+    request: Request,
+    limit: int,
+    convert: Callable[[dict[str, object]], T],
+    admit: Callable[[bytes], None] | None = None,
+) -> T:
     """Return what `convert` makes of the JSON object of a request, which is parsed and converted
-    in another thread if it is large; never holds more than `limit` bytes, decoded or not. Raises
-    ClientGoneError if the client leaves before it has sent all of it."""
+    in another thread if it is large; never holds more than `limit` bytes, decoded or not. `admit`
+    gets the decoded bytes before they are parsed, and may raise an error. Raises ClientGoneError if
+    the client leaves before it has sent all of it."""
     _require_json(request.headers.get("content-type"))
     coding = coding_of_body(request)
     too_large = HttpError(413, f"the body is larger than {limit} bytes", code="body_too_large")
     data = b"".join([chunk async for chunk in chunks_of(request, limit, too_large)])
     large = coding is not None or len(data) >= LARGE
 
-    def converted() -> T:
-        return convert(parse_object(_decoded(data, coding, limit), hooked=large))
+    def admitted() -> bytes:
+        decoded = _decoded(data, coding, limit)
+        if admit is not None:
+            admit(decoded)
+        return decoded
+
+    def converted(decoded: bytes) -> T:
+        return convert(parse_object(decoded, hooked=large))
 
     if not large:
-        return converted()
-    return await asyncio.get_running_loop().run_in_executor(_THREAD, converted)
+        return converted(admitted())
+    loop = asyncio.get_running_loop()
+    decoded = await loop.run_in_executor(_THREAD_OF_BYTES, admitted)
+    return await loop.run_in_executor(_THREAD, converted, decoded)
 
 
 async def chunks_of(request: Request, limit: int, too_large: HttpError) -> AsyncIterator[bytes]:
@@ -168,10 +185,10 @@ def _check_tree(tree: object, *, texts: bool) -> None:
         below: list[object] = []
         for value in level:
             if isinstance(value, dict):
-                members = cast(dict[str, object], value)
-                below += members.values()
-                if texts:
-                    for name in members:
+                # Also values of a name that has another one: shapes are read as they are written.
+                for name, member in cast(dict[str, object], value).items():
+                    below.append(member)
+                    if texts:
                         _check_text(name)
             elif isinstance(value, list):
                 below += cast(list[object], value)
