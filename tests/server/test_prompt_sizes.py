@@ -89,9 +89,8 @@ class Naive:
 
 
 SPACE = [chr(point) for point in range(0x3001) if chr(point).isspace()]
-CHARACTERS = st.sampled_from(
-    [*'abz /"\\\x7f\x00\x1b\u00e9\u07ff\u4e2d\uffff\ufeff😀\U0010ffff', *SPACE]
-)
+LETTERS = "\x80\xbf\xc0é\u07ff\u3fff\u4000中\ucfff\ud000\ud7ff\ue000，\uffff\ufeff😀\U0010ffff"
+CHARACTERS = st.sampled_from([*'abz /"\\\x7f\x00\x1b', *LETTERS, *SPACE])
 TEXTS = st.text(CHARACTERS, max_size=30) | st.integers(0, 40).map(lambda size: "x" * size)
 NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
 LEAVES = st.none() | st.booleans() | NUMBERS | TEXTS

@@ -103,6 +103,20 @@ cdef inline bint follows(uint8_t byte) noexcept nogil:
     return byte & 0xC0 == 0x80
 
 
+cdef void skip_letters(Reader *r) noexcept nogil:
+    """Read on while characters have two bytes from U+00C0 on, or three from U+4000 on: these are no
+    space."""
+    cdef uint8_t first = r.at[0]
+    while True:
+        if 0xC3 <= first < 0xE0 and follows(r.at[1]):
+            r.at += 2
+        elif 0xE4 <= first < 0xF0 and first != 0xED and follows(r.at[1]) and follows(r.at[2]):
+            r.at += 3
+        else:
+            return
+        first = r.at[0]
+
+
 cdef uint32_t multibyte(Reader *r) noexcept nogil:
     """Read a character of several bytes."""
     cdef const uint8_t *at = r.at
@@ -184,7 +198,7 @@ cdef void note_name(Text *text, int64_t at, const uint8_t *of, int64_t size) noe
 
 cdef void read_string(Reader *r, Text *text) noexcept nogil:
     cdef int64_t size = 0  # bytes so far
-    cdef int64_t begin = -1, end = 0  # where the first character begins that is no space; the last ends
+    cdef int64_t begin = -1, end = 0  # of the text without the space around it
     cdef bint is_ascii = True  # all of it
     cdef bint inner = True, stripped = True  # from `begin` so far; from `begin` to `end`
     cdef const uint8_t *first
@@ -213,6 +227,16 @@ cdef void read_string(Reader *r, Text *text) noexcept nogil:
                 end = size + (last - start)
                 stripped = inner
             size += r.at - start
+        start = r.at
+        skip_letters(r)
+        if r.at != start:
+            note_name(text, size, start, 1)
+            if begin < 0:
+                begin = size
+            size += r.at - start
+            end = size
+            is_ascii = inner = stripped = False
+            continue
         byte = r.at[0]
         if byte == c'"':
             r.at += 1
