@@ -52,7 +52,9 @@ def source_of(path: Path) -> str:
                 found.replace("cimport", "import") for found in _IMPORT.findall(each.read_text())
             )
             parts += [
-                line for line in found if not re.match(r"(from|import) (libc|cython)\b", line)
+                line
+                for line in found
+                if not re.match(r"(from|import) (libc|cpython|cython)\b", line)
             ]
     return "\n".join(parts)
 

@@ -14,7 +14,7 @@ from maskwright.engine import EngineConfig, FinishReason, Request
 from maskwright.mask import compile_regex
 from maskwright.models import LoadedModel, load
 from maskwright.sampling import SamplingParams
-from tests.engine.step.test_core import Harness, alone
+from tests.engine.step.test_core import Harness, NoPlainRows, alone
 from tests.engine.tiny import LiteralGrammar, LiteralMatcher, save_checkpoint
 
 CONFIG = EngineConfig(block_size=4, blocks=24, max_running=2, max_batch_tokens=8)
@@ -33,6 +33,7 @@ def test_an_end_while_a_token_is_under_way_frees_once(
     """Tokens have been drawn and are being digested when the request is ended, its last one among
     them: what comes of that is for nobody, and the blocks, which others have now, stay theirs."""
     harness = Harness(loaded, replace(CONFIG, drafts=0))
+    harness.core._plain = NoPlainRows()  # plain ones are digested in the step that draws them
     harness.add(asked(0), 0)
     harness.add(replace(asked(1), timeout=1.0 if how == "timeout" else None), 1)
     for _ in range(after):

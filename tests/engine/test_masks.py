@@ -102,6 +102,19 @@ class Watched(Harness):
 
         return watching
 
+    def record_plain(self, draw):
+        draw = super().record_plain(draw)
+
+        def watching(logits, rows):
+            for active, drafted, _ in rows.places:
+                output = active.sequence.tokens[active.sequence.prompt_length :]
+                output += active.sequence.draft[:drafted]
+                request = self.asked[active.generation.seed]
+                self.hold(request, output, active.masks.words[drafted])
+            draw(logits, rows)
+
+        return watching
+
     def hold(self, request: Request, output: list[int], mask: np.ndarray) -> None:
         eos = self.admission._vocab.eos if request.eos is None else request.eos
         grammar = request.grammar

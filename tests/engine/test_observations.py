@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from maskwright.engine.observations import Distribution, Histogram, Observations
+from maskwright.engine.distribution import Distribution
+from maskwright.engine.histogram import Histogram
+from maskwright.engine.observations import Observations
 
 
 @pytest.mark.parametrize(

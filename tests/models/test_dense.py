@@ -9,7 +9,7 @@ import torch
 import transformers
 
 from maskwright.engine.kv.blocks import BlockPool
-from maskwright.engine.schedule.plan import Chunk
+from maskwright.engine.schedule.chunk import Chunk
 from maskwright.engine.schedule.sequence import Sequence
 from maskwright.engine.step.batch import build_runs
 from maskwright.kernels.kv_bytes import KvDtype

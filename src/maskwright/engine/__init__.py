@@ -14,6 +14,8 @@ A step plans which sequences compute how many tokens (`schedule/`), runs one for
 - `adapters`: Which low-rank adapters are in memory.
 - `capacity`: How many key/value blocks fit into memory.
 - `config`: The engine's settings and limits.
+- `distribution`: A snapshot of a histogram.
+- `histogram`: Counts of values between bounds.
 - `observations`: Counters and histograms of the engine's work.
 - `stats`: A snapshot of what the engine has done and holds.
 
@@ -27,7 +29,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from maskwright.engine.config import EngineConfig
-    from maskwright.engine.observations import Distribution
+    from maskwright.engine.distribution import Distribution
     from maskwright.engine.request.generation import Generation
     from maskwright.engine.request.request import Completion, Delta, FinishReason, Request
     from maskwright.engine.request.trace import Trace
@@ -54,7 +56,7 @@ __all__ = [
 _MODULES: Final = {
     "Completion": "engine.request.request",
     "Delta": "engine.request.request",
-    "Distribution": "engine.observations",
+    "Distribution": "engine.distribution",
     "Engine": "engine.step.loop",
     "EngineConfig": "engine.config",
     "EngineStats": "engine.stats",

@@ -1,13 +1,11 @@
-"""Histograms of the engine's work, as plain numbers; their reader chooses the format.
-
-Only the engine's thread writes; any thread may read. Adding a value costs a binary search among a
-few bounds and two additions.
-"""
+"""Histograms of the engine's work. Only the engine's thread writes; any thread may read."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from dataclasses import dataclass, field, fields
+
+from maskwright.engine.distribution import Distribution
+from maskwright.engine.histogram import Histogram
 
 SECONDS = (
     *(0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05),
@@ -22,41 +20,6 @@ SIZES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0, 2048
 
 LENGTHS = (1.0, *(4.0**power for power in range(1, 10)))
 """Bucket bounds for the tokens of prompts and answers: powers of 4, up to 262,144."""
-
-
-@dataclass(frozen=True, slots=True)
-class Distribution:
-    """A histogram: `counts[i]` values were at most `bounds[i]` and above the bound before it; the
-    last count is of values above all bounds. `total` is the sum of all values."""
-
-    bounds: tuple[float, ...]
-    counts: tuple[int, ...]
-    total: float
-
-    @property
-    def count(self) -> int:
-        """The number of values."""
-        return sum(self.counts)
-
-
-class Histogram:
-    """Counts values between bounds, which ascend."""
-
-    __slots__ = ("_bounds", "_counts", "_total")
-
-    def __init__(self, bounds: tuple[float, ...]) -> None:
-        self._bounds = bounds
-        self._counts = [0] * (len(bounds) + 1)
-        self._total = 0.0
-
-    def note(self, value: float, times: int = 1) -> None:
-        """Add `value`, `times` times."""
-        self._counts[bisect_left(self._bounds, value)] += times
-        self._total += value * times
-
-    def read(self) -> Distribution:
-        """A snapshot of the histogram."""
-        return Distribution(self._bounds, tuple(self._counts), self._total)
 
 
 def _seconds() -> Histogram:

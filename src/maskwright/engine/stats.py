@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from maskwright.engine.observations import Distribution
+from maskwright.engine.distribution import Distribution
 
 
 @dataclass(frozen=True, slots=True)

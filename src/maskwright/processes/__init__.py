@@ -16,6 +16,7 @@ a grammar process (`worker`), which is forked from a nursery that has everything
 - `pool`: The running grammar processes, and which of them has which task.
 - `processes`: Starts and replaces grammar processes, and passes jobs and answers on.
 - `tasks`: Jobs as the engine's process keeps them.
+- `text_path`: Positions of a followed grammar, and the way of a text through them.
 - `validation`: Checks whole answers again, by means that know nothing of masks.
 - `worker`: A grammar process.
 """

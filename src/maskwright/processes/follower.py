@@ -25,6 +25,7 @@ from maskwright.processes.messages import (
     Lesson,
 )
 from maskwright.processes.parcel import Parcel
+from maskwright.processes.text_path import TextPath
 from maskwright.vocab import Vocabulary
 
 POSITION_BYTES: Final = 700
@@ -205,17 +206,18 @@ class FollowedGrammar:
         return known
 
 
-class Follower:
+class Follower(TextPath[LearnedPosition]):
     """A position in a followed grammar, moved by tokens: a matcher whose knowledge comes from
     lessons. Where something has not been learned yet, `knows` is False, and `ask` asks for it.
 
     To be used from one thread at a time.
     """
 
-    __slots__ = ("_at", "_own_masks", "_own_moves", "_own_runs", "_path", "_steps", "closed",
+    __slots__ = ("_own_masks", "_own_moves", "_own_runs", "closed",
                  "grammar", "number", "process", "spent", "synced")  # fmt: skip
 
     def __init__(self, grammar: FollowedGrammar) -> None:
+        super().__init__(grammar.start)
         self.grammar: Final = grammar
         self.number: Final = next(_numbers)
         self.process = -1
@@ -225,8 +227,6 @@ class Follower:
         self.closed = False
         self.spent = 0.0
         """Seconds of processor time that the text has taken in a process of its grammar's own."""
-        self._path: list[LearnedPosition] = [] if grammar.start is None else [grammar.start]
-        self._steps: list[int] = []
         # What holds for this text alone, by the number of tokens before it:
         self._own_moves: dict[int, tuple[int, LearnedPosition]] = {}
         self._own_runs: dict[int, ForcedRun] = {}

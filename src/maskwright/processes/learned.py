@@ -9,8 +9,8 @@ from weakref import WeakValueDictionary
 import numpy as np
 import numpy.typing as npt
 
-from maskwright.mask.matcher.forced import ForcedRun
 from maskwright.processes.messages import ENDLESS, OWN, Description, Scope
+from maskwright.processes.text_path import KnownPosition
 
 Row = npt.NDArray[np.int32]
 """A mask, int32 `[words]`."""
@@ -62,37 +62,23 @@ class BudgetRow(NamedTuple):
         return self.scope.low <= budget <= self.scope.high
 
 
-class LearnedPosition:
+class LearnedPosition(KnownPosition):
     """A position of a grammar as far as it has been learned."""
 
-    __slots__ = (
-        *("_ahead", "_targets", "accepting", "bounded", "complete", "expands", "moves", "noted"),
-        *("row", "row_number", "run", "state", "sufficient_budget"),
-    )
+    __slots__ = ("_ahead", "_targets", "accepting", "bounded", "row_number", "state")
 
     def __init__(self, description: Description) -> None:
+        complete = description.complete
+        super().__init__(complete=complete, noted=complete or description.number == OWN)
         self.state: Final = description.state
         self.accepting: Final = description.accepting
-        self.complete: Final = description.complete
-        self.moves: Final[dict[int, LearnedPosition]] = {}
-        """Where tokens lead from here, whatever the text before."""
-        self.run: ForcedRun | None = None
-        """The forced run, None if it hasn't been learned."""
-        self.row: Row | None = None
-        """The mask under `sufficient_budget` and more."""
         self.row_number = -1
-        self.sufficient_budget = 0
         self.bounded: tuple[BudgetRow, ...] = ()
         """Masks under smaller budgets."""
         self._targets: tuple[LearnedPosition, ...] = ()
         self._ahead = _NOTHING_AHEAD
         """Tokens, ascending, of which a process has told ahead of a text where they lead, and the
         numbers of the `_targets`."""
-        self.expands = not self.complete
-        """Whether a process may still tell more ahead of a text."""
-        self.noted = self.complete or description.number == OWN
-        """Whether a process has been told that a text has come here, or there is nothing to
-        expand."""
 
     def after(self, token: int) -> LearnedPosition | None:
         """Where a token leads whatever the text before; None if that isn't known."""

@@ -3,7 +3,7 @@ what top-k, top-p and min-p leave is found here."""
 
 from libc.math cimport INFINITY, exp, log, log1p
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
-from libc.stdlib cimport qsort
+from libc.stdlib cimport calloc, free, qsort
 from libc.string cimport memset
 
 import numpy as np
@@ -37,9 +37,13 @@ cdef extern from "sampling/kernels.h":
 
 cdef const kernels *chosen = KERNEL_SETS[<Py_ssize_t>NUMBER]
 
+cdef enum:
+    NO_TOKEN = -1
+    NO_NUMBER = -2
+
 TARGET = 0
-EMPTY = -1
-NOT_FINITE = -2
+EMPTY = NO_TOKEN
+NOT_FINITE = NO_NUMBER
 
 # From a bound on u to one on random words, with a margin for rounding in exp(z - s).
 cdef double SLACK = 1.001 * 2.0**32
@@ -77,43 +81,81 @@ def draw_rows(
     const int64_t[::1] top_k, const double[::1] top_p, const double[::1] min_p,
     const uint64_t[::1] seeds, const uint64_t[::1] positions, int64_t[::1] out,
 ):
-    cdef Py_ssize_t number, first, block, size = min(logits.shape[1], 32 * words.shape[1])
-    cdef Py_ssize_t blocks = (size + BLOCK - 1) // BLOCK
-    cdef int32_t[::1] peaks = np.empty(blocks, np.int32)
-    cdef float[::1] gathered = np.empty(size, np.float32)  # takes no memory before it is written
+    cdef Py_ssize_t number, count = logits.shape[0]
+    cdef Draws draws = Draws(count)
+    cdef Draw *draw
+    for number in range(count if words.shape[1] else 0):
+        draw = &draws.each[number]
+        draw.row, draw.mask = number, &words[number, 0]
+        draw.temperature, draw.seed = temperatures[number], seeds[number]
+        draw.position = <uint32_t>positions[number]
+        draw.top_k, draw.top_p, draw.min_p = top_k[number], top_p[number], min_p[number]
+    draws.draw(logits, count, words.shape[1])
+    for number in range(count):
+        out[number] = draws.each[number].token
+
+
+cdef class Draws:
+    def __cinit__(self, Py_ssize_t room):
+        self.room = room
+        self.each = <Draw *>calloc(room + 1, sizeof(Draw))
+        if self.each == NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        free(self.each)
+
+    cdef int draw(
+        self, const float[:, ::1] logits, Py_ssize_t count, Py_ssize_t words
+    ) except -1:
+        cdef Py_ssize_t number, size = min(logits.shape[1], 32 * words)
+        cdef int32_t[::1] peaks
+        cdef float[::1] gathered
+        if not size or not count:
+            for number in range(count):
+                self.each[number].token = NO_TOKEN
+            return 0
+        peaks = np.empty((size + BLOCK - 1) // BLOCK, np.int32)
+        gathered = np.empty(size, np.float32)  # takes no memory before it is written
+        with nogil:
+            for number in range(count):
+                _draw_one(
+                    &self.each[number], &logits[self.each[number].row, 0], size, &peaks[0],
+                    &gathered[0],
+                )
+        return 0
+
+
+cdef void _draw_one(
+    Draw *draw, const float *logits, Py_ssize_t size, int32_t *peaks, float *gathered
+) noexcept nogil:
+    cdef Py_ssize_t first = 0, block, blocks = (size + BLOCK - 1) // BLOCK
     cdef bint finite
     cdef Row row
     cdef Scratch scratch
-    scratch.gathered = &gathered[0] if size else NULL
-    with nogil:
-        for number in range(logits.shape[0]):
-            if not size:
-                out[number] = -1
-                continue
-            row.logits, row.mask, row.size = &logits[number, 0], &words[number, 0], size
-            row.temperature = temperatures[number]
-            row.seed, row.position = seeds[number], <uint32_t>positions[number]
-            finite = chosen.find_peaks(<const int32_t *>row.logits, size, row.mask, &peaks[0])
-            first = 0
-            for block in range(1, blocks):
-                if peaks[block] > peaks[first]:
-                    first = block
-            row.highest = number_of(peaks[first])
-            if not finite or peaks[first] == INFINITE:
-                out[number] = -2
-            elif peaks[first] == NOTHING:
-                out[number] = -1
-            elif row.temperature == 0:
-                out[number] = _first_highest(&row, first)
-            else:
-                row.lowest = -INFINITY
-                if top_k[number] > 0:
-                    row.lowest = _least_of_count(&row, &scratch, top_k[number])
-                if top_p[number] < 1:
-                    row.lowest = max(row.lowest, _least_of_mass(&row, &scratch, top_p[number]))
-                if min_p[number] > 0:
-                    row.lowest = max(row.lowest, log(min_p[number]))
-                out[number] = _draw(&row, &peaks[0], blocks, first)
+    scratch.gathered = gathered
+    row.logits, row.mask, row.size = logits, draw.mask, size
+    row.temperature, row.seed, row.position = draw.temperature, draw.seed, draw.position
+    finite = chosen.find_peaks(<const int32_t *>logits, size, draw.mask, peaks)
+    for block in range(1, blocks):
+        if peaks[block] > peaks[first]:
+            first = block
+    row.highest = number_of(peaks[first])
+    if not finite or peaks[first] == INFINITE:
+        draw.token = NO_NUMBER
+    elif peaks[first] == NOTHING:
+        draw.token = NO_TOKEN
+    elif row.temperature == 0:
+        draw.token = _first_highest(&row, first)
+    else:
+        row.lowest = -INFINITY
+        if draw.top_k > 0:
+            row.lowest = _least_of_count(&row, &scratch, draw.top_k)
+        if draw.top_p < 1:
+            row.lowest = max(row.lowest, _least_of_mass(&row, &scratch, draw.top_p))
+        if draw.min_p > 0:
+            row.lowest = max(row.lowest, log(draw.min_p))
+        draw.token = _draw(&row, peaks, blocks, first)
 
 
 def philox(uint64_t key, counter, uint32_t[::1] out):

@@ -14,12 +14,12 @@ from maskwright.kernels.sample import sample_rows
 from maskwright.sampling.chain import (
     LEAST_TEMPERATURE,
     ChainBatch,
-    SampleRow,
     run_chain,
     token_or_error,
 )
 from maskwright.sampling.device_rows import lay_out
 from maskwright.sampling.draw import draw_rows
+from maskwright.sampling.params import SamplingParams
 
 
 def sample(logits: Tensor, batch: ChainBatch) -> list[int | GenerationError]:
@@ -45,7 +45,7 @@ def sample_on_host(logits: Tensor, batch: ChainBatch) -> list[int | GenerationEr
     draw_rows(
         values,
         batch.words.numpy(),
-        np.array([_left_to_divide(row) for row in rows], np.float32),
+        np.array([left_to_divide(row.params) for row in rows], np.float32),
         np.array([row.params.top_k if row.params.plain else 0 for row in rows], np.int64),
         np.array([row.params.top_p if row.params.plain else 1.0 for row in rows]),
         np.array([row.params.min_p if row.params.plain else 0.0 for row in rows]),
@@ -71,9 +71,9 @@ def _run_chain(logits: Tensor, batch: ChainBatch, chained: list[int]) -> dict[in
     return {chained[at]: error for at, error in of_part.failures.items()}
 
 
-def _left_to_divide(row: SampleRow) -> float:
+def left_to_divide(params: SamplingParams) -> float:
     """The temperature that the draw applies to a row: 1 where the chain has already applied it, 0
     for greedy sampling."""
-    if row.params.greedy:
+    if params.greedy:
         return 0.0
-    return max(row.params.temperature, LEAST_TEMPERATURE) if row.params.plain else 1.0
+    return max(params.temperature, LEAST_TEMPERATURE) if params.plain else 1.0

@@ -197,7 +197,7 @@ def test_twins_are_computed_once() -> None:
     computed, copies = 0, 0
     while computed < 157:
         plan = scheduler.plan()
-        computed += plan.tokens
+        computed += plan.totals.tokens
         copies += len(plan.copies)
         scheduler.commit(plan)
         scheduler.check()

@@ -94,14 +94,14 @@ def test_a_stop_inside_another_is_found() -> None:
 
 
 def test_a_stop_string_can_be_part_of_the_text() -> None:
-    emitter = Emitter(StopAutomaton(["cd"]), include=True)
+    emitter = Emitter(StopAutomaton(["cd"]), include_stop=True)
     assert [emitter.push(b"abc"), emitter.push(b"def"), emitter.finish()] == ["ab", "cd", ""]
     assert emitter.stopped
 
 
 @pytest.mark.parametrize("include", [False, True])
 def test_which_string_stopped_the_text(include: bool) -> None:
-    emitter = Emitter(StopAutomaton(["bc", "cde"]), include=include)
+    emitter = Emitter(StopAutomaton(["bc", "cde"]), include_stop=include)
     assert emitter.stop is None
     for piece in (b"abd", b"c", b"d", b"e", b"bc"):
         emitter.push(piece)

@@ -21,14 +21,16 @@ from maskwright.engine import (
     Request,
     Trace,
 )
-from maskwright.engine.observations import Distribution, Histogram, Observations
+from maskwright.engine.distribution import Distribution
+from maskwright.engine.histogram import Histogram
+from maskwright.engine.observations import Observations
 from maskwright.engine.request.trace import Record
 from maskwright.errors import InputError
 from maskwright.mask import compile_json_schema
 from maskwright.models import LoadedModel
 from maskwright.sampling import SamplingParams
 from tests.bounds import wait_until
-from tests.engine.step.test_core import Harness
+from tests.engine.step.test_core import Harness, NoPlainRows
 from tests.engine.step.test_loop import request
 from tests.engine.tiny import LiteralGrammar
 
@@ -203,6 +205,7 @@ def test_the_time_of_a_slow_reader_is_told(loaded: LoadedModel) -> None:
 def test_a_reader_that_is_away_costs_no_token_time(loaded: LoadedModel) -> None:
     """Tokens take 10 ms by the engine's clock, and the reader is away for 30 s."""
     harness = Harness(loaded, replace(CONFIG, overlap=False, drafts=0, reader_seconds=1e9))
+    harness.core._plain = NoPlainRows()
     sample = harness.runner.sample
 
     def sample_slowly(*arguments: Any) -> Any:

@@ -40,11 +40,11 @@ def test_prompts_and_how_far_they_look_back() -> None:
     decode = Chunk(sequence(50, 9, 49), 49, 1, True)
     begin = Chunk(sequence(9, 9, 0), 0, 9, True)  # positions 0 … 8: 4 before each on average
     later = Chunk(sequence(200, 200, 100), 100, 3, False)  # 100, 101, 102
-    assert StepPlan((decode,), (), (), (), ()).of_prompts == (0, 0.0)
-    assert StepPlan((decode, begin), (), (), (), ()).of_prompts == (9, 4.0)
+    assert StepPlan((decode,), (), (), (), ()).totals[2:] == (0, 0.0)
+    assert StepPlan((decode, begin), (), (), (), ()).totals[2:] == (9, 4.0)
     plan = StepPlan((decode, begin, later), (), (), (), ())
-    assert plan.tokens == 13
-    assert plan.of_prompts == (12, pytest.approx((9 * 4 + 3 * 101) / 12))
+    assert plan.totals.tokens == 13
+    assert plan.totals[2:] == (12, pytest.approx((9 * 4 + 3 * 101) / 12))
 
 
 def test_copies_between_the_pools() -> None:

@@ -200,7 +200,7 @@ class World:
         scheduler.check()
         plan = scheduler.plan()
         scheduler.check()
-        assert plan.tokens <= self.budget
+        assert plan.totals.tokens <= self.budget
         assert len({chunk.sequence for chunk in plan.chunks}) == len(plan.chunks)
         waits = scheduler.idle or self.late or scheduler.tables.transfers
         assert plan.chunks or waits, "a step did nothing although work was waiting"
@@ -342,9 +342,9 @@ def test_steps_are_full_while_prompts_wait(seed: int) -> None:
         plan = scheduler.plan()
         planned = {chunk.sequence: chunk.count for chunk in plan.chunks}
         assert decoding - set(plan.preempted) <= set(planned)
-        if plan.tokens < scheduler._max_batch_tokens and len(scheduler.running) < 8:
+        if plan.totals.tokens < scheduler._max_batch_tokens and len(scheduler.running) < 8:
             assert not scheduler.waiting
-        if plan.tokens < scheduler._max_batch_tokens:
+        if plan.totals.tokens < scheduler._max_batch_tokens:
             assert all(planned.get(s) == s.pending for s in scheduler.running)
         advance(scheduler, plan)
 

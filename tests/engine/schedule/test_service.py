@@ -153,7 +153,7 @@ def test_classes_get_their_parts_of_the_budget() -> None:
         plans.append({c.sequence.rank: c.count for c in plan.chunks})
         advance(scheduler, plan)
     assert plans == [{0: 60, 1: 30}] * 5
-    assert scheduler.plan().tokens == 90
+    assert scheduler.plan().totals.tokens == 90
 
 
 def test_a_better_class_takes_the_slot_of_a_worse_one_and_gives_it_back() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import pytest
 
@@ -16,6 +15,13 @@ CLASSES = (ServiceClass("quick", 4.0), ServiceClass("slow", 1.0))
 
 def waiting(arrival: int, client: str = "a", rank: int = 0) -> Sequence:
     return Sequence(arrival, [1], 1, 9, rank, client)
+
+
+def changed(one: Sequence, *, preemptions: int = 0, overtaken: int = 0) -> Sequence:
+    """One like it, to which this has happened."""
+    other = Sequence(one.arrival, [1], 1, 9, one.rank, one.client, preemptions=preemptions)
+    other.overtaken = overtaken
+    return other
 
 
 def queue_of(*sequences: Sequence, served: Mapping[str, int] | None = None) -> WaitingQueue:
@@ -92,14 +98,14 @@ def test_the_cache_decides_among_the_first_sixteen() -> None:
 def test_who_has_waited_or_given_way_goes_before_the_cache(
     changes: dict[int, dict[str, int]], expected: list[int]
 ) -> None:
-    sequences = [replace(one, **changes.get(one.arrival, {})) for one in (A1, A2, B3, B4)]
+    sequences = [changed(one, **changes.get(one.arrival, {})) for one in (A1, A2, B3, B4)]
     cached = {2: 64} if 3 in changes or changes.get(4) == {"overtaken": PATIENCE - 1} else {}
     assert order(queue_of(*sequences), cached) == expected
 
 
 def test_whom_a_choice_overtakes() -> None:
     """Whoever is blocked, and those of its own client that came before it."""
-    sequences = [replace(one) for one in (A1, A2, B3, B4, A5)]
+    sequences = [changed(one) for one in (A1, A2, B3, B4, A5)]
     queue = queue_of(*sequences)
     queue.overtake(sequences[1], [sequences[2]])
     assert [sequence.overtaken for sequence in sequences] == [1, 0, 1, 0, 0]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from maskwright.engine.schedule.plan import Chunk
+from maskwright.engine.schedule.chunk import Chunk
 from maskwright.engine.schedule.sequence import Sequence
 from maskwright.engine.step.batch import build_runs
 from maskwright.models import Adapter, lay_out

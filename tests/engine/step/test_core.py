@@ -18,6 +18,7 @@ from maskwright.engine.schedule.plan import StepPlan
 from maskwright.engine.schedule.scheduler import Scheduler
 from maskwright.engine.step.copy_stream import CopyStream
 from maskwright.engine.step.core import STRAGGLER, Core
+from maskwright.engine.step.plain_rows import PlainRows
 from maskwright.engine.step.post_step import PostStepWork
 from maskwright.engine.step.runner import Runner
 from maskwright.errors import GenerationError
@@ -86,10 +87,12 @@ class Harness:
             clock=lambda: self.now,
         )
         self.admission = Admission(loaded, self.pool, config)
-        self.deltas: dict[int, list[Delta]] = {}
+        self.generations: dict[int, Generation] = {}
+        self._deltas: dict[int, list[Delta]] = {}
         self.logits: dict[tuple[int, tuple[int, ...]], torch.Tensor] = {}
         self.empty_masks = 0
         self.runner.sample = self.record(self.runner.sample)
+        self.runner.draw_plain = self.record_plain(self.runner.draw_plain)
 
     def new_draft_model(self, loaded: LoadedModel, config: EngineConfig) -> DraftModel | None:
         if config.draft_model is None:
@@ -116,6 +119,27 @@ class Harness:
 
         return recording
 
+    def record_plain(self, draw):
+        """As `record`, for plain rows."""
+
+        def recording(logits, rows):
+            for active, drafted, number in rows.places:
+                sequence = active.sequence
+                tokens = (*sequence.tokens, *sequence.draft[:drafted])
+                self.logits[active.generation.seed, tokens] = logits[number].clone()
+                assert logits[number].isfinite().all(), "a block that nobody holds was read"
+                self.empty_masks += not active.masks.words[drafted].any()
+            draw(logits, rows)
+
+        return recording
+
+    @property
+    def deltas(self) -> dict[int, list[Delta]]:
+        """What each request has published so far, a delta for all that one call of this found."""
+        for number, generation in self.generations.items():
+            self._deltas[number] += generation._take_unread()
+        return self._deltas
+
     def add(self, request: Request, number: int) -> None:
         self.admission.check(request)
         seed = (request.params.seed or 0) % 2**64
@@ -123,8 +147,8 @@ class Harness:
         generation = Generation(
             number, seed, len(request.prompt), self.core.cancel, deadline=deadline
         )
-        got = self.deltas[number] = []
-        generation.publish = got.append
+        self.generations[number] = generation
+        self._deltas[number] = []
         self.core.add(self.admission.admit(request, generation, request.grammar))
 
     def poison(self) -> None:
@@ -170,10 +194,18 @@ PLAIN = EngineConfig(
 """One request alone, every token in a step of its own, no cache: what all else must equal."""
 
 
+class NoPlainRows(PlainRows):
+    """Has all rows sampled and taken on one by one, in Python."""
+
+    def collect(self, chunks, active, held, on_host):
+        return super().collect(chunks, active, held, False)
+
+
 def run_alone(
     loaded: LoadedModel, request: Request, *, canonical: bool = True, kv_dtype: KvDtype = "auto"
 ) -> Harness:
     harness = Harness(loaded, replace(PLAIN, canonical=canonical, kv_dtype=kv_dtype))
+    harness.core._plain = NoPlainRows()
     harness.add(request, 1)
     harness.run()
     assert harness.pool.used == 0
@@ -184,9 +216,8 @@ def alone(loaded: LoadedModel, request: Request) -> Completion:
     return run_alone(loaded, request).completion(1)
 
 
-def random_request(rng: random.Random, loaded: LoadedModel) -> Request:
-    letters = [i for i, token in enumerate(loaded.vocab.tokens) if token]
-    params = SamplingParams(
+def rare_params(rng: random.Random) -> SamplingParams:
+    return SamplingParams(
         temperature=rng.choice([0.0, 0.7, 1.0, 1.5]),
         top_k=rng.choice([0, 0, 5]),
         top_p=rng.choice([1.0, 0.8]),
@@ -200,6 +231,17 @@ def random_request(rng: random.Random, loaded: LoadedModel) -> Request:
         seed=rng.getrandbits(64),
         logprobs=rng.choice([None, None, 0, 3]),
     )
+
+
+def random_request(rng: random.Random, loaded: LoadedModel) -> Request:
+    letters = [i for i, token in enumerate(loaded.vocab.tokens) if token]
+    params = SamplingParams(
+        temperature=rng.choice([0.0, 0.7, 1.0, 1.5]),
+        top_p=rng.choice([1.0, 0.8]),
+        seed=rng.getrandbits(64),
+    )
+    if rng.random() < 0.5:
+        params = rare_params(rng)
     grammar = None
     max_tokens = rng.randint(1, 24)
     if rng.random() < 0.4:

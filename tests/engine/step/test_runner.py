@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from maskwright.engine.schedule.plan import BlockCopy, Chunk, CopyDirection, StepPlan
+from maskwright.engine.schedule.chunk import Chunk
+from maskwright.engine.schedule.plan import BlockCopy, CopyDirection, StepPlan
 from maskwright.engine.schedule.sequence import Sequence
 from maskwright.engine.step.runner import Runner
 from maskwright.errors import EmptySupportError

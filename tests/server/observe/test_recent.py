@@ -7,8 +7,9 @@ from typing import Any, cast
 
 from maskwright.engine import Generation
 from maskwright.engine.observations import Observations
+from maskwright.engine.request.progress import MOST_STEPS
 from maskwright.engine.request.request import FinishReason
-from maskwright.engine.request.trace import MOST_STEPS, Record
+from maskwright.engine.request.trace import Record
 from maskwright.server.access.keys import ApiKey, digest_of
 from maskwright.server.access.rates import Allowance
 from maskwright.server.exchange import Exchange

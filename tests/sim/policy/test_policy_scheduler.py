@@ -101,7 +101,7 @@ def test_a_static_batch_admits_nothing_before_it_has_ended() -> None:
         ask((4, 3), (4, 8), (4, 2), (4, 5), (4, 4), (4, 6)),
     )
     # Slots in use: 18 of 32 in the first batch (the second text's example), then the other two.
-    assert [plan.tokens for plan in plans[1:8]] == [4, 3, 2, 2, 1, 1, 1]
+    assert [plan.totals.tokens for plan in plans[1:8]] == [4, 3, 2, 2, 1, 1, 1]
     assert [len(plan.admitted) for plan in plans if plan.admitted] == [4, 2]
     assert sum(len(plan.chunks) for plan in plans[:8]) == 18
 
@@ -122,7 +122,7 @@ def test_prefill_first_never_mixes() -> None:
 def test_splitfuse_fills_every_step_while_prompts_wait() -> None:
     demands = ask((5, 9), (50, 9), (3, 9), (70, 9))
     plans = plans_of(replace(LARGE, policy="splitfuse"), demands)
-    full = [plan.tokens for plan in plans if not all(chunk.decodes for chunk in plan.chunks)]
+    full = [plan.totals.tokens for plan in plans if not all(chunk.decodes for chunk in plan.chunks)]
     assert full[:-1] == [16] * (len(full) - 1)
 
 
@@ -130,14 +130,14 @@ def test_sarathi_computes_one_chunk_beside_decodes() -> None:
     plans = plans_of(replace(LARGE, policy="sarathi"), ask((5, 9), (50, 9), (3, 9), (70, 9)))
     for plan in plans:
         assert sum(not chunk.decodes for chunk in plan.chunks) <= 1
-        assert plan.tokens <= 16
+        assert plan.totals.tokens <= 16
     assert any(len({chunk.decodes for chunk in plan.chunks}) == 2 for plan in plans)
 
 
 def test_decaying_chunks_shrink() -> None:
     settings = replace(LARGE, policy="sarathi-decaying", chunk=128, max_batch_tokens=256)
     plans = plans_of(settings, ask((500, 1)))
-    assert [plan.tokens for plan in plans] == [128, 64, 64, 64, 64, 64, 52]
+    assert [plan.totals.tokens for plan in plans] == [128, 64, 64, 64, 64, 64, 52]
 
 
 @pytest.mark.parametrize(

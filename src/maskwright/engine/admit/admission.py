@@ -131,7 +131,8 @@ class Admission:
             stop_tokens=frozenset(request.stop_tokens),
             texts=self._texts,
             emitter=Emitter(
-                StopAutomaton(request.stop) if request.stop else None, include=request.include_stop
+                StopAutomaton(request.stop) if request.stop else None,
+                include_stop=request.include_stop,
             ),
             canonical=config.canonical,
             drafter=LookBack(config.drafts) if config.drafts else None,

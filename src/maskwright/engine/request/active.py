@@ -12,7 +12,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +21,9 @@ from maskwright.engine.observations import Observations
 from maskwright.engine.request.drafts import LookBack
 from maskwright.engine.request.emission import Emitter
 from maskwright.engine.request.generation import Generation
+from maskwright.engine.request.masks import Masks
 from maskwright.engine.request.request import COMPLETE, Delta, FinishReason, Request
+from maskwright.engine.request.row import Row
 from maskwright.engine.schedule.sequence import Sequence
 from maskwright.errors import GenerationError
 from maskwright.mask import Matcher
@@ -52,27 +54,7 @@ class Advance(NamedTuple):
     draft: tuple[int, ...] = ()
 
 
-class Masks(NamedTuple):
-    """The masks of the next token and of the tokens after each draft token, each of `words` int32
-    `[words]`. What a grammar hands out again and again can't be written to.
-
-    `free`: the masks without the token limit of those that it makes smaller, each with the number
-    of its row; none where nothing depends on that any more.
-
-    A grammar filled `rows` of them in `seconds` seconds; `hits` of them were cached. `places`: the
-    row of the table and the state of the grammar that each came from, if the request is traced.
-    """
-
-    words: tuple[Mask, ...]
-    rows: int = 0
-    hits: int = 0
-    seconds: float = 0.0
-    places: tuple[Place, ...] = ()
-    free: tuple[tuple[int, Mask], ...] = ()
-
-
-@dataclass(slots=True, eq=False)
-class Active:
+class Active(Row):
     """A live request and its state between tokens.
 
     `eos`, `stop_tokens`: tokens that end the answer, of the model and of the client. `free_words`
@@ -85,49 +67,55 @@ class Active:
     the tokens of the sequence. `close` may be called at any time from the engine's thread.
     """
 
-    request: Request
-    generation: Generation
-    sequence: Sequence
-    matcher: Matcher | Follower | None
-    free_words: Mask
-    eos: frozenset[int]
-    texts: tuple[bytes, ...]
-    emitter: Emitter
-    canonical: bool
-    drafter: LookBack | None
-    stop_tokens: frozenset[int] = frozenset()
-    masks: Masks | None = None
+    masks: Masks | None
     """The masks of the next token and of the drafts after it; None while they are not filled."""
-    scores: list[TokenScore] = field(default_factory=list[TokenScore])
-    _prompt: list[PromptScores] = field(default_factory=list[PromptScores])
-    """Scores of the prompt's tokens so far, a part for each step that computed some."""
-    _free: Masks = field(init=False)
-    """The mask of the next token of an unconstrained request."""
-    _digested: int = 0
-    """Output tokens that the matcher and the emitter have processed."""
-    _last: int | None = None
-    """The last of them."""
-    _run: list[int] = field(default_factory=list[int])
-    """Canonical tokens that are still to come, where they enter one in each step."""
-    shortened_at: int | None = field(init=False)
+    shortened_at: int | None
     """The first output token that the token limit has changed; None while there is none."""
-    _missed: tuple[int, ...] = ()
+    _digested: int
+    """Output tokens that the matcher and the emitter have processed."""
+    _last: int | None
+    """The last of them."""
+    _run: list[int]
+    """Canonical tokens that are still to come, where they enter one in each step."""
+    _missed: tuple[int, ...]
     """The tokens that would be written next without the token limit, which leaves no room for
     them: the text that the grammar forces, as the tokenizer cuts it."""
-    _settled: bool = False
-    """Whether the grammar forces the text up to its end, so that the limit can change nothing but
-    how it is cut into tokens."""
-    _unsent: list[int] = field(default_factory=list[int])
-    _text: str = ""
-    _cuts: deque[int] = field(init=False)
+    _unsent: list[int]
+    _text: str
+    _cuts: deque[int]
     """Numbers of output tokens after which a delta is still to end by itself."""
-    _closed: bool = False
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _closed: bool
 
-    def __post_init__(self) -> None:
-        self._free = Masks((self.free_words,))
-        self._cuts = deque(self.request.cuts)
-        self.shortened_at = self.request.shortened_at
+    def __init__(
+        self,
+        request: Request,
+        generation: Generation,
+        sequence: Sequence,
+        matcher: Matcher | Follower | None,
+        free_words: Mask,
+        eos: frozenset[int],
+        texts: tuple[bytes, ...],
+        emitter: Emitter,
+        canonical: bool,
+        drafter: LookBack | None,
+        stop_tokens: frozenset[int] = frozenset(),
+    ) -> None:
+        super().__init__(
+            *(request, generation, sequence, matcher, free_words, eos, stop_tokens, texts),
+            *(emitter, canonical, drafter),
+        )
+        self.request = request
+        self.free_words = free_words
+        self.canonical = canonical
+        self.scores: list[TokenScore] = []
+        self._prompt: list[PromptScores] = []
+        """Scores of the prompt's tokens so far, a part for each step that computed some."""
+        self._settled = False
+        """Whether the grammar forces the text up to its end, so that the limit can change nothing
+        but how it is cut into tokens."""
+        self._cuts = deque(request.cuts)
+        self.shortened_at = request.shortened_at
+        self._lock = threading.Lock()
 
     @property
     def complete(self) -> bool:
@@ -389,7 +377,11 @@ class Active:
         before a position where the grammar forces text, since that needs no guess."""
         if self.drafter is None or self._run or self._missed or self.left < 2:
             return []
-        guesses = self._guesses(self.drafter, forced)[: self.left - 1]
+        return self._allowed(self._guesses(self.drafter, forced)[: self.left - 1])
+
+    def _allowed(self, guesses: list[int]) -> list[int]:
+        """The draft tokens up to the first that the grammar doesn't allow, or where it forces
+        text."""
         for number, token in enumerate(guesses):
             if not self._may_follow(token, self.left - number - 1):
                 self._go_back(number)
@@ -435,7 +427,7 @@ class Active:
         allows only tokens after which the output can still be completed. Where a canonical token is
         to enter by itself, it is the only one allowed."""
         if self.matcher is None and not draft and not self.request.trace:
-            return self._free
+            return self.free
         if self._run:
             words = np.zeros((1 + len(draft), len(self.free_words)), np.int32)
             word, bit = divmod(self._run[0], 32)
@@ -524,6 +516,12 @@ class Active:
     def take_back(self, count: int) -> None:
         """Roll the matcher back by `count` draft tokens; their masks stay."""
         self._go_back(count)
+
+    def take_draft(self, guesses: list[int]) -> None:
+        """Draft `guesses`, as far as the grammar allows them, and fill the masks."""
+        draft = self._allowed(guesses)
+        self.sequence.draft, self.sequence.by_model = draft, False
+        self.masks = self._masks(tuple(draft))
 
     # Text ---------------------------------------------------------------------------------------
 

@@ -4,21 +4,16 @@ in another thread or in an event loop."""
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
-from typing import TypeAlias
 
+from maskwright.engine.request.mailbox import Mailbox
 from maskwright.engine.request.request import Completion, Delta, FinishReason
 from maskwright.engine.request.trace import Record, Trace
-from maskwright.engine.request.wake_ups import WakeUps, wake_ups_of_running_loop
+from maskwright.engine.request.wake_ups import Waiter, wake_ups_of_running_loop
 from maskwright.sampling import PromptScores
 
-Waiter: TypeAlias = tuple[WakeUps, Callable[[], None]]
-"""A call that an event loop is to run when there is something to read."""
 
-
-class Generation:
+class Generation(Mailbox):
     """The output of one request. Iterate over its deltas once, with `for` or `async for`, or call
     `result()`. One task that reads several generations calls `stream` and `take` of each.
 
@@ -38,11 +33,11 @@ class Generation:
         deadline: float | None = None,
         record: Record | None = None,
     ) -> None:
+        super().__init__(buffer, record or Record(0.0, prompt=prompt_tokens, seed=seed))
         self.id = number
         self.seed = seed
         self.prompt_tokens = prompt_tokens
         self.deadline = deadline
-        self.record = record or Record(0.0, prompt=prompt_tokens, seed=seed)
         self.trace: Trace | None = None
         """The times and counts of the request, once it has ended."""
         self.output: tuple[int, ...] = ()
@@ -52,16 +47,7 @@ class Generation:
         them and the prompt has more than one; they are there before the first delta."""
         self._listeners: list[Callable[[Trace], None]] = []
         self._cancel = cancel
-        self._buffer = buffer
         self._resume = resume
-        self._streams = False
-        self._throttled = False
-        self._ready = threading.Condition()
-        self._unread: list[Delta] = []
-        self._apart: deque[Delta] = deque()
-        self._waiter: Waiter | None = None
-        self._wakes_once = False
-        self._has_published = False
 
     def cancel(self) -> None:
         """Stop generating, from any thread. The last delta then says CANCELLED, unless the
@@ -93,26 +79,20 @@ class Generation:
         with self._ready:
             delta = self._take()
             ended = delta is not None and delta.finish_reason is not None
-            more = bool(self._apart or self._unread)
+            more = self._filled
             self._waiter = None if ended or more else waiter
         if more:
             _, notify = waiter
             notify()
         return delta
 
-    def throttle(self) -> bool:
-        """Whether the reader is so far behind that the request should pause. If so, `resume` is
-        called when the reader goes on. Only the engine calls this."""
-        with self._ready:
-            behind = sum([len(delta.token_ids) for delta in self._unread]) if self._streams else 0
-            self._throttled = self._streams and behind >= self._buffer
-            return self._throttled
-
     def _deltas(self) -> Iterator[Delta]:
         finished = False
         while not finished:
             with self._ready:
-                self._ready.wait_for(lambda: self._apart or self._unread)
+                self._waiting += 1
+                self._ready.wait_for(lambda: self._filled)
+                self._waiting -= 1
                 delta = self._take()
             if delta is not None:
                 finished = delta.finish_reason is not None
@@ -160,36 +140,12 @@ class Generation:
             listener(trace)
         self.publish(last)
 
-    def publish_apart(self, delta: Delta) -> None:
-        """Add a delta that is not joined with others; it comes before all that are published
-        later. Only the engine calls this, before the first call of `publish`."""
-        with self._ready:
-            self._apart.append(delta)
-            waiter = None
-            if not self._wakes_once:
-                waiter, self._waiter = self._waiter, None
-            self._ready.notify_all()
-        _wake_reader(waiter)
-
-    def publish(self, delta: Delta) -> None:
-        """Add `delta` to what the reader will take. Only the engine calls this; it never blocks."""
-        with self._ready:
-            self._unread.append(delta)
-            waiter = None
-            is_last = delta.finish_reason is not None
-            if is_last or not self._wakes_once:
-                waiter, self._waiter = self._waiter, None
-            urgent = is_last or not self._has_published
-            self._has_published = True
-            self._ready.notify_all()
-        _wake_reader(waiter, urgent=urgent)
-
     def _take(self) -> Delta | None:
         if self._apart:
             return self._apart.popleft()
-        if not self._unread:
+        unread = self._take_unread()
+        if not unread:
             return None
-        unread, self._unread = self._unread, []
         if self._throttled and self._resume is not None:
             self._throttled = False
             self._resume(self.id)
@@ -209,10 +165,3 @@ class Generation:
             whole.stop,
             whole.shortened_at,
         )
-
-
-def _wake_reader(waiter: Waiter | None, *, urgent: bool = False) -> None:
-    """Wake a reader that waits in an event loop, if there is one."""
-    if waiter is not None:
-        wake_ups, notify = waiter
-        wake_ups.pass_on(notify, urgent=urgent)

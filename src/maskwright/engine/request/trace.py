@@ -6,11 +6,10 @@ equal them, which the tests check.
 
 from __future__ import annotations
 
-from array import array
 from dataclasses import dataclass
-from typing import Final
 
 from maskwright.engine.observations import Observations
+from maskwright.engine.request.progress import Progress
 from maskwright.engine.request.request import FinishReason
 
 
@@ -90,26 +89,14 @@ class Trace:
     total_ms: float
 
 
-MOST_STEPS: Final = 512
-"""Steps of a request whose times are kept; those of a longer answer end there."""
-
-
-class Record:
+class Record(Progress):
     """The times and counts of a running request, in seconds. After the submission, only the
-    engine's thread writes to it.
-
-    `paused_at` is a time of the engine's clock. All other times are those of a clock that stops
-    while the request is paused, so that their differences don't include pauses.
-    """
+    engine's thread writes to it."""
 
     __slots__ = (
-        *("submitted_at", "compiling", "compiled_at", "admitted_at", "first_at", "last_at"),
-        *("longest_gap", "paused_at", "paused", "service", "seed", "steps", "preemptions", "peak"),
-        *("prompt", "cached", "completion", "first", "sampled", "forced", "drafted", "accepted"),
-        *("model_drafted", "model_accepted", "shortened_at"),
-        *("mask_rows", "mask_hits", "mask_seconds", "adapter"),
-        *("questions", "question_seconds", "late_rows", "reserved"),
-        *("late_at", "late", "preempted_at", "preempted", "given_at", "given"),
+        *("accepted", "adapter", "cached", "compiling", "completion", "drafted", "model_accepted"),
+        *("model_drafted", "peak", "preemptions", "prompt", "question_seconds", "questions"),
+        *("reserved", "seed", "service", "shortened_at"),
     )
 
     def __init__(
@@ -122,121 +109,30 @@ class Record:
         adapter: str | None = None,
         compiling: bool = False,
     ) -> None:
-        self.submitted_at = submitted_at
+        super().__init__(submitted_at)
         self.compiling = compiling
         self.prompt = prompt
         self.seed = seed
         self.service = service
         self.adapter = adapter
-        self.compiled_at: float | None = None
-        self.admitted_at: float | None = None
-        self.first_at: float | None = None
-        self.last_at = 0.0
-        self.longest_gap: float | None = None
-        self.paused_at: float | None = None
-        self.paused = 0.0
-        self.first = 0
-        """Tokens of the output after the step that drew the first one."""
         self.shortened_at: int | None = None
-        self.completion = self.cached = self.sampled = self.forced = 0
-        self.drafted = self.accepted = self.steps = self.preemptions = self.peak = 0
+        self.completion = self.cached = 0
+        self.drafted = self.accepted = self.preemptions = self.peak = 0
         self.model_drafted = self.model_accepted = 0
-        self.mask_rows = self.mask_hits = 0
-        self.mask_seconds = 0.0
-        self.questions = self.late_rows = self.reserved = 0
+        self.questions = self.reserved = 0
         self.question_seconds = 0.0
-        self.late_at: float | None = None
-        self.preempted_at: float | None = None
-        self.late = self.preempted = 0.0
-        self.given_at = array("d")
-        """When each of the first steps gave the request tokens, from its submission on."""
-        self.given = array("l")
-        """How many tokens it had then, forced ones included."""
 
     def compiled(self, now: float, seen: Observations) -> None:
         """Record that the grammar, which was being compiled at submission, is ready."""
         self.compiling = False
-        self.compiled_at = self._worked(now)
+        self.compiled_at = self.time_of(now)
         seen.compile.note(self.compiled_at - self.submitted_at)
-
-    def admitted(self, now: float, seen: Observations) -> None:
-        """Record that the request was admitted to a batch; only the first time counts."""
-        if self.admitted_at is None:
-            self.admitted_at = self._worked(now)
-            seen.queue.note(self.admitted_at - self._queued_at)
-
-    def drew(self, count: int, now: float, seen: Observations) -> None:
-        """Record that `count` tokens were drawn in a step."""
-        self.sampled += count
-        self.steps += 1
-        at = self._worked(now)
-        self._go_on(at)
-        if len(self.given_at) < MOST_STEPS:
-            self.given_at.append(at - self.submitted_at)
-            self.given.append(self.sampled + self.forced)
-        if self.first_at is None:
-            assert self.admitted_at is not None, "a token for a request that was never admitted"
-            self.first_at = at
-            self.first = self.forced + count
-            seen.prefill.note(at - self.admitted_at)
-            seen.ttft.note(at - self.submitted_at)
-        else:
-            gap = at - self.last_at
-            if self.longest_gap is None or gap > self.longest_gap:
-                self.longest_gap = gap
-            seen.inter_token.note(gap)
-        self.last_at = at
-
-    def filled(self, rows: int, hits: int, seconds: float, seen: Observations) -> None:
-        """Record that `rows` masks were filled, of which `hits` were cached."""
-        self.mask_rows += rows
-        self.mask_hits += hits
-        self.mask_seconds += seconds
-        seen.mask.note(seconds / rows, rows)
 
     def answered(self, seconds: float, seen: Observations) -> None:
         """Record that a question to the grammar's process has been answered."""
         self.questions += 1
         self.question_seconds += seconds
         seen.question.note(seconds)
-
-    def await_mask(self, now: float) -> None:
-        """Record that a row of logits is there before its mask."""
-        self.late_rows += 1
-        if self.preempted_at is None:
-            self.late_at = self._worked(now)
-
-    def drop_row(self, now: float) -> None:
-        """Record that the row is not needed, for whose mask the request has waited."""
-        if self.late_at is not None:
-            self.late += self._worked(now) - self.late_at
-            self.late_at = None
-
-    def preempt(self, now: float) -> None:
-        """Record that the request has given its blocks up."""
-        self.drop_row(now)
-        if self.preempted_at is None:
-            self.preempted_at = self._worked(now)
-
-    def _go_on(self, at: float) -> None:
-        """End what the request has waited for since its last token, at a time of its own clock."""
-        if self.late_at is not None:
-            self.late += at - self.late_at
-            self.late_at = None
-        if self.preempted_at is not None:
-            self.preempted += at - self.preempted_at
-            self.preempted_at = None
-
-    def pause(self, now: float) -> None:
-        """Begin a pause, because the reader is behind; no effect within a pause."""
-        if self.paused_at is None:
-            self.paused_at = now
-
-    def resume(self, now: float) -> None:
-        """End the pause."""
-        if self.paused_at is not None:
-            self.paused += now - self.paused_at
-            self.paused_at = None
 
     def end(
         self,
@@ -250,9 +146,8 @@ class Record:
         self.resume(now)
         if self.compiling:
             self.compiled(now, seen)
-        ended_at = self._worked(now)
-        self._go_on(ended_at)
-        queued = (ended_at if self.admitted_at is None else self.admitted_at) - self._queued_at
+        ended_at = self.end_waits(now)
+        queued = (ended_at if self.admitted_at is None else self.admitted_at) - self.queued_at
         if self.admitted_at is None:
             seen.queue.note(queued)
         elif self.first_at is None:
@@ -306,15 +201,6 @@ class Record:
             paused_ms=1000 * self.paused,
             total_ms=1000 * (now - self.submitted_at),
         )
-
-    def _worked(self, now: float) -> float:
-        """Return the time `now` on the clock that stops in pauses."""
-        pausing = 0.0 if self.paused_at is None else now - self.paused_at
-        return now - self.paused - pausing
-
-    @property
-    def _queued_at(self) -> float:
-        return self.submitted_at if self.compiled_at is None else self.compiled_at
 
 
 def _ms(start: float | None, end: float | None) -> float | None:

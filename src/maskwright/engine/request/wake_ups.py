@@ -105,6 +105,9 @@ class _OfThread(threading.local):
         self.urgent: set[WakeUps] = set()
 
 
+Waiter: TypeAlias = tuple[WakeUps, Call]
+"""A call that an event loop is to run when there is something to read."""
+
 _OF_THREAD: Final = _OfThread()
 
 _OF_LOOPS: Final = weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, WakeUps]()

@@ -2,6 +2,8 @@
 
 Nothing here imports torch or reads a clock, so that a simulator runs the same classes.
 
+- `batch_work`: What the scheduler does for each sequence of a step, all in one call.
+- `chunk`: The part of a step that belongs to one sequence.
 - `plan`: The plan of one step, which the scheduler makes and the runner carries out.
 - `scheduler`: Chooses the tokens of each sequence for the next forward.
 - `sequence`: The scheduler's view of one generation: its tokens and how many are computed.

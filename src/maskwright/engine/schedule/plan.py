@@ -5,41 +5,11 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-from maskwright.engine.schedule.sequence import SHORT, Sequence
+from maskwright.engine.schedule.batch_work import Totals, totals
+from maskwright.engine.schedule.chunk import Chunk
+from maskwright.engine.schedule.sequence import Sequence
 from maskwright.engine.schedule.transfer import BlockTransfer
 from maskwright.sizing.memory import MOST_SCORED
-
-
-@dataclass(frozen=True, slots=True)
-class Chunk:
-    """Compute the tokens `start` to `start + count` (exclusive) of `sequence`; the last `drafted`
-    of them are draft tokens. `samples`: the chunk reaches the end of the sequence, so that a new
-    token is sampled after it. `scored`: so many of its last positions, or some of them, are scored
-    for the log-probabilities of the prompt."""
-
-    sequence: Sequence
-    start: int
-    count: int
-    samples: bool
-    drafted: int = 0
-    scored: int = 0
-
-    @property
-    def decodes(self) -> bool:
-        """Whether the chunk belongs to decoding, not to the prefill of a prompt."""
-        own = self.count - self.drafted
-        return self.start >= self.sequence.prompt_length and own <= SHORT
-
-    @property
-    def rows(self) -> int:
-        """How many of the last tokens need logits: the last own one and each draft, if a token is
-        sampled, and those that are scored."""
-        return max(1 + self.drafted if self.samples else 0, self.scored)
-
-    @property
-    def first_sampled(self) -> int:
-        """The number of the row, among those of the chunk, after which a token is sampled."""
-        return self.rows - 1 - self.drafted
 
 
 class CopyDirection(enum.Enum):
@@ -77,23 +47,9 @@ class StepPlan:
     transfers: tuple[BlockTransfer, ...] = ()
 
     @property
-    def tokens(self) -> int:
-        """Tokens that the forward computes."""
-        return sum(chunk.count for chunk in self.chunks)
-
-    @property
-    def decodes(self) -> int:
-        """Sequences that decode in this step."""
-        return sum(chunk.decodes for chunk in self.chunks)
-
-    @property
-    def of_prompts(self) -> tuple[int, float]:
-        """The number of prompt tokens among them, and the mean number of positions before each."""
-        pieces = [chunk for chunk in self.chunks if not chunk.decodes]
-        count = sum(chunk.count for chunk in pieces)
-        if not count:
-            return 0, 0.0
-        return count, sum((c.start + (c.count - 1) / 2) * c.count for c in pieces) / count
+    def totals(self) -> Totals:
+        """What the step computes."""
+        return totals(self.chunks)
 
     @property
     def swapped(self) -> int:
@@ -131,13 +87,15 @@ class PlanBuilder:
         self.drafts[sequence] = count
         self.budget -= count
 
-    def plan(self) -> StepPlan:
-        """The finished plan."""
-        return StepPlan(
-            tuple(
+    def plan(self, chunks: tuple[Chunk, ...] | None = None) -> StepPlan:
+        """The finished plan; `chunks`: its chunks, if they have been made already."""
+        if chunks is None:
+            chunks = tuple(
                 _chunk(sequence, count, self.drafts.get(sequence, 0))
                 for sequence, count in self.counts.items()
-            ),
+            )
+        return StepPlan(
+            chunks,
             tuple(self.copies),
             tuple(self.fresh),
             tuple(self.admitted),

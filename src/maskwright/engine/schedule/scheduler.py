@@ -26,6 +26,12 @@ from collections.abc import Sequence as SequenceOf
 
 from maskwright.engine.kv.attention_window import AttentionWindow
 from maskwright.engine.kv.blocks import BlockPool
+from maskwright.engine.schedule.batch_work import (
+    commit,
+    count_decoding,
+    decode_all,
+    most_prefilled,
+)
 from maskwright.engine.schedule.plan import PlanBuilder, StepPlan
 from maskwright.engine.schedule.sequence import Phase, Sequence
 from maskwright.engine.schedule.service import CLASSES, ServiceClass
@@ -95,13 +101,12 @@ class Scheduler:
     @property
     def decoding(self) -> int:
         """Tokens to compute for decoding sequences, without drafts."""
-        return sum(s.pending for s in self.running if s.decodes)
+        return count_decoding(self.running)
 
     @property
     def prefilled(self) -> int:
         """Computed tokens of the prompt whose prefill has come furthest; 0 without one."""
-        prefills = (s for s in self.running if s.pending and not s.decodes and s.transfer is None)
-        return max((s.computed for s in prefills), default=0)
+        return most_prefilled(self.running)
 
     def live(self) -> Iterator[Sequence]:
         """Yield every sequence that has not ended."""
@@ -165,6 +170,9 @@ class Scheduler:
         and phases change at once; `Sequence.computed` changes only with `commit`."""
         step = PlanBuilder(max(budget or self._max_batch_tokens, len(self.running)))
         self.tables.unwritten.clear()
+        self.running.sort(key=_seniority)
+        if not self.waiting and (steady := self._steady(step)) is not None:
+            return steady
         self._make_way(step)
         self._decode(step)
         if step.budget and self._more(step):
@@ -172,6 +180,20 @@ class Scheduler:
         if step.budget and self._more(step):  # what a class left of its share
             self._prefill(step, [[step.budget] for _ in self._classes])
         return step.plan()
+
+    def _steady(self, step: PlanBuilder) -> StepPlan | None:
+        """The plan of a step in which every running sequence decodes one token, which is what
+        `_decode` would find too; None where something else is to be decided, a block of the prefix
+        tree to be evicted for example."""
+        decoding = decode_all(self.running, self.pool.block_size)
+        if decoding is None:
+            return None
+        chunks, short_of_blocks = decoding
+        if len(short_of_blocks) > self.pool.free:
+            return None
+        for sequence in short_of_blocks:
+            self.tables.grow(sequence, 1, step)
+        return step.plan(chunks)
 
     def plan_ahead(self, counts: Mapping[Sequence, int]) -> StepPlan | None:
         """Plan steps in a row in which nothing is decided: each sequence of `counts`, which are all
@@ -197,13 +219,9 @@ class Scheduler:
     def commit(self, plan: StepPlan) -> None:
         """Record that the forward of `plan` has run, so that its keys and values are in the blocks.
         Draft tokens count as computed only after they have been accepted (`confirm`)."""
-        for chunk in plan.chunks:
-            sequence = chunk.sequence
-            if sequence.phase is Phase.RUNNING:
-                held = len(sequence.table) - sequence.outside_window
-                sequence.blocks_peak = max(sequence.blocks_peak, held)
-                sequence.computed = chunk.start + chunk.count - chunk.drafted
-                self.tables.settle(sequence)
+        windowed = self.attention_window.positions is not None
+        for sequence in commit(plan.chunks, self.pool.block_size, windowed):
+            self.tables.settle(sequence)
 
     def confirm(self, sequence: Sequence, tokens: list[int]) -> None:
         """Append sampled `tokens`; all but the last were accepted draft tokens, and so are
@@ -237,7 +255,6 @@ class Scheduler:
         """Give every decoding sequence one token before any gets more, and all pending tokens
         before any gets draft tokens."""
         short = [s for s in self.running if s.decodes]
-        short.sort(key=lambda s: s.seniority)
         for left, sequence in zip(range(len(short) - 1, -1, -1), short, strict=True):
             if sequence.phase is Phase.RUNNING and step.budget:
                 count = min(sequence.pending, max(1, step.budget - left))
@@ -260,7 +277,7 @@ class Scheduler:
 
     def _prefill(self, step: PlanBuilder, shares: list[list[int]]) -> None:
         """Continue running prefills, then admit waiting sequences, each class within its share."""
-        for sequence in sorted(self.running, key=lambda s: s.seniority):
+        for sequence in self.running.copy():
             if sequence.phase is Phase.RUNNING and sequence.pending > step.counts.get(sequence, 0):
                 self._fill(sequence, step, shares[sequence.rank])
         if not step.short_of_blocks:
@@ -474,3 +491,7 @@ class Scheduler:
                 for victim in victims:
                     self._preempt(victim, step)
                 return
+
+
+def _seniority(sequence: Sequence) -> tuple[int, int]:
+    return sequence.seniority

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence as SequenceOf
 
 from maskwright.engine.adapters import Adapters
-from maskwright.engine.schedule.plan import Chunk
+from maskwright.engine.schedule.chunk import Chunk
 from maskwright.models import Run
 
 

@@ -12,8 +12,9 @@ import operator
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple, TypeAlias
 
 import torch
 from torch import Tensor
@@ -26,14 +27,18 @@ from maskwright.engine.request.active import Active, Advance, Masks
 from maskwright.engine.request.generation import Generation
 from maskwright.engine.request.request import Delta, FinishReason, Request
 from maskwright.engine.request.wake_ups import WakeUps
+from maskwright.engine.schedule.chunk import Chunk
 from maskwright.engine.schedule.plan import StepPlan
 from maskwright.engine.schedule.scheduler import Scheduler
 from maskwright.engine.schedule.sequence import Phase
 from maskwright.engine.schedule.step_time import StepTimeModel
+from maskwright.engine.step.counts import Counts, StepSeconds
+from maskwright.engine.step.plain_rows import ACCEPTANCE_RATE, PlainRows
 from maskwright.engine.step.post_step import Failed, PostStepWork, Prepared, StepResult
 from maskwright.engine.step.runner import Runner
 from maskwright.engine.step.tiering import BlockTiers
 from maskwright.errors import GenerationError, MaskwrightError
+from maskwright.kernels.device import runs_kernels
 from maskwright.sampling import Mask, Outcome
 from maskwright.sampling.chain import no_token
 
@@ -41,57 +46,11 @@ GRACE = 0.001
 """Upper bound in seconds on the wait for the next request to advance before a step is planned; it
 begins anew with each that has."""
 
-ACCEPTANCE_RATE = 0.3
-"""Weight of the last draft in the moving average of a sequence's acceptance rate."""
-
 STRAGGLER = 0.05
 """Seconds to wait for a mask where a step has nothing to compute."""
 
 LEAST_TIMEOUT = 1e-3
 """Seconds that a request is given elsewhere whose time is over at the moment of its hand-off."""
-
-
-@dataclass(slots=True)
-class StepSeconds:
-    """Seconds that all steps so far have spent in each part: `wait` for post-step work, where the
-    engine does nothing else, `draft` in the draft model, `plan` in the scheduler, deadlines
-    included, `forward` in the model, `sample` in sampling. Without overlap, post-step work is part
-    of `sample`."""
-
-    wait: float = 0.0
-    draft: float = 0.0
-    plan: float = 0.0
-    forward: float = 0.0
-    sample: float = 0.0
-
-
-@dataclass(slots=True)
-class Counts:
-    """Counts of what has happened so far.
-
-    `steps`: forwards, of which `device_steps` were computed in a row on the device. `computed`:
-    tokens that went through the forward. `sampled`: tokens drawn from logits. `forced`: tokens that
-    a grammar forced. `drafted`, `accepted`: draft tokens proposed and accepted, of
-    which `model_drafted` and `model_accepted` came from a draft model. `held`: rows of logits kept
-    in a step because their mask was not there; `late`: rows that were kept, each once. `idle_rows`:
-    rows dropped because their request had ended or been extended. `mask_rows`: masks filled by
-    grammars, of which `mask_hits` were in the cache.
-    """
-
-    steps: int = 0
-    device_steps: int = 0
-    computed: int = 0
-    sampled: int = 0
-    forced: int = 0
-    drafted: int = 0
-    accepted: int = 0
-    model_drafted: int = 0
-    model_accepted: int = 0
-    held: int = 0
-    late: int = 0
-    idle_rows: int = 0
-    mask_rows: int = 0
-    mask_hits: int = 0
 
 
 class Held(NamedTuple):
@@ -105,6 +64,10 @@ class Held(NamedTuple):
     @property
     def rows(self) -> Tensor:
         return self.logits[self.first : self.first + 1 + len(self.draft)]
+
+
+Act: TypeAlias = tuple[int, Callable[[], None]]
+"""What is to be done for a row, and the number of its row of logits; -1 for one that was kept."""
 
 
 class Core:
@@ -144,6 +107,7 @@ class Core:
         """When each request began to advance, by `time.perf_counter`; 0 where it waits for an
         answer to a question."""
         self._held: dict[int, Held] = {}
+        self._plain = PlainRows()
 
     @property
     def live(self) -> int:
@@ -289,14 +253,34 @@ class Core:
         self._settle(STRAGGLER if nothing_to_do else 0.0)
         if logits is None and copying:
             scheduler.tables.transfers.wait()
-        self._sample(list(self._ready_rows(plan, logits)), logits)
-        self._settle()
+        self._sample_all(plan, logits)
         sampled = self._worked()
-        (fresh, position), tokens = plan.of_prompts, plan.tokens
-        if step_times is not None:
-            step_times.observe(tokens - fresh, fresh, sampled - drafted, position)
+        self._note_step(plan, sampled - drafted)
+        self.seconds.draft += drafted - begun
+        self.seconds.plan += planned - drafted
+        self.seconds.forward += computed - planned
+        self.seconds.sample += sampled - computed
+
+    def _sample_all(self, plan: StepPlan, logits: Tensor | None) -> None:
+        """Sample all rows whose masks are there, and go on with their tokens."""
+        on_host = logits is not None and not runs_kernels(logits)
+        others = self._plain.collect(plan.chunks, self._active, self._held, on_host)
+        with WakeUps.held():  # of requests whose text is published here
+            acts = self._sample(list(self._ready_rows(others, logits)), logits)
+            if logits is not None and len(self._plain):
+                acts += self._sample_plain(logits)
+            # In the order of the plan, in which blocks become free where requests end.
+            for _, act in sorted(acts, key=_place):
+                act()
+        self._settle()
+
+    def _note_step(self, plan: StepPlan, seconds: float) -> None:
+        """Count a step that has taken so many seconds, and learn from it how long steps take."""
+        tokens, decodes, fresh, position = plan.totals
+        if self._step_times is not None:
+            self._step_times.observe(tokens - fresh, fresh, seconds, position)
         if self._draft_model is not None and tokens and not fresh:
-            self._draft_model.length_model.observe_step(tokens, sampled - drafted)
+            self._draft_model.length_model.observe_step(tokens, seconds)
         self.counts.steps += 1
         if self.horizon is not None:
             self.horizon.note(self._clock())
@@ -304,13 +288,9 @@ class Core:
             self.counts.computed += tokens
             self.seen.tokens.note(tokens)
             self.seen.sequences.note(len(plan.chunks))
-            if decodes := plan.decodes:
+            if decodes:
                 self.seen.decodes.note(decodes)
-            self.seen.step.note(sampled - drafted)
-        self.seconds.draft += drafted - begun
-        self.seconds.plan += planned - drafted
-        self.seconds.forward += computed - planned
-        self.seconds.sample += sampled - computed
+            self.seen.step.note(seconds)
 
     def move_blocks(self) -> None:
         """Note which copies between the pools have ended, and move blocks between the pool and the
@@ -479,21 +459,21 @@ class Core:
             if sequence.decodes
         ]
 
-    def _ready_rows(self, plan: StepPlan, logits: Tensor | None) -> Iterator[tuple[Active, Held]]:
+    def _ready_rows(
+        self, chunks: list[tuple[Chunk, int]], logits: Tensor | None
+    ) -> Iterator[tuple[Active, Held]]:
         """Yield the requests that can be sampled now with their rows of logits; keep the rows of
-        the others.
+        the others. `chunks`: those of the step that sample, each with its first row.
 
         A kept row is dropped where its request has to be computed again, because it lost its blocks
         while it was paused.
         """
         rows = self._held
-        row = 0
-        for chunk in plan.chunks:
-            if chunk.samples and logits is not None:
+        for chunk, row in chunks:
+            if logits is not None:
                 draft = chunk.sequence.draft[: chunk.drafted]
                 first = row + chunk.first_sampled
                 rows[chunk.sequence.arrival] = Held(logits, first, draft)
-            row += chunk.rows
         self._held = {}
         for number, held in rows.items():
             active = self._active.get(number)
@@ -541,11 +521,12 @@ class Core:
     def _running(self, number: int) -> bool:
         return self._active[number].sequence.phase is Phase.RUNNING
 
-    def _sample(self, ready: list[tuple[Active, Held]], computed: Tensor | None) -> None:
-        """Sample the `ready` rows and start the post-step work. `computed` are the logits of this
-        step's forward; if the rows are its first ones in order, they need not be copied."""
+    def _sample(self, ready: list[tuple[Active, Held]], computed: Tensor | None) -> list[Act]:
+        """Sample the `ready` rows; returns what is to be done with what was drawn. `computed` are
+        the logits of this step's forward; if the rows are its first ones in order, they need not be
+        copied."""
         if not ready:
-            return
+            return []
         rows = [
             active.sample_row(held.draft[:number])
             for active, held in ready
@@ -568,16 +549,39 @@ class Core:
         unlimited = self._runner.draw_without_limit(logits, rows, free) if free else {}
         outcomes = self._runner.sample(logits, rows, masks)
         at, now = 0, self._clock()
-        with WakeUps.held():  # of requests whose text is published here, without overlap
-            for active, held in ready:
-                end = at + 1 + len(held.draft)
-                others = {
-                    number - at: unlimited[number]
-                    for number in (range(at, end) if unlimited else ())
-                    if number in unlimited
-                }
-                self._choose(active, held.draft, outcomes[at:end], others, now)
-                at = end
+        acts: list[Act] = []
+        for active, held in ready:
+            end = at + 1 + len(held.draft)
+            others = {
+                number - at: unlimited[number]
+                for number in (range(at, end) if unlimited else ())
+                if number in unlimited
+            }
+            drawn = held.draft, outcomes[at:end], others, now
+            place = held.first if held.logits is computed else -1
+            acts.append((place, partial(self._choose, active, *drawn)))
+            at = end
+        return acts
+
+    def _sample_plain(self, logits: Tensor) -> list[Act]:
+        """Sample the plain rows, and do what they need between two tokens; returns what is left to
+        be done."""
+        self._runner.draw_plain(logits, self._plain)
+        now = self._clock()
+        charge = self.scheduler.waiting.charge
+        done = self._plain.go_on(now, self.seen, self.counts, charge)
+        for sequence in done.settled:
+            self.scheduler.tables.settle(sequence)
+        for active in done.behind:
+            active.generation.record.pause(now)
+            self.scheduler.pause(active.sequence)
+        return [
+            *((place, partial(self._start, active, tokens)) for place, active, tokens in done.left),
+            *((place, partial(self._fail, active, error)) for place, active, error in done.failed),
+        ]
+
+    def _fail(self, active: Active, error: Exception) -> None:
+        self._end(active.sequence.arrival, FinishReason.ERROR, _as_ours(error))
 
     def _choose(
         self,
@@ -652,6 +656,10 @@ def _consecutive(ready: list[tuple[Active, Held]], whole: Tensor) -> bool:
             return False
         at += 1 + len(held.draft)
     return True
+
+
+def _place(act: Act) -> int:
+    return act[0]
 
 
 def _as_ours(error: Exception) -> MaskwrightError:

@@ -22,6 +22,7 @@ from maskwright.engine.on_device.row import AheadRow
 from maskwright.engine.schedule.plan import CopyDirection, StepPlan
 from maskwright.engine.step.batch import build_runs
 from maskwright.engine.step.copy_stream import CopyStream, open_copy_stream
+from maskwright.engine.step.plain_rows import PlainRows
 from maskwright.errors import GenerationError
 from maskwright.kernels.device import new_logits, runs_kernels
 from maskwright.kernels.kv_bytes import KvDtype
@@ -228,6 +229,11 @@ class Runner:
             chosen = sample_on_host(part, ChainBatch([rows[i] for i in others], words))
             outcomes.update((i, _outcome(token)) for i, token in zip(others, chosen, strict=True))
         return [outcomes[i] for i in range(len(rows))]
+
+    def draw_plain(self, logits: Tensor, rows: PlainRows) -> None:
+        """Draw a token for each of the plain `rows` from `logits` float32 `[rows, vocab]` on the
+        CPU, which are left as they are."""
+        rows.draw(logits.numpy())
 
     def draw_without_limit(
         self,

@@ -34,14 +34,14 @@ class StepWork:
 
 def work_of(plan: StepPlan, copied: int) -> StepWork:
     """The work of a plan that copies `copied` positions between the pools."""
-    prompt, position = plan.of_prompts
+    tokens, _, prompt, position = plan.totals
     context = sum(
         chunk.count * chunk.start + chunk.count * (chunk.count + 1) // 2
         for chunk in plan.chunks
         if chunk.decodes
     )
     return StepWork(
-        plan.tokens - prompt,
+        tokens - prompt,
         context,
         prompt,
         position,

@@ -184,7 +184,7 @@ class SimulatedEngine:
         )
         drafts = {chunk.sequence: chunk.sequence.draft[: chunk.drafted] for chunk in plan.chunks}
         scheduler.commit(plan)
-        fresh, position = plan.of_prompts
+        tokens, _, fresh, position = plan.totals
         chosen = [chunk.sequence for chunk in plan.chunks if chunk.samples]
         for sequence in chosen:
             self._choose(sequence, drafts[sequence])
@@ -196,7 +196,7 @@ class SimulatedEngine:
             else:
                 sequence.draft = self._draft(sequence)
         if self.step_times is not None:
-            self.step_times.observe(plan.tokens - fresh, fresh, seconds, position)
+            self.step_times.observe(tokens - fresh, fresh, seconds, position)
         return ended
 
     def _done(self, sequence: Sequence) -> int:

@@ -12,7 +12,8 @@ from typing import Literal, Protocol, TypeAlias
 
 from maskwright.engine.kv.attention_window import AttentionWindow
 from maskwright.engine.kv.blocks import BlockPool
-from maskwright.engine.schedule.plan import Chunk, PlanBuilder, StepPlan
+from maskwright.engine.schedule.chunk import Chunk
+from maskwright.engine.schedule.plan import PlanBuilder, StepPlan
 from maskwright.engine.schedule.sequence import Phase, Sequence
 from maskwright.engine.schedule.tables import Tables
 from maskwright.sim.policy.order import ORDERS, Key, OrderName

@@ -1,18 +1,15 @@
 """A live request as the scheduler sees it: its tokens, its blocks and how far it is computed."""
 
-from __future__ import annotations
-
 import enum
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from typing import Final
 
 from maskwright.engine.kv.prefix import Node
 from maskwright.engine.schedule.transfer import BlockTransfer
 
-SHORT = 16
+SHORT: Final[int]
 """Upper bound on pending tokens of a sequence that counts as decoding after its prompt: a sampled
 token and those that the grammar forces after it. With more, they are computed like a prompt."""
-
 
 class Phase(enum.Enum):
     """The phase of a sequence. Preemption leads from RUNNING back to WAITING. A sequence whose
@@ -23,8 +20,6 @@ class Phase(enum.Enum):
     PAUSED = "paused"
     ENDED = "ended"
 
-
-@dataclass(slots=True, eq=False)
 class Sequence:
     """The tokens of a request so far, and the blocks that hold their keys and values.
 
@@ -48,69 +43,77 @@ class Sequence:
     tokens: list[int]
     prompt_length: int
     limit: int
-    rank: int = 0
-    client: str = ""
-    salt: Hashable = None
-    deadline: float | None = None
-    adapter: str | None = None
-    phase: Phase = Phase.WAITING
-    computed: int = 0
-    table: list[int] = field(default_factory=list[int])
-    outside_window: int = 0
-    host: list[int] = field(default_factory=list[int])
-    saved: int = 0
-    transfer: BlockTransfer | None = None
-    draft: list[int] = field(default_factory=list[int])
-    by_model: bool = False
-    node: Node | None = None
-    acceptance: float = 1.0
+    rank: int
+    client: str
+    salt: Hashable
+    deadline: float | None
+    adapter: str | None
+    phase: Phase
+    computed: int
+    table: list[int]
+    outside_window: int
+    host: list[int]
+    saved: int
+    transfer: BlockTransfer | None
+    draft: list[int]
+    by_model: bool
+    node: Node | None
+    acceptance: float
     """Moving average of the acceptance rate of its looked-up drafts."""
-    cached_tokens: int = 0
+    cached_tokens: int
     """Leading tokens whose keys and values were in the prefix cache when it was first admitted."""
-    to_score: int = 0
+    to_score: int
     """Leading positions after which the log-probabilities of the prompt's next token are wanted:
     all but its last, or none."""
-    scored: int = 0
+    scored: int
     """How many of these positions have been scored."""
-    charged: bool = False
+    charged: bool
     """Whether its prompt has been charged to its client."""
-    overtaken: int = 0
+    overtaken: int
     """How often another sequence was admitted although it was this one's turn."""
-    preemptions: int = 0
-    blocks_peak: int = 0
+    preemptions: int
+    blocks_peak: int
     """Most blocks held at one time, in a step that computed some of its tokens."""
 
+    def __init__(
+        self,
+        arrival: int,
+        tokens: list[int],
+        prompt_length: int,
+        limit: int,
+        rank: int = 0,
+        client: str = "",
+        salt: Hashable = None,
+        deadline: float | None = None,
+        adapter: str | None = None,
+        phase: Phase = ...,
+        computed: int = 0,
+        table: list[int] | None = None,
+        preemptions: int = 0,
+        to_score: int = 0,
+        acceptance: float = 1.0,
+        draft: list[int] | None = None,
+    ) -> None: ...
     @property
     def pending(self) -> int:
         """Tokens still to be computed before the next one can be sampled; 1 while decoding, 0
         while a computed row waits for its mask."""
-        return len(self.tokens) - self.computed
 
     @property
     def decodes(self) -> bool:
         """Whether it has tokens to compute that belong to decoding, not to a prompt; False while
         its blocks are copied back."""
-        computed = self.computed
-        return (
-            self.transfer is None
-            and computed >= self.prompt_length
-            and 0 < len(self.tokens) - computed <= SHORT
-        )
 
     @property
     def cacheable(self) -> int:
         """Most leading tokens whose keys and values may come from a cache: the last token is always
         computed for its logits, and so are positions that have to be scored."""
-        most = len(self.tokens) - 1
-        return most if self.scored >= self.to_score else min(most, self.scored)
 
     @property
     def seniority(self) -> tuple[int, int]:
         """The order of preemption: a sequence may take blocks from one with a larger value, never
         from one with a smaller value. A sequence that has been preempted `MOST_PREEMPTIONS` times
         counts as one of the first class, so that every sequence ends."""
-        return (0 if self.preemptions >= MOST_PREEMPTIONS else self.rank, self.arrival)
 
-
-MOST_PREEMPTIONS = 3
+MOST_PREEMPTIONS: Final[int]
 """How often a sequence may be preempted for one of a better class."""

@@ -1,0 +1,38 @@
+from libc.stdint cimport int32_t
+
+from maskwright.engine.request.drafts cimport LookBack
+from maskwright.engine.request.emission cimport Emitter
+from maskwright.engine.request.mailbox cimport Mailbox
+from maskwright.engine.schedule.sequence cimport Sequence
+
+
+cdef class Row:
+    cdef readonly Mailbox generation
+    cdef readonly Sequence sequence
+    cdef readonly object matcher
+    cdef readonly frozenset eos, stop_tokens
+    cdef readonly tuple texts
+    cdef readonly Emitter emitter
+    cdef readonly object drafter
+    cdef readonly bint plain
+    cdef public object masks, shortened_at
+    cdef public Py_ssize_t _digested
+    cdef public object _last
+    cdef public list _run, _unsent
+    cdef public tuple _missed
+    cdef public str _text
+    cdef public object _cuts
+    cdef public bint _closed
+    # Parameters of the draw.
+    cdef Py_ssize_t most
+    cdef unsigned long long seed
+    cdef float temperature
+    cdef long long top_k
+    cdef double top_p, min_p
+    cdef readonly object free
+    cdef const int32_t *free_at
+    cdef Py_ssize_t words
+    cdef Py_ssize_t go_on(self, list tokens) except -1
+    cdef bint take(self, token) except -1
+    cdef int look_up(self) except -1
+    cdef int publish_text(self, str text, token) except -1

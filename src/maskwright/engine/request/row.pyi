@@ -1,0 +1,56 @@
+"""What most requests do in most steps: take one token that asks for nothing rare.
+
+A row that is `plain` asks for no scores, trace or stop strings, and its grammar, if it has one, is
+followed in this process. Where it also knows all that comes after a token, the engine's thread
+takes the token at once, in compiled code; what is rare is left to `Active`.
+"""
+
+from maskwright.engine.request.drafts import LookBack
+from maskwright.engine.request.emission import Emitter
+from maskwright.engine.request.generation import Generation
+from maskwright.engine.request.masks import Masks
+from maskwright.engine.request.request import Request
+from maskwright.engine.schedule.sequence import Sequence
+from maskwright.mask import Matcher
+from maskwright.processes import Follower
+from maskwright.sampling import Mask
+
+class Row:
+    """One request between two tokens.
+
+    `eos`, `stop_tokens`: tokens that end the answer, of the model and of the client. `texts`: the
+    vocabulary's tokens as bytes. `drafter`: proposes draft tokens from the request's own text; None
+    for one token a step. `free`: the masks of an unconstrained request.
+    """
+
+    generation: Generation
+    sequence: Sequence
+    matcher: Matcher | Follower | None
+    eos: frozenset[int]
+    stop_tokens: frozenset[int]
+    texts: tuple[bytes, ...]
+    emitter: Emitter
+    drafter: LookBack | None
+    plain: bool
+    free: Masks
+
+    def __init__(
+        self,
+        request: Request,
+        generation: Generation,
+        sequence: Sequence,
+        matcher: Matcher | Follower | None,
+        free_words: Mask,
+        eos: frozenset[int],
+        stop_tokens: frozenset[int],
+        texts: tuple[bytes, ...],
+        emitter: Emitter,
+        canonical: bool,
+        drafter: LookBack | None,
+    ) -> None:
+        """`canonical`: text that the grammar forces is written as the tokenizer would cut it,
+        without asking the model. `free_words`: int32 `[words]`."""
+
+    def take_draft(self, guesses: list[int]) -> None:
+        """Draft `guesses`, as far as the grammar allows them, and fill the masks: what `Active`
+        does where a row has guesses."""

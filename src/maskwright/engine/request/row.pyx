@@ -1,0 +1,129 @@
+"""What most requests do in most steps: take one token that asks for nothing rare."""
+
+from maskwright.engine.request.drafts cimport LookBack
+from maskwright.engine.request.emission cimport Emitter
+from maskwright.engine.request.mailbox cimport Mailbox
+from maskwright.engine.request.masks import Masks
+from maskwright.engine.schedule.sequence cimport Sequence
+from maskwright.native cimport BUILT_FROM, const_int32s
+from maskwright.native import require_built
+from maskwright.processes.follower import Follower
+from maskwright.processes.text_path cimport KnownPosition, TextPath
+from maskwright.sampling.sampler import left_to_divide
+
+require_built(__name__, BUILT_FROM)
+
+
+cdef class Row:
+    def __init__(
+        self, request, generation, sequence, matcher, free_words, eos, stop_tokens, texts, emitter,
+        canonical, drafter,
+    ):
+        params = request.params
+        self.generation, self.sequence, self.matcher = generation, sequence, matcher
+        self.eos, self.stop_tokens, self.texts = eos, stop_tokens, texts
+        self.emitter, self.drafter = emitter, drafter
+        self.plain = (
+            params.plain
+            and not request.trace
+            and request.prompt_logprobs is None
+            and not request.stop
+            and (drafter is None or isinstance(drafter, LookBack))
+            and (matcher is None or (canonical and isinstance(matcher, Follower)))
+        )
+        self.most = request.max_tokens
+        self.seed = generation.seed
+        self.temperature = left_to_divide(params)
+        self.top_k, self.top_p, self.min_p = params.top_k, params.top_p, params.min_p
+        self.free = Masks((free_words,))
+        self.free_at, self.words = const_int32s(free_words), len(free_words)
+        self._run, self._unsent, self._missed, self._text = [], [], (), ""
+
+    cdef Py_ssize_t go_on(self, list tokens) except -1:
+        """Take tokens that were drawn, which the sequence holds already, then draft what may come
+        next and look its masks up. Returns how many were taken, and stops before one that takes
+        more than a look at what is known; then there are no masks yet."""
+        cdef Py_ssize_t taken = 0
+        if self._run or self._missed or self._cuts or self._text or self.shortened_at is not None:
+            return 0
+        for token in tokens:
+            if not self.take(token):
+                return taken
+            taken += 1
+        self.look_up()
+        return taken
+
+    cdef bint take(self, token) except -1:
+        cdef Py_ssize_t left = self.most - self._digested - 1
+        cdef KnownPosition here
+        if left < 1 or self._closed or token in self.eos or token in self.stop_tokens:
+            return False
+        if self.matcher is not None:
+            here = (<TextPath>self.matcher).known_after(token)
+            if here is None or not _is_plain(here, left):
+                return False
+            (<TextPath>self.matcher).move(token, here)
+        self._digested += 1
+        self._last = token
+        self.publish_text(self.emitter.push_bytes(<bytes>self.texts[token], True), token)
+        return True
+
+    cdef int look_up(self) except -1:
+        """Draft tokens, and set the masks of the next token and of those after the draft."""
+        cdef Py_ssize_t left = self.most - self._digested
+        cdef KnownPosition here = None, following
+        cdef list guesses = [], draft = [], rows
+        if self.drafter is not None and left > 1:
+            guesses = (<LookBack>self.drafter).following(self.sequence.tokens)[: left - 1]
+        if self.matcher is not None:
+            here = (<TextPath>self.matcher).last()
+        if not guesses:
+            self.masks = self.free if here is None else _masks_at(here)
+            return 0
+        rows = [self.free.words[0] if here is None else here.row]
+        for token in guesses:
+            left -= 1
+            if token in self.eos or token in self.stop_tokens or not self.texts[token]:
+                break
+            if here is not None:
+                following = here.moves.get(token)
+                if following is None or not _is_plain(following, left):
+                    self.take_draft(guesses)
+                    return 0
+                here = following
+            draft.append(token)
+            rows.append(rows[0] if here is None else here.row)
+        self.sequence.draft, self.sequence.by_model = draft, False
+        filled = 0 if here is None else len(rows)
+        self.masks = Masks(tuple(rows), filled, filled)
+        return 0
+
+    cdef int publish_text(self, str text, token) except -1:
+        """Publish the text that is safe to send, with all tokens that weren't published."""
+        if not text:
+            self._unsent.append(token)
+        elif self._unsent:
+            self._unsent.append(token)
+            self.generation.put_text(text, self._unsent)
+            self._unsent = []
+        else:
+            self.generation.put_token(text, token)
+        return 0
+
+
+cdef bint _is_plain(KnownPosition here, Py_ssize_t left):
+    """Whether a text that comes to a position, `left` tokens before the limit, finds all that it
+    needs there: its mask, and no forced text or process that would have to be asked."""
+    if here.complete or here.row is None or left < here.sufficient_budget:
+        return False
+    if here.expands and not here.noted:
+        return False
+    return here.run is not None and not here.run.tokens and not here.run.whole
+
+
+cdef object _masks_at(KnownPosition here):
+    """The mask at a position, made once. Another thread may have learned a better one since."""
+    masks = here.drawn_under
+    if masks is None or masks.words[0] is not here.row:
+        masks = here.drawn_under = Masks((here.row,), 1, 1)
+    return masks

@@ -1,0 +1,12 @@
+from maskwright.engine.schedule.chunk cimport Chunk
+from maskwright.sampling.draw cimport Draws
+
+
+cdef class PlainRows:
+    # The requests, and the draft of each, None for none; their draws follow each other.
+    cdef list rows, drafts
+    cdef Draws draws
+    cdef Py_ssize_t count, words
+    cdef int clear(self) except -1
+    cdef int enter(self, object row, Chunk chunk, Py_ssize_t first) except -1
+    cdef list accepted(self, Py_ssize_t at, list draft)

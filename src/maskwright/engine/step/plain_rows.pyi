@@ -1,0 +1,73 @@
+"""The rows of a step that ask for nothing rare: drawn, and taken on to the next token, all in
+compiled code.
+
+A row is plain where its request is (see `maskwright.engine.request.row`) and its masks are there.
+Most rows of most steps are, those with a draft from the request's own text too. What a plain row
+needs to do after its token, it does at once, in the engine's thread, because that takes less time
+than to hand it to another one. Where it takes more than a look at what is known, the row is handed
+back.
+"""
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maskwright.engine.observations import Observations
+from maskwright.engine.request.active import Active
+from maskwright.engine.schedule.chunk import Chunk
+from maskwright.engine.schedule.sequence import Sequence
+from maskwright.engine.step.counts import Counts
+
+class Charge(Protocol):
+    """Charges output tokens to the client and the class of a sequence."""
+
+    def __call__(self, sequence: Sequence, *, output: int) -> None: ...
+
+class RowsLeft(NamedTuple):
+    """What is left to be done. The first two have the number of their first row of logits first.
+
+    - `left`: requests whose last tokens haven't been processed, with these.
+    - `failed`: requests that failed, with the error.
+    - `behind`: requests whose readers are behind.
+    - `settled`: sequences of which more than one token has been computed.
+    """
+
+    left: list[tuple[int, Active, list[int]]]
+    failed: list[tuple[int, Active, Exception]]
+    behind: list[Active]
+    settled: list[Sequence]
+
+ACCEPTANCE_RATE: Final[float]
+"""Weight of the last draft in the moving average of a sequence's acceptance rate."""
+
+class PlainRows:
+    """The plain rows of one step at a time."""
+
+    def __init__(self) -> None: ...
+    def __len__(self) -> int: ...
+    @property
+    def places(self) -> list[tuple[Active, int, int]]:
+        """The rows of logits: of which request, after how many tokens of its draft, and the number
+        of the row."""
+
+    def collect(
+        self,
+        chunks: tuple[Chunk, ...],
+        active: dict[int, Active],
+        held: Mapping[int, object],
+        on_host: bool,
+    ) -> list[tuple[Chunk, int]]:
+        """Take in the plain rows of a step's `chunks`, whose sequences' requests are in `active` by
+        their numbers. Returns the other chunks that sample, each with the number of its first row
+        of logits. Requests in `held` have a row already.
+        `on_host`: whether logits are where this module can read them; otherwise no row is
+        plain."""
+
+    def draw(self, logits: NDArray[np.float32]) -> None:
+        """Draw a token for each of them from `logits` `[rows, vocab]`, the rows of all chunks."""
+
+    def go_on(self, now: float, seen: Observations, counts: Counts, charge: Charge) -> RowsLeft:
+        """Append the drawn tokens at time `now`, accepted draft tokens among them, and do what has
+        to be done between two tokens."""

@@ -1,0 +1,200 @@
+"""The plain rows of a step, one after the other; what they are is in `plain_rows.pyi`."""
+
+from typing import NamedTuple
+
+from libc.stdint cimport uint32_t
+
+from maskwright.engine.request.drafts cimport LookBack
+from maskwright.engine.request.progress cimport Progress
+from maskwright.engine.request.row cimport Row
+from maskwright.engine.schedule.chunk cimport Chunk
+from maskwright.engine.schedule.sequence cimport Sequence
+from maskwright.engine.schedule.sequence import Phase
+from maskwright.native cimport BUILT_FROM, const_int32s
+from maskwright.native import require_built
+from maskwright.sampling.chain import no_token
+from maskwright.sampling.draw cimport Draw, Draws
+
+require_built(__name__, BUILT_FROM)
+
+cdef object RUNNING = Phase.RUNNING
+
+ACCEPTANCE_RATE = 0.3
+
+
+class RowsLeft(NamedTuple):
+    left: list
+    failed: list
+    behind: list
+    settled: list
+
+
+cdef class PlainRows:
+    def __init__(self):
+        self.rows, self.drafts, self.draws = [], [], Draws(16)
+
+    def collect(self, tuple chunks, dict active, dict held, bint on_host):
+        cdef list others = []
+        cdef Chunk chunk
+        cdef Py_ssize_t first = 0
+        cdef object row
+        self.clear()
+        for chunk in chunks:
+            if chunk.samples:
+                row = active.get(chunk.sequence.arrival)
+                if (
+                    on_host
+                    and row is not None
+                    and _is_plain(<Row>row, chunk)
+                    and chunk.sequence.arrival not in held
+                ):
+                    self.enter(row, chunk, first)
+                else:
+                    others.append((chunk, first))
+            first += chunk.count_rows()
+        return others
+
+    cdef int clear(self) except -1:
+        self.rows, self.drafts, self.count = [], [], 0
+        return 0
+
+    cdef int enter(self, object row, Chunk chunk, Py_ssize_t first) except -1:
+        """Enter a row, whose first row of logits is number `first`: one draw, and one more after
+        each token of its draft."""
+        cdef Row entered = <Row>row
+        cdef Draws larger
+        cdef Draw *draw
+        cdef Py_ssize_t number
+        if self.count + 1 + chunk.drafted > self.draws.room:
+            larger = Draws(2 * (self.count + 1 + chunk.drafted))
+            for number in range(self.count):
+                larger.each[number] = self.draws.each[number]
+            self.draws = larger
+        for number in range(1 + chunk.drafted):
+            draw = &self.draws.each[self.count]
+            if entered.masks is entered.free:
+                draw.mask = entered.free_at
+            else:
+                draw.mask = const_int32s(entered.masks.words[number])
+            draw.row = first + number
+            draw.temperature, draw.seed = entered.temperature, entered.seed
+            draw.position = <uint32_t>(len(entered.sequence.tokens) + number)
+            draw.top_k, draw.top_p, draw.min_p = entered.top_k, entered.top_p, entered.min_p
+            self.count += 1
+        self.words = entered.words
+        self.rows.append(row)
+        self.drafts.append(chunk.sequence.draft[: chunk.drafted] if chunk.drafted else None)
+        return 0
+
+    def __len__(self):
+        return len(self.rows)
+
+    @property
+    def places(self):
+        cdef Py_ssize_t at = 0, number
+        cdef list found = []
+        for row, draft in zip(self.rows, self.drafts):
+            for number in range(1 if draft is None else 1 + len(draft)):
+                found.append((row, number, self.draws.each[at].row))
+                at += 1
+        return found
+
+    def draw(self, const float[:, ::1] logits):
+        self.draws.draw(logits, self.count, self.words)
+
+    def go_on(self, double now, seen, counts, charge):
+        cdef list left = [], failed = [], behind = [], settled = [], tokens, draft
+        cdef Py_ssize_t at = 0, number, place, taken, sampled = 0, charged = 0, filled = 0, hits = 0
+        cdef Row row
+        cdef Sequence sequence = None, one = None
+        cdef Progress record
+        for number in range(len(self.rows)):
+            row, draft = <Row>self.rows[number], <list>self.drafts[number]
+            place = self.draws.each[at].row
+            if self.draws.each[at].token < 0:
+                failed.append((place, row, no_token(self.draws.each[at].token)))
+                at += 1 if draft is None else 1 + len(draft)
+                continue
+            tokens = self.accepted(at, draft)
+            at += 1 if draft is None else 1 + len(draft)
+            sequence, record = row.sequence, row.generation.record
+            if draft is not None:
+                _judge(row, draft, tokens, counts)
+                if len(tokens) > 1:
+                    sequence.computed += len(tokens) - 1
+                    settled.append(sequence)
+            record.draw(len(tokens), now, seen)
+            row.masks = None
+            if sequence.draft:
+                sequence.draft = []
+            sequence.tokens += tokens
+            if one is not None and (sequence.rank != one.rank or sequence.client != one.client):
+                charge(one, output=charged)
+                charged = 0
+            one = sequence
+            charged += len(tokens)
+            sampled += len(tokens)
+            try:
+                taken = row.go_on(tokens)
+            except Exception as error:  # any error of a grammar ends its request alone
+                failed.append((place, row, error))
+                continue
+            if taken < len(tokens):
+                left.append((place, row, tokens[taken:]))
+                continue
+            if row.masks is not row.free and row.masks.rows:
+                filled += row.masks.rows
+                hits += row.masks.hits
+                record.filled(row.masks.rows, row.masks.hits, row.masks.seconds, seen)
+            if row.generation.is_behind():
+                behind.append(row)
+        if charged:
+            charge(one, output=charged)
+        counts.sampled += sampled
+        counts.mask_rows += filled
+        counts.mask_hits += hits
+        self.clear()
+        return RowsLeft(left, failed, behind, settled)
+
+    cdef list accepted(self, Py_ssize_t at, list draft):
+        """The tokens drawn from number `at` on, up to the first that isn't the draft's: rows after
+        that were computed after a token that was not drawn. A draft row without a token is sampled
+        again if the text gets there."""
+        cdef list tokens = [self.draws.each[at].token]
+        cdef Py_ssize_t number
+        if draft is not None:
+            for number in range(len(draft)):
+                if tokens[number] != draft[number] or self.draws.each[at + number + 1].token < 0:
+                    break
+                tokens.append(self.draws.each[at + number + 1].token)
+        return tokens
+
+
+cdef bint _is_plain(Row row, Chunk chunk) except -1:
+    """Whether a row can be drawn here: nothing about it is rare in this step."""
+    cdef Sequence sequence = chunk.sequence
+    return (
+        row.plain
+        and chunk.scored == 0
+        and not (chunk.drafted and sequence.by_model)
+        and row.masks is not None
+        and (row.masks is row.free or not row.masks.free)
+        and sequence.count_pending() == 0
+        and sequence.phase is RUNNING
+    )
+
+
+cdef int _judge(Row row, list draft, list tokens, counts) except -1:
+    """Note how much of a draft was drawn."""
+    cdef Py_ssize_t drafted = len(draft), accepted = 0
+    cdef Sequence sequence = row.sequence
+    while accepted < min(drafted, <Py_ssize_t>len(tokens)) and tokens[accepted] == draft[accepted]:
+        accepted += 1
+    counts.drafted += drafted
+    counts.accepted += accepted
+    record = row.generation.record
+    record.drafted += drafted
+    record.accepted += accepted
+    (<LookBack>row.drafter).judge(drafted, accepted)
+    sequence.acceptance += ACCEPTANCE_RATE * (accepted / <double>drafted - sequence.acceptance)
+    return 0

@@ -1,0 +1,14 @@
+cdef class KnownPosition:
+    cdef readonly bint complete
+    cdef public bint expands, noted
+    cdef public object row, run
+    cdef public Py_ssize_t sufficient_budget
+    cdef readonly dict moves
+    cdef public object drawn_under
+
+
+cdef class TextPath:
+    cdef readonly list _path, _steps
+    cdef KnownPosition last(self)
+    cdef KnownPosition known_after(self, token)
+    cdef int move(self, token, KnownPosition following) except -1

@@ -1,0 +1,24 @@
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+
+
+# One draw: from which row of the logits, under which mask, and with which parameters (see
+# `draw.pyi`); and its result.
+cdef struct Draw:
+    Py_ssize_t row
+    const int32_t *mask
+    float temperature
+    int64_t top_k
+    double top_p, min_p
+    uint64_t seed
+    uint32_t position
+    int64_t token
+
+
+# Room for the draws of a step.
+cdef class Draws:
+    cdef Draw *each
+    cdef Py_ssize_t room
+    # Carry the first `count` out, under masks of so many words.
+    cdef int draw(
+        self, const float[:, ::1] logits, Py_ssize_t count, Py_ssize_t words
+    ) except -1
