@@ -115,6 +115,9 @@ cdef class Draws:
             for number in range(count):
                 self.each[number].token = NO_TOKEN
             return 0
+        for number in range(count):
+            if not 0 <= self.each[number].row < logits.shape[0]:
+                raise IndexError("a draw from a row of logits that isn't there")
         peaks = np.empty((size + BLOCK - 1) // BLOCK, np.int32)
         gathered = np.empty(size, np.float32)  # takes no memory before it is written
         with nogil:

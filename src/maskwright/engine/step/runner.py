@@ -230,10 +230,11 @@ class Runner:
             outcomes.update((i, _outcome(token)) for i, token in zip(others, chosen, strict=True))
         return [outcomes[i] for i in range(len(rows))]
 
+    @torch.inference_mode()
     def draw_plain(self, logits: Tensor, rows: PlainRows) -> None:
         """Draw a token for each of the plain `rows` from `logits` float32 `[rows, vocab]` on the
         CPU, which are left as they are."""
-        rows.draw(logits.numpy())
+        rows.draw(logits.contiguous().numpy())
 
     def draw_without_limit(
         self,

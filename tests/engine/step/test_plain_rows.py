@@ -1,0 +1,99 @@
+"""Which rows are taken through a step in compiled code, and that these are most of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from maskwright.engine import Engine, EngineConfig, FinishReason, Request
+from maskwright.mask import compile_regex
+from maskwright.models import LoadedModel
+from maskwright.processes import Build, GrammarProcesses
+from maskwright.sampling import SamplingParams
+from tests.engine.step.test_core import Harness, alone
+
+CONFIG = EngineConfig(blocks=64, max_running=4, max_batch_tokens=64, overlap=False)
+PARAMS = SamplingParams(seed=3, temperature=0.9, top_p=0.9)
+
+
+def count_rows(runner: Any) -> Counter[str]:
+    """Count the rows that are drawn together and those that aren't, from now on."""
+    counts: Counter[str] = Counter()
+    sample, draw = runner.sample, runner.draw_plain
+
+    def counted(logits, rows, masks):
+        counts["other"] += len(rows)
+        return sample(logits, rows, masks)
+
+    def counted_plain(logits, rows):
+        counts["plain"] += len(rows.places)
+        draw(logits, rows)
+
+    runner.sample, runner.draw_plain = counted, counted_plain
+    return counts
+
+
+@pytest.mark.parametrize(
+    ("asked", "plain"),
+    [
+        (Request([65, 66], PARAMS, 12, eos=()), True),
+        (Request([65, 66], replace(PARAMS, temperature=0.0), 12, eos=()), True),
+        (Request([65, 66], replace(PARAMS, top_k=3, min_p=0.1), 12, eos=()), True),
+        (Request([65, 66], PARAMS, 12, eos=(), stop_tokens=(70,)), True),
+        (Request([65, 66], PARAMS, 12, eos=(), stop=("never",)), False),
+        (Request([65, 66], replace(PARAMS, logprobs=0), 12, eos=()), False),
+        (Request([65, 66], replace(PARAMS, frequency_penalty=0.1), 12, eos=()), False),
+        (Request([65, 66], replace(PARAMS, min_tokens=2), 12, eos=()), False),
+    ],
+)
+@pytest.mark.parametrize("drafts", [0, 6])
+def test_what_is_plain(loaded: LoadedModel, asked: Request, plain: bool, drafts: int) -> None:
+    harness = Harness(loaded, replace(CONFIG, drafts=drafts))
+    counts = count_rows(harness.runner)
+    harness.add(asked, 1)
+    harness.run()
+    assert counts["plain" if plain else "other"] >= 1
+    assert counts["other" if plain else "plain"] == 0
+    assert harness.completion(1) == alone(loaded, asked)
+
+
+def test_rows_of_a_grammar_that_has_been_learned_are_plain(loaded: LoadedModel) -> None:
+    """Away from the token limit, where the grammar forces nothing and has been followed before."""
+    processes = GrammarProcesses(loaded.vocab)
+    try:
+        grammar = processes.compile(Build(compile_regex, ("[ab]{40,60}",), {})).result(60)
+        asked = Request([65, 66], PARAMS, 120, grammar=grammar)
+        with Engine(loaded, CONFIG) as engine:
+            first = engine.submit(asked).result()
+            counts = count_rows(engine._runner)
+            assert engine.submit(asked).result() == first
+        assert first.finish_reason is not FinishReason.LENGTH
+        assert counts["plain"] > 4 * counts["other"]
+    finally:
+        processes.close()
+
+
+def test_a_token_that_cannot_be_drawn_ends_its_own_request(loaded: LoadedModel) -> None:
+    harness = Harness(loaded, CONFIG)
+    asked = Request([65, 66], PARAMS, 12, eos=())
+    harness.add(asked, 1)
+    harness.add(replace(asked, params=replace(PARAMS, seed=4)), 2)
+    forward = harness.runner.forward
+
+    def spoiled(plan):
+        logits = forward(plan).clone()
+        row = 0
+        for chunk in plan.chunks:
+            if chunk.sequence.arrival == 1 and len(chunk.sequence.tokens) == 6:
+                logits[row + chunk.first_sampled] = float("nan")
+            row += chunk.rows
+        return logits
+
+    harness.runner.forward = spoiled
+    del harness.runner.draw_plain  # which has the harness see that all logits are finite
+    harness.run()
+    assert [delta.finish_reason for delta in harness.deltas[1]][-1] is FinishReason.ERROR
+    assert harness.completion(2) == alone(loaded, replace(asked, params=replace(PARAMS, seed=4)))
