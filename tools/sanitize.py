@@ -2,7 +2,8 @@
 
     python tools/sanitize.py [--builds checked,sanitized] [TESTS …]
 
-TESTS: arguments of pytest instead of the tests of the machine, leaves, masks and vocabularies.
+TESTS: arguments of pytest instead of the tests of the machine, leaves, masks and vocabularies, of
+draws and plain rows, and of the bodies of requests.
 `checked`: memory views check their bounds, and divisions their divisor. `sanitized`: so they do,
 and GCC's sanitizers check each access to memory and what C leaves undefined. Each build is made in
 a copy of the tracked files, so that the modules of this checkout stay as they are. Hostile input
@@ -25,7 +26,9 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 BUILDS: Final = ("checked", "sanitized")
 TESTS: Final = (
     *("tests/native/test_fuzzed.py", "tests/automaton/machine", "tests/automaton/leaf"),
-    *("tests/mask", "tests/vocab"),
+    *("tests/mask", "tests/vocab", "tests/sampling/test_draw.py", "tests/engine/request"),
+    *("tests/engine/step/test_core.py", "tests/engine/step/test_plain_rows.py"),
+    "tests/server/test_prompt_sizes.py",
 )
 
 

@@ -31,6 +31,11 @@ cdef extern from "sampling/kernels.h":
             uint64_t key, const uint32_t *counter, Py_ssize_t count, uint32_t *out
         ) noexcept nogil
         int (*any_at_most)(const uint32_t *words, uint32_t limit) noexcept nogil
+        void (*scale)(
+            const float *logits, Py_ssize_t size, const int32_t *words, float highest,
+            float temperature, float *out
+        ) noexcept nogil
+        void (*exponentials)(const float *numbers, Py_ssize_t count, double *out) noexcept nogil
 
     const kernels *const KERNEL_SETS[]
     float number_of(int32_t key) noexcept nogil
@@ -45,6 +50,9 @@ TARGET = 0
 EMPTY = NO_TOKEN
 NOT_FINITE = NO_NUMBER
 
+# What is further below the highest logit has no mass that a sum would show.
+cdef float LEAST = -700
+
 # From a bound on u to one on random words, with a margin for rounding in exp(z - s).
 cdef double SLACK = 1.001 * 2.0**32
 
@@ -53,6 +61,7 @@ cdef double SLACK = 1.001 * 2.0**32
 cdef enum:
     A_UNIT = 128
     BUCKETS = 64 * A_UNIT
+    AT_ONCE = 512  # tokens whose exponentials are computed together
 
 
 cdef struct Row:
@@ -68,7 +77,8 @@ cdef struct Row:
 cdef struct Scratch:
     Py_ssize_t counts[BUCKETS]  # tokens of each bucket
     double masses[BUCKETS]  # of these tokens together
-    float *gathered  # the scaled logits of one bucket
+    float *scaled  # the scaled logits of all tokens, -inf for those that aren't allowed
+    float *gathered  # those of one bucket
 
 
 cdef struct Best:
@@ -110,7 +120,7 @@ cdef class Draws:
     ) except -1:
         cdef Py_ssize_t number, size = min(logits.shape[1], 32 * words)
         cdef int32_t[::1] peaks
-        cdef float[::1] gathered
+        cdef float[::1] room
         if not size or not count:
             for number in range(count):
                 self.each[number].token = NO_TOKEN
@@ -119,24 +129,24 @@ cdef class Draws:
             if not 0 <= self.each[number].row < logits.shape[0]:
                 raise IndexError("a draw from a row of logits that isn't there")
         peaks = np.empty((size + BLOCK - 1) // BLOCK, np.int32)
-        gathered = np.empty(size, np.float32)  # takes no memory before it is written
+        room = np.empty(2 * size, np.float32)  # takes no memory before it is written
         with nogil:
             for number in range(count):
                 _draw_one(
                     &self.each[number], &logits[self.each[number].row, 0], size, &peaks[0],
-                    &gathered[0],
+                    &room[0],
                 )
         return 0
 
 
 cdef void _draw_one(
-    Draw *draw, const float *logits, Py_ssize_t size, int32_t *peaks, float *gathered
+    Draw *draw, const float *logits, Py_ssize_t size, int32_t *peaks, float *room
 ) noexcept nogil:
     cdef Py_ssize_t first = 0, block, blocks = (size + BLOCK - 1) // BLOCK
     cdef bint finite
     cdef Row row
     cdef Scratch scratch
-    scratch.gathered = gathered
+    scratch.scaled, scratch.gathered = room, room + size
     row.logits, row.mask, row.size = logits, draw.mask, size
     row.temperature, row.seed, row.position = draw.temperature, draw.seed, draw.position
     finite = chosen.find_peaks(<const int32_t *>logits, size, draw.mask, peaks)
@@ -152,6 +162,8 @@ cdef void _draw_one(
         draw.token = _first_highest(&row, first)
     else:
         row.lowest = -INFINITY
+        if draw.top_k > 0 or draw.top_p < 1:
+            chosen.scale(logits, size, draw.mask, row.highest, row.temperature, scratch.scaled)
         if draw.top_k > 0:
             row.lowest = _least_of_count(&row, &scratch, draw.top_k)
         if draw.top_p < 1:
@@ -220,8 +232,13 @@ cdef void _improve(const Row *row, Py_ssize_t block, uint32_t limit, Best *best)
 cdef double _least_of_count(const Row *row, Scratch *scratch, Py_ssize_t count) noexcept nogil:
     """The scaled logit of the token that is number `count` from the highest on; -inf if there are
     fewer."""
-    cdef Py_ssize_t bucket = 0
-    _count(row, scratch, False)
+    cdef Py_ssize_t bucket = 0, token
+    cdef float scaled
+    memset(scratch.counts, 0, sizeof(scratch.counts))
+    for token in range(row.size):
+        scaled = scratch.scaled[token]
+        if scaled > -INFINITY:
+            scratch.counts[_bucket(scaled)] += 1
     while bucket < BUCKETS and scratch.counts[bucket] < count:
         count -= scratch.counts[bucket]
         bucket += 1
@@ -234,9 +251,19 @@ cdef double _least_of_count(const Row *row, Scratch *scratch, Py_ssize_t count) 
 cdef double _least_of_mass(const Row *row, Scratch *scratch, double share) noexcept nogil:
     """The least scaled logit of the fewest tokens, the highest ones, that have a share of the mass
     of all that are at least `row.lowest`."""
-    cdef Py_ssize_t bucket, at
+    cdef double exponentials[AT_ONCE]
     cdef double wanted = 0, mass = 0
-    _count(row, scratch, True)
+    cdef Py_ssize_t begin = 0, bucket, at, some
+    cdef const float *scaled
+    memset(scratch.masses, 0, sizeof(scratch.masses))
+    while begin < row.size:
+        some = min(<Py_ssize_t>AT_ONCE, row.size - begin)
+        scaled = scratch.scaled + begin
+        chosen.exponentials(scaled, some, exponentials)
+        for at in range(some):
+            if scaled[at] >= LEAST and scaled[at] >= row.lowest:
+                scratch.masses[_bucket(scaled[at])] += exponentials[at]
+        begin += some
     for bucket in range(BUCKETS):
         wanted += scratch.masses[bucket]
     wanted *= share
@@ -244,12 +271,12 @@ cdef double _least_of_mass(const Row *row, Scratch *scratch, double share) noexc
     while bucket < BUCKETS - 1 and mass + scratch.masses[bucket] < wanted:
         mass += scratch.masses[bucket]
         bucket += 1
-    _gather(row, scratch, bucket)
-    for at in range(1, scratch.counts[bucket]):
+    some = _gather(row, scratch, bucket)
+    for at in range(1, some):
         mass += exp(scratch.gathered[at - 1])
         if mass >= wanted:
             return scratch.gathered[at - 1]
-    return scratch.gathered[scratch.counts[bucket] - 1]
+    return scratch.gathered[some - 1]
 
 
 cdef inline Py_ssize_t _bucket(float scaled) noexcept nogil:
@@ -257,35 +284,21 @@ cdef inline Py_ssize_t _bucket(float scaled) noexcept nogil:
     return <Py_ssize_t>at if at < BUCKETS else BUCKETS - 1
 
 
-cdef void _count(const Row *row, Scratch *scratch, bint with_mass) noexcept nogil:
-    """Count the tokens that are allowed and at least `row.lowest`, and where asked for their mass,
-    by bucket."""
-    cdef Py_ssize_t token, bucket
-    cdef float scaled
-    memset(scratch.counts, 0, sizeof(scratch.counts))
-    memset(scratch.masses, 0, sizeof(scratch.masses))
-    for token in range(row.size):
-        if not _allows(row, token):
-            continue
-        scaled = _scaled(row, row.logits[token])
-        if scaled > -INFINITY and scaled >= row.lowest:
-            bucket = _bucket(scaled)
-            scratch.counts[bucket] += 1
-            if with_mass:
-                scratch.masses[bucket] += exp(scaled)
-
-
-cdef void _gather(const Row *row, Scratch *scratch, Py_ssize_t bucket) noexcept nogil:
-    """Collect the scaled logits of a bucket, the highest first."""
+cdef Py_ssize_t _gather(const Row *row, Scratch *scratch, Py_ssize_t bucket) noexcept nogil:
+    """Collect the scaled logits of a bucket that are at least `row.lowest`, the highest first;
+    returns their number."""
     cdef Py_ssize_t token, found = 0
     cdef float scaled
+    # A product with a power of two is exact, so these bounds are those of `_bucket`.
+    cdef float most = -<float>bucket / A_UNIT
+    cdef float above = -(<float>bucket + 1) / A_UNIT if bucket < BUCKETS - 1 else -INFINITY
     for token in range(row.size):
-        if _allows(row, token):
-            scaled = _scaled(row, row.logits[token])
-            if scaled > -INFINITY and scaled >= row.lowest and _bucket(scaled) == bucket:
-                scratch.gathered[found] = scaled
-                found += 1
+        scaled = scratch.scaled[token]
+        if above < scaled <= most and scaled >= row.lowest:
+            scratch.gathered[found] = scaled
+            found += 1
     qsort(scratch.gathered, found, sizeof(float), _descending)
+    return found
 
 
 cdef int _descending(const void *one, const void *other) noexcept nogil:

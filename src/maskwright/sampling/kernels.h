@@ -1,9 +1,10 @@
-/* What a draw does for many tokens at once: see draw.pyx. All is done with integers, so there is one
-result in all sets of instructions. */
+/* What a draw does for many tokens at once: see draw.pyx. All is done with integers, or with single
+sums, products and quotients, so there is one result in all sets of instructions. */
 
 #ifndef KERNELS
 #define KERNELS "sampling/kernels.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -19,6 +20,8 @@ struct kernels {
     int (*find_peaks)(const int32_t *, ptrdiff_t, const int32_t *, int32_t *);
     void (*philox)(uint64_t, const uint32_t *, ptrdiff_t, uint32_t *);
     int (*any_at_most)(const uint32_t *, uint32_t);
+    void (*scale)(const float *, ptrdiff_t, const int32_t *, float, float, float *);
+    void (*exponentials)(const float *, ptrdiff_t, double *);
 };
 
 /* An int32 in the order of the float32 numbers with these bits, except NaN; its own inverse. */
@@ -133,8 +136,56 @@ static int NAMED(any_at_most)(const uint32_t *words, uint32_t limit) {
     return found;
 }
 
+/* Writes what `size` logits are after the highest was moved to 0 and they were divided by the
+temperature; -inf for tokens that are not allowed. */
+static void NAMED(scale)(
+    const float *logits, ptrdiff_t size, const int32_t *words, float highest, float temperature,
+    float *out) {
+    for (ptrdiff_t begin = 0; begin < size; begin += 32) {
+        const uint32_t allowed = words[begin / 32];
+        const ptrdiff_t count = size - begin < 32 ? size - begin : 32;
+        for (ptrdiff_t i = 0; i < count; i++) {
+            const float scaled = (logits[begin + i] - highest) / temperature;
+            out[begin + i] = allowed & BITS[i] ? scaled : -INFINITY;
+        }
+    }
+}
+
+/* Writes e to the power of `count` numbers from -700 to 0, by x = k ln 2 + r and a Taylor polynomial
+of r, |r| <= ln 2 / 2, with a relative error below 2^-50. What it writes for others means nothing. A
+condition in the loop would keep compilers from using vectors. */
+static void NAMED(exponentials)(
+    const float *restrict numbers, ptrdiff_t count, double *restrict out) {
+    /* Adding it leaves the nearest integer in the last bits. */
+    const double magic = 6755399441055744.0;
+    for (ptrdiff_t i = 0; i < count; i++) {
+        const double x = numbers[i];
+        const double shifted = x * 1.4426950408889634074 + magic, k = shifted - magic;
+        const double r = (x - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10;
+        double sum = 1.0 / 6227020800;
+        sum = sum * r + 1.0 / 479001600;
+        sum = sum * r + 1.0 / 39916800;
+        sum = sum * r + 1.0 / 3628800;
+        sum = sum * r + 1.0 / 362880;
+        sum = sum * r + 1.0 / 40320;
+        sum = sum * r + 1.0 / 5040;
+        sum = sum * r + 1.0 / 720;
+        sum = sum * r + 1.0 / 120;
+        sum = sum * r + 1.0 / 24;
+        sum = sum * r + 1.0 / 6;
+        sum = sum * r + 0.5;
+        sum = sum * r + 1.0;
+        sum = sum * r + 1.0;
+        uint64_t power, bits;
+        memcpy(&power, &shifted, sizeof power);
+        memcpy(&bits, &sum, sizeof bits);
+        bits += power << 52;
+        memcpy(&out[i], &bits, sizeof bits);
+    }
+}
+
 static const struct kernels NAMED(kernels) = {
-    NAMED(find_peaks), NAMED(philox), NAMED(any_at_most),
+    NAMED(find_peaks), NAMED(philox), NAMED(any_at_most), NAMED(scale), NAMED(exponentials),
 };
 
 #endif
