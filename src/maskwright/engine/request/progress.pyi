@@ -67,7 +67,7 @@ class Progress:
         """End the pause."""
 
     def end_waits(self, now: float) -> float:
-        """End the pause and all that the request waits for; returns the time of its own clock."""
+        """End all that the request waits for but its reader; returns the time of its own clock."""
 
     def time_of(self, now: float) -> float:
         """The time `now` on the clock that stops in pauses."""

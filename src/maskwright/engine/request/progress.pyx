@@ -96,10 +96,7 @@ cdef class Progress:
             self.paused_at = None
 
     def end_waits(self, double now):
-        """End all that the request waits for; returns the time on its own clock."""
-        cdef double at
-        self.resume(now)
-        at = self.worked(now)
+        cdef double at = self.worked(now)
         self.go_on(at)
         return at
 

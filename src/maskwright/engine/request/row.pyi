@@ -18,9 +18,7 @@ from maskwright.sampling import Mask
 class Row:
     """One request between two tokens.
 
-    `eos`, `stop_tokens`: tokens that end the answer, of the model and of the client. `texts`: the
-    vocabulary's tokens as bytes. `drafter`: proposes draft tokens from the request's own text; None
-    for one token a step. `free`: the masks of an unconstrained request.
+    Its fields are those that `Active` describes; `free`: the masks of an unconstrained request.
     """
 
     generation: Generation
@@ -47,10 +45,7 @@ class Row:
         emitter: Emitter,
         canonical: bool,
         drafter: LookBack | None,
-    ) -> None:
-        """`canonical`: text that the grammar forces is written as the tokenizer would cut it,
-        without asking the model. `free_words`: int32 `[words]`."""
-
+    ) -> None: ...
     def take_draft(self, guesses: list[int]) -> None:
         """Draft `guesses`, as far as the grammar allows them, and fill the masks: what `Active`
         does where a row has guesses."""
