@@ -21,7 +21,13 @@ texts are read for a second time (kept), as in a server that keeps grammars. `ma
 default order of properties, "schema"; `maskwright-any` accepts any order.
 
 Each process collects garbage between cases, as Maskwright's server does between requests. With
-`--collector python` it does so by Python's defaults, which may be in the middle of a text.
+`--collector python` it does so by Python's defaults, which may be in the middle of a text. The
+coverage has the longest collection during a case, and their share of the time.
+
+Ratios to llguidance's times are those over the schemas that both pass, and over all that each of
+them compiles. A schema is slower if it takes longer to its first mask, or for all masks of its
+texts together, than with llguidance. The dearest schemas are those with the longest time to the
+first mask, the most time for masks, and the most time beyond that of llguidance for both.
 
     python benchmarks/maskbench.py --memory --cases 0 --engines maskwright-any --limit 60 --save
 
@@ -39,13 +45,14 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.peers.comparison import Run, collections, dearest, pairs
 from benchmarks.peers.engines import ENGINES
 from benchmarks.peers.worker import COLLECTORS, Case, Outcome, Text, Worker
 from benchmarks.report import Report, need, percentile, some_of
@@ -55,23 +62,6 @@ from maskwright.cli.output.tables import Figure
 DATA: Final = ROOT.parent / "shared" / "data" / "maskbench-dev.jsonl.gz"
 PERCENTILES: Final = (25, 50, 75, 90, 99, 99.9)
 PACKAGES: Final = ("numpy", "llguidance", "xgrammar", "glrmask")
-BASELINE: Final = "llguidance"
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """One engine's pass over the cases. `cache` says what it knew before: nothing ("cold"), what it
-    keeps of a first compilation ("warm"), or the compiled schema ("kept")."""
-
-    engine: str
-    cache: str
-    outcomes: dict[str, Outcome]
-    restarts: int
-    megabytes: float
-
-    @property
-    def label(self) -> str:
-        return f"{self.engine} {self.cache}".strip()
 
 
 def main() -> None:
@@ -91,7 +81,7 @@ def main() -> None:
         report.finish(save=options.save)
         return
     runs = list(measure(cases, options))
-    for name, add in (("coverage", coverage), ("mask", mask_times), ("compile", compile_times)):
+    for name, add in REPORTS.items():
         report = Report(f"maskbench_{name}", PACKAGES, **settings)
         add(report, runs)
         report.finish(save=options.save)
@@ -221,58 +211,38 @@ def counts(run: Run) -> dict[str, Figure]:
         "valid_refused": sum(outcome.has_wrong(valid=True) for outcome in outcomes),
         "MB_over_vocabulary": round(run.megabytes),
         "restarts": run.restarts,
+        **collections(run),
     }
 
 
-def mask_times(report: Report, runs: Sequence[Run]) -> None:
-    """Times of mask and accept for every token, and their ratios to the baseline's over the cases
-    that both pass."""
+def mask_times(report: Report, runs: Iterable[Run]) -> None:
+    """Times of mask and accept for every token."""
     for run in runs:
         times = [time for outcome in run.outcomes.values() for time in outcome.step_us]
         report.add(run.label, **spread(times, "us"))
-    for run, base, shared in pairs(runs, in_the_same_pass(runs)):
-        ours = [time for case in shared for time in run.outcomes[case].step_us]
-        theirs = [time for case in shared for time in base.outcomes[case].step_us]
-        report.add(f"{run.label} / {base.label}", **ratios(ours, theirs, len(shared)))
 
 
-def compile_times(report: Report, runs: Sequence[Run]) -> None:
-    """The time from a schema to its first mask, for schemas that compile, and its ratio to that of
-    the baseline's first pass."""
-    compiling = [run for run in runs if run.cache != "kept"]
-    for run in compiling:
-        times = [time for outcome in run.outcomes.values() for time in outcome.first_mask_us]
-        report.add(run.label, **spread(times, "us"))
-    baseline = next((run for run in compiling if run.engine == BASELINE), None)
-    for run, base, shared in pairs(compiling, lambda _: baseline):
-        ours = [time for case in shared for time in run.outcomes[case].first_mask_us]
-        theirs = [time for case in shared for time in base.outcomes[case].first_mask_us]
-        report.add(f"{run.label} / {base.label}", **ratios(ours, theirs, len(shared)))
-
-
-def in_the_same_pass(runs: Sequence[Run]) -> Callable[[Run], Run | None]:
-    """Return a function from a run to the baseline's run in that pass."""
-
-    def base_of(run: Run) -> Run | None:
-        same = (other for other in runs if (other.cache == "cold") == (run.cache == "cold"))
-        return next((other for other in same if other.engine == BASELINE), None)
-
-    return base_of
-
-
-def pairs(
-    runs: Sequence[Run], base_of: Callable[[Run], Run | None]
-) -> Iterator[tuple[Run, Run, list[str]]]:
-    """Yield each run with its baseline and the cases that both pass."""
+def compile_times(report: Report, runs: Iterable[Run]) -> None:
+    """The time from a schema to its first mask, for schemas that compile."""
     for run in runs:
-        base = base_of(run)
-        if base is not None and run is not base:
-            both = [
-                name
-                for name, outcome in run.outcomes.items()
-                if outcome.passes and base.outcomes[name].passes
-            ]
-            yield run, base, both
+        if run.cache != "kept":
+            times = [time for outcome in run.outcomes.values() for time in outcome.first_mask_us]
+            report.add(run.label, **spread(times, "us"))
+
+
+def ratios(report: Report, runs: Sequence[Run]) -> None:
+    """Times beside the baseline's on the cases that both pass, and on all that compile."""
+    for pair in pairs(runs):
+        report.add(f"{pair.label}, both pass", **pair.row(all_cases=False))
+        report.add(f"{pair.label}, all", **pair.row(all_cases=True))
+
+
+def dearest_cases(report: Report, runs: Sequence[Run]) -> None:
+    """The dearest cases of this project's runs, which explain its ratios."""
+    for pair in pairs(runs):
+        if pair.run.engine.startswith("maskwright"):
+            for name, row in dearest(pair):
+                report.add(name, **row)
 
 
 def spread(times: Iterable[float], unit: str) -> dict[str, Figure]:
@@ -284,11 +254,13 @@ def spread(times: Iterable[float], unit: str) -> dict[str, Figure]:
     return {"n": len(ordered), **{name: round(time, 2) for name, time in (named | ends).items()}}
 
 
-def ratios(ours: Sequence[float], theirs: Sequence[float], cases: int) -> dict[str, Figure]:
-    """Each figure of `ours` divided by that of `theirs`; `cases` is the number of common cases."""
-    left, right = spread(ours, "us"), spread(theirs, "us")
-    named = {name: left[name] / right[name] for name in left if name != "n" and name in right}
-    return {"n": cases, **{name: round(ratio, 3) for name, ratio in named.items()}}
+REPORTS: Final[dict[str, Callable[[Report, Sequence[Run]], None]]] = {
+    "coverage": coverage,
+    "mask": mask_times,
+    "compile": compile_times,
+    "ratios": ratios,
+    "dearest": dearest_cases,
+}
 
 
 def list_failures(cases: Sequence[Case], runs: Iterable[Run], engine: str) -> None:

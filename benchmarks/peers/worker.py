@@ -8,12 +8,12 @@ import multiprocessing
 import os
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from multiprocessing.connection import Connection
 from pathlib import Path
 from time import perf_counter_ns
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, Self, get_args
 
 from benchmarks.peers.engines import ENGINES, Engine, allows
 from benchmarks.vocabularies import tekken
@@ -60,6 +60,17 @@ class Wrong:
 
 
 @dataclass(frozen=True, slots=True)
+class Collections:
+    """The garbage collections while a case was run: how many, the longest and all of them in µs,
+    and what the whole case took."""
+
+    number: int = 0
+    longest_us: float = 0.0
+    total_us: float = 0.0
+    whole_us: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """How an engine did on a case.
 
@@ -72,6 +83,17 @@ class Outcome:
     first_mask_us: Sequence[float] = ()
     step_us: Sequence[float] = ()
     wrong: tuple[Wrong, ...] = field(default=())
+    collections: Collections = field(default=Collections())
+
+    @property
+    def compile_us(self) -> float:
+        """The time to the first mask; 0 if the schema didn't compile."""
+        return sum(self.first_mask_us)
+
+    @property
+    def masks_us(self) -> float:
+        """All masks and accepted tokens of the case's texts together."""
+        return sum(self.step_us)
 
     @property
     def passes(self) -> bool:
@@ -150,10 +172,36 @@ def serve(name: str, pipe: Connection, collector: Collector) -> None:
             case, kept = pipe.recv()
         except EOFError:
             return
-        outcome = run_case(engine, case, kept=kept)
+        with Collecting() as collecting:
+            outcome = run_case(engine, case, kept=kept)
+        outcome = replace(outcome, collections=collecting.found())
         if collector == "server" and number % REST == 0:
             clean_up()  # between two cases, where no time is measured
         pipe.send((outcome, resident_megabytes()))
+
+
+class Collecting:
+    """Times the garbage collections, and what is done, within a `with`."""
+
+    def __enter__(self) -> Self:
+        self._times_us: list[float] = []
+        self._begin = self._collection = perf_counter_ns()
+        gc.callbacks.append(self._note)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        gc.callbacks.remove(self._note)
+        self._whole_us = (perf_counter_ns() - self._begin) / 1000
+
+    def found(self) -> Collections:
+        times = self._times_us
+        return Collections(len(times), max(times, default=0.0), sum(times), self._whole_us)
+
+    def _note(self, phase: str, _: dict[str, int]) -> None:
+        if phase == "start":
+            self._collection = perf_counter_ns()
+        else:
+            self._times_us.append((perf_counter_ns() - self._collection) / 1000)
 
 
 def clean_up() -> None:

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from benchmarks.maskbench import pointer, ratios, sample
+from benchmarks.maskbench import pointer, sample
 from benchmarks.peers.worker import Outcome, Wrong
 
 
@@ -47,9 +47,3 @@ def test_a_wrong_answer_does_not_pass() -> None:
     assert not accepted.passes
     assert accepted.has_wrong(valid=False)
     assert not accepted.has_wrong(valid=True)
-
-
-def test_ratios_are_ours_by_theirs() -> None:
-    row = ratios([1.0, 3.0], [2.0, 6.0], cases=5)
-    assert row["n"] == 5
-    assert row["p50_us"] == row["avg_us"] == row["max_us"] == 0.5
