@@ -17,8 +17,9 @@ invalid accepted, valid refused   at least one text got the wrong answer
 Every engine's first pass is cold: the process has compiled one trivial schema and knows no other.
 In a second pass Maskwright compiles each schema again in that process (warm). The other engines
 share nothing between two compilations; in their second pass the schema stays compiled, and its
-texts are read for a second time (kept), as in a server that keeps grammars. `maskwright` has the
-default order of properties, "schema"; `maskwright-any` accepts any order.
+texts are read for a second time (kept), as in a server that keeps grammars. The second pass follows
+the first after every hundred cases: Maskwright remembers schemas up to a bound of memory.
+`maskwright` has the default order of properties, "schema"; `maskwright-any` accepts any order.
 
 Each process collects garbage between cases, as Maskwright's server does between requests. With
 `--collector python` it does so by Python's defaults, which may be in the middle of a text. The
@@ -61,6 +62,8 @@ from maskwright.cli.output.tables import Figure
 
 DATA: Final = ROOT.parent / "shared" / "data" / "maskbench-dev.jsonl.gz"
 PERCENTILES: Final = (25, 50, 75, 90, 99, 99.9)
+TOGETHER: Final = 100
+"""Cases that are read twice before the next ones, so that what an engine keeps still has them."""
 PACKAGES: Final = ("numpy", "llguidance", "xgrammar", "glrmask")
 
 
@@ -144,15 +147,26 @@ def read_case(line: str) -> Case:
 def measure(cases: Sequence[Case], options: argparse.Namespace) -> Iterator[Run]:
     """The passes of all engines, which take turns case by case."""
     workers = {name: Worker(name, options.limit, options.collector) for name in options.engines}
-    for number_of_pass in (1,) if options.cold else (1, 2):
-        found: dict[str, dict[str, Outcome]] = {name: {} for name in workers}
-        states = {name: cache_state(name, number_of_pass) for name in workers}
-        for number, case in enumerate(cases, start=1):
-            for name, worker in workers.items():
-                found[name][case.id] = worker.run(case, kept=states[name] == "kept")
-            progress(f"pass {number_of_pass}", number, len(cases))
+    passes = (1,) if options.cold else (1, 2)
+    runs = {
+        (name, number): Run(name, cache_state(name, number), {}, 0, 0.0)
+        for number in passes
+        for name in workers
+    }
+    order = [
+        (number, case)
+        for first in range(0, len(cases), TOGETHER)
+        for number in passes
+        for case in cases[first : first + TOGETHER]
+    ]
+    for done, (number, case) in enumerate(order, start=1):
         for name, worker in workers.items():
-            yield Run(name, states[name], found[name], worker.restarts, worker.megabytes)
+            run = runs[name, number]
+            run.outcomes[case.id] = worker.run(case, kept=run.cache == "kept")
+        progress(f"{len(passes)} passes", done, len(order))
+    for (name, _), run in runs.items():
+        worker = workers[name]
+        yield replace(run, restarts=worker.restarts, megabytes=worker.megabytes)
     for worker in workers.values():
         worker.close()
 
