@@ -9,14 +9,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
+from gzip import decompress
+from pathlib import Path
 from random import Random
-from typing import Any, get_args
+from typing import Any, Final, NamedTuple, get_args
 
 import pytest
 
 from maskwright import Grammar, Matcher, compile_json_schema
-from maskwright.errors import UnsatisfiableSchemaError, UnsupportedSchemaError
+from maskwright.errors import LimitError, UnsatisfiableSchemaError, UnsupportedSchemaError
+from maskwright.grammar.schema.options import AdditionalProperties
 from maskwright.mask.compile.rules import compile_rules
 from maskwright.workbench.choices import LayoutName
 from maskwright.workbench.conversion.schema_rules import schema_rules
@@ -30,48 +34,94 @@ from tests.walks.samples import sampled
 VOCAB = vocabulary(*TOKENS, *CHARACTER_TOKENS, '": ', '", "', '1, "', '": 1')
 ESCAPE = re.compile(r"(?:\\u[Dd][89ABab]..)?\\(?:u....|.)")
 LAYOUTS: tuple[LayoutName, ...] = get_args(LayoutName)
+OTHERS: tuple[AdditionalProperties, ...] = get_args(AdditionalProperties)
+MOST_STEPS: Final = 20_000
+"""Tokens up to the end of a text, once its free part is over."""
+PARTS: Final = 40
+"""Tests into which MaskBench is divided."""
+FAR: Final = 2_000
+"""Bytes up to which masks are compared along a text of MaskBench."""
+
+
+class BothMachines(NamedTuple):
+    """A schema on the machine of JSON and on that of rules."""
+
+    schemas: Grammar
+    rules: Grammar
+    is_open: bool
+    """Whether the rules leave something of the schema open."""
+
+
+def both_machines(
+    drawn: Any, layout: LayoutName, others: AdditionalProperties = "allow"
+) -> BothMachines | None:
+    """Compile a schema for both machines; None if it has no instances, on which both agree."""
+    closed = others == "forbid"
+    try:
+        schemas = compile_json_schema(
+            drawn,
+            VOCAB,
+            property_order="schema",
+            whitespace=layout,
+            escapes="needed",
+            integers="digits",
+            additional_properties=others,
+        )
+    except UnsatisfiableSchemaError:
+        with pytest.raises(UnsatisfiableSchemaError):
+            schema_rules(drawn, whitespace=layout, closed=closed)
+        return None
+    found = schema_rules(drawn, whitespace=layout, closed=closed, approximate=True)
+    return BothMachines(schemas, compile_rules(found.rules, VOCAB), bool(found.losses))
 
 
 def check_both(drawn: Any, layout: LayoutName, random: Random) -> None:
-    """Compare the masks along texts of a schema; if it has no instances, neither machine has it."""
-    options: dict[str, Any] = {"whitespace": layout, "escapes": "needed", "integers": "digits"}
-    try:
-        theirs = compile_json_schema(drawn, VOCAB, property_order="schema", **options)
-    except UnsatisfiableSchemaError:
-        with pytest.raises(UnsatisfiableSchemaError):
-            schema_rules(drawn, whitespace=layout)
-        return
-    found = schema_rules(drawn, whitespace=layout, approximate=True)
-    ours = compile_rules(found.rules, VOCAB)
-    for _ in range(5):
-        walk(theirs, ours, random, is_open=bool(found.losses))
+    """Compare the masks along texts of a schema."""
+    both = both_machines(drawn, layout)
+    if both is not None:
+        for _ in range(5):
+            walk(both, random, steps=random.randrange(20))
 
 
-def walk(schemas: Grammar, rules: Grammar, random: Random, *, is_open: bool) -> None:
-    """Draw some tokens that both machines allow, then come to an end, and compare each mask."""
+def walk(both: BothMachines, random: Random, *, steps: int, along: bytes = b"") -> None:
+    """Compare each mask on the way through a text: along a given one as far as both machines allow
+    it, then through some drawn tokens, then to the nearest end."""
+    schemas, rules, is_open = both
     matcher, twin = schemas.matcher(), rules.matcher()
-    free = random.randrange(20)
     text = b""
-    for step in range(60):
+    for _ in range(len(along) + steps + MOST_STEPS):
         wanted, got = allowed(matcher), allowed(twin)
         missing = [token for token in wanted - got if not is_respelled(matcher, token, text, rules)]
         assert not missing, f"the rules forbid {spelled(missing)} behind {text!r}"
         more = spelled(got - wanted)
         assert is_open or not more, f"the rules allow {more} behind {text!r}"
         common = sorted(wanted & got)
-        if step >= free:
+        following = next_of(along, text, common)
+        if following is None and steps > 0:
+            steps -= 1
+        elif following is None:
             ending = VOCAB.eos if matcher.accepting else allowed(matcher, matcher.min_tokens)
             common = sorted({*ending} & got)
         if not common:
             assert is_open
             return
-        token = random.choice(common)
+        token = random.choice(common) if following is None else following
         assert matcher.accept(token)
         assert twin.accept(token)
         if matcher.terminated:
             return
         text += VOCAB.tokens[token]
     pytest.fail(f"{text!r} has not come to an end")
+
+
+def next_of(along: bytes, text: bytes, common: Iterable[int]) -> int | None:
+    """The longest of some tokens by which `text` goes on along another text, if there is one."""
+    if not along.startswith(text):
+        return None
+    fitting = [
+        t for t in common if VOCAB.tokens[t] and along.startswith(VOCAB.tokens[t], len(text))
+    ]
+    return max(fitting, key=lambda token: len(VOCAB.tokens[token]), default=None)
 
 
 def with_others(random: Random) -> Any:
@@ -130,6 +180,47 @@ def test_many_schemas_are_lowered() -> None:
     lowered = [name for name, drawn in DRAWN if is_lowered(drawn)]
     for kind, least in ((schema, 25), (combined, 5), (with_others, 20)):
         assert sum(name.startswith(kind.__name__) for name in lowered) >= least
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(PARTS))
+def test_masks_of_both_machines_on_maskbench(part: int, shared_data: Callable[[str], Path]) -> None:
+    """Real schemas, with members that they don't list and without: along their own texts, each as
+    far as it keeps to the schema's order, and along drawn ones. Without further members, two
+    thirds of them are grammars."""
+    lines = decompress(shared_data("maskbench-dev.jsonl.gz").read_bytes()).decode().splitlines()
+    exact: dict[AdditionalProperties, list[bool]] = {others: [] for others in OTHERS}
+    for line in lines[part::PARTS]:
+        case = json.loads(line)
+        random = Random(case["id"])
+        for others, answers in exact.items():
+            with naming(f"{case['id']}, others: {others}"):
+                answers.append(check_case(case, others, random))
+    assert sum(exact["forbid"]) > len(exact["forbid"]) / 2
+
+
+@contextmanager
+def naming(name: str) -> Generator[None]:
+    """Say in which of many cases something fails."""
+    try:
+        yield
+    except BaseException as error:
+        error.add_note(name)
+        raise
+
+
+def check_case(case: dict[str, Any], others: AdditionalProperties, random: Random) -> bool:
+    """Compare masks for a case of MaskBench. Return whether its rules say all of the schema."""
+    try:
+        both = both_machines(case["schema"], "spaced", others)
+    except LimitError:
+        return False
+    if both is None:
+        return False
+    texts = [json.dumps(test["data"], ensure_ascii=False) for test in case["tests"]]
+    for along in ("", *dict.fromkeys(texts[:3])):
+        walk(both, random, steps=10, along=along.encode()[:FAR])
+    return not both.is_open
 
 
 def is_respelled(matcher: Matcher, token: int, text: bytes, rules: Grammar) -> bool:
