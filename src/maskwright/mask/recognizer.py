@@ -279,7 +279,7 @@ class Recognizer:
     ) -> Configuration | None:
         """Take an exit with the text so far or, if it is None, as a walk over the trie does."""
         context, label, node = stopped
-        if text is not None and self.machine.repeats_name(context, text):
+        if text is not None and self.shared.text_names.are_repeated(context, text):
             return None
         value = None if text is None else last_value(text)
         exit = self.machine.contexts.exit(context, self.tables.leaves.labels[label], value)

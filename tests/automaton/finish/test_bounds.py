@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from maskwright import Grammar, compile_json_schema
-from maskwright.automaton.finish.bounds import Bound
-from maskwright.automaton.finish.completion import Finisher
 from maskwright.automaton.finish.distinct_bounds import DISTINGUISHING, UNFINISHED
+from maskwright.automaton.machine.contexts import Bound
 from tests.automaton.finish.test_completion import completion, configuration
 from tests.matching import EVERY_BYTE
 
@@ -19,7 +18,7 @@ def bound_after(grammar: Grammar, text: str) -> Bound | None:
     machine = grammar.recognizer.machine
     node = configuration(grammar, text.encode()).node
     context = int(machine.arrays.node_context[node])
-    return cast(Finisher, machine.contexts).bound(context)
+    return machine.contexts.bound(context)
 
 
 def closed(required: int, **properties: Any) -> dict[str, Any]:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from maskwright import Grammar, compile_grammar, compile_json_schema, compile_regex
-from maskwright.automaton.finish.completion import CompletionSearch, Finisher
+from maskwright.automaton.finish.completion import CompletionSearch
 from maskwright.automaton.machine.exits import Configuration
 from maskwright.errors import LimitError
-from maskwright.limits import DEFAULT_LIMITS
+from maskwright.limits import DEFAULT_LIMITS, Limits
 from tests.matching import EVERY_BYTE
 
 
@@ -19,12 +19,9 @@ def object_of(**properties: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 
-def finisher(grammar: Grammar) -> Finisher:
-    return cast(Finisher, grammar.recognizer.machine.contexts)
-
-
-def search(grammar: Grammar) -> CompletionSearch:
-    return CompletionSearch(grammar.recognizer.machine, finisher(grammar), DEFAULT_LIMITS)
+def search(grammar: Grammar, limits: Limits = DEFAULT_LIMITS) -> CompletionSearch:
+    shared = grammar.recognizer.shared
+    return CompletionSearch(shared.machine, shared.text_names, limits)
 
 
 def configuration(grammar: Grammar, data: bytes) -> Configuration:
@@ -148,8 +145,6 @@ def test_a_search_in_a_leaf_is_bounded() -> None:
     names = {"patternProperties": {"^a{300,}$": {"const": 1}}, "additionalProperties": False}
     schema = {"type": "object", **names, "minProperties": 1}
     grammar = compile_json_schema(schema, EVERY_BYTE, whitespace="compact")
-    few = CompletionSearch(
-        grammar.recognizer.machine, finisher(grammar), replace(DEFAULT_LIMITS, witness_search=100)
-    )
+    few = search(grammar, replace(DEFAULT_LIMITS, witness_search=100))
     with pytest.raises(LimitError, match="witness_search"):
         few.find(configuration(grammar, b'{"'), b'{"')

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from maskwright import compile_json_schema
-from maskwright.automaton.finish.levels import Ending
 from maskwright.automaton.json.levels import Levels
+from maskwright.automaton.machine.contexts import Contexts, Ending
 from maskwright.automaton.machine.exits import STAY, Exit
 from maskwright.automaton.value.level import Level, LevelPhase, Thread
 from maskwright.grammar.schema.parse import ParseOptions, parse_schema
@@ -14,7 +14,7 @@ from tests.automaton.solving import conjunction
 from tests.matching import vocabulary
 
 
-class Owner:
+class Owner(Contexts):
     """Answers with its own number, so that a test sees who was asked."""
 
     def __init__(self, number: int) -> None:
@@ -30,9 +30,6 @@ class Owner:
         self, contexts: list[int], leaf: int, before: bytes, *, names: bool = True
     ) -> Ending:
         return Ending(b"%d" % self.number)
-
-    def bound(self, context: int) -> None:
-        return None
 
     def value_leaf(self, context: int) -> int:
         return 100 + self.number

@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Mapping
 from typing import TypeVar
 
 from maskwright.automaton.leaf.table import LeafTable
+from maskwright.automaton.machine.contexts import Contexts
 from maskwright.automaton.machine.exits import BLOCKED, Exit
 from maskwright.automaton.machine.machine import Machine
 from maskwright.automaton.machine.step import MachineArrays
@@ -14,7 +15,7 @@ from maskwright.limits import DEFAULT_LIMITS, Limits
 T = TypeVar("T")
 
 
-class Listed:
+class Listed(Contexts):
     """Contexts whose exits and gates are listed; every other exit is blocked."""
 
     def __init__(
@@ -32,9 +33,6 @@ class Listed:
 
     def gate(self, context: int) -> tuple[int, int] | None:
         return self.gates.get(context)
-
-    def level(self, context: int) -> None:
-        return None
 
 
 class Toy:

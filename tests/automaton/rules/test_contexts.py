@@ -8,12 +8,11 @@ from dataclasses import replace
 import pytest
 
 from maskwright import compile_grammar
-from maskwright.automaton.finish.bounds import Bound
-from maskwright.automaton.finish.levels import Ending
 from maskwright.automaton.leaf.exits import PartsEnded
 from maskwright.automaton.leaf.keys import ValueBegan
 from maskwright.automaton.leaf.special_tokens import spelling
 from maskwright.automaton.leaf.table import LeafTable
+from maskwright.automaton.machine.contexts import Bound, Ending
 from maskwright.automaton.machine.exits import DONE, POP, PUSH, STAY
 from maskwright.automaton.rules.contexts import (
     ItemSetContext,

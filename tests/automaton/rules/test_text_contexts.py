@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from maskwright import compile_regex
-from maskwright.automaton.finish.bounds import Bound
-from maskwright.automaton.finish.levels import Ending
 from maskwright.automaton.leaf.table import LeafTable
+from maskwright.automaton.machine.contexts import Bound, Ending
 from maskwright.automaton.machine.exits import DONE, STAY, apply_exit
 from maskwright.automaton.rules.text_contexts import TextContexts
 from maskwright.grammar.pattern.translate import full_match

@@ -12,29 +12,19 @@ spelling of the shortest text has more tokens than bytes.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from maskwright.automaton.finish.distinct_bounds import (
     DISTINGUISHING,
     UNFINISHED,
     DistinctCostBounds,
 )
 from maskwright.automaton.finish.part_bounds import PartBounds, Price
+from maskwright.automaton.machine.contexts import Bound
 from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.level import Level, LevelPhase, Thread
 from maskwright.automaton.value.progress import ArrayProgress, ObjectProgress
 from maskwright.automaton.value.whitespace import Whitespace
 from maskwright.automaton.value.witness_text import byte_count, spelled
 from maskwright.grammar.shape.shape import ArrayShape, Conjunction
-
-
-class Bound(NamedTuple):
-    """Upper bounds, in tokens, on the completion of one level."""
-
-    after_leaf: int
-    """From where the leaf in it has been left, with any label."""
-    after_value: int
-    """From where a value in it has been read."""
 
 
 class LevelBounds:

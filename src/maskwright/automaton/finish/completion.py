@@ -8,50 +8,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable
-from typing import Protocol
 
-from maskwright.automaton.finish.bounds import Bound
 from maskwright.automaton.finish.leaf_exits import LeafExits
-from maskwright.automaton.finish.levels import Ending
 from maskwright.automaton.leaf.keys import BesideValue, ChoiceState, Entry, Opened, Text
 from maskwright.automaton.machine.exits import BLOCKED, DONE, DYNAMIC, Configuration, apply_exit
 from maskwright.automaton.machine.machine import Machine
 from maskwright.automaton.value.last_value import closing_quote, last_value, string_start
-from maskwright.automaton.value.level import Level
+from maskwright.automaton.value.text_names import TextNames
 from maskwright.errors import TooLongError
 from maskwright.limits import CHEAP, Limits, spend
-
-
-class Finisher(Protocol):
-    """Contexts that can be completed."""
-
-    def finish(
-        self, contexts: list[int], leaf: int, before: bytes, *, names: bool = True
-    ) -> Ending:
-        """The shortest text that completes a stack of contexts, the innermost first.
-
-        `leaf` is the state in which `exit` entered the innermost, `before` the text so far.
-        `names`: without the names that only the text has.
-        """
-        ...
-
-    def level(self, context: int) -> Level | None:
-        """The level of JSON that a context stands for, if it does."""
-        ...
-
-    def without_names(self, context: int) -> int:
-        """The context as if no names had been read that the schema doesn't list; the context itself
-        where these make a difference to its completions (see `Level.needs_no_names`)."""
-        ...
-
-    def leaf_without_names(self, context: int, leaf: int) -> int | None:
-        """The leaf state in the context that `without_names` gives, after the same bytes; None
-        within a character of a name that may still become a listed one."""
-        ...
-
-    def bound(self, context: int) -> Bound | None:
-        """An upper bound on the completion of one level (see `bounds`); None without a search."""
-        ...
 
 
 class CompletionSearch:
@@ -61,9 +26,10 @@ class CompletionSearch:
     Raises `LimitError` if the search within a leaf takes too long.
     """
 
-    def __init__(self, machine: Machine, finisher: Finisher, limits: Limits) -> None:
+    def __init__(self, machine: Machine, text_names: TextNames, limits: Limits) -> None:
         self._machine = machine
-        self._finisher = finisher
+        self._contexts = machine.contexts
+        self._text_names = text_names
         self._exits = LeafExits(machine, limits)
         self._tails: dict[tuple[int, Hashable], bytes | None] = {}
         """What completes a text once a leaf has been left, by node and label, where that depends on
@@ -116,10 +82,10 @@ class CompletionSearch:
         return known
 
     def _names_next(self, here: Configuration, before: bytes) -> bool:
-        machine, context = self._machine, self._context(here)
-        if machine.names_are_in_text(context):
+        context = self._context(here)
+        if self._text_names.matter(context):
             return True
-        level = machine.contexts.level(context)
+        level = self._contexts.level(context)
         if level is None or not level.has_unremembered_names:
             return False
         ending = self.as_if_new(here, before) or b""
@@ -136,7 +102,7 @@ class CompletionSearch:
         start = self._name_start(here.leaf, self._context(here), before)
         text = (before[start:] + ending).lstrip()
         name = str(json.loads(text[: closing_quote(text)].decode()))
-        return self._machine.names_before(before, start).has(name)
+        return self._text_names.before(before, start).has(name)
 
     def name_rest(self, here: Configuration, before: bytes) -> bytes:
         """Within a name: what ends it in the completion of `here`, the quote included."""
@@ -150,7 +116,7 @@ class CompletionSearch:
     def _name_start(self, leaf: int, context: int, before: bytes) -> int:
         """Where the name begins that is being read, or that must come next."""
         is_before = isinstance(self._machine.leaves.keys[leaf], ChoiceState)
-        if is_before or not self._machine.names_are_in_text(context):
+        if is_before or not self._text_names.matter(context):
             return len(before)
         return string_start(before, len(before))
 
@@ -175,9 +141,9 @@ class CompletionSearch:
         best: bytes | None = None
         too_long: TooLongError | None = None
         exits = self._exits.of(leaf, stack[0])
-        if self._names and self._machine.names_are_in_text(stack[0]):
+        if self._names and self._text_names.matter(stack[0]):
             start = self._name_start(leaf, stack[0], before)
-            members = self._machine.names_before(before, start).members
+            members = self._text_names.before(before, start).members
             exits = self._exits.repeatedly(leaf, stack[0], 1 + members)
         for label, text, is_far in exits:
             if is_far and best is None and too_long is not None:
@@ -231,7 +197,7 @@ class CompletionSearch:
         leaves = self._machine.leaves
         while True:
             spend(CHEAP)
-            step = self._machine.contexts.exit(stack[0], leaves.label_of(leaf))
+            step = self._contexts.exit(stack[0], leaves.label_of(leaf))
             if step.kind == BLOCKED:
                 return None
             removed, added = apply_exit(step)
@@ -260,13 +226,13 @@ class CompletionSearch:
 
     def _find_tail(self, stack: list[int], label: Hashable, text: bytes) -> bytes | None:
         while True:
-            step = self._machine.contexts.exit(stack[0], label)
+            step = self._contexts.exit(stack[0], label)
             if step.kind & DYNAMIC:
-                if self._names and self._machine.repeats_name(stack[0], text):
+                if self._names and self._text_names.are_repeated(stack[0], text):
                     return None
                 if not self._is_last_name(stack[0]):
                     self._by_text = True
-                    step = self._machine.contexts.exit(stack[0], label, last_value(text))
+                    step = self._contexts.exit(stack[0], label, last_value(text))
             if step.kind == BLOCKED:
                 return None
             removed, added = apply_exit(step)
@@ -278,11 +244,11 @@ class CompletionSearch:
     def _is_last_name(self, context: int) -> bool:
         """Whether a name ends on a level that is completed without further ones but those that its
         schema lists, so that it makes no difference which name it was."""
-        level = self._finisher.level(context)
+        level = self._contexts.level(context)
         return level is not None and level.bracket == "{" and level.needs_no_names(1)
 
     def _finish(self, stack: list[int], leaf: int, text: bytes) -> bytes | None:
-        ending = self._finisher.finish(stack, leaf, text, names=self._names)
+        ending = self._contexts.finish(stack, leaf, text, names=self._names)
         self._by_text |= ending.by_text
         return ending.text
 

@@ -32,15 +32,6 @@ from maskwright.automaton.value.witness_text import (
 from maskwright.errors import TooLongError
 
 
-class Ending(NamedTuple):
-    """The shortest text that completes a stack of contexts."""
-
-    text: bytes | None
-    """None if nothing completes it."""
-    by_text: bool = False
-    """Whether it depends on the text so far, not on the configuration alone."""
-
-
 class Endings(NamedTuple):
     """The shortest texts that complete a stack of levels, one for each tag of the outermost."""
 

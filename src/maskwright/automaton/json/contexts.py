@@ -24,8 +24,8 @@ from enum import Enum
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from maskwright.automaton.finish.bounds import Bound, LevelBounds
-from maskwright.automaton.finish.levels import Ending, Endings, LevelCompletion
+from maskwright.automaton.finish.bounds import LevelBounds
+from maskwright.automaton.finish.levels import Endings, LevelCompletion
 from maskwright.automaton.finish.part_bounds import Price
 from maskwright.automaton.json.distinguish import DistinguishedValues
 from maskwright.automaton.json.dominated import drop_dominated
@@ -36,6 +36,7 @@ from maskwright.automaton.json.remembered_names import RememberedNames
 from maskwright.automaton.json.values import ReadThread, ValueReader
 from maskwright.automaton.leaf.keys import ChoiceState, End, LiteralState, Padded, Spaced, Text
 from maskwright.automaton.leaf.table import LeafTable
+from maskwright.automaton.machine.contexts import Bound, Contexts, Ending
 from maskwright.automaton.machine.exits import (
     BLOCKED,
     DONE,
@@ -88,8 +89,8 @@ class Satisfied(NamedTuple):
 _THE_ONLY: Final = Satisfied((0,))
 
 
-class JsonContexts:
-    """Implements `Contexts` and `Finisher` for one schema.
+class JsonContexts(Contexts):
+    """The contexts of one schema.
 
     Without a `root`, for values within something else: each is begun by `begin`, and ends by a
     `POP` with `Satisfied`.
@@ -208,15 +209,14 @@ class JsonContexts:
     def endings(
         self, contexts: list[int], leaf: int, before: bytes, *, names: bool = True
     ) -> Endings:
-        """For each of the value's schemas, the shortest text that completes it so; see `Finisher`
-        for the arguments."""
+        """For each of the value's schemas, the shortest text that completes it so; see
+        `Contexts.finish` for the arguments."""
         levels = [self.levels[context] for context in contexts]
         colon = ":" + self.whitespace.after_colon.decode() if leaf == self._colon else ""
         found = self._completion.by_tag(levels, before + colon.encode(), names=names)
         return found._replace(texts={tag: colon + rest for tag, rest in found.texts.items()})
 
     def value_leaf(self, context: int) -> int:
-        """The leaf state in which a value begins."""
         return self._value_reader(context)[1]
 
     def _owners(self, level: Level) -> tuple[Thread, ...]:
@@ -226,14 +226,12 @@ class JsonContexts:
         return self._bounds.of_level(self.levels[context])
 
     def without_names(self, context: int) -> int:
-        """See `Finisher`."""
         known = self._nameless.get(context)
         if known is None:
             known = self._nameless[context] = self._find_without_names(self.levels[context])
         return known
 
     def leaf_without_names(self, context: int, leaf: int) -> int | None:
-        """See `Finisher`."""
         level, plain = self.levels[context], self.without_names(context)
         if plain == context or level.phase is not LevelPhase.NAME:
             return leaf
@@ -261,7 +259,6 @@ class JsonContexts:
         return self._context(level._replace(threads=threads))
 
     def release(self) -> None:
-        """Break the cycles of references (see `mask.shared.machine`)."""
         if vars(self):  # values of one grammar may share it
             self._solver.release()
             vars(self).clear()

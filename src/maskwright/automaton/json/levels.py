@@ -8,10 +8,8 @@ answers the machine's questions with the solver of its own schema, and is kept a
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Protocol
 
-from maskwright.automaton.finish.bounds import Bound
-from maskwright.automaton.finish.levels import Ending
+from maskwright.automaton.machine.contexts import Bound, Contexts, Ending
 from maskwright.automaton.machine.exits import Exit
 from maskwright.automaton.value.level import Level, LevelPhase, Thread
 from maskwright.grammar.regular.terms import Regular
@@ -19,30 +17,8 @@ from maskwright.grammar.schema.tree import Schema
 from maskwright.grammar.shape.shape import Conjunction
 
 
-class LevelOwner(Protocol):
-    """What answers for the levels that it was the first to meet: `contexts.JsonContexts`."""
-
-    def exit(self, context: int, label: Hashable, text: str | None = None) -> Exit: ...
-
-    def gate(self, context: int) -> tuple[int, int] | None: ...
-
-    def finish(
-        self, contexts: list[int], leaf: int, before: bytes, *, names: bool = True
-    ) -> Ending: ...
-
-    def bound(self, context: int) -> Bound | None: ...
-
-    def without_names(self, context: int) -> int: ...
-
-    def leaf_without_names(self, context: int, leaf: int) -> int | None: ...
-
-    def value_leaf(self, context: int) -> int: ...
-
-    def release(self) -> None: ...
-
-
-class Levels:
-    """Implements `Contexts` and `Finisher` for all owners of levels."""
+class Levels(Contexts):
+    """The contexts of all owners of levels."""
 
     def __init__(self) -> None:
         self.known: list[Level] = []
@@ -52,9 +28,9 @@ class Levels:
         self.scalars: dict[tuple[Regular, Regular], Conjunction] = {}
         """The conjunction that represents all that allow just these strings and other scalars."""
         self._contexts: dict[Level, int] = {}
-        self._owners: list[LevelOwner] = []
+        self._owners: list[Contexts] = []
 
-    def context(self, level: Level, owner: LevelOwner) -> int:
+    def context(self, level: Level, owner: Contexts) -> int:
         """The context of a level; `owner` becomes its owner if it is new."""
         known = self._contexts.get(level)
         if known is None:
@@ -65,7 +41,7 @@ class Levels:
         """The context of a level, if it has been met."""
         return self._contexts.get(level)
 
-    def add(self, level: Level, owner: LevelOwner) -> int:
+    def add(self, level: Level, owner: Contexts) -> int:
         """The context of a level that is new."""
         context = self._contexts[level] = len(self.known)
         self.known.append(level)
@@ -79,7 +55,8 @@ class Levels:
     def begun(self, root: Schema) -> tuple[int, int] | None:
         """The first context and leaf state of a root schema that has been met before."""
         context = self._root(root)
-        return None if context is None else (context, self._owners[context].value_leaf(context))
+        leaf = None if context is None else self._owners[context].value_leaf(context)
+        return None if context is None or leaf is None else (context, leaf)
 
     def _root(self, root: Schema) -> int | None:
         value = None if root.key is None else self.same.get(root.key)
@@ -88,7 +65,6 @@ class Levels:
         return self.find(Level(LevelPhase.VALUE, "", (Thread(0, None, value),), 0))
 
     def release(self) -> None:
-        """Break the cycles of references (see `mask.shared.machine`)."""
         for owner in set(self._owners):
             owner.release()
         self._owners.clear()

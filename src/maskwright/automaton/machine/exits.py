@@ -9,10 +9,9 @@ tests/automaton/machine/test_exits.py compares the two.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from maskwright.automaton.machine.step import BLOCKED, DONE, DYNAMIC, NO_FRAME, POP, PUSH, STAY
-from maskwright.automaton.value.level import Level
 
 __all__ = [
     "BLOCKED",
@@ -23,7 +22,6 @@ __all__ = [
     "PUSH",
     "STAY",
     "Configuration",
-    "Contexts",
     "Exit",
     "Further",
     "Replacement",
@@ -87,24 +85,3 @@ class Configuration(NamedTuple):
 
     leaf: int
     node: int
-
-
-class Contexts(Protocol):
-    """The structural half of a grammar."""
-
-    def exit(self, context: int, label: Hashable, text: str | None = None) -> Exit:
-        """What follows when a leaf is left with `label` in `context`.
-
-        Where that depends on the text that was read (the name or item that ends here, as JSON),
-        `text` gives it; without, the answer is as if the text differed from all before it, and
-        its kind has DYNAMIC added.
-        """
-        ...
-
-    def gate(self, context: int) -> tuple[int, int] | None:
-        """(bits, width): the names still allowed in `context`, if its leaf has gates."""
-        ...
-
-    def level(self, context: int) -> Level | None:
-        """The level of JSON that a context stands for, if it does."""
-        ...

@@ -11,15 +11,12 @@ Nodes (context, parent) are interned: equal stacks are equal ints.
 
 from __future__ import annotations
 
-import json
 from typing import Final
 
 from maskwright.automaton.leaf.table import LeafTable
-from maskwright.automaton.machine.exits import BLOCKED, NO_FRAME, POP, Contexts, Exit
+from maskwright.automaton.machine.contexts import Contexts
+from maskwright.automaton.machine.exits import BLOCKED, NO_FRAME, POP, Exit
 from maskwright.automaton.machine.step import NO_NODE, REQUEST_ROW, MachineArrays
-from maskwright.automaton.value.last_value import string_start
-from maskwright.automaton.value.level import LevelPhase
-from maskwright.automaton.value.names_read import NamesMemory, NamesRead
 from maskwright.errors import LimitError
 from maskwright.limits import DEFAULT_LIMITS, Limits, Work, spend
 
@@ -46,11 +43,9 @@ class Machine:
         self.contexts = contexts
         self._limits = limits
         self.work: Final = Work(limits)
-        self._names: Final = NamesMemory()
         self._gated: set[int] = set()
         self._added = self._added_for_text = Added()
         self._roots: dict[int, int] = {}
-        self._by_text: dict[int, bool] = {}
         self.arrays: Final = MachineArrays(leaves.rows)
 
     def begin(self, added: Added, for_text: Added) -> None:
@@ -165,33 +160,3 @@ class Machine:
             return True
         bits, _ = gate
         return bool((bits >> low) & ((1 << (high - low)) - 1))
-
-    def names_are_in_text(self, context: int) -> bool:
-        """Whether a name is read in `context` that must differ from some that only the text has."""
-        known = self._by_text.get(context)
-        if known is None:
-            level = self.contexts.level(context)
-            known = self._by_text[context] = (
-                level is not None
-                and level.phase is LevelPhase.NAME
-                and level.has_unremembered_names
-            )
-        return known
-
-    def goes_on_without_name(self, found: Exit) -> bool:
-        """Whether the text goes on in the same way whichever name an exit has ended."""
-        level = self.contexts.level(found.context if found.frame == NO_FRAME else found.frame)
-        return level is not None and level.has_unremembered_names
-
-    def names_before(self, text: bytes, name: int) -> NamesRead:
-        """The names of the members before the one whose name begins at the index `name`."""
-        return self._names.before(text, name)
-
-    def repeats_name(self, context: int, text: bytes) -> bool:
-        """Whether the name read in `context` with which `text` ends repeats one that only the text
-        has."""
-        if not self.names_are_in_text(context):
-            return False
-        start = string_start(text, len(text) - 1)
-        name = str(json.loads(text[start:].decode()))
-        return self._names.before(text, start).has(name)

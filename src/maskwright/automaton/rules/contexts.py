@@ -20,14 +20,13 @@ from collections.abc import Hashable, Iterable, Mapping
 from enum import Enum
 from typing import Final, NamedTuple
 
-from maskwright.automaton.finish.bounds import Bound
-from maskwright.automaton.finish.levels import Ending
 from maskwright.automaton.json.contexts import JsonContexts, Satisfied
 from maskwright.automaton.leaf.exits import PartsEnded
 from maskwright.automaton.leaf.keys import End, Entry, Opened, TokenId, TokenRead, ValueBegan
 from maskwright.automaton.leaf.keys import Text as TextKey
 from maskwright.automaton.leaf.special_tokens import LEAD, LENGTH
 from maskwright.automaton.leaf.table import LeafTable
+from maskwright.automaton.machine.contexts import Bound, Contexts, Ending
 from maskwright.automaton.machine.exits import BLOCKED, DONE, NO_FRAME, POP, PUSH, STAY, Exit
 from maskwright.automaton.machine.trace import Left
 from maskwright.automaton.rules.completion import RuleCompletion
@@ -121,8 +120,8 @@ class BegunValue(NamedTuple):
     beginning: ValueBeginning
 
 
-class RuleContexts:
-    """The contexts of one grammar: implements `Contexts` and `Finisher`."""
+class RuleContexts(Contexts):
+    """The contexts of one grammar."""
 
     def __init__(
         self, network: RuleNetwork, values: RuleValues, leaves: LeafTable, limits: Limits
@@ -152,7 +151,6 @@ class RuleContexts:
             )
 
     def release(self) -> None:
-        """Break the cycles of references (see `mask.shared.machine`)."""
         self.values.release()
         self.network.release()
 
@@ -164,7 +162,6 @@ class RuleContexts:
         return first.context, first.leaf
 
     def exit(self, context: int, label: Hashable, text: str | None = None) -> Exit:
-        """What follows when a leaf is left with `label` in `context`; see `Contexts`."""
         here = self._contexts[context]
         match here, label:
             case ValueContext(contexts=contexts), Opened(contexts=numbers, leaf=leaf):
@@ -331,17 +328,15 @@ class RuleContexts:
                 return self.sets.rules_of(self.sets.kernel(kernel))
 
     def level(self, context: int) -> Level | None:
-        """The level of a JSON value that a context stands for, if it is in one."""
         here = self._contexts[context]
         return here.contexts.level(here.number) if isinstance(here, ValueContext) else None
 
     def gate(self, context: int) -> tuple[int, int] | None:
-        """(bits, width): the property names still allowed; see `Contexts`."""
         here = self._contexts[context]
         return here.contexts.gate(here.number) if isinstance(here, ValueContext) else None
 
     def bound(self, context: int) -> Bound | None:
-        """An upper bound on the completion up to the next return frame; see `Finisher`."""
+        """An upper bound on the completion up to the next return frame."""
         match self._contexts[context]:
             case None:
                 return Bound(0, 0)
@@ -355,14 +350,12 @@ class RuleContexts:
                 return Bound(after, after)
 
     def without_names(self, context: int) -> int:
-        """See `Finisher`."""
         here = self._contexts[context]
         if not isinstance(here, ValueContext):
             return context
         return self._number(here._replace(number=here.contexts.without_names(here.number)))
 
     def leaf_without_names(self, context: int, leaf: int) -> int | None:
-        """See `Finisher`."""
         here = self._contexts[context]
         if not isinstance(here, ValueContext):
             return leaf
@@ -371,7 +364,6 @@ class RuleContexts:
     def finish(
         self, contexts: list[int], leaf: int, before: bytes, *, names: bool = True
     ) -> Ending:
-        """The shortest text that completes a stack of contexts; see `Finisher`."""
         stack = [self._contexts[context] for context in contexts]
         first = stack[0]
         if first is None:

@@ -53,7 +53,7 @@ class Places:
         self._recognizer = recognizer
         self._machine = recognizer.machine
         self._has_every_byte = recognizer.tables.has_every_byte
-        self._contexts = recognizer.shared.contexts
+        self._contexts = recognizer.machine.contexts
         self._known: dict[Configuration, Configuration] = {}
         self._plain: dict[int, int] = {-1: -1}
         """By node: the node without names that make no difference, as far as it is a frame."""
@@ -210,8 +210,7 @@ class Places:
         return True
 
     def _level(self, node: int) -> Level | None:
-        machine = self._machine
-        return machine.contexts.level(int(machine.arrays.node_context[node]))
+        return self._contexts.level(int(self._machine.arrays.node_context[node]))
 
     def _remembers_items(self, node: int) -> bool:
         """Whether items are remembered on a level."""

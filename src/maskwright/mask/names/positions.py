@@ -29,16 +29,15 @@ class NamePositions:
 
     def __init__(self, recognizer: Recognizer) -> None:
         self._recognizer = recognizer
+        self._text_names = recognizer.shared.text_names
         self._endings = recognizer.shared.name_endings
         self._distinct_endings = recognizer.shared.distinct_endings
         self._variant = recognizer.shared.text_positions.variant
 
     def apply(self, here: Configuration) -> bool:
         """Whether the position of a configuration depends on the text."""
-        machine = self._recognizer.machine
-        return here.node >= 0 and machine.names_are_in_text(
-            int(machine.arrays.node_context[here.node])
-        )
+        node_context = self._recognizer.machine.arrays.node_context
+        return here.node >= 0 and self._text_names.matter(int(node_context[here.node]))
 
     def of(self, here: Configuration, text: bytes) -> Position:
         """The position after `text`, which has led to the configuration."""
@@ -92,7 +91,7 @@ class NamePositions:
         """The names before the one that `text` ends within, the characters of that one so far, and
         whether these are all that has been read of it."""
         start = string_start(text, len(text))
-        return self._recognizer.machine.names_before(text, start), *decoded(text[start:])
+        return self._text_names.before(text, start), *decoded(text[start:])
 
     def _excluded(self, here: Configuration, text: bytes) -> frozenset[bytes] | None:
         """The endings that are taken out; None if no name begins as the present one does."""

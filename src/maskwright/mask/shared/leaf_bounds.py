@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from maskwright.automaton.finish.completion import Finisher
 from maskwright.automaton.leaf.keys import (
     BesideValue,
     ChoiceState,
@@ -98,17 +97,16 @@ class NodeBounds:
     """Upper bound, for each stack node, on the tokens that complete the text once the leaf on top
     of it has been left."""
 
-    def __init__(self, machine: Machine, finisher: Finisher) -> None:
+    def __init__(self, machine: Machine) -> None:
         self.known: Final = UpperBounds()
         self._machine = machine
-        self._finisher = finisher
         self._after_value: dict[int, int] = {-1: 0}
         """Bounds by node, after a value on the node's level has been read."""
 
     def compute(self, node: int) -> int:
         """The bound of a node, which is known from then on."""
         arrays = self._machine.arrays
-        bound = self._finisher.bound(int(arrays.node_context[node]))
+        bound = self._machine.contexts.bound(int(arrays.node_context[node]))
         total = ENDLESS
         if bound is not None:
             total = bound.after_leaf + self._levels_below(int(arrays.node_parent[node]))
@@ -121,7 +119,7 @@ class NodeBounds:
         known = self._after_value.get(node)
         if known is None:
             arrays = self._machine.arrays
-            bound = self._finisher.bound(int(arrays.node_context[node]))
+            bound = self._machine.contexts.bound(int(arrays.node_context[node]))
             known = ENDLESS
             if bound is not None:
                 known = bound.after_value + self._levels_below(int(arrays.node_parent[node]))

@@ -7,12 +7,14 @@ one mask for both.
 
 from __future__ import annotations
 
-from typing import Final, Protocol
+from typing import Final
 
-from maskwright.automaton.finish.completion import CompletionSearch, Finisher
+from maskwright.automaton.finish.completion import CompletionSearch
 from maskwright.automaton.leaf.table import LeafTable
-from maskwright.automaton.machine.exits import Configuration, Contexts
+from maskwright.automaton.machine.contexts import Contexts
+from maskwright.automaton.machine.exits import Configuration
 from maskwright.automaton.machine.machine import Machine
+from maskwright.automaton.value.text_names import TextNames
 from maskwright.limits import Limits
 from maskwright.mask.position import Position
 from maskwright.mask.shared.budget_cache import BudgetCache
@@ -28,26 +30,18 @@ MOST_BYTES: Final = 48 << 20
 """Estimated bytes of a machine after which grammars had better begin their texts in a new one."""
 
 
-class FinishingContexts(Contexts, Finisher, Protocol):
-    """The contexts of a grammar, which can also complete a text."""
-
-    def release(self) -> None:
-        """Break the cycles of references. Nothing can be asked afterwards."""
-        ...
-
-
 class SharedMachine:
     """The machine and its caches. Not thread-safe: the lock of the vocabulary's tables guards
     it."""
 
-    def __init__(self, leaves: LeafTable, contexts: FinishingContexts, limits: Limits) -> None:
+    def __init__(self, leaves: LeafTable, contexts: Contexts, limits: Limits) -> None:
         self.positions: Final[dict[Configuration, Position]] = {}
         self.text_positions: Final = TextPositions()
-        self.contexts: Final = contexts
         self.limits: Final = limits
         self.machine: Final = Machine(leaves, contexts, limits)
-        self.node_bounds: Final = NodeBounds(self.machine, contexts)
-        self.completion: Final = CompletionSearch(self.machine, contexts, limits)
+        self.text_names: Final = TextNames(contexts.level)
+        self.node_bounds: Final = NodeBounds(self.machine)
+        self.completion: Final = CompletionSearch(self.machine, self.text_names, limits)
         self.budget_cache: Final = BudgetCache()
         self.name_endings: Final[dict[Configuration, NameEndings]] = {}
         """At configurations within names: see `mask.names.positions`."""
@@ -64,7 +58,7 @@ class SharedMachine:
         for position in self.positions.values():
             position.moves.clear()
         self.text_positions.release()
-        self.contexts.release()
+        self.machine.contexts.release()
 
     @property
     def nbytes(self) -> int:

@@ -1,0 +1,50 @@
+"""Names that must not come twice, where only the text has those that came before.
+
+Most names are remembered by the progress of their object (see `automaton.json.remembered_names`).
+Of the others, contexts know no more than that there are some, and they are read off the text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Final
+
+from maskwright.automaton.value.last_value import string_start
+from maskwright.automaton.value.level import Level, LevelPhase
+from maskwright.automaton.value.names_read import NamesMemory, NamesRead
+
+
+class TextNames:
+    """The names of one machine's texts. Not thread-safe."""
+
+    def __init__(self, level: Callable[[int], Level | None]) -> None:
+        """`level` gives the level of JSON that a context stands for."""
+        self._level = level
+        self._memory: Final = NamesMemory()
+        self._by_text: dict[int, bool] = {}
+
+    def matter(self, context: int) -> bool:
+        """Whether a name is read in `context` that must differ from some that only the text has."""
+        known = self._by_text.get(context)
+        if known is None:
+            level = self._level(context)
+            known = self._by_text[context] = (
+                level is not None
+                and level.phase is LevelPhase.NAME
+                and level.has_unremembered_names
+            )
+        return known
+
+    def before(self, text: bytes, name: int) -> NamesRead:
+        """The names of the members before the one whose name begins at the index `name`."""
+        return self._memory.before(text, name)
+
+    def are_repeated(self, context: int, text: bytes) -> bool:
+        """Whether the name read in `context` with which `text` ends repeats one that only the text
+        has."""
+        if not self.matter(context):
+            return False
+        start = string_start(text, len(text) - 1)
+        name = str(json.loads(text[start:].decode()))
+        return self._memory.before(text, start).has(name)
