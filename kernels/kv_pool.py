@@ -13,10 +13,11 @@ of a token depend on its own keys and values alone, so their bits do not depend 
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from math import prod
-from mmap import MAP_ANONYMOUS, MAP_PRIVATE, mmap
 
 import torch
 from torch import Tensor
@@ -27,6 +28,9 @@ from maskwright.kernels.kv_bytes import KvDtype
 _CODES = {"int8": torch.int8, "fp8": torch.float8_e4m3fn}
 _LARGEST = {torch.int8: 127.0, torch.float8_e4m3fn: 448.0}
 _SCALE = torch.float32
+_HUGE_PAGES: int | None = getattr(mmap, "MADV_HUGEPAGE", None)
+"""Asks the system for large pages; None where it has no such advice. A step reads blocks all over
+the pool, and a processor remembers the places of a limited number of pages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,10 @@ def _untouched_zeros(shape: Sequence[int], dtype: torch.dtype) -> Tensor:
     """Return zeros on the CPU, in memory that the system provides, zeroed, page by page as it is
     first written; `torch.zeros` writes all of it."""
     nbytes = prod(shape) * dtype.itemsize
-    memory = mmap(-1, max(1, nbytes), flags=MAP_PRIVATE | MAP_ANONYMOUS)
+    memory = mmap.mmap(-1, max(1, nbytes), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    if _HUGE_PAGES is not None:
+        with suppress(OSError):  # a system that was built without them
+            memory.madvise(_HUGE_PAGES)
     return torch.frombuffer(memory, dtype=torch.uint8)[:nbytes].view(dtype).view(*shape)
 
 

@@ -10,6 +10,8 @@ half until one number is left. */
 
 #define ROWS 4
 #define PARTIAL 16
+/* Numbers of a line of the cache. */
+#define LINE 16
 
 /* Heads of queries, how many of them share keys and values, and the numbers of each. A row of keys
 or values has `kv_heads` times `width` numbers. */
@@ -17,16 +19,25 @@ struct heads {
     ptrdiff_t count, group, kv_heads, width;
 };
 
+/* Numbers that are read after those at hand, and are fetched meanwhile: processors foresee no more
+than the rest of a page, and the memory of a step's weights and blocks is far away. */
+struct ahead {
+    const float *begin;
+    ptrdiff_t count;
+};
+
 struct kernels {
     /* Columns of a panel of packed weights. */
     int columns;
     void (*multiply)(
-        const float *, ptrdiff_t, ptrdiff_t, const float *, ptrdiff_t, const float *, float *);
+        const float *, ptrdiff_t, ptrdiff_t, const float *, ptrdiff_t, const float *, float *,
+        const float *);
     void (*add_and_norm)(float *, const float *, const float *, ptrdiff_t, float, float *);
     void (*norm)(const float *, const float *, ptrdiff_t, float, float *);
     void (*silu_multiply)(const float *, const float *, ptrdiff_t, float *);
     void (*rotate)(float *, ptrdiff_t, const float *, const float *);
-    void (*score)(struct heads, const float *, const float *, ptrdiff_t, float *, ptrdiff_t);
+    void (*score)(
+        struct heads, const float *, const float *, ptrdiff_t, float *, ptrdiff_t, struct ahead);
     float (*soften)(float *, ptrdiff_t, ptrdiff_t, float);
     void (*mix)(struct heads, const float *, ptrdiff_t, const float *, ptrdiff_t, float *);
     void (*divide)(float *, ptrdiff_t, float);
@@ -42,11 +53,20 @@ static const struct kernels *const KERNEL_SETS[] = SETS(kernels);
 #define REGISTERS (PARTIAL / WIDTH)
 #define COLUMNS (TILE * WIDTH)
 
+/* Fetches `count` of the numbers ahead, and returns the others. */
+INLINE struct ahead NAMED(fetch)(struct ahead next, ptrdiff_t count) {
+    if (count > next.count) count = next.count;
+    for (ptrdiff_t at = 0; at < count; at += LINE) __builtin_prefetch(next.begin + at, 0, 2);
+    return (struct ahead){next.begin + count, next.count - count};
+}
+
 /* ---- Products ---- */
 
-/* out[r, c] = the sum of x[r, k] * panel[k, c] over k in order, for ROWS times COLUMNS. */
+/* out[r, c] = the sum of x[r, k] * panel[k, c] over k in order, for ROWS times COLUMNS. Fetches
+`share` of the numbers ahead for each k. */
 static void NAMED(multiply_tile)(
-    const float *x, ptrdiff_t inputs, const float *panel, float *out, ptrdiff_t stride) {
+    const float *x, ptrdiff_t inputs, const float *panel, float *out, ptrdiff_t stride,
+    const float *ahead, ptrdiff_t share) {
     floats sums[ROWS][TILE];
     for (int r = 0; r < ROWS; r++)
         for (int v = 0; v < TILE; v++) sums[r][v] = splat(0);
@@ -57,6 +77,8 @@ static void NAMED(multiply_tile)(
             for (int r = 0; r < ROWS; r++)
                 sums[r][v] = mul_add(splat(x[r * inputs + k]), weights, sums[r][v]);
         }
+        for (ptrdiff_t at = 0; at < share; at += LINE) __builtin_prefetch(ahead + at, 0, 2);
+        ahead += share;
         panel += COLUMNS;
     } while (++k < inputs);
     for (int r = 0; r < ROWS; r++)
@@ -64,20 +86,24 @@ static void NAMED(multiply_tile)(
 }
 
 /* out = x @ weight.T + bias for ROWS-fold `rows`, with `bias` NULL or [outputs], and the weight in
-panels [inputs, COLUMNS]. */
+panels [inputs, COLUMNS]. The tiles of rows share the work of fetching the next panel, at last the
+one that `then` begins with, unless it is NULL. A single tile does nothing but read panels. */
 static void NAMED(multiply)(
     const float *x, ptrdiff_t rows, ptrdiff_t inputs, const float *packed, ptrdiff_t outputs,
-    const float *bias, float *out) {
+    const float *bias, float *out, const float *then) {
+    const ptrdiff_t tiles = rows / ROWS, most = (COLUMNS + tiles - 1) / tiles;
     for (ptrdiff_t column = 0; column < outputs; column += COLUMNS, packed += inputs * COLUMNS) {
         const ptrdiff_t wide = outputs - column;
-        for (ptrdiff_t row = 0; row < rows; row += ROWS) {
+        const float *ahead = wide > COLUMNS ? packed + inputs * COLUMNS : then;
+        const ptrdiff_t share = ahead && tiles > 1 ? most : 0;
+        for (ptrdiff_t row = 0; row < rows; row += ROWS, ahead += inputs * share) {
             const float *mine = x + row * inputs;
             float *home = out + row * outputs + column;
             if (wide >= COLUMNS) {
-                NAMED(multiply_tile)(mine, inputs, packed, home, outputs);
+                NAMED(multiply_tile)(mine, inputs, packed, home, outputs, ahead, share);
             } else {
                 float edge[ROWS * COLUMNS];
-                NAMED(multiply_tile)(mine, inputs, packed, edge, COLUMNS);
+                NAMED(multiply_tile)(mine, inputs, packed, edge, COLUMNS, ahead, share);
                 for (int r = 0; r < ROWS; r++)
                     memcpy(home + r * outputs, edge + r * COLUMNS, wide * sizeof(float));
             }
@@ -253,19 +279,22 @@ static float NAMED(dot_in_few)(const float *x, const float *y, ptrdiff_t width) 
 
 /* The scores of a query and `rows` keys of one block, rounded up to ROWS: those of a head `room`
 numbers after those of the one before. Where PARTIAL doesn't divide the width, a score has as many
-sums as the largest power of two that does. */
+sums as the largest power of two that does. Fetches the numbers ahead. */
 static void NAMED(score)(
     struct heads heads, const float *queries, const float *keys, ptrdiff_t rows, float *scores,
-    ptrdiff_t room) {
+    ptrdiff_t room, struct ahead next) {
 #if WIDTH == 16
     if (heads.width % PARTIAL) {
-        score_avx2(heads, queries, keys, rows, scores, room);
+        score_avx2(heads, queries, keys, rows, scores, room, next);
         return;
     }
 #endif
     const ptrdiff_t width = heads.width, stride = heads.kv_heads * width;
+    const ptrdiff_t tiles = (rows + ROWS - 1) / ROWS * heads.count;
+    const ptrdiff_t share = (next.count + tiles - 1) / tiles;
     for (ptrdiff_t row = 0; row < rows; row += ROWS)
         for (ptrdiff_t head = 0; head < heads.count; head++) {
+            next = NAMED(fetch)(next, share);
             const float *x = queries + head * width;
             const float *y = keys + row * stride + head / heads.group * width;
             float *out = scores + head * room + row;

@@ -24,11 +24,15 @@ cdef extern from "models/compiled/kernels.h":
     struct heads_t "heads":
         Py_ssize_t count, group, kv_heads, width
 
+    struct ahead_t "ahead":
+        const float *begin
+        Py_ssize_t count
+
     struct kernels:
         int columns
         void (*multiply)(
             const float *x, Py_ssize_t rows, Py_ssize_t inputs, const float *packed,
-            Py_ssize_t outputs, const float *bias, float *out,
+            Py_ssize_t outputs, const float *bias, float *out, const float *then,
         ) noexcept nogil
         void (*add_and_norm)(
             float *hidden, const float *update, const float *weight, Py_ssize_t width, float eps,
@@ -45,7 +49,7 @@ cdef extern from "models/compiled/kernels.h":
         ) noexcept nogil
         void (*score)(
             heads_t heads, const float *queries, const float *keys, Py_ssize_t rows, float *scores,
-            Py_ssize_t room,
+            Py_ssize_t room, ahead_t next,
         ) noexcept nogil
         float (*soften)(
             float *scores, Py_ssize_t first, Py_ssize_t end, float scale,
@@ -123,7 +127,7 @@ def run_stages(
     cdef float[:, ::1] gate_up = rows.gate_up, inner = rows.inner
     cdef float[:, :, ::1] qkv_heads = rows.qkv_heads, mixed_heads = rows.mixed_heads
     cdef float[:, ::1] scores = None
-    cdef Py_ssize_t number, layer, window
+    cdef Py_ssize_t number, layer, window, layers = weights.qkv.shape[0]
     if pool is not None:
         scores = _scores(mixed_heads, positions, pool.shape[3])
     with nogil:
@@ -132,7 +136,10 @@ def run_stages(
             stage = number % STAGE_COUNT
             if stage == STAGE_QKV:
                 _add_and_norm(hidden, update, weights.input_norm[layer], weights.eps, normed)
-                _multiply(normed, weights.qkv[layer], weights.qkv_bias[layer], qkv)
+                _multiply(
+                    normed, weights.qkv[layer], weights.qkv_bias[layer], qkv,
+                    &weights.output[layer, 0, 0, 0],
+                )
             elif stage == STAGE_ROTATE:
                 _rotate(qkv_heads, mixed_heads.shape[1], weights, layer, positions)
             elif stage == STAGE_ATTEND:
@@ -143,13 +150,22 @@ def run_stages(
                     scores, mixed_heads,
                 )
             elif stage == STAGE_OUTPUT:
-                _multiply(mixed, weights.output[layer], weights.output_bias[layer], update)
+                _multiply(
+                    mixed, weights.output[layer], weights.output_bias[layer], update,
+                    &weights.gate_up[layer, 0, 0, 0],
+                )
             elif stage == STAGE_GATE_UP:
                 _add_and_norm(hidden, update, weights.mlp_norm[layer], weights.eps, normed)
-                _multiply(normed, weights.gate_up[layer], weights.gate_up_bias[layer], gate_up)
+                _multiply(
+                    normed, weights.gate_up[layer], weights.gate_up_bias[layer], gate_up,
+                    &weights.down[layer, 0, 0, 0],
+                )
             else:
                 _silu_multiply(gate_up, inner)
-                _multiply(inner, weights.down[layer], weights.down_bias[layer], update)
+                _multiply(
+                    inner, weights.down[layer], weights.down_bias[layer], update,
+                    &weights.qkv[layer + 1, 0, 0, 0] if layer + 1 < layers else NULL,
+                )
 
 
 # Products and operations on rows
@@ -169,7 +185,7 @@ def multiply(
     if x.shape[0] % ROWS_OF_A_TILE or x.shape[0] != out.shape[0]:
         raise ValueError(f"{x.shape[0]} rows, which is not a multiple of {ROWS_OF_A_TILE}")
     with nogil:
-        _multiply(x, packed, bias, out)
+        _multiply(x, packed, bias, out, NULL)
 
 
 def add_and_norm(
@@ -192,12 +208,13 @@ def exp(const float[::1] x, float[::1] out):
 
 
 cdef void _multiply(
-    const float[:, ::1] x, const float[:, :, ::1] packed, const float[::1] bias, float[:, ::1] out
+    const float[:, ::1] x, const float[:, :, ::1] packed, const float[::1] bias, float[:, ::1] out,
+    const float *then,
 ) noexcept nogil:
     if x.shape[0]:
         chosen.multiply(
             &x[0, 0], x.shape[0], x.shape[1], &packed[0, 0, 0], out.shape[1],
-            &bias[0] if bias.shape[0] else NULL, &out[0, 0],
+            &bias[0] if bias.shape[0] else NULL, &out[0, 0], then,
         )
 
 
@@ -287,7 +304,7 @@ def attend_codes(
             while row < end:
                 _attend_row(
                     &qkv[row, 0, 0], numbers, 0, positions[row], &in_order[0], scale, window,
-                    scores, &out[row, 0, 0],
+                    scores, &out[row, 0, 0], NULL,
                 )
                 row += 1
 
@@ -312,11 +329,18 @@ cdef void _attend(
     const int64_t[::1] positions, const int64_t[::1] starts, const int64_t[::1] tables,
     float scale, Py_ssize_t window, float[:, ::1] scores, float[:, :, ::1] out,
 ) noexcept nogil:
-    cdef Py_ssize_t row
-    for row in range(positions.shape[0]):
+    cdef Py_ssize_t row, count = positions.shape[0]
+    cdef const float *then
+    for row in range(count):
+        then = NULL
+        if row + 1 < count:
+            then = &pool[
+                tables[starts[row + 1] + _first_block(positions[row + 1], window, pool.shape[3])],
+                layer, 0, 0, 0, 0,
+            ]
         _attend_row(
             &qkv[row, 0, 0], pool, layer, positions[row], &tables[starts[row]], scale, window,
-            scores, &out[row, 0, 0],
+            scores, &out[row, 0, 0], then,
         )
 
 
@@ -332,20 +356,24 @@ cdef _scores(const float[:, :, ::1] out, const int64_t[::1] positions, Py_ssize_
 cdef void _attend_row(
     const float *qkv, const float[:, :, :, :, :, ::1] pool, Py_ssize_t layer, int64_t position,
     const int64_t *table, float scale, Py_ssize_t window, float[:, ::1] scores, float *out,
+    const float *then,
 ) noexcept nogil:
     """The attention of one query, `qkv` `[heads + 2 * kv_heads, head_dim]`: `out`
-    `[heads, head_dim]`."""
+    `[heads, head_dim]`. `then`: the block that is read afterwards, or NULL."""
     cdef Py_ssize_t size = pool.shape[3], room = scores.shape[1]
     cdef Py_ssize_t end = position + 1, first = max(0, end - window) if window else 0
     cdef Py_ssize_t begin = first // size, last = position // size, number, head, low, count
+    cdef ahead_t ahead
     cdef heads_t heads
     heads.count, heads.kv_heads, heads.width = scores.shape[0], pool.shape[4], pool.shape[5]
     heads.group = heads.count // heads.kv_heads
     for number in range(begin, last + 1):
         count = min(size, end - number * size)
+        ahead.begin = &pool[table[number + 1], layer, 0, 0, 0, 0] if number < last else then
+        ahead.count = 2 * size * heads.kv_heads * heads.width if ahead.begin != NULL else 0
         chosen.score(
             heads, qkv, &pool[table[number], layer, 0, 0, 0, 0], count,
-            &scores[0, (number - begin) * size], room,
+            &scores[0, (number - begin) * size], room, ahead,
         )
     for head in range(heads.count):
         scores[head, room - 1] = chosen.soften(
@@ -361,6 +389,11 @@ cdef void _attend_row(
         )
     for head in range(heads.count):
         chosen.divide(out + head * heads.width, heads.width, scores[head, room - 1])
+
+
+cdef Py_ssize_t _first_block(int64_t position, Py_ssize_t window, Py_ssize_t size) noexcept nogil:
+    """The number of the first block that a query reads."""
+    return max(0, position + 1 - window) // size if window else 0
 
 
 cdef void _decode(
