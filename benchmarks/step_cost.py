@@ -1,12 +1,13 @@
 """What the host does for each row of a step, where the forward costs nothing.
 
     python benchmarks/step_cost.py [--vocabularies 4000,131072] [--running 1,16,64,256]
-        [--cases greedy,temperature,top-p,schema] [--steps 60] [--save]
+        [--cases greedy,temperature,top-p,stop,schema] [--steps 60] [--save]
 
 A model's forward is replaced by logits that were drawn before, so that a step is what the engine
 does around it: plan, sampling, and what follows each token. As many requests as are `running` are
 in their decode phase from the first measured step to the last. `schema` asks for an array of
-strings at temperature 1, whose states are known by then, through a grammar process as in a server.
+strings at temperature 1, whose states are known by then, through a grammar process as in a server;
+`stop` has stop strings, of which none appears.
 
 `engine us` is the processor time of the engine's thread, and `host us` that of all threads of the
 process, for each row of a step; both without the forward. `step us` is the time from one step to
@@ -43,8 +44,10 @@ CASES: Final = {
     "greedy": SamplingParams(temperature=0.0),
     "temperature": SamplingParams(temperature=1.0),
     "top-p": SamplingParams(temperature=1.0, top_p=0.9),
+    "stop": SamplingParams(temperature=1.0),
     "schema": SamplingParams(temperature=1.0),
 }
+STOPS: Final = {"stop": ("\n\nQuestion:", "</answer>", "\N{BLACK SQUARE}")}
 SCHEMA: Final = {"type": "array", "items": {"type": "string"}}
 MODELS: Final = {"4000": "demo", "131072": "random-131072"}
 """The model whose vocabulary it is, of which nothing else is used."""
@@ -108,7 +111,10 @@ def measure(
     config = EngineConfig(max_running=running, kv_bytes=1 << 30)
     with Engine(loaded, config) as engine:
         forward = FreeForward(engine, loaded.vocab)
-        requests = [Request(prompt, CASES[case], 1_000, grammar=grammar) for prompt in prompts]
+        requests = [
+            Request(prompt, CASES[case], 1_000, stop=STOPS.get(case, ()), grammar=grammar)
+            for prompt in prompts
+        ]
         generations = [engine.submit(request) for request in requests]
         while (begin := forward.now()).sampled < WARM_UP * running:
             time.sleep(0.002)

@@ -43,7 +43,7 @@ def count_rows(runner: Any) -> Counter[str]:
         (Request([65, 66], replace(PARAMS, temperature=0.0), 12, eos=()), True),
         (Request([65, 66], replace(PARAMS, top_k=3, min_p=0.1), 12, eos=()), True),
         (Request([65, 66], PARAMS, 12, eos=(), stop_tokens=(70,)), True),
-        (Request([65, 66], PARAMS, 12, eos=(), stop=("never",)), False),
+        (Request([65, 66], PARAMS, 12, eos=(), stop=("never",)), True),
         (Request([65, 66], replace(PARAMS, logprobs=0), 12, eos=()), False),
         (Request([65, 66], replace(PARAMS, frequency_penalty=0.1), 12, eos=()), False),
         (Request([65, 66], replace(PARAMS, min_tokens=2), 12, eos=()), False),
@@ -58,6 +58,28 @@ def test_what_is_plain(loaded: LoadedModel, asked: Request, plain: bool, drafts:
     assert counts["plain" if plain else "other"] >= 1
     assert counts["other" if plain else "plain"] == 0
     assert harness.completion(1) == alone(loaded, asked)
+
+
+@pytest.mark.parametrize("drafts", [0, 6])
+@pytest.mark.parametrize("include_stop", [False, True])
+def test_plain_rows_end_at_stop_strings(
+    loaded: LoadedModel, drafts: int, include_stop: bool
+) -> None:
+    """At each that a text has, whether it is part of a token or goes over several."""
+    asked = Request([65, 66], PARAMS, 24, eos=(), include_stop=include_stop)
+    text = alone(loaded, asked).text
+    found = {text[at : at + size] for at in range(len(text)) for size in (1, 2, 5)}
+    begun = {text[at : at + 3] + "\N{SNOWMAN}" for at in range(len(text))}
+    for number, stop in enumerate(sorted(found), 1):
+        stopping = replace(asked, stop=(stop, *sorted(begun)[:number]))
+        harness = Harness(loaded, replace(CONFIG, drafts=drafts))
+        counts = count_rows(harness.runner)
+        harness.add(stopping, number)
+        harness.run()
+        expected = alone(loaded, stopping)
+        assert expected.finish_reason is FinishReason.STOP_STRING
+        assert harness.completion(number) == expected
+        assert counts["other"] == 0 < counts["plain"]
 
 
 def test_rows_of_a_grammar_that_has_been_learned_are_plain(loaded: LoadedModel) -> None:

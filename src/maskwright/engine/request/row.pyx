@@ -27,7 +27,6 @@ cdef class Row:
             params.plain
             and not request.trace
             and request.prompt_logprobs is None
-            and not request.stop
             and (drafter is None or isinstance(drafter, LookBack))
             and (matcher is None or (canonical and isinstance(matcher, Follower)))
         )
@@ -56,16 +55,21 @@ cdef class Row:
     cdef bint take(self, token) except -1:
         cdef Py_ssize_t left = self.most - self._digested - 1
         cdef KnownPosition here
+        cdef str text
         if left < 1 or self._closed or token in self.eos or token in self.stop_tokens:
             return False
         if self.matcher is not None:
             here = (<TextPath>self.matcher).known_after(token)
             if here is None or not _is_plain(here, left):
                 return False
+        text = self.emitter.push_if_goes_on(<bytes>self.texts[token])
+        if text is None:
+            return False
+        if self.matcher is not None:
             (<TextPath>self.matcher).move(token, here)
         self._digested += 1
         self._last = token
-        self.publish_text(self.emitter.push_bytes(<bytes>self.texts[token], True), token)
+        self.publish_text(text, token)
         return True
 
     cdef int look_up(self) except -1:
