@@ -75,7 +75,7 @@ REASONS = {
         grammar/dialects/spelling.py: _pattern
         grammar/number/multiples.py: Multiples.residue Multiples.least_exponent multiples
         grammar/regular/byte_alphabet.py: _alphabet needed
-        grammar/regular/beginnings.py: _least_length _span _way_to_end _Beginnings._find
+        grammar/regular/beginnings.py: _least_length _longest _span _way_to_end _Beginnings._find
         grammar/regular/character_dfa.py: CharacterDfa.complete
         grammar/regular/derivative.py: _derive_concat _decide _note_live
         grammar/regular/length_bounds.py: counted

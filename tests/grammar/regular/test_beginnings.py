@@ -16,20 +16,23 @@ from maskwright.grammar.regular.beginnings import (
     least_length,
     least_weight,
     span,
+    surely_fits,
     way_to_end,
 )
 from maskwright.grammar.regular.charset import of
-from maskwright.grammar.regular.derivative import contains, derivative, split
+from maskwright.grammar.regular.derivative import contains, derivative, is_live, split
 from maskwright.grammar.regular.shortest import shortest
 from maskwright.grammar.regular.terms import (
     EMPTY,
     Chars,
+    LengthBounded,
     Regular,
     Scale,
     alt,
     char,
     concat,
     counting_set,
+    length_bounded,
     repeat,
     tagged,
     weighed,
@@ -132,6 +135,63 @@ def test_no_beginning_is_farther_from_an_end_than_the_bound(pattern: str) -> Non
         assert len(spelled(text)[1:-1].encode()) <= way.farthest
         waiting += [target for target in split(here).targets if target not in seen]
         seen.update(waiting)
+
+
+BOUNDS = [(0, 0), (0, 1), (0, 4), (2, 3), (3, 3), (4, 6), (6, 6), (1, None), (5, None)]
+
+
+@pytest.mark.parametrize("pattern", [*WRITTEN, *dict.fromkeys(RANDOM), "ab|aaaa", "(ab)*", "b?"])
+def test_what_surely_fits_does(pattern: str) -> None:
+    """Where the look of a term says so, some string has an allowed length."""
+    term = full_match(pattern)
+    lengths = [size for size in range(61) if contains_length(term, size)]
+    for least, most in BOUNDS:
+        bounded = length_bounded(term, least, most)
+        if isinstance(bounded, LengthBounded) and surely_fits(bounded):
+            end = 60 if most is None else most
+            assert any(least <= size <= end for size in lengths), (least, most)
+
+
+def contains_length(term: Regular, size: int) -> bool:
+    """Whether a string has this length, by the derivatives after each character."""
+    states = {term}
+    for _ in range(size):
+        states = {target for state in states for target in split(state).targets}
+    return any(state.nullable for state in states)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "least", "most", "expected"),
+    [
+        (r"|(?:\S+\s+){0,99}\S+", 0, 5_000, True),
+        (r"|(?:\S+\s+){0,99}\S+", 700, 5_000, True),
+        (r"|(?:\S+\s+){0,99}\S+", 0, 0, True),
+        (r"(?:\S+\s+){40,99}\S+", 0, 80, False),
+        (r"(?:\S+\s+){40,99}\S+", 0, 81, True),
+        ("a{3,7}", 7, None, True),
+        ("a{3,7}", 8, None, False),
+        ("(?:aa)*", 3, 3, False),
+        ("(?:aa)*", 3, 5, True),
+        ("(?!aa)a*", 1, 9, False),  # no plain term: it has to be searched
+    ],
+)
+def test_what_the_look_of_a_counted_repeat_shows(
+    pattern: str, least: int, most: int | None, expected: bool
+) -> None:
+    bounded = LengthBounded(full_match(pattern), least, most)
+    assert surely_fits(bounded) is expected
+    if expected and (most or 0) < 100:
+        size = least if most is None else most
+        assert any(contains_length(bounded.core, each) for each in range(least, size + 1))
+
+
+def test_a_long_counted_repeat_is_found_alive_without_its_automaton() -> None:
+    """Each round has states of its own: written out, they would take thousands of steps."""
+    core = full_match(r"|(?:[^\s~]+\s+){0,2000}[^\s~]+")
+    with Work(Limits(work=400)):
+        bounded = length_bounded(core, 0, 90_000)
+        assert is_live(bounded)
+        assert shortest(derivative(bounded, "x y")) == ""
 
 
 def test_states_tell_how_far_an_end_is() -> None:

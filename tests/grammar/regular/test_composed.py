@@ -10,7 +10,7 @@ import pytest
 from maskwright.errors import LimitError
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.regular.composed import check_searched, composed, encoded_size
-from maskwright.grammar.regular.terms import alt, complement, intersection
+from maskwright.grammar.regular.terms import LengthBounded, alt, complement, intersection
 
 TEXTS = ["".join(each) for n in range(7) for each in product("abé", repeat=n)]
 
@@ -31,6 +31,24 @@ def test_what_has_to_be_searched_for() -> None:
     both = intersection(full_match("(ωω)+"), full_match("(ωωω)+"))
     assert composed(both, 1_000) is None
     assert composed(alt(full_match("ψ"), complement(full_match("ω*"))), 1_000) is None
+
+
+@pytest.mark.parametrize(
+    ("pattern", "least", "most", "expected"),
+    [
+        ("[bé]a*b", 0, 9, "bb"),
+        ("[bé]a*b", 2, 2, "bb"),
+        ("[bé]a*b", 0, 1, None),  # it is empty, which isn't found here
+        ("[bé]a*b", 3, 9, None),
+        ("日|ab", 0, 9, None),  # the one with the fewest characters has more bytes
+        ("é|abc", 0, 9, "é"),
+    ],
+)
+def test_the_shortest_string_within_length_bounds(
+    pattern: str, least: int, most: int, expected: str | None
+) -> None:
+    bounded = LengthBounded(full_match(pattern), least, most)
+    assert composed(bounded, 1_000) == expected
 
 
 def test_too_long_a_string_is_refused() -> None:

@@ -36,6 +36,8 @@ from maskwright.grammar.regular.terms import (
 )
 from maskwright.limits import CHEAP, spend
 
+ENDLESS: Final = 1 << 30
+"""More characters than any bound on lengths asks for."""
 _OUT_OF_REACH: Final = state(("out of reach",), nullable=False, moves=list, plain=True)
 """What stands for all that no text of the length in question reaches."""
 
@@ -159,6 +161,47 @@ def _least_length(term: Regular) -> int:
             return max(least, least_length(core))
         case _:
             return 1
+
+
+def surely_fits(term: LengthBounded) -> bool:
+    """Whether the look of a term shows that one of its strings has a length within the bounds: the
+    shortest, or one that goes on from any beginning of the least length."""
+    core, least, most = term.core, term.least, term.most
+    way = way_to_end(core) if core.plain else None
+    if way is None or term.nullable:
+        return term.nullable
+    length = way.shortest
+    if least_length(core) < least:
+        if _longest(core) < least:
+            return False
+        length = least + way.farthest
+    return most is None or length <= most
+
+
+def _longest(term: Regular) -> int:
+    """A lower bound on the length of a plain term's longest string, by its look; ENDLESS if there
+    is none."""
+    spend(CHEAP)
+    match term:
+        case Chars():
+            return 1
+        case Words(table=table, low=low, high=high, depth=depth):
+            return max(len(table.strings[at]) for at in range(low, high)) - depth
+        case Concat():
+            total = 0
+            while isinstance(term, Concat):
+                total += _longest(term.head)
+                term = term.tail
+            return min(total + _longest(term), ENDLESS)
+        case Repeat(body=body, least=least, most=rounds):
+            each = _longest(body)
+            return min(each * (ENDLESS if rounds is None else max(least, rounds)), ENDLESS)
+        case CountingSet(counts=counts, tail=tail):
+            return counts.bit_length() - 1 + _longest(tail)
+        case Alt(options=options):
+            return max(map(_longest, options))
+        case _:
+            return 0
 
 
 def least_weight(term: Regular, scale: Scale) -> int:

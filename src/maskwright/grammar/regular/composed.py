@@ -6,12 +6,14 @@ from collections.abc import Iterable
 from typing import Final
 
 from maskwright.errors import LimitError, TooLongError
+from maskwright.grammar.regular.beginnings import least_length
 from maskwright.grammar.regular.charset import most_readable
 from maskwright.grammar.regular.terms import (
     Alt,
     Chars,
     Concat,
     CountingSet,
+    LengthBounded,
     Regular,
     Repeat,
     State,
@@ -59,6 +61,11 @@ def _composed(term: Regular, limit: int) -> str | None:
             rest = composed(tail, limit)
             rounds = (counts & -counts).bit_length() - 1
             return None if rest is None else chr(most_readable(body.ranges)) * rounds + rest
+        case LengthBounded(core=core, most=most):
+            found = composed(core, limit)
+            fewest = least_length(term)  # of characters, which count before bytes here
+            fits = found is not None and len(found) == fewest and (most is None or fewest <= most)
+            return found if fits else None
         case Alt(options=options):
             return _shortest_option(options, limit)
         case _:

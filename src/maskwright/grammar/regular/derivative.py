@@ -12,7 +12,12 @@ from itertools import cycle
 from typing import Final
 
 from maskwright.grammar.regular import character_classes
-from maskwright.grammar.regular.beginnings import farthest, least_length, least_weight
+from maskwright.grammar.regular.beginnings import (
+    farthest,
+    least_length,
+    least_weight,
+    surely_fits,
+)
 from maskwright.grammar.regular.byte_alphabet import lacks_what_it_needs
 from maskwright.grammar.regular.character_classes import NOWHERE, Arc, Split, overlaid, parted
 from maskwright.grammar.regular.character_dfa import NEVER, CharacterDfa, known_place
@@ -112,7 +117,7 @@ def is_live(term: Regular, limit: int = DEFAULT_LIMITS.witness_search) -> bool:
     if term.live is None and isinstance(term, Alt) and any(o.live for o in term.options):
         term.live = True
     if term.live is None and isinstance(term, LengthBounded):
-        _, term.live = shortest_length(term)
+        term.live = True if surely_fits(term) else shortest_length(term)[1]
     if term.live is None:
         _decide(term, limit)
     return bool(term.live)
