@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from maskwright.cli.arguments import CommandParser, call_with
+from maskwright.cli.arguments import CommandParser, read_options
 from maskwright.cli.program import COMMANDS, divided
 from tests.cli.conftest import Run
 from tests.source_tree import ROOT, tracked
@@ -134,18 +134,10 @@ PAGES = [path for path in tracked("*.md") if path.name != "CHANGELOG.md"]
 INVOCATIONS = [(path, command) for path in PAGES for command in invocations(path)]
 
 
-def call(name: str, arguments: list[str], parser: CommandParser) -> list[dict[str, Any]]:
-    """What a command's function is called with, whose place something takes that does nothing."""
+def call(name: str, arguments: list[str], parser: CommandParser) -> Any:
+    """The options with which a command would run."""
     module = importlib.import_module(f"maskwright.cli.{COMMANDS[name].module}")
-    function = getattr(module, module.__name__.rpartition(".")[2])
-    called: list[dict[str, Any]] = []
-
-    @functools.wraps(function)
-    def stub(**values: Any) -> None:
-        called.append(values)
-
-    call_with(stub, parser, arguments)
-    return called
+    return read_options(getattr(module, COMMANDS[name].options), parser, arguments)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +147,7 @@ def call(name: str, arguments: list[str], parser: CommandParser) -> list[dict[st
 )
 def test_a_command_that_is_not_run_takes_its_options(path: Path, command: str) -> None:
     name, arguments = divided(words(command)[1:])
-    assert len(call(name, arguments, CommandParser(name, ""))) == 1
+    assert call(name, arguments, CommandParser(name, "")) is not None
 
 
 def test_the_page_names_every_command() -> None:

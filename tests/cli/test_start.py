@@ -84,7 +84,10 @@ def test_nothing_is_imported_that_is_not_needed(
         (("--drafts", "0", "--draft-model", "x"), "With drafts 0 the draft model is never used"),
         (("--cors-origin", "a.example"), "--cors-origin 'a.example': browsers send origins as"),
         (("--tool-format", "none"), "there is no tool format 'none'"),
-        (("--chat-template-kwargs", "[1]"), "--chat-template-kwargs must be a JSON object"),
+        (
+            ("--chat-template-kwargs", "[1]"),
+            "--chat-template-kwargs: it must be a JSON object",
+        ),
         (("--device", "gpu"), "device 'gpu': one of auto, cpu, cuda or cuda:N."),
         (("--ttft", "bulk=1"), "--ttft bulk=1: CLASS=SECONDS is needed"),
         (("--adapter", "name"), "--adapter name: NAME=FOLDER is needed"),

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from maskwright.cli.arguments import CommandParser
+from maskwright.cli.arguments import CommandParser, parameters_of
 from maskwright.server.access_control import PROBES
 from tests.cli.test_documentation import call
 from tests.source_tree import ROOT
@@ -33,12 +33,16 @@ def container(workload: dict[str, Any]) -> dict[str, Any]:
     return only
 
 
-def called(workload: dict[str, Any]) -> dict[str, Any]:
+def called(workload: dict[str, Any]) -> Any:
     """What the program would be called with, after it has read and checked the arguments."""
     assert container(workload)["command"] == ["maskwright"]
     name, *arguments = container(workload)["args"]
-    (values,) = call(name, arguments, CommandParser(name, ""))
-    return values
+    return call(name, arguments, CommandParser(name, ""))
+
+
+def drain_seconds(options: Any) -> float:
+    """As the options of `serve` or of `route` have it."""
+    return getattr(options, "server", options).drain_seconds
 
 
 def probes(workload: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -53,8 +57,8 @@ def test_the_program_takes_the_arguments_and_listens_where_kubernetes_asks(
 ) -> None:
     values = called(workload)
     (port,) = container(workload)["ports"]
-    assert values["port"] == port["containerPort"]
-    assert values["host"] == "0.0.0.0"
+    assert values.port == port["containerPort"]
+    assert values.host == "0.0.0.0"
     asked = dict(probes(workload))
     assert {each["port"] for each in asked.values()} == {port["name"]}
     assert {each["path"] for each in asked.values()} <= PROBES
@@ -66,14 +70,14 @@ def test_the_program_takes_the_arguments_and_listens_where_kubernetes_asks(
 @WORKLOADS
 def test_a_drain_ends_before_kubernetes_kills(workload: dict[str, Any]) -> None:
     seconds = pod(workload)["terminationGracePeriodSeconds"]
-    assert seconds == called(workload)["drain_seconds"] + AFTER_DRAIN
+    assert seconds == drain_seconds(called(workload)) + AFTER_DRAIN
 
 
 def test_the_router_knows_each_server_by_its_name() -> None:
     service = SERVER["spec"]["serviceName"]
     (port,) = PARTS["Service", service]["spec"]["ports"]
     names = [f"{SERVER['metadata']['name']}-{at}" for at in range(SERVER["spec"]["replicas"])]
-    assert called(ROUTER)["worker"] == [f"http://{name}.{service}:{port['port']}" for name in names]
+    assert called(ROUTER).worker == [f"http://{name}.{service}:{port['port']}" for name in names]
 
 
 def test_what_selects_pods_selects_those_of_one_workload() -> None:
@@ -100,6 +104,6 @@ def test_what_is_mounted_is_there(workload: dict[str, Any]) -> None:
 
 @WORKLOADS
 def test_variables_are_read_by_the_program(workload: dict[str, Any]) -> None:
-    sources = [path.read_text() for path in (ROOT / "src" / "maskwright").rglob("*.py")]
-    for variable in container(workload)["env"]:
-        assert any(f'"{variable["name"]}"' in source for source in sources)
+    options = type(called(workload))
+    known = {parameter.variable for parameter in parameters_of(options)}
+    assert {variable["name"] for variable in container(workload)["env"]} <= known

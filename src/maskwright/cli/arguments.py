@@ -1,9 +1,15 @@
-"""Arguments of commands: declared at the parameters of a function, parsed by `argparse`.
+"""Arguments of commands: declared at the fields of a dataclass, parsed by `argparse`.
 
-A parameter annotated with `Annotated[type, Argument(...)]` is positional, one with
-`Annotated[type, Option(...)]` is an option, whose name is that of the parameter. The types are
-`str`, `int`, `float`, `bool`, a `Literal`, each of these or None, and a list of strings. Typer
-reads such declarations too, but imports pydantic to do so, which takes a fifth of a second.
+A field annotated with `Annotated[type, Argument(...)]` is positional, one with
+`Annotated[type, Option(...)]` is an option, whose name is that of the field. The types are `str`,
+`int`, `float`, `bool`, `Path`, a `Literal`, a mapping (given as a JSON object), each of these or
+None, and lists and tuples of strings. A field whose type is a dataclass adds the fields of that
+class, and gets an object of it: so a command has the settings of an engine as they are described
+there. A field without a description is no option.
+
+A value comes from the option; else from the variable, else from the file of `--config`, if the
+command is `Configurable`; else it is the default. Typer reads such declarations too, but imports
+pydantic to do so, which takes a fifth of a second.
 """
 
 from __future__ import annotations
@@ -13,9 +19,13 @@ import inspect
 import os
 import re
 import shutil
+import sys
 import textwrap
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from difflib import get_close_matches
+from inspect import get_annotations
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import (
     Annotated,
@@ -24,55 +34,83 @@ from typing import (
     Literal,
     NamedTuple,
     NoReturn,
+    TypeVar,
     Union,
+    cast,
     get_args,
     get_origin,
-    get_type_hints,
 )
 
 from maskwright.errors import InputError
+from maskwright.settings import Option
 from maskwright.sizing.units import binary_size, size_of
+
+Options = TypeVar("Options")
 
 WIDEST: Final = 100
 """Columns of help texts at most."""
+VARIABLE_PREFIX: Final = "MASKWRIGHT_"
 LINKED: Final = "tcp://"
 """How Kubernetes begins the variable NAME_PORT, which it sets for each service NAME. It isn't meant
 for the program, though a service may have its name."""
+TRUTHS: Final = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+"""What a variable may say for a setting that is either on or off."""
+
+
+NOUNS: Final[dict[Any, str]] = {int: "whole number", float: "number"}
+DOCUMENT_TYPES: Final[dict[Any, tuple[type, ...]]] = {int: (int,), float: (int, float)}
+"""How a file writes values that aren't texts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """A positional argument, required unless its parameter has a default."""
+    """A positional argument, required unless its field has a default."""
 
     help: str
     metavar: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
-    """An option. `flag` is `--` and the name of its parameter unless given; `least` and `most`
-    bound a number, both included; `is_size` takes bytes, with a unit or without; `envvar` names the
-    environment variable that replaces the default; `show_default` is shown as the default."""
+@dataclass(frozen=True)
+class Configurable:
+    """A command whose options may also stand in variables and in a file."""
 
-    flag: str | None = None
-    short: str | None = None
-    help: str = ""
-    metavar: str | None = None
-    least: float | None = None
-    most: float | None = None
-    is_size: bool = False
-    envvar: str | None = None
-    show_default: str | None = None
+    config: Annotated[
+        str | None,
+        Option(
+            help='A TOML file of settings, by the names of these options: kv-bytes = "2GB". Each '
+            "may stand in a variable, too: MASKWRIGHT_KV_BYTES. An option counts before the "
+            "variable, and the variable before the file.",
+            metavar="FILE",
+            group="Where settings come from",
+        ),
+    ] = None
 
 
-class _Parameter(NamedTuple):
+class Parameter(NamedTuple):
+    """What may be given, read off a field. `kind`: the type of one value."""
+
     name: str
     declared: Argument | Option
     kind: Any
-    """The type of one value: `str`, `int`, `float`, `bool` or a `Literal`."""
     is_list: bool
     is_required: bool
     default: Any
+
+    @property
+    def flag(self) -> str:
+        """The flag of an option."""
+        assert isinstance(self.declared, Option)
+        return self.declared.flag_of(self.name)
+
+    @property
+    def setting(self) -> str:
+        """The name of an option in a file of settings."""
+        return self.flag.removeprefix("--")
+
+    @property
+    def variable(self) -> str:
+        """The environment variable of a setting of a `Configurable` command."""
+        return VARIABLE_PREFIX + self.setting.replace("-", "_").upper()
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -82,14 +120,26 @@ class CommandParser(argparse.ArgumentParser):
         super().__init__(
             prog=prog, description=description, formatter_class=_Formatter, allow_abbrev=False
         )
-
-    def flags(self) -> dict[str, str]:
-        """The options by the names of their parameters."""
-        named = ((action.dest, [*action.option_strings]) for action in self._actions)
-        return {name: strings[0] for name, strings in named if strings}
+        self.named: dict[str, str] = {}
+        """The flags of options by the names of their fields."""
+        self.places: dict[str, str] = {}
+        """Where a value comes from that is no option's, by the name of its field."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message}; '{self.prog} --help' says what can be given\n")
+
+    def check_flags(self, given: list[str]) -> None:
+        """End the program for an option that there isn't, with the one that is like it."""
+        before = given[: given.index("--")] if "--" in given else given
+        for word in before:
+            flag = word.partition("=")[0]
+            known = self._option_string_actions
+            if not flag.startswith("--") or " " in word or flag in known:
+                continue
+            near = [each for each in known if each.startswith(flag)]
+            near = near or get_close_matches(flag, known, n=1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            self.error(f"there is no option {flag}{hint}")
 
 
 class _Formatter(argparse.HelpFormatter):
@@ -113,88 +163,219 @@ class _Formatter(argparse.HelpFormatter):
         )
 
 
-def call_with(function: Callable[..., int | None], parser: CommandParser, given: list[str]) -> int:
-    """Parse the arguments that a function declares, and call it; returns its exit code, 0 for
-    None. Ends the program after help, and with exit code 2 after a mistake."""
-    for parameter in _parameters(function):
-        _declare(parser, parameter)
+def read_options(options: type[Options], parser: CommandParser, given: list[str]) -> Options:
+    """Parse the arguments that a class declares into an object of it. Ends the program after help,
+    and with exit code 2 after a mistake in an option. Raises InputError for a mistake elsewhere, or
+    for what the class itself refuses."""
+    parameters = list(parameters_of(options))
+    groups: dict[str, Any] = {}
+    for parameter in parameters:
+        title = parameter.declared.group if isinstance(parameter.declared, Option) else None
+        if title is not None and title not in groups:
+            groups[title] = parser.add_argument_group(title)
+        _declare(parser if title is None else groups[title], parameter)
+        if isinstance(parameter.declared, Option):
+            parser.named[parameter.name] = parameter.flag
+    parser.usage = " ".join((parser.prog, "[OPTIONS]", *_usage(parameters)))
+    parser.check_flags(given)
     values = vars(parser.parse_intermixed_args(given))
-    return function(**values) or 0
+    in_file = _file_values(options, parser, parameters, values)
+    for parameter in parameters:
+        if parameter.name not in values:
+            values[parameter.name] = _value_elsewhere(options, parser, parameter, in_file)
+    missing = [each.flag for each in parameters if values[each.name] is MISSING]
+    if missing:
+        parser.error(f"the following arguments are required: {', '.join(missing)}")
+    return _made(options, values)
 
 
-def _parameters(function: Callable[..., object]) -> Iterator[_Parameter]:
-    hints = get_type_hints(function, include_extras=True)
-    for name, parameter in inspect.signature(function).parameters.items():
-        annotation = hints[name]
-        assert get_origin(annotation) is Annotated, f"{name} declares no argument"
-        annotation, declared = get_args(annotation)
-        if get_origin(annotation) in (Union, UnionType):
-            (annotation,) = (each for each in get_args(annotation) if each is not NoneType)
-        is_list = get_origin(annotation) is list
-        yield _Parameter(
-            name,
-            declared,
-            get_args(annotation)[0] if is_list else annotation,
-            is_list,
-            parameter.default is inspect.Parameter.empty,
-            None if parameter.default is inspect.Parameter.empty else parameter.default,
-        )
+def parameters_of(options: type[Any]) -> Iterator[Parameter]:
+    """What the fields of a class declare, with those of the classes in it."""
+    for field in _own_fields(options):
+        annotation = _annotation(options, field)
+        if is_dataclass(annotation):
+            yield from parameters_of(cast(type[Any], annotation))
+        elif get_origin(annotation) is Annotated:
+            yield _parameter(field, *get_args(annotation))
 
 
-def _declare(parser: CommandParser, parameter: _Parameter) -> None:
+def _own_fields(options: type[Any]) -> tuple[Field[Any], ...]:
+    return fields(options)
+
+
+def _annotation(options: type[Any], field: Field[Any]) -> Any:
+    """The annotation of a field as an object; None for one that describes nothing. That may name
+    what is imported for checkers of types only, so that it can't be evaluated."""
+    if not isinstance(field.type, str):
+        return field.type
+    owner = next(each for each in options.__mro__ if field.name in get_annotations(each))
+    names = vars(sys.modules[owner.__module__])
+    if field.type.startswith("Annotated["):
+        return eval(field.type, dict(names))
+    return names.get(field.type)
+
+
+def _parameter(field: Field[Any], annotation: Any, declared: Argument | Option) -> Parameter:
+    if get_origin(annotation) in (Union, UnionType):
+        (annotation,) = (each for each in get_args(annotation) if each is not NoneType)
+    is_list = get_origin(annotation) in (list, tuple)
+    default = field.default if field.default_factory is MISSING else field.default_factory()
+    kind = get_args(annotation)[0] if is_list else annotation
+    if get_origin(kind) is not None and get_origin(kind) is not Literal:
+        kind = get_origin(kind)
+    return Parameter(field.name, declared, kind, is_list, default is MISSING, default)
+
+
+def _made(options: type[Options], values: Mapping[str, Any]) -> Options:
+    """An object of a class, and of the classes in it."""
+    given: dict[str, Any] = {}
+    for field in _own_fields(options):
+        annotation = _annotation(options, field)
+        if is_dataclass(annotation):
+            given[field.name] = _made(cast(type[Any], annotation), values)
+        elif field.name in values:
+            value = values[field.name]
+            given[field.name] = tuple(value) if _is_tuple(annotation) else value
+    return options(**given)
+
+
+def _is_tuple(annotation: Any) -> bool:
+    return get_origin(annotation) is Annotated and get_origin(get_args(annotation)[0]) is tuple
+
+
+def _declare(parser: Any, parameter: Parameter) -> None:
     declared = parameter.declared
-    told: dict[str, Any] = {
+    about: dict[str, Any] = {
         "help": _help(parameter).replace("%", "%%"),
         "metavar": declared.metavar,
     }
     if parameter.kind is not bool:
-        told["type"] = _reader(parameter)
-        told["metavar"] = declared.metavar or _metavar(parameter)
+        about["type"] = _reader(parameter)
+        about["metavar"] = declared.metavar or _metavar(parameter)
     if isinstance(declared, Argument):
         count = "?" if not parameter.is_required else None
         if parameter.is_list:
             count = "+" if parameter.is_required else "*"
-        default = parameter.default
-        parser.add_argument(parameter.name, nargs=count, default=default, **told)
+        default = None if parameter.is_required else parameter.default
+        parser.add_argument(parameter.name, nargs=count, default=default, **about)
         return
-    flag = declared.flag or f"--{parameter.name.replace('_', '-')}"
-    flags = [declared.short, flag] if declared.short else [flag]
-    default = _default(parameter, declared)
+    flags = [declared.short, parameter.flag] if declared.short else [parameter.flag]
     if parameter.kind is bool:
-        told["action"] = "store_true" if declared.flag else argparse.BooleanOptionalAction
-        told.pop("metavar")
+        about["action"] = "store_true" if declared.flag else argparse.BooleanOptionalAction
+        about.pop("metavar")
     elif parameter.is_list:
-        told["action"] = "extend"
-        told["nargs"] = 1
-    action = parser.add_argument(
-        *flags, dest=parameter.name, default=default, required=parameter.is_required, **told
-    )
-    action.help = told["help"]  # without what `BooleanOptionalAction` adds
+        about["action"] = "extend"
+        about["nargs"] = 1
+    action = parser.add_argument(*flags, dest=parameter.name, default=argparse.SUPPRESS, **about)
+    action.help = about["help"]  # without what `BooleanOptionalAction` adds
 
 
-def _default(parameter: _Parameter, declared: Option) -> Any:
-    """The value of an option that isn't given: that of its variable, if there is one. Ends the
-    program for a variable with another kind of value."""
-    text = os.environ.get(declared.envvar) if declared.envvar else None
-    if text is None or (parameter.kind is not str and (not text or text.startswith(LINKED))):
-        return parameter.default
-    try:
-        return _reader(parameter)(text)
-    except argparse.ArgumentTypeError as error:
-        raise InputError(f"the variable {declared.envvar}: {error}", param=parameter.name) from None
+def _usage(parameters: list[Parameter]) -> Iterator[str]:
+    """What has to be given, and the positional arguments that may be."""
+    for parameter in parameters:
+        declared = parameter.declared
+        if isinstance(declared, Option):
+            if parameter.is_required:
+                yield f"{parameter.flag} {declared.metavar or _metavar(parameter)}"
+            continue
+        shown = (declared.metavar or _metavar(parameter)) + (" ..." if parameter.is_list else "")
+        yield shown if parameter.is_required else f"[{shown}]"
 
 
-def _metavar(parameter: _Parameter) -> str:
+def _file_values(
+    options: type[Any],
+    parser: CommandParser,
+    parameters: list[Parameter],
+    values: Mapping[str, Any],
+) -> Mapping[str, Any]:
+    """The settings that stand in the file of `--config`, by the names of their fields. Raises
+    InputError."""
+    if not issubclass(options, Configurable):
+        return {}
+    file = values.get("config", os.environ.get(f"{VARIABLE_PREFIX}CONFIG"))
+    if not file:
+        return {}
+    # Only here, because most runs have no such file.
+    from maskwright.cli.input.settings_file import read_settings  # noqa: PLC0415
+
+    known = {each.setting: each for each in parameters if each.name != "config"}
+    found: dict[str, Any] = {}
+    for entry in read_settings(file, known):
+        parameter = known[entry.name]
+        parser.places[parameter.name] = entry.place
+        try:
+            found[parameter.name] = _of_document(parameter, entry.value)
+        except argparse.ArgumentTypeError as error:
+            message = f"{entry.place}: {entry.name}: {error}"
+            raise InputError(message, param=parameter.name) from None
+    return found
+
+
+def _value_elsewhere(
+    options: type[Any], parser: CommandParser, parameter: Parameter, in_file: Mapping[str, Any]
+) -> Any:
+    """The value of an option that isn't given: that of its variable, else that in the file, else
+    its default. Raises InputError for a variable with another kind of value."""
+    declared = parameter.declared
+    assert isinstance(declared, Option)
+    name = declared.envvar
+    if issubclass(options, Configurable):
+        name = parameter.variable
+    text = os.environ.get(name) if name else None
+    if text is not None and (
+        parameter.kind in (str, Path) or (text and not text.startswith(LINKED))
+    ):
+        parser.places[parameter.name] = f"the variable {name}"
+        try:
+            read = _reader(parameter)
+            if parameter.is_list:
+                return [read(each.strip()) for each in text.split(",")]
+            return read(text)
+        except argparse.ArgumentTypeError as error:
+            raise InputError(f"the variable {name}: {error}", param=parameter.name) from None
+    return in_file.get(parameter.name, parameter.default)
+
+
+def _of_document(parameter: Parameter, value: object) -> Any:
+    """The value of an option as a TOML file has it."""
+    if parameter.is_list:
+        if isinstance(value, dict):  # NAME=VALUE is a table there
+            entries = cast(dict[str, object], value)
+            return [f"{name}={each}" for name, each in entries.items()]
+        if not isinstance(value, list):
+            raise argparse.ArgumentTypeError(f"{value!r} is no array of texts")
+        return [_one_of_document(parameter, each) for each in cast(list[object], value)]
+    return _one_of_document(parameter, value)
+
+
+def _one_of_document(parameter: Parameter, value: object) -> Any:
+    kind = parameter.kind
+    if kind is Mapping and isinstance(value, dict):
+        return cast(dict[str, object], value)
+    if kind is bool:
+        if not isinstance(value, bool):
+            raise argparse.ArgumentTypeError(f"{value!r} is neither true nor false")
+        return value
+    wanted: tuple[type, ...] = DOCUMENT_TYPES.get(kind, (str,))
+    if isinstance(parameter.declared, Option) and parameter.declared.is_size:
+        wanted = (int, str)
+    if isinstance(value, bool) or not isinstance(value, wanted):
+        raise argparse.ArgumentTypeError(f"{value!r} is no {NOUNS.get(kind, 'text')}")
+    return _reader(parameter)(str(value))
+
+
+def _metavar(parameter: Parameter) -> str:
     if isinstance(parameter.declared, Argument):
         return parameter.name.upper()
     if parameter.declared.is_size:
         return "SIZE"
     if get_origin(parameter.kind) is Literal:
         return "|".join(map(str, get_args(parameter.kind)))
-    return {str: "TEXT", int: "N", float: "NUMBER"}[parameter.kind]
+    names = {str: "TEXT", int: "N", float: "NUMBER", Path: "FOLDER", Mapping: "JSON"}
+    return names[parameter.kind]
 
 
-def _reader(parameter: _Parameter) -> Callable[[str], Any]:
+def _reader(parameter: Parameter) -> Callable[[str], Any]:
     """What turns the text of an argument into its value. Its errors are argparse's."""
 
     def read(text: str) -> Any:
@@ -203,6 +384,8 @@ def _reader(parameter: _Parameter) -> Callable[[str], Any]:
             if text not in known:
                 raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(known)}")
             return text
+        if parameter.kind is Mapping:
+            return _json_object(text)
         if isinstance(parameter.declared, Option) and parameter.declared.is_size:
             value = size_of(text)
             if value is None:
@@ -210,15 +393,32 @@ def _reader(parameter: _Parameter) -> Callable[[str], Any]:
             _check_bounds(parameter.declared, value)
             return value
         try:
-            value = parameter.kind(text)
-        except ValueError:
-            kind = "whole number" if parameter.kind is int else "number"
-            raise argparse.ArgumentTypeError(f"{text!r} is no {kind}") from None
+            value = TRUTHS[text.lower()] if parameter.kind is bool else parameter.kind(text)
+        except (ValueError, KeyError):
+            noun = NOUNS.get(parameter.kind)
+            wrong = f"is no {noun}" if noun else "is neither true nor false"
+            raise argparse.ArgumentTypeError(f"{text!r} {wrong}") from None
         if isinstance(parameter.declared, Option):
             _check_bounds(parameter.declared, value)
         return value
 
     return read
+
+
+def _json_object(text: str) -> dict[str, object]:
+    # Only here, because few commands take one.
+    import json  # noqa: PLC0415
+
+    from maskwright.json_faults import json_reason  # noqa: PLC0415
+
+    try:
+        value: object = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        reason = json_reason(error, one_line=True)
+        raise argparse.ArgumentTypeError(f"it is not JSON: {reason}") from None
+    if not isinstance(value, dict):
+        raise argparse.ArgumentTypeError("it must be a JSON object")
+    return cast(dict[str, object], value)
 
 
 def _check_bounds(option: Option, value: Any) -> None:
@@ -228,15 +428,24 @@ def _check_bounds(option: Option, value: Any) -> None:
         raise argparse.ArgumentTypeError(f"{value} is more than {option.most}")
 
 
-def _help(parameter: _Parameter) -> str:
+def shown_default(parameter: Parameter) -> str | None:
+    """The default of an option as help and documents show it; None where there is none."""
+    declared, default = parameter.declared, parameter.default
+    assert isinstance(declared, Option)
+    if declared.show_default is not None:
+        return declared.show_default
+    if default is MISSING or default is None or default is False or default in ("", [], (), {}):
+        return None
+    if declared.is_size:
+        return binary_size(default).replace(".0 ", " ")
+    return "yes" if default is True else str(default)
+
+
+def _help(parameter: Parameter) -> str:
     declared = parameter.declared
     if isinstance(declared, Argument):
         return declared.help
-    shown = declared.show_default
-    if shown is None and parameter.default not in (None, False, [], ""):
-        shown = "yes" if parameter.default is True else str(parameter.default)
-        if declared.is_size:
-            shown = binary_size(parameter.default).replace(".0 ", " ")
+    shown = shown_default(parameter)
     notes = [f"default: {shown}"] if shown is not None else []
     notes += [f"variable: {declared.envvar}"] if declared.envvar else []
     return f"{declared.help} [{'; '.join(notes)}]" if notes else declared.help

@@ -11,35 +11,39 @@ can't be used, 3 if no server answers.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Annotated
 
-from maskwright.cli.arguments import Argument, Option
+from maskwright.cli.arguments import Argument
 from maskwright.cli.bulk.sources import SourceFormat
 from maskwright.cli.options import CA_HELP, CACHE_HELP, INSECURE_HELP, JSON_HELP, USER_CACHE
-from maskwright.cli.process.loading import loading
+from maskwright.settings import Option
 
 
-def batch(
-    input: Annotated[str, Argument(help="A file of records, or a folder of texts.")],
-    output: Annotated[str, Argument(help="A file *.jsonl or *.parquet for the answers.")],
+@dataclass(frozen=True, slots=True)
+class BatchOptions:
+    """What `maskwright batch` is given."""
+
+    input: Annotated[str, Argument(help="A file of records, or a folder of texts.")]
+    output: Annotated[str, Argument(help="A file *.jsonl or *.parquet for the answers.")]
     schema: Annotated[
         str | None,
         Option(
             help="The JSON Schema of each answer: a file, the text itself, or the name of one that "
             "ships. Without it answers are any text."
         ),
-    ] = None,
+    ] = None
     prompt_template: Annotated[
         str | None,
         Option(
             help="The prompt about each record: a file, or a text with {{FIELD}} for fields of the "
             "record. Without it the field 'messages', 'prompt' or 'text' is the prompt."
         ),
-    ] = None,
-    system: Annotated[str | None, Option(help="A system message before each prompt.")] = None,
+    ] = None
+    system: Annotated[str | None, Option(help="A system message before each prompt.")] = None
     url: Annotated[
         str | None, Option(help="Address of a server, such as http://127.0.0.1:8000.")
-    ] = None,
+    ] = None
     model: Annotated[
         str | None,
         Option(
@@ -47,97 +51,63 @@ def batch(
             "process.",
             show_default="the demo model, without --url",
         ),
-    ] = None,
+    ] = None
     name: Annotated[
         str | None,
         Option(help="Name of the model in requests. Default: the first that the server lists."),
-    ] = None,
+    ] = None
     api_key: Annotated[
         str | None,
         Option(envvar="MASKWRIGHT_API_KEY", help="Key for the server.", show_default="none"),
-    ] = None,
-    ca: Annotated[str | None, Option(help=CA_HELP, metavar="FILE")] = None,
-    insecure: Annotated[bool, Option("--insecure", help=INSECURE_HELP)] = False,
-    concurrency: Annotated[int, Option(least=1, help="Requests that are sent at a time.")] = 32,
+    ] = None
+    ca: Annotated[str | None, Option(help=CA_HELP, metavar="FILE")] = None
+    insecure: Annotated[bool, Option("--insecure", help=INSECURE_HELP)] = False
+    concurrency: Annotated[int, Option(least=1, help="Requests that are sent at a time.")] = 32
     retries: Annotated[
         int, Option(least=0, help="How often a request that failed by chance is sent again.")
-    ] = 6,
+    ] = 6
     timeout: Annotated[
         float, Option(least=0.1, help="Seconds to wait for an answer before it is asked again.")
-    ] = 600.0,
-    max_tokens: Annotated[int | None, Option(least=1, help="Most tokens of an answer.")] = None,
+    ] = 600.0
+    max_tokens: Annotated[int | None, Option(least=1, help="Most tokens of an answer.")] = None
     temperature: Annotated[
         float, Option(least=0.0, help="Temperature; 0 takes the likeliest token each time.")
-    ] = 0.0,
-    seed: Annotated[int | None, Option(help="Seed of the samples of each request.")] = None,
+    ] = 0.0
+    seed: Annotated[int | None, Option(help="Seed of the samples of each request.")] = None
     body: Annotated[
         str | None,
         Option(help="Further fields of each request, as a JSON object.", metavar="JSON"),
-    ] = None,
+    ] = None
     carry: Annotated[
         list[str],
         Option(
             help="A field of the record that its line repeats. May be repeated.", metavar="FIELD"
         ),
-    ] = [],  # noqa: B006 - read by the parser, never changed
+    ] = field(default_factory=list[str])
     input_format: Annotated[
         SourceFormat, Option(help="Format of INPUT; 'auto' decides by its name and first line.")
-    ] = "auto",
+    ] = "auto"
     failures: Annotated[
         str | None,
         Option(help="File for the records that failed. Default: OUTPUT with .failures.jsonl."),
-    ] = None,
+    ] = None
     overwrite: Annotated[
         bool, Option("--overwrite", help="Begin anew, and forget earlier results.")
-    ] = False,
+    ] = False
     retry_failed: Annotated[
         bool, Option("--retry-failed", help="Ask again about records that failed earlier.")
-    ] = False,
+    ] = False
     price_prompt: Annotated[
         float, Option(least=0, help="Price of a million tokens of prompts, for the report.")
-    ] = 0.0,
+    ] = 0.0
     price_cached: Annotated[
         float | None, Option(least=0, help="Price of a million cached tokens of prompts.")
-    ] = None,
+    ] = None
     price_completion: Annotated[
         float, Option(least=0, help="Price of a million tokens of answers.")
-    ] = 0.0,
+    ] = 0.0
     price_hour: Annotated[
         float, Option(least=0, help="Price of the machine for an hour; counts for this run.")
-    ] = 0.0,
-    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False,
-    cache: Annotated[str, Option(envvar="MASKWRIGHT_CACHE", help=CACHE_HELP)] = str(USER_CACHE),
-) -> int:
-    with loading():
-        from maskwright.cli import batch_work  # noqa: PLC0415 - not for the help
-    return batch_work.batch(
-        input=input,
-        output=output,
-        schema=schema,
-        prompt_template=prompt_template,
-        system=system,
-        url=url,
-        model=model,
-        name=name,
-        api_key=api_key,
-        ca=ca,
-        insecure=insecure,
-        concurrency=concurrency,
-        retries=retries,
-        timeout=timeout,
-        max_tokens=max_tokens,
-        temperature=temperature,
-        seed=seed,
-        body=body,
-        carry=carry,
-        input_format=input_format,
-        failures=failures,
-        overwrite=overwrite,
-        retry_failed=retry_failed,
-        price_prompt=price_prompt,
-        price_cached=price_cached,
-        price_completion=price_completion,
-        price_hour=price_hour,
-        as_json=as_json,
-        cache=cache,
-    )
+    ] = 0.0
+    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False
+    cache: Annotated[str, Option(envvar="MASKWRIGHT_CACHE", help=CACHE_HELP)] = str(USER_CACHE)

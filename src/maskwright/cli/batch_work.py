@@ -12,6 +12,7 @@ from typing import Final
 
 import httpx
 
+from maskwright.cli.batch import BatchOptions
 from maskwright.cli.bulk.batch_file import BatchFile
 from maskwright.cli.bulk.given_work import (
     extraction_of,
@@ -25,7 +26,7 @@ from maskwright.cli.bulk.prompt_template import PromptTemplate
 from maskwright.cli.bulk.run import BatchRun
 from maskwright.cli.bulk.run_report import Prices, report_row, report_text
 from maskwright.cli.bulk.server_run import Sending, ask_server
-from maskwright.cli.bulk.sources import SourceFormat, format_of
+from maskwright.cli.bulk.sources import format_of
 from maskwright.cli.bulk.work import RecordWork
 from maskwright.cli.options import cache_folder
 from maskwright.cli.process.reaching import Trust
@@ -39,65 +40,51 @@ SHOWN_OF_REASON: Final = 300
 """Most characters of a reason that the report shows."""
 
 
-def batch(
-    input: str,
-    output: str,
-    schema: str | None,
-    prompt_template: str | None,
-    system: str | None,
-    url: str | None,
-    model: str | None,
-    name: str | None,
-    api_key: str | None,
-    ca: str | None,
-    insecure: bool,
-    concurrency: int,
-    retries: int,
-    timeout: float,
-    max_tokens: int | None,
-    temperature: float,
-    seed: int | None,
-    body: str | None,
-    carry: list[str],
-    input_format: SourceFormat,
-    failures: str | None,
-    overwrite: bool,
-    retry_failed: bool,
-    price_prompt: float,
-    price_cached: float | None,
-    price_completion: float,
-    price_hour: float,
-    as_json: bool,
-    cache: str,
-) -> int:
-    _check_server(url, model)
-    verify = Trust(ca, insecure).verify()
-    if output.endswith(".parquet"):
+def run(options: BatchOptions) -> int:
+    _check_server(options.url, options.model)
+    verify = Trust(options.ca, options.insecure).verify()
+    if options.output.endswith(".parquet"):
         require_pyarrow()  # before anything is asked
-    given = {"model": name, "max_completion_tokens": max_tokens, "seed": seed}
-    fields = {"temperature": temperature} | {k: v for k, v in given.items() if v is not None}
-    path = Path(input)
-    source = format_of(path, input_format)
-    if clash := sorted(RESERVED & set(carry)):
+    given = {
+        "model": options.name,
+        "max_completion_tokens": options.max_tokens,
+        "seed": options.seed,
+    }
+    fields = {"temperature": options.temperature} | {
+        k: v for k, v in given.items() if v is not None
+    }
+    path = Path(options.input)
+    source = format_of(path, options.input_format)
+    if clash := sorted(RESERVED & set(options.carry)):
         raise InputError(f"--carry {clash[0]}: each result has a field of this name", param="carry")
     work: RecordWork
     if source == "openai":
-        refuse_beside_requests(schema=schema, prompt_template=prompt_template, system=system)
+        refuse_beside_requests(
+            schema=options.schema, prompt_template=options.prompt_template, system=options.system
+        )
         work = BatchFile(path)
     else:
-        template = PromptTemplate(template_of(prompt_template), system)
-        work = extraction_of(path, source, template, schema, fields | object_of(body), carry)
-    results, failed = journals_of(output, failures)
-    prices = Prices(price_prompt, price_completion, price_cached, price_hour)
-    sending = Sending(concurrency, retries, timeout, api_key, verify)
+        template = PromptTemplate(template_of(options.prompt_template), options.system)
+        work = extraction_of(
+            path, source, template, options.schema, fields | object_of(options.body), options.carry
+        )
+    results, failed = journals_of(options.output, options.failures)
+    prices = Prices(
+        options.price_prompt, options.price_completion, options.price_cached, options.price_hour
+    )
+    sending = Sending(
+        options.concurrency, options.retries, options.timeout, options.api_key, verify
+    )
     with closing(
-        BatchRun(work, results, failed, overwrite=overwrite, retry_failed=retry_failed)
+        BatchRun(
+            work, results, failed, overwrite=options.overwrite, retry_failed=options.retry_failed
+        )
     ) as run:
-        seconds, sent_again = _ask_all(run, sending, url, model, cache)
-    if output.endswith(".parquet"):
-        write_parquet(Path(output), table_rows(results))
+        seconds, sent_again = _ask_all(run, sending, options.url, options.model, options.cache)
+    if options.output.endswith(".parquet"):
+        write_parquet(Path(options.output), table_rows(results))
     row = report_row(run.counts, seconds, sent_again, prices)
-    print(json.dumps(row) if as_json else report_text(row))
+    print(json.dumps(row) if options.as_json else report_text(row))
     if run.counts.failed:
         print(f"the failures are in {failed}{_first_reason(failed)}", file=sys.stderr)
     return 1 if run.counts.failed else 0

@@ -8,14 +8,15 @@ Exit code: 0 if there is nothing to do; 1 if there is something.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
-from maskwright.cli.arguments import Option
 from maskwright.cli.options import JSON_HELP
-from maskwright.cli.process.loading import loading
+from maskwright.settings import Option
 
 
-def doctor(as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False) -> int:
-    with loading():
-        from maskwright.cli import doctor_work  # noqa: PLC0415 - not for the help
-    return doctor_work.doctor(as_json=as_json)
+@dataclass(frozen=True, slots=True)
+class DoctorOptions:
+    """What `maskwright doctor` is given."""
+
+    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 import torch
 
+from maskwright.cli.doctor import DoctorOptions
 from maskwright.cli.output.style import coloured
 from maskwright.instructions import AVAILABLE, INSTRUCTIONS
 from maskwright.models import DEMO_PATH, load
@@ -33,10 +34,10 @@ class Examined(NamedTuple):
     advice: str = ""
 
 
-def doctor(as_json: bool) -> int:
+def run(options: DoctorOptions) -> int:
     rows = [*machine(), *versions(), tables(user_cache()), *torch_build(), bits()]
     advised = [row for row in rows if row.advice]
-    if as_json:
+    if options.as_json:
         print(json.dumps({"examined": [row._asdict() for row in rows]}, indent=2))
     else:
         width = max(len(row.name) for row in rows)

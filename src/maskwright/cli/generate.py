@@ -15,10 +15,11 @@ and when it arrived.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
 from maskwright.automaton.value.whitespace import WhitespaceName
-from maskwright.cli.arguments import Argument, Option
+from maskwright.cli.arguments import Argument
 from maskwright.cli.input.kind import Kind
 from maskwright.cli.options import (
     BACKEND_HELP,
@@ -33,50 +34,36 @@ from maskwright.cli.options import (
     USER_CACHE,
     WHITESPACE_HELP,
 )
-from maskwright.cli.process.loading import loading
 from maskwright.grammar.schema.options import Numbers
 from maskwright.model_options import DEMO_PATH, Backend, Dtype, local_checkpoint
+from maskwright.settings import Option
 
 
-def generate(
-    shape: Annotated[str, Argument(help=SHAPE_HELP)],
-    prompt: Annotated[str, Option(help="The user's message to the model.")],
-    model: Annotated[str, Option(help=MODEL_HELP, show_default="the demo model")] = str(DEMO_PATH),
-    backend: Annotated[Backend, Option(help=BACKEND_HELP)] = "auto",
-    device: Annotated[str, Option(help=DEVICE_HELP)] = "cpu",
-    dtype: Annotated[Dtype, Option(help=DTYPE_HELP)] = "auto",
-    kind: Annotated[Kind, Option(help=KIND_HELP)] = "auto",
+@dataclass(frozen=True, slots=True)
+class GenerateOptions:
+    """What `maskwright generate` is given."""
+
+    shape: Annotated[str, Argument(help=SHAPE_HELP)]
+    prompt: Annotated[str, Option(help="The user's message to the model.")]
+    model: Annotated[str, Option(help=MODEL_HELP, show_default="the demo model")] = str(DEMO_PATH)
+    backend: Annotated[Backend, Option(help=BACKEND_HELP)] = "auto"
+    device: Annotated[str, Option(help=DEVICE_HELP)] = "cpu"
+    dtype: Annotated[Dtype, Option(help=DTYPE_HELP)] = "auto"
+    kind: Annotated[Kind, Option(help=KIND_HELP)] = "auto"
     max_tokens: Annotated[
         int | None,
         Option(least=1, help="Most tokens of the answer. Default: what the context has left."),
-    ] = None,
+    ] = None
     temperature: Annotated[
         float, Option(help="Temperature of sampling; 0 takes the likeliest token each time.")
-    ] = 0.0,
-    whitespace: Annotated[WhitespaceName, Option(help=WHITESPACE_HELP)] = "spaced",
-    numbers: Annotated[Numbers, Option(help=NUMBERS_HELP)] = "plain",
+    ] = 0.0
+    whitespace: Annotated[WhitespaceName, Option(help=WHITESPACE_HELP)] = "spaced"
+    numbers: Annotated[Numbers, Option(help=NUMBERS_HELP)] = "plain"
     seed: Annotated[
         int | None, Option(help="Seed of the samples, which makes the answer repeatable.")
-    ] = None,
-    cache: Annotated[str, Option(envvar="MASKWRIGHT_CACHE", help=CACHE_HELP)] = str(USER_CACHE),
-    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False,
-) -> None:
-    local_checkpoint(model)
-    with loading():
-        from maskwright.cli import generate_work  # noqa: PLC0415 - not for the help
-    generate_work.generate(
-        shape=shape,
-        prompt=prompt,
-        model=model,
-        backend=backend,
-        device=device,
-        dtype=dtype,
-        kind=kind,
-        max_tokens=max_tokens,
-        temperature=temperature,
-        whitespace=whitespace,
-        numbers=numbers,
-        seed=seed,
-        cache=cache,
-        as_json=as_json,
-    )
+    ] = None
+    cache: Annotated[str, Option(envvar="MASKWRIGHT_CACHE", help=CACHE_HELP)] = str(USER_CACHE)
+    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False
+
+    def __post_init__(self) -> None:
+        local_checkpoint(self.model)

@@ -8,8 +8,7 @@ import time
 from dataclasses import asdict
 from typing import Final
 
-from maskwright.automaton.value.whitespace import WhitespaceName
-from maskwright.cli.input.kind import Kind
+from maskwright.cli.generate import GenerateOptions
 from maskwright.cli.input.shapes import SchemaArgument, compile_shape, read_shape
 from maskwright.cli.input.texts import text_argument
 from maskwright.cli.options import (
@@ -17,8 +16,7 @@ from maskwright.cli.options import (
 )
 from maskwright.cli.output.progress import progress
 from maskwright.engine import Engine, EngineConfig, Generation, Request, TokenScore
-from maskwright.grammar.schema.options import Numbers
-from maskwright.models import Backend, Dtype, load
+from maskwright.models import load
 from maskwright.sampling import SamplingParams
 from maskwright.vocab import Vocabulary
 
@@ -26,32 +24,23 @@ LIKELY: Final = 8
 """The model's likeliest tokens among which `--json` tells those that the shape forbids."""
 
 
-def generate(
-    shape: str,
-    prompt: str,
-    model: str,
-    backend: Backend,
-    device: str,
-    dtype: Dtype,
-    kind: Kind,
-    max_tokens: int | None,
-    temperature: float,
-    whitespace: WhitespaceName,
-    numbers: Numbers,
-    seed: int | None,
-    cache: str,
-    as_json: bool,
-) -> None:
-    wanted = read_shape(shape, kind)
-    prompt = text_argument(prompt, "prompt")
+def run(options: GenerateOptions) -> None:
+    wanted = read_shape(options.shape, options.kind)
+    prompt = text_argument(options.prompt, "prompt")
     with progress("loading the model"):
-        loaded = load(model, backend=backend, dtype=dtype, device=device, cache=cache_folder(cache))
+        loaded = load(
+            options.model,
+            backend=options.backend,
+            dtype=options.dtype,
+            device=options.device,
+            cache=cache_folder(options.cache),
+        )
     grammar = compile_shape(
         wanted,
         loaded.vocab,
-        whitespace=whitespace,
+        whitespace=options.whitespace,
         integers="digits",
-        numbers=numbers,
+        numbers=options.numbers,
         escapes="needed",
     )
     told = (
@@ -62,16 +51,18 @@ def generate(
     tokens = loaded.render_chat([{"role": "user", "content": prompt}], response_schema=told)
     with Engine(loaded, EngineConfig(max_running=1)) as engine:
         room = max(1, engine.max_context - len(tokens))
-        logprobs = LIKELY if as_json else None
+        logprobs = LIKELY if options.as_json else None
         generation = engine.submit(
             Request(
                 prompt=tokens,
-                params=SamplingParams(temperature=temperature, seed=seed, logprobs=logprobs),
-                max_tokens=room if max_tokens is None else min(max_tokens, room),
+                params=SamplingParams(
+                    temperature=options.temperature, seed=options.seed, logprobs=logprobs
+                ),
+                max_tokens=room if options.max_tokens is None else min(options.max_tokens, room),
                 grammar=grammar,
             )
         )
-        if as_json:
+        if options.as_json:
             _print_figures(generation, loaded.vocab)
         else:
             _print(generation)

@@ -11,27 +11,32 @@ import json
 import re
 import secrets
 import sys
+from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from maskwright.cli.arguments import Argument, Option
+from maskwright.cli.arguments import Argument
 from maskwright.errors import InputError
 from maskwright.key_digest import digest_of
+from maskwright.settings import Option
 
 PREFIX = "mw-"
 """The beginning of all keys, by which tools that look for secrets in files can know them."""
 
 
-def key(
-    name: Annotated[str, Argument(help="Name of the key in logs, traces and metrics.")],
+@dataclass(frozen=True, slots=True)
+class KeyOptions:
+    """What `maskwright key` is given."""
+
+    name: Annotated[str, Argument(help="Name of the key in logs, traces and metrics.")]
     requests_per_minute: Annotated[
         int | None, Option(least=1, help="Most requests in a minute.")
-    ] = None,
+    ] = None
     tokens_per_minute: Annotated[
         int | None, Option(least=1, help="Most tokens of prompts and answers in a minute.")
-    ] = None,
+    ] = None
     tokens_per_day: Annotated[
         int | None, Option(least=1, help="Most tokens of prompts and answers in a day.")
-    ] = None,
+    ] = None
     service: Annotated[
         list[Literal["interactive", "agent", "batch"]],
         Option(
@@ -39,20 +44,22 @@ def key(
             "repeated. Default: all.",
             metavar="CLASS",
         ),
-    ] = [],  # noqa: B006 - read by the parser, never changed
-) -> None:
-    if not re.fullmatch(r"[A-Za-z0-9._-]{1,64}", name):
+    ] = field(default_factory=list[Literal["interactive", "agent", "batch"]])
+
+
+def run(options: KeyOptions) -> None:
+    if not re.fullmatch(r"[A-Za-z0-9._-]{1,64}", options.name):
         raise InputError("NAME is 1 to 64 of the characters A-Z a-z 0-9 . _ -", param="name")
     made = PREFIX + secrets.token_urlsafe(32)
     fields = {
-        "name": name,
+        "name": options.name,
         "sha256": digest_of(made),
-        "requests_per_minute": requests_per_minute,
-        "tokens_per_minute": tokens_per_minute,
-        "tokens_per_day": tokens_per_day,
-        "classes": service or None,
+        "requests_per_minute": options.requests_per_minute,
+        "tokens_per_minute": options.tokens_per_minute,
+        "tokens_per_day": options.tokens_per_day,
+        "classes": options.service or None,
     }
     # TOML writes ASCII texts, integers and lists of texts as JSON does.
     lines = (f"{key} = {json.dumps(value)}" for key, value in fields.items() if value is not None)
     print("[[key]]", *lines, "", sep="\n")
-    print(f"The key of {name}, which is shown only now: {made}", file=sys.stderr)
+    print(f"The key of {options.name}, which is shown only now: {made}", file=sys.stderr)

@@ -55,10 +55,6 @@ CA_HELP: Final = (
 INSECURE_HELP: Final = (
     "Trust any certificate of the server: nothing shows that it is the one meant."
 )
-KEEP_ALIVE_HELP: Final = (
-    "Time for which a connection without a request is kept open: longer than a load balancer in "
-    "front keeps it."
-)
 NUMBERS_HELP: Final = "How numbers in JSON are written; 'plain' has no exponent."
 CACHE_HELP: Final = (
     "Folder for what is computed once for each vocabulary; with 'off' nothing is kept."

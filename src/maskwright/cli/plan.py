@@ -10,11 +10,10 @@ Exit code: 0 if at least one sequence fits; 1 if none does.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
-from maskwright.cli.arguments import Option
 from maskwright.cli.options import JSON_HELP
 from maskwright.cli.output.capacity_chart import capacity_charts
 from maskwright.cli.output.chart import draw_charts
@@ -22,6 +21,7 @@ from maskwright.cli.output.files import open_file
 from maskwright.cli.output.tables import Row, lay_out, output_width, paragraph
 from maskwright.errors import InputError
 from maskwright.kernels.kv_bytes import KvDtype
+from maskwright.settings import Option
 from maskwright.sizing.memory import RESERVE
 from maskwright.sizing.serving_plan import BLOCK_SIZES, WEIGHT_BITS, ModelShape, ServingPlan
 from maskwright.sizing.units import decimal_size, parse_count, parse_size
@@ -29,69 +29,94 @@ from maskwright.sizing.units import decimal_size, parse_count, parse_size
 WeightDtype = Literal["float32", "bfloat16", "float16", "fp8", "int8", "int4"]
 
 
-def plan(
-    memory: Annotated[str, Option(help="Memory for everything, such as 76GB or 24GiB.")],
+@dataclass(frozen=True, slots=True)
+class PlanOptions:
+    """What `maskwright plan` is given."""
+
+    memory: Annotated[str, Option(help="Memory for everything, such as 76GB or 24GiB.")]
     model: Annotated[
         str | None,
         Option(help="Folder with a config.json, or that file, instead of the next five options."),
-    ] = None,
-    layers: Annotated[int | None, Option(least=1, help="Layers of the model.")] = None,
+    ] = None
+    layers: Annotated[int | None, Option(least=1, help="Layers of the model.")] = None
     kv_heads: Annotated[
         int | None, Option(least=1, help="Heads of keys and values in a layer.")
-    ] = None,
-    head_dim: Annotated[int | None, Option(least=1, help="Numbers of a head.")] = None,
+    ] = None
+    head_dim: Annotated[int | None, Option(least=1, help="Numbers of a head.")] = None
     parameters: Annotated[
         str | None, Option(help="Parameters of the model, such as 14B; or give --weights.")
-    ] = None,
-    weights: Annotated[str | None, Option(help="Bytes of all weights, such as 28GB.")] = None,
+    ] = None
+    weights: Annotated[str | None, Option(help="Bytes of all weights, such as 28GB.")] = None
     weight_dtype: Annotated[
         WeightDtype | None,
         Option(help="Data type of weights.", show_default="bfloat16, or what config.json says"),
-    ] = None,
+    ] = None
     reserve: Annotated[
         str | None,
         Option(
             help="Memory for activations, libraries and whatever isn't weights, keys or values.",
             show_default="1GiB, and with --model a step of the engine's",
         ),
-    ] = None,
-    context: Annotated[int, Option(least=1, help="Positions of a sequence.")] = 4096,
-    block_size: Annotated[int, Option(help="Positions in a block: 4, 8, 16, 32 or 64.")] = 16,
+    ] = None
+    context: Annotated[int, Option(least=1, help="Positions of a sequence.")] = 4096
+    block_size: Annotated[int, Option(help="Positions in a block: 4, 8, 16, 32 or 64.")] = 16
     kv_dtype: Annotated[
         KvDtype,
         Option(help="Data type of keys and values: 'auto' is 2 bytes, or 4 with float32 weights."),
-    ] = "auto",
+    ] = "auto"
     bandwidth: Annotated[
         str | None, Option(help="Bytes that can be read in a second, such as 4TB, to bound rates.")
-    ] = None,
-    plot: Annotated[str | None, Option(help="SVG file to which the plan is drawn.")] = None,
-    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False,
-) -> int:
-    if block_size not in BLOCK_SIZES:
-        raise InputError(f"--block-size {block_size}: it is none of 4, 8, 16, 32, 64")
-    if model is not None:
+    ] = None
+    plot: Annotated[str | None, Option(help="SVG file to which the plan is drawn.")] = None
+    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False
+
+
+def run(options: PlanOptions) -> int:
+    if options.block_size not in BLOCK_SIZES:
+        raise InputError(f"--block-size {options.block_size}: it is none of 4, 8, 16, 32, 64")
+    if options.model is not None:
         # Only here, because it imports torch.
         from maskwright.cli.input.checkpoint_shape import read_shape  # noqa: PLC0415
 
-        if any(each is not None for each in (layers, kv_heads, head_dim, parameters, weights)):
+        if any(
+            each is not None
+            for each in (
+                options.layers,
+                options.kv_heads,
+                options.head_dim,
+                options.parameters,
+                options.weights,
+            )
+        ):
             raise InputError("--model says what the sizes of the model are; leave them out")
-        shape, workspace = read_shape(model, weight_dtype)
+        shape, workspace = read_shape(options.model, options.weight_dtype)
     else:
         shape = _given_shape(
-            layers, kv_heads, head_dim, parameters, weights, weight_dtype or "bfloat16"
+            options.layers,
+            options.kv_heads,
+            options.head_dim,
+            options.parameters,
+            options.weights,
+            options.weight_dtype or "bfloat16",
         )
         workspace = 0
     found = ServingPlan(
         model=shape,
-        memory=parse_size(memory, "memory"),
-        reserve=RESERVE + workspace if reserve is None else parse_size(reserve, "reserve"),
-        context=context,
-        block_size=block_size,
-        kv_dtype=kv_dtype,
-        bandwidth=None if bandwidth is None else parse_size(bandwidth, "bandwidth"),
+        memory=parse_size(options.memory, "memory"),
+        reserve=RESERVE + workspace
+        if options.reserve is None
+        else parse_size(options.reserve, "reserve"),
+        context=options.context,
+        block_size=options.block_size,
+        kv_dtype=options.kv_dtype,
+        bandwidth=None if options.bandwidth is None else parse_size(options.bandwidth, "bandwidth"),
     )
-    target = None if plot is None else open_file(plot)
-    print(json.dumps(plan_document(found), indent=2) if as_json else told(found, output_width()))
+    target = None if options.plot is None else open_file(options.plot)
+    print(
+        json.dumps(plan_document(found), indent=2)
+        if options.as_json
+        else told(found, output_width())
+    )
     if target is not None:
         Path(target).write_text(draw_charts(capacity_charts(found), _title(found)))
     return 0 if found.sequences else 1

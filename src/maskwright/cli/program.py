@@ -1,9 +1,9 @@
 """The program `maskwright`: its subcommands, and the exit codes of its failures.
 
-The module of a subcommand is imported only when the subcommand is given, and declares its options.
-What a command does is a module beside it, `NAME_work`, which is imported when the arguments have
-been read, so that help and a wrong option take no longer than for any other command; unless it
-needs nothing but the standard library.
+The module of a subcommand is imported only when the subcommand is given, and declares its options
+as a dataclass. What it does is the function `run` of a module beside it, `NAME_work`, which is
+imported when the options have been read, so that help and a wrong option take no longer than for
+any other command; or of the same module, if it needs little.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import importlib
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Final, NamedTuple
 
-from maskwright.cli.arguments import CommandParser, call_with
+from maskwright.cli.arguments import CommandParser, read_options
 from maskwright.cli.output.columns import described
 from maskwright.cli.process.environment import prepare_environment
 from maskwright.cli.process.loading import loading
@@ -25,107 +25,138 @@ from maskwright.errors import AddressError, InputError, MaskwrightError
 
 
 class Subcommand(NamedTuple):
-    """Where a subcommand is: the function with the name of its module; and what it does. A
-    subcommand may have two words."""
+    """Where a subcommand is, the class of its options there, and what it does. A subcommand may
+    have two words."""
 
     module: str
+    options: str
     does: str
 
 
 COMMANDS: Final = {
-    "serve": Subcommand("serving.serve", "Serve a model over HTTP, in OpenAI's protocol."),
-    "route": Subcommand("fleet.route", "Serve several running servers at one address."),
-    "key": Subcommand("key", "Make a key for a client of a server, and its entry in a file."),
+    "serve": Subcommand(
+        "serving.serve", "ServeOptions", "Serve a model over HTTP, in OpenAI's protocol."
+    ),
+    "route": Subcommand(
+        "fleet.route", "RouteOptions", "Serve several running servers at one address."
+    ),
+    "key": Subcommand(
+        "key", "KeyOptions", "Make a key for a client of a server, and its entry in a file."
+    ),
     "check": Subcommand(
         "shape.check",
+        "CheckOptions",
         "Check a JSON Schema, a grammar or a pattern, or say whether texts match it.",
     ),
     "generate": Subcommand(
         "generate",
+        "GenerateOptions",
         "Generate one answer that has the shape of a JSON Schema, a grammar or a pattern.",
     ),
     "batch": Subcommand(
         "batch",
+        "BatchOptions",
         "Ask a model about thousands of records, and keep every answer that has the shape of a "
         "schema.",
     ),
     "convert": Subcommand(
         "shape.convert",
+        "ConvertOptions",
         "Write a shape as a grammar: a JSON Schema, a pattern, or a grammar in another dialect.",
     ),
     "from-pydantic": Subcommand(
         "shape.from_pydantic",
+        "FromPydanticOptions",
         "Print the JSON Schema of a Python type: a model of pydantic, a dataclass, a TypedDict.",
     ),
     "draw": Subcommand(
         "shape.draw",
+        "DrawOptions",
         "Draw a shape as SVG: railroad diagrams, or the graph of its rules or states.",
     ),
     "match": Subcommand(
         "shape.match",
+        "MatchOptions",
         "Say how far texts match a shape, what was allowed where they stop, and why.",
     ),
     "next": Subcommand(
         "shape.following",
+        "NextOptions",
         "Say what may follow a prefix: characters, texts, tokens, and whether the text may end.",
     ),
     "explain": Subcommand(
         "shape.explain",
+        "ExplainOptions",
         "Say of each keyword of a schema whether it is enforced, an annotation, or refused.",
     ),
     "diff": Subcommand(
         "shape.diff",
+        "DiffOptions",
         "Say which texts only one of two shapes accepts.",
     ),
     "sample": Subcommand(
         "shape.sample",
+        "SampleOptions",
         "Write texts that match a shape: random, the shortest, a long one, one for each "
         "alternative.",
     ),
     "test": Subcommand(
         "shape.cases",
+        "CasesOptions",
         "Run test cases of shapes: texts to accept, texts to reject, and beginnings of texts.",
     ),
     "trace": Subcommand(
         "shape.trace",
+        "TraceOptions",
         "Follow a text token by token: how many tokens were allowed, which were forced, what masks "
         "took.",
     ),
     "bench": Subcommand(
         "bench.shape",
+        "BenchOptions",
         "Measure what a shape costs: compiling it, its first mask, and the masks of texts.",
     ),
     "bench serve": Subcommand(
-        "bench.serve", "Measure a running server under load: its operating envelope."
+        "bench.serve",
+        "BenchServeOptions",
+        "Measure a running server under load: its operating envelope.",
     ),
     "replay": Subcommand(
-        "replay", "Generate traced answers again, and say whether they have equal tokens."
+        "replay",
+        "ReplayOptions",
+        "Generate traced answers again, and say whether they have equal tokens.",
     ),
     "status": Subcommand(
         "observe.status",
+        "StatusOptions",
         "Say what a running server does now: requests, rates, times, blocks. The figures of its "
         "dashboard.",
     ),
     "diagnose": Subcommand(
         "observe.diagnose",
+        "DiagnoseOptions",
         "Say from traces which stage makes the slowest requests slow, and whether the server keeps "
         "up.",
     ),
     "plan": Subcommand(
         "plan",
+        "PlanOptions",
         "Compute on paper what a model can serve: sequences that fit, and how fast they decode at "
         "most.",
     ),
     "place": Subcommand(
         "simulation.place",
+        "PlaceOptions",
         "Find how many devices, in which parallelism, serve a load within objectives.",
     ),
     "simulate": Subcommand(
         "simulation.simulate",
+        "SimulateOptions",
         "Simulate a cluster under a load, and compare policies of scheduling.",
     ),
     "doctor": Subcommand(
         "doctor",
+        "DoctorOptions",
         "Say what this machine is, and what to do where something slows Maskwright down or stops "
         "it.",
     ),
@@ -211,14 +242,18 @@ def _run(arguments: list[str]) -> int:
     if name not in COMMANDS:
         print(_unknown(name), file=sys.stderr)
         return USAGE_ERROR
+    command = COMMANDS[name]
     with loading():
-        module = importlib.import_module(f"maskwright.cli.{COMMANDS[name].module}")
-    function = getattr(module, module.__name__.rpartition(".")[2])
+        module = importlib.import_module(f"maskwright.cli.{command.module}")
     parser = CommandParser(f"maskwright {name}", module.__doc__ or "")
     try:
-        return call_with(function, parser, rest)
+        options = read_options(getattr(module, command.options), parser, rest)
+        if not hasattr(module, "run"):
+            with loading():
+                module = importlib.import_module(f"{module.__name__}_work")
+        return module.run(options) or 0
     except InputError as error:
-        error.args = (_by_option(error, parser.flags()),)
+        error.args = (_by_option(error, parser),)
         raise
 
 
@@ -230,16 +265,19 @@ def divided(arguments: Sequence[str]) -> tuple[str, list[str]]:
     return name, list(arguments[after:])
 
 
-def _by_option(error: InputError, flags: Mapping[str, str]) -> str:
-    """The message of an error about an option, in which settings have the names of their options.
-    `flags`: the options by the names of their parameters."""
-    told = str(error)
-    if error.param not in flags:
-        return told
-    for name, flag in flags.items():
+def _by_option(error: InputError, parser: CommandParser) -> str:
+    """The message of an error about an option, in which settings have the names of their options,
+    and the place of a value that no option gives."""
+    message = str(error)
+    if error.param not in parser.named:
+        return message
+    for name, flag in parser.named.items():
         if "_" in name:
-            told = re.sub(rf"(?<![\w-]){name}(?![\w-])", flag, told)
-    return told
+            message = re.sub(rf"(?<![\w-]){name}(?![\w-])", flag, message)
+    place = parser.places.get(error.param)
+    if place is None or place in message:
+        return message
+    return f"{message} ({parser.named[error.param]} is set by {place})"
 
 
 def _unknown(name: str) -> str:

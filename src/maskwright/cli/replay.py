@@ -8,31 +8,31 @@ one. The exit code is 1 if an answer differs.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Annotated
 
-from maskwright.cli.arguments import Argument, Option
+from maskwright.cli.arguments import Argument
 from maskwright.cli.options import BACKEND_HELP, CACHE_HELP, MODEL_HELP, USER_CACHE
-from maskwright.cli.process.loading import loading
 from maskwright.model_options import DEMO_PATH, Backend, local_checkpoint
+from maskwright.settings import Option
 
 
-def replay(
-    trace: Annotated[str, Argument(help="File of traces with requests.")],
-    model: Annotated[str, Option(help=MODEL_HELP, show_default="the demo model")] = str(DEMO_PATH),
-    backend: Annotated[Backend, Option(help=BACKEND_HELP)] = "auto",
+@dataclass(frozen=True, slots=True)
+class ReplayOptions:
+    """What `maskwright replay` is given."""
+
+    trace: Annotated[str, Argument(help="File of traces with requests.")]
+    model: Annotated[str, Option(help=MODEL_HELP, show_default="the demo model")] = str(DEMO_PATH)
+    backend: Annotated[Backend, Option(help=BACKEND_HELP)] = "auto"
     adapter: Annotated[
         list[str],
         Option(help="A LoRA adapter, as for serve. May be repeated.", metavar="NAME=FOLDER"),
-    ] = [],  # noqa: B006 - read by the parser, never changed
+    ] = field(default_factory=list[str])
     request: Annotated[
         list[str],
         Option(help="Replay only the request with this id. May be repeated.", metavar="ID"),
-    ] = [],  # noqa: B006 - read by the parser, never changed
-    cache: Annotated[str, Option(envvar="MASKWRIGHT_CACHE", help=CACHE_HELP)] = str(USER_CACHE),
-) -> int:
-    local_checkpoint(model)
-    with loading():
-        from maskwright.cli import replay_work  # noqa: PLC0415 - not for the help
-    return replay_work.replay(
-        trace=trace, model=model, backend=backend, adapter=adapter, request=request, cache=cache
-    )
+    ] = field(default_factory=list[str])
+    cache: Annotated[str, Option(envvar="MASKWRIGHT_CACHE", help=CACHE_HELP)] = str(USER_CACHE)
+
+    def __post_init__(self) -> None:
+        local_checkpoint(self.model)

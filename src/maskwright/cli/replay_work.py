@@ -14,11 +14,12 @@ import httpx
 
 from maskwright.cli.options import cache_folder
 from maskwright.cli.output.progress import progress
+from maskwright.cli.replay import ReplayOptions
 from maskwright.cli.serving.option_checks import adapter_folders
 from maskwright.engine import Engine, EngineConfig, FinishReason
 from maskwright.errors import InputError
 from maskwright.json_faults import json_reason
-from maskwright.models import Backend, LoadedModel, load
+from maskwright.models import LoadedModel, load
 from maskwright.server import RequestTrace, ServerConfig, create_app
 
 CUT_SHORT: Final = frozenset(
@@ -46,20 +47,17 @@ class Difference:
     replayed: int | None
 
 
-def replay(
-    trace: str,
-    model: str,
-    backend: Backend,
-    adapter: list[str],
-    request: list[str],
-    cache: str,
-) -> int:
-    lines = [line for line in read_traces(trace) if not request or line["request_id"] in request]
+def run(options: ReplayOptions) -> int:
+    lines = [
+        line
+        for line in read_traces(options.trace)
+        if not options.request or line["request_id"] in options.request
+    ]
     if not lines:
-        raise InputError(f"{trace} has no such trace", param="trace")
-    folders = adapter_folders(adapter)
+        raise InputError(f"{options.trace} has no such trace", param="trace")
+    folders = adapter_folders(options.adapter)
     with progress("loading the model"):
-        loaded = load(model, backend=backend, cache=cache_folder(cache))
+        loaded = load(options.model, backend=options.backend, cache=cache_folder(options.cache))
     groups: dict[str, list[dict[str, Any]]] = {}
     for line in lines:
         groups.setdefault(json.dumps(line["settings"], sort_keys=True), []).append(line)

@@ -5,98 +5,200 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING, Annotated, Final, TypeGuard
 
 from maskwright.engine.schedule.service import CLASSES, ServiceClass
 from maskwright.engine.tiers.eviction_order import STORE_POLICIES, StorePolicy
 from maskwright.errors import InputError
 from maskwright.kernels.kv_bytes import KV_DTYPES, KvDtype
+from maskwright.settings import Option
 
 if TYPE_CHECKING:  # settings are checked before torch is imported
     from maskwright.models import LoadedModel
 
+MEMORY: Final = "Memory"
+BATCH: Final = "Batches and queues"
+DECODING: Final = "Decoding"
+
 
 @dataclass(frozen=True, slots=True)
 class EngineConfig:
-    """The settings of an engine. Raises `InputError` for an invalid one.
+    """The settings of an engine, each described at its field. Raises `InputError` for an invalid
+    one."""
 
-    Memory:
-
-    - `block_size`: positions in a block of keys and values.
-    - `kv_bytes`: bytes for all blocks.
-    - `memory_fraction`: replaces `kv_bytes`. Blocks get what this share of the machine's memory
-      leaves after weights, workspace and reserve (see `Capacity`).
-    - `blocks`: the number of blocks, which replaces both.
-    - `kv_dtype`: the data type of keys and values. "auto" is the model's; "int8" and "fp8" are
-      codes of eight bits with a scale for each token and head. Codes take less memory and change
-      logits a little, but keep them independent of the schedule.
-    - `prefix_cache`: keep the blocks of computed prefixes until their memory is needed.
-    - `kv_host_bytes`: host memory for blocks that the prefix cache has no room for; 0 for none.
-    - `kv_disk`: a folder for blocks that neither has room for, and for the blocks of requests that
-      have ended. Servers of one machine may share it, and it survives them. None for none.
-    - `kv_disk_bytes`: upper bound on the bytes of this folder.
-    - `kv_policy`: which block of a full store goes next, see `EvictionOrder`.
-    - `swap_bytes`: host memory for the blocks of preempted requests, which are copied there if this
-      takes less time than computing them again. On a CPU, more blocks use this memory better.
-
-    Batch:
-
-    - `max_running`: most sequences in a step.
-    - `max_batch_tokens`: most tokens in a step; longer prompts are computed in chunks.
-    - `stall`: how many times as long as a step of decodes a step with prompts may take, which
-      bounds the chunks; None for no bound.
-    - `max_waiting`: most requests in the queue; further ones are refused.
-    - `max_context`: most positions of a request; None for the model's limit.
-    - `classes`: the classes of service, the best one first.
-
-    Decoding:
-
-    - `canonical`: write text that the grammar forces in the tokenizer's own tokens, without asking
-      the model.
-    - `drafts`: most draft tokens of a sequence in a step. It doesn't change the output; with 0,
-      every token takes a step.
-    - `draft_model`: a smaller model with equal tokens, which proposes draft tokens where the lookup
-      in the text finds none and drafting saves time.
-    - `overlap`: compute masks and texts in a thread of their own during the forward.
-    - `device_steps`: most decode steps in a row that are computed on the device without the host,
-      where all running requests allow that; 1 for none. It doesn't change the output.
-
-    Others:
-
-    - `reader_tokens`: tokens that a reader may be behind before its request is paused.
-    - `reader_seconds`: seconds after which a paused request ends.
-    - `graphs`: on a GPU, record decode steps as CUDA graphs at the start, and replay them.
-    - `threads`: CPU threads of the forward; by default one for a small model, else torch's choice.
-    - `adapter_bytes`: bytes for adapters in memory.
-    """
-
-    block_size: int = 16
-    kv_bytes: int = 256 * 2**20
-    memory_fraction: float | None = None
-    blocks: int | None = None
-    kv_dtype: KvDtype = "auto"
-    prefix_cache: bool = True
-    kv_host_bytes: int = 0
-    kv_disk: Path | None = None
-    kv_disk_bytes: int = 4 * 2**30
-    kv_policy: StorePolicy = "lru"
-    swap_bytes: int = 0
-    max_running: int = 64
-    max_batch_tokens: int = 512
-    stall: float | None = 4.0
-    max_waiting: int = 256
-    max_context: int | None = None
+    block_size: Annotated[
+        int,
+        Option(
+            help="Positions in a block of the key/value pool: 4, 8, 16, 32 or 64.", group=MEMORY
+        ),
+    ] = 16
+    kv_bytes: Annotated[
+        int,
+        Option(
+            is_size=True, help="Memory for keys and values, such as 512MiB or 2GB.", group=MEMORY
+        ),
+    ] = 256 * 2**20
+    memory_fraction: Annotated[
+        float | None,
+        Option(
+            help="Share of the machine's memory, between 0 and 1, for weights, workspace, keys and "
+            "values together; it replaces --kv-bytes.",
+            group=MEMORY,
+        ),
+    ] = None
+    """Blocks get what this share leaves after weights, workspace and reserve (see `Capacity`)."""
+    blocks: Annotated[
+        int | None,
+        Option(
+            help="Number of blocks of keys and values. Default: what the memory holds.",
+            group=MEMORY,
+        ),
+    ] = None
+    kv_dtype: Annotated[
+        KvDtype,
+        Option(
+            help="Data type of keys and values: 'auto' is the model's own, the others are codes of "
+            "eight bits with a scale for each token and head.",
+            group=MEMORY,
+        ),
+    ] = "auto"
+    """Codes take less memory and change logits a little, but keep them independent of the
+    schedule."""
+    prefix_cache: Annotated[
+        bool,
+        Option(
+            help="Reuse keys and values where prompts begin with the same tokens.", group=MEMORY
+        ),
+    ] = True
+    kv_host_bytes: Annotated[
+        int,
+        Option(
+            is_size=True,
+            help="Host memory for blocks of keys and values that the prefix cache has no room for; "
+            "0 for none.",
+            group=MEMORY,
+        ),
+    ] = 0
+    kv_disk: Annotated[
+        Path | None,
+        Option(
+            help="Folder for blocks that memory has no room for, and for those of ended requests. "
+            "Servers of one machine may share it, and it outlasts them.",
+            group=MEMORY,
+        ),
+    ] = None
+    kv_disk_bytes: Annotated[
+        int,
+        Option(
+            is_size=True,
+            help="Most bytes of the files in the folder of --kv-disk.",
+            group=MEMORY,
+        ),
+    ] = 4 * 2**30
+    kv_policy: Annotated[
+        StorePolicy,
+        Option(
+            help="Which block of a full store goes next: the one not used for longest (lru), or "
+            "the one used least often (lfu).",
+            group=MEMORY,
+        ),
+    ] = "lru"
+    """See `EvictionOrder`."""
+    swap_bytes: Annotated[
+        int,
+        Option(
+            is_size=True, help="Host memory for the blocks of preempted requests.", group=MEMORY
+        ),
+    ] = 0
+    """They are copied there if this takes less time than computing them again. On a CPU, more
+    blocks use this memory better."""
+    adapter_bytes: Annotated[
+        int,
+        Option(
+            is_size=True,
+            help="Memory for adapters. Where it is full, the least recently used is dropped.",
+            group=MEMORY,
+        ),
+    ] = 256 * 2**20
+    max_running: Annotated[int, Option(help="Most requests in a step.", group=BATCH)] = 64
+    max_batch_tokens: Annotated[
+        int,
+        Option(help="Most tokens in a step; longer prompts are computed in chunks.", group=BATCH),
+    ] = 512
+    stall: Annotated[
+        float | None,
+        Option(
+            help="Longest step that computes prompts, in multiples of a step of decodes alone.",
+            group=BATCH,
+        ),
+    ] = 4.0
+    """It bounds the chunks; None for no bound."""
+    max_waiting: Annotated[
+        int,
+        Option(help="Most requests in the queue; further ones are answered 429.", group=BATCH),
+    ] = 256
+    max_context: Annotated[
+        int | None,
+        Option(
+            help="Most tokens of prompt and answer together. Default: the model's limit.",
+            group=BATCH,
+        ),
+    ] = None
+    reader_tokens: Annotated[
+        int,
+        Option(
+            help="Tokens that a reader may be behind before its request is paused.", group=BATCH
+        ),
+    ] = 256
+    reader_seconds: Annotated[
+        float, Option(help="Seconds after which a paused request is ended.", group=BATCH)
+    ] = 60.0
     classes: tuple[ServiceClass, ...] = CLASSES
-    canonical: bool = True
-    drafts: int = 6
+    """The classes of service, the best one first."""
+    canonical: Annotated[
+        bool,
+        Option(
+            help="Write text that the grammar forces in the tokenizer's own tokens, without asking "
+            "the model for it.",
+            group=DECODING,
+        ),
+    ] = True
+    drafts: Annotated[
+        int,
+        Option(
+            help="Most drafted tokens of a request in a step; 0 for no drafts. It doesn't change "
+            "answers.",
+            group=DECODING,
+        ),
+    ] = 6
     draft_model: LoadedModel | None = None
-    overlap: bool = False
-    device_steps: int = 1
-    reader_tokens: int = 256
-    reader_seconds: float = 60.0
-    graphs: bool = True
-    threads: int | None = None
-    adapter_bytes: int = 256 * 2**20
+    """A smaller model with equal tokens, which proposes draft tokens where the lookup in the text
+    finds none and drafting saves time."""
+    overlap: Annotated[
+        bool, Option(help="Compute masks and texts while the model computes.", group=DECODING)
+    ] = False
+    device_steps: Annotated[
+        int,
+        Option(
+            help="Most decode steps in a row that the device computes by itself where all running "
+            "requests allow that; 1 for none. It doesn't change answers.",
+            group=DECODING,
+        ),
+    ] = 1
+    graphs: Annotated[
+        bool,
+        Option(
+            help="On a GPU, record decode steps as CUDA graphs at the start, and replay them.",
+            group=DECODING,
+        ),
+    ] = True
+    threads: Annotated[
+        int | None,
+        Option(
+            help="CPU threads of the model. Default: one for a small model, else torch's choice.",
+            group=DECODING,
+        ),
+    ] = None
 
     def __post_init__(self) -> None:
         for item in fields(self):

@@ -6,19 +6,31 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, get_args
+from typing import Annotated, Final, get_args
 
 from maskwright.automaton.value.whitespace import WHITESPACE, WhitespaceName
 from maskwright.errors import InputError
 from maskwright.grammar.schema.options import AdditionalProperties, Numbers
 from maskwright.grammar.tools.formats import tool_format
 from maskwright.server.access.keys import KeyRing
+from maskwright.settings import Option
+
+ADDRESS: Final = "Address and connections"
+ACCESS: Final = "Access"
+REQUESTS: Final = "Requests"
+SHAPES: Final = "Shapes"
+SEVERAL: Final = "Several engines"
+RECORDS: Final = "Traces and log"
 
 ORIGIN: Final = re.compile(r"[a-z][a-z0-9+.-]*://[a-z0-9.\-\[\]:]+(:[0-9]+)?")
 DEFAULT_SECONDS: Final = 600.0
 """Most seconds that an answer may take where nobody says otherwise: as long as OpenAI's clients
 wait by default."""
 
+KEEP_ALIVE_HELP: Final = (
+    "Time for which a connection without a request is kept open: longer than a load balancer in "
+    "front keeps it."
+)
 KEEP_ALIVE_SECONDS: Final = 75.0
 """Seconds for which a connection is kept open after an answer, unless somebody chooses: longer than
 load balancers keep theirs (60), which would otherwise send a request into a connection that is
@@ -27,60 +39,143 @@ being closed."""
 
 @dataclass(frozen=True, slots=True)
 class ServerConfig:
-    """The settings of the HTTP server.
+    """The settings of the HTTP server, each described at its field. Raises `InputError` for an
+    invalid one."""
 
-    - `model_name`: the name at `/v1/models`; None for the loaded model's own.
-    - `strict_model`: refuse requests for any other name with a 404.
-    - `whitespace`: the whitespace in JSON answers. "spaced" is one line, as most programs write it,
-      so that a weak model can't spend its tokens on line breaks; "flexible" leaves it to the model.
-    - `additional_properties`: whether objects may have members of which their schema says nothing.
-      The specification allows them; most clients mean none.
-    - `numbers`: how numbers in JSON are written: "plain" as people do, "any" in every spelling.
-    - `tool_format`: how the model writes tool calls; None recognises it by the chat template.
-    - `chat_template_kwargs`: variables of the chat template, where a request sets no others.
-    - `body_bytes`: upper bound on the bytes of a request body.
-    - `grammar_bytes`: upper bound on the bytes of compiled grammars that are kept.
-    - `ping_seconds`: silence on a stream after which a comment line keeps proxies from closing it.
-    - `reader_seconds`: time after which a client that reads nothing of its stream is disconnected.
-    - `request_seconds`: most seconds that an answer may take in the engine, which a request may
-      only shorten; infinity for no limit. None for `DEFAULT_SECONDS`, where a request sets no limit
-      and is not of the class "batch".
-    - `batch_folder`: where files and batches are kept; None for a server that has none.
-    - `file_bytes`: upper bound on the bytes of a file that a client stores.
-    - `keys`: the keys of clients; None for a server that everybody may use.
-    - `open_metrics`: `/metrics` needs no key.
-    - `cors_origins`: origins of web pages whose scripts may use the server (`https://a.example`);
-      "*" for all.
-    - `drain_seconds`: how long requests may still take once the server is told to end.
-    - `keep_alive_seconds`: how long a connection without a request is kept open.
-    - `handoff_key`: what a router and its servers have in common so that one server computes the
-      prompt of a request and another one answers it; None for a server that takes no part in this.
-    - `log_prompts`: write prompts into the log, which otherwise contains no text of requests.
-    """
-
-    model_name: str | None = None
-    strict_model: bool = False
-    whitespace: WhitespaceName = "spaced"
-    additional_properties: AdditionalProperties = "forbid"
-    numbers: Numbers = "plain"
-    tool_format: str | None = None
-    chat_template_kwargs: Mapping[str, object] = field(
-        default_factory=dict[str, object], hash=False
-    )
-    body_bytes: int = 8 << 20
-    grammar_bytes: int = 128 << 20
-    ping_seconds: float = 15.0
-    reader_seconds: float = 60.0
-    request_seconds: float | None = None
-    batch_folder: Path | None = None
-    file_bytes: int = 200 << 20
-    log_prompts: bool = False
+    model_name: Annotated[
+        str | None,
+        Option(
+            "--name",
+            help="Name of the model at /v1/models. Default: its own name.",
+            group=REQUESTS,
+        ),
+    ] = None
+    strict_model: Annotated[
+        bool, Option(help="Refuse requests that name another model.", group=REQUESTS)
+    ] = False
+    body_bytes: Annotated[
+        int, Option(is_size=True, help="Most bytes of the body of a request.", group=REQUESTS)
+    ] = 8 << 20
+    request_seconds: Annotated[
+        float | None,
+        Option(
+            help="Longest time that an answer may take, waiting included; then the client gets a "
+            "504. A request may ask for less; 'inf' is no limit. Default: 600 or what the request "
+            "asks for; requests of the class 'batch' have no default.",
+            group=REQUESTS,
+        ),
+    ] = None
+    chat_template_kwargs: Annotated[
+        Mapping[str, object],
+        Option(
+            help="Variables of the chat template, as a JSON object, where a request sets no "
+            'others: {"enable_thinking": false}.',
+            group=REQUESTS,
+        ),
+    ] = field(default_factory=dict[str, object], hash=False)
+    batch_folder: Annotated[
+        Path | None,
+        Option(
+            help="Folder for /v1/files and /v1/batches. A batch that was interrupted is continued "
+            "from there.",
+            metavar="FOLDER",
+            group=REQUESTS,
+        ),
+    ] = None
+    file_bytes: Annotated[
+        int, Option(is_size=True, help="Most bytes of a file that a client stores.", group=REQUESTS)
+    ] = 200 << 20
+    whitespace: Annotated[
+        WhitespaceName,
+        Option(
+            help="White space in JSON answers; 'flexible' leaves it to the model.", group=SHAPES
+        ),
+    ] = "spaced"
+    """The default is one line, as most programs write it, so that a weak model can't spend its
+    tokens on line breaks."""
+    additional_properties: Annotated[
+        AdditionalProperties,
+        Option(
+            help="Whether objects may have properties of which their schema says nothing: forbid, "
+            "or allow as JSON Schema does.",
+            group=SHAPES,
+        ),
+    ] = "forbid"
+    """The specification allows them; most clients mean none."""
+    numbers: Annotated[
+        Numbers,
+        Option(
+            help="How numbers in JSON are written: plain, as people do, without an exponent, or "
+            "any.",
+            group=SHAPES,
+        ),
+    ] = "plain"
+    tool_format: Annotated[
+        str | None,
+        Option(
+            help="How the model writes tool calls. Default: as its chat template shows.",
+            group=SHAPES,
+        ),
+    ] = None
+    grammar_bytes: Annotated[
+        int,
+        Option(is_size=True, help="Most bytes of compiled grammars that are kept.", group=SHAPES),
+    ] = 128 << 20
     keys: KeyRing | None = None
-    open_metrics: bool = False
-    cors_origins: tuple[str, ...] = ()
-    drain_seconds: float = 30.0
-    keep_alive_seconds: float = KEEP_ALIVE_SECONDS
-    handoff_key: str | None = None
+    """The keys of clients; None for a server that everybody may use."""
+    open_metrics: Annotated[
+        bool, Option(help="Let everybody read /metrics without a key.", group=ACCESS)
+    ] = False
+    cors_origins: Annotated[
+        tuple[str, ...],
+        Option(
+            "--cors-origin",
+            help="Let scripts of web pages from ORIGIN (https://host) use the server; '*' for all. "
+            "May be repeated.",
+            metavar="ORIGIN",
+            group=ACCESS,
+        ),
+    ] = ()
+    ping_seconds: Annotated[
+        float,
+        Option(
+            help="Silence on a stream after which a comment line keeps proxies from closing it.",
+            group=ADDRESS,
+        ),
+    ] = 15.0
+    reader_seconds: float = 60.0
+    """Time after which a client that reads nothing of its stream is disconnected."""
+    drain_seconds: Annotated[
+        float,
+        Option(
+            least=0,
+            help="Time that requests may still take after SIGTERM, while new ones are answered "
+            "503.",
+            group=ADDRESS,
+        ),
+    ] = 30.0
+    keep_alive_seconds: Annotated[
+        float,
+        Option(
+            least=0,
+            help=KEEP_ALIVE_HELP,
+            group=ADDRESS,
+        ),
+    ] = KEEP_ALIVE_SECONDS
+    handoff_key: Annotated[
+        str | None,
+        Option(
+            help="A key with which this server takes requests from other servers and hands them "
+            "over, where a router has the key too. Whoever has it can decide what is answered.",
+            metavar="KEY",
+            group=SEVERAL,
+        ),
+    ] = None
+    """None for a server that takes no part in this."""
+    log_prompts: Annotated[
+        bool,
+        Option(help="Log the text of prompts; otherwise the log holds no text.", group=RECORDS),
+    ] = False
 
     def __post_init__(self) -> None:
         for name in ("body_bytes", "grammar_bytes", "ping_seconds", "reader_seconds", "file_bytes"):
@@ -98,9 +193,9 @@ class ServerConfig:
         for origin in self.cors_origins:
             if origin != "*" and not ORIGIN.fullmatch(origin):
                 raise InputError(
-                    f"cors_origin {origin!r}: browsers send origins as https://host or "
+                    f"cors_origins {origin!r}: browsers send origins as https://host or "
                     "http://host:port, without a path; '*' stands for all",
-                    param="cors_origin",
+                    param="cors_origins",
                 )
         if self.whitespace not in WHITESPACE:
             raise InputError(f"whitespace is one of {', '.join(WHITESPACE)}", param="whitespace")

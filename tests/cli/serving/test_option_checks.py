@@ -8,7 +8,6 @@ import pytest
 from maskwright.cli.serving.option_checks import (
     adapter_folders,
     check_replicated,
-    template_variables,
     with_objectives,
 )
 from maskwright.engine.schedule.service import CLASSES
@@ -44,28 +43,8 @@ def test_an_adapter_is_a_name_and_a_folder(given: list[str], message: str) -> No
     assert adapter_folders(["a=b", "c=d=e"]) == {"a": Path("b"), "c": Path("d=e")}
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ("", "--chat-template-kwargs is not JSON"),
-        ("enable_thinking=false", "--chat-template-kwargs is not JSON"),
-        ("[]", "--chat-template-kwargs must be a JSON object"),
-        ("null", "--chat-template-kwargs must be a JSON object"),
-    ],
-)
-def test_variables_of_the_template_are_an_object(given: str, message: str) -> None:
-    with pytest.raises(InputError, match=message) as told:
-        template_variables(given)
-    assert told.value.param == "chat_template_kwargs"
-    assert template_variables('{"enable_thinking": false, "a": [1]}') == {
-        "enable_thinking": False,
-        "a": [1],
-    }
-    assert template_variables("{}") == {}
-
-
-@pytest.mark.parametrize(("tls", "folder"), [("cert.pem", None), (None, "batches")])
-def test_what_replicas_can_not_do_is_refused(tls: str | None, folder: str | None) -> None:
+@pytest.mark.parametrize(("tls", "folder"), [("cert.pem", None), (None, Path("batches"))])
+def test_what_replicas_can_not_do_is_refused(tls: str | None, folder: Path | None) -> None:
     with pytest.raises(InputError, match="--replicas"):
         check_replicated(tls, folder)
     check_replicated(None, None)

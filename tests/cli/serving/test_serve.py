@@ -7,20 +7,22 @@ import socket
 import subprocess
 import sys
 from dataclasses import fields
-from inspect import signature
 from pathlib import Path
+from typing import Any
 
 import httpx
 import jsonschema
 import pytest
 
+from maskwright.cli.arguments import CommandParser, parameters_of, read_options
 from maskwright.cli.process.listening import listen
-from maskwright.cli.serving.serve import serve
+from maskwright.cli.serving.serve import ServeOptions
 from maskwright.cli.serving.warm_up import SCHEMA, warm_up
 from maskwright.engine import Engine, EngineConfig
 from maskwright.errors import InputError
 from maskwright.models import load
 from maskwright.server import ServerConfig
+from maskwright.settings import Option
 from tests.api.served_process import served_process
 from tests.bounds import PATIENCE, wait_until
 from tests.cli.conftest import Run
@@ -29,17 +31,61 @@ from tests.engine.tiny import save_checkpoint
 PROGRAM = [sys.executable, "-c", "from maskwright.cli import main; main()"]
 
 
-def test_defaults_are_the_configurations_own() -> None:
-    options = signature(serve).parameters
-    for field in fields(EngineConfig):
-        if field.name == "classes":  # objectives alone: --ttft, --tpot
-            continue
-        assert options[field.name].default == field.default
-    served = {"model_name": "name", "strict_model": "strict_model", "whitespace": "whitespace"}
-    for name, option in served.items():
-        assert options[option].default == getattr(ServerConfig(), name)
-    variables = options["chat_template_kwargs"].default
-    assert json.loads(variables) == ServerConfig().chat_template_kwargs
+INTERNAL = {
+    EngineConfig: {"classes", "draft_model"},  # --ttft, --tpot and --draft-model say them
+    ServerConfig: {"keys", "reader_seconds"},  # --api-key, --api-keys; that of the engine
+}
+
+
+@pytest.mark.parametrize("config", INTERNAL)
+def test_every_setting_is_an_option_with_the_same_default(config: type[Any]) -> None:
+    options = {each.name: each.default for each in parameters_of(ServeOptions)}
+    own = {field.name for field in fields(config)} - INTERNAL[config]
+    assert own <= set(options)
+    assert {name: options[name] for name in own} == {name: getattr(config(), name) for name in own}
+
+
+def test_every_setting_has_a_group() -> None:
+    assert all(
+        each.declared.group
+        for each in parameters_of(ServeOptions)
+        if isinstance(each.declared, Option)
+    )
+
+
+def read(*given: str) -> ServeOptions:
+    return read_options(ServeOptions, CommandParser("maskwright serve", ""), [*given]).settled()
+
+
+def test_settings_reach_the_part_that_has_them(tmp_path: Path) -> None:
+    """From a file, a variable and options, also where one setting serves two parts."""
+    file = tmp_path / "it.toml"
+    file.write_text('kv-bytes = "1 MiB"\nname = "n"\n[ttft]\nagent = 9\n[adapter]\na = "b"\n')
+    found = read("--config", str(file), "--reader-seconds", "7", "--api-key", "k")
+    assert (found.engine.kv_bytes, found.server.model_name) == (1 << 20, "n")
+    assert (found.engine.reader_seconds, found.server.reader_seconds) == (7.0, 7.0)
+    assert {each.name: each.ttft for each in found.engine.classes}["agent"] == 9.0
+    assert found.chosen.adapters == {"a": Path("b")}
+    assert found.server.keys is not None
+    assert read().server.keys is None
+
+
+def test_a_bad_value_names_the_variable_or_the_file(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "it.toml"
+    file.write_text("# x\nblock-size = 3\n")
+    message = "maskwright: --block-size is 3; it must be 4, 8, 16, 32 or 64."
+    found = run("serve", "--config", file)
+    assert found == (2, "", f"{message} (--block-size is set by {file}:2)\n")
+    monkeypatch.setenv("MASKWRIGHT_BLOCK_SIZE", "3")
+    found = run("serve")
+    assert (
+        found.stderr == f"{message} (--block-size is set by the variable MASKWRIGHT_BLOCK_SIZE)\n"
+    )
+    assert run("serve", "--block-size", "3").stderr == f"{message}\n"
+    file.write_text("block-sise = 3\n")
+    assert "did you mean block-size?" in run("serve", "--config", file).stderr
 
 
 def test_it_says_when_it_is_ready_and_how_to_try_it(tmp_path: Path) -> None:

@@ -7,86 +7,66 @@ serves the demo model in this process instead.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
-from maskwright.cli.arguments import Option
 from maskwright.cli.options import CA_HELP, INSECURE_HELP
-from maskwright.cli.process.loading import loading
+from maskwright.settings import Option
 
 
-def serve(
+@dataclass(frozen=True, slots=True)
+class BenchServeOptions:
+    """What `maskwright bench serve` is given."""
+
     url: Annotated[
         str | None, Option(help="Address of the server, such as http://127.0.0.1:8000.")
-    ] = None,
-    ca: Annotated[str | None, Option(help=CA_HELP, metavar="FILE")] = None,
-    insecure: Annotated[bool, Option("--insecure", help=INSECURE_HELP)] = False,
+    ] = None
+    ca: Annotated[str | None, Option(help=CA_HELP, metavar="FILE")] = None
+    insecure: Annotated[bool, Option("--insecure", help=INSECURE_HELP)] = False
     own: Annotated[
         bool, Option("--self", help="Serve the demo model in this process, and measure that.")
-    ] = False,
-    patterns: Annotated[
-        str, Option(help="Patterns of arrivals, separated by commas.")
-    ] = "steady,burst,adversarial",
+    ] = False
+    patterns: Annotated[str, Option(help="Patterns of arrivals, separated by commas.")] = (
+        "steady,burst,adversarial"
+    )
     rates: Annotated[
         str, Option(help="Rates of arrivals in requests a second, separated by commas.")
-    ] = "1,2,4,8",
+    ] = "1,2,4,8"
     seconds: Annotated[
         float, Option(least=0.1, help="Seconds for which each pattern is sent at each rate.")
-    ] = 10.0,
+    ] = 10.0
     drain: Annotated[
         float,
         Option(least=0.0, help="Seconds to wait for answers after the last request."),
-    ] = 10.0,
-    prompts: Annotated[
-        str, Option(help="Lengths of prompts in words, separated by commas.")
-    ] = "16,200",
-    caps: Annotated[str, Option(help="Most tokens of an answer, separated by commas.")] = "48,128",
+    ] = 10.0
+    prompts: Annotated[str, Option(help="Lengths of prompts in words, separated by commas.")] = (
+        "16,200"
+    )
+    caps: Annotated[str, Option(help="Most tokens of an answer, separated by commas.")] = "48,128"
     services: Annotated[
         str,
         Option(help="Classes of service, separated by commas; empty for a server that has none."),
-    ] = "interactive,batch",
-    temperatures: Annotated[
-        str, Option(help="Temperatures of sampling, separated by commas.")
-    ] = "0,1",
-    shapes: Annotated[
-        str, Option(help="Shapes of answers, separated by commas.")
-    ] = "none,schema,regex",
+    ] = "interactive,batch"
+    temperatures: Annotated[str, Option(help="Temperatures of sampling, separated by commas.")] = (
+        "0,1"
+    )
+    shapes: Annotated[str, Option(help="Shapes of answers, separated by commas.")] = (
+        "none,schema,regex"
+    )
     ttft: Annotated[
         float, Option(help="Seconds within which the first token of a good answer comes.")
-    ] = 2.0,
+    ] = 2.0
     tpot: Annotated[
         float, Option(help="Seconds within which each further token of a good answer comes.")
-    ] = 0.2,
+    ] = 0.2
     seed: Annotated[
         int, Option(help="Seed of the prompts, the samples and the order of requests.")
-    ] = 0,
+    ] = 0
     plot: Annotated[
         str | None,
         Option("--plot", "--picture", help="SVG file to which the envelope is drawn."),
-    ] = None,
+    ] = None
     rows: Annotated[
         str | None,
         Option("--json", help="File to which a line of JSON is written for each point."),
-    ] = None,
-) -> None:
-    with loading():
-        from maskwright.cli.bench import serve_work  # noqa: PLC0415 - not for the help
-    serve_work.serve(
-        url=url,
-        ca=ca,
-        insecure=insecure,
-        own=own,
-        patterns=patterns,
-        rates=rates,
-        seconds=seconds,
-        drain=drain,
-        prompts=prompts,
-        caps=caps,
-        services=services,
-        temperatures=temperatures,
-        shapes=shapes,
-        ttft=ttft,
-        tpot=tpot,
-        seed=seed,
-        plot=plot,
-        rows=rows,
-    )
+    ] = None

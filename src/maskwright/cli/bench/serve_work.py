@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, ExitStack
 from math import isnan
 from typing import TypeVar, cast, get_args
 
+from maskwright.cli.bench.serve import BenchServeOptions
 from maskwright.cli.load.client import Outcome, offer
 from maskwright.cli.load.picture import draw
 from maskwright.cli.load.point import SHARES, Objective, Point, summarize
@@ -26,43 +27,24 @@ from maskwright.errors import InputError
 Value = TypeVar("Value", int, float, str)
 
 
-def serve(
-    url: str | None,
-    ca: str | None,
-    insecure: bool,
-    own: bool,
-    patterns: str,
-    rates: str,
-    seconds: float,
-    drain: float,
-    prompts: str,
-    caps: str,
-    services: str,
-    temperatures: str,
-    shapes: str,
-    ttft: float,
-    tpot: float,
-    seed: int,
-    plot: str | None,
-    rows: str | None,
-) -> None:
-    if own == (url is not None):
+def run(options: BenchServeOptions) -> None:
+    if options.own == (options.url is not None):
         raise InputError(
             "give either --url or --self, to say which server is measured", param="url"
         )
-    verify = Trust(ca, insecure).verify()
-    aim = Objective(ttft, tpot)
+    verify = Trust(options.ca, options.insecure).verify()
+    aim = Objective(options.ttft, options.tpot)
     cells = matrix(
-        numbers("prompts", prompts, int),
-        numbers("caps", caps, int),
-        services.split(","),
-        numbers("temperatures", temperatures, float),
-        names("shapes", shapes, get_args(ShapeName)),
+        numbers("prompts", options.prompts, int),
+        numbers("caps", options.caps, int),
+        options.services.split(","),
+        numbers("temperatures", options.temperatures, float),
+        names("shapes", options.shapes, get_args(ShapeName)),
     )
-    asked = names("patterns", patterns, get_args(PatternName))
-    offered = numbers("rates", rates, float)
-    files = [open_file(path) for path in (plot, rows) if path is not None]
-    whole = len(asked) * len(offered) * (seconds + drain) + drain
+    asked = names("patterns", options.patterns, get_args(PatternName))
+    offered = numbers("rates", options.rates, float)
+    files = [open_file(path) for path in (options.plot, options.rows) if path is not None]
+    whole = len(asked) * len(offered) * (options.seconds + options.drain) + options.drain
     print(
         f"{len(asked)} patterns at {len(offered)} rates, with {len(cells)} kinds of requests: "
         f"at most {whole:.0f} seconds",
@@ -71,31 +53,43 @@ def serve(
     points: list[Point] = []
     tried: list[Outcome] = []
     with ExitStack() as closing:
-        address = closing.enter_context(_own_server()) if own else str(url).removesuffix("/v1")
+        address = (
+            closing.enter_context(_own_server())
+            if options.own
+            else str(options.url).removesuffix("/v1")
+        )
         # One of each kind before anything is measured, so that grammars are compiled then.
         ask_once(address, verify)
         first = [(0.0, cell) for cell in cells if cell.words == min(c.words for c in cells)]
         with progress("one request of each kind"):
             tried += asyncio.run(
-                offer(address, first, drain, random.Random(~seed).getrandbits(48), verify)
+                offer(
+                    address,
+                    first,
+                    options.drain,
+                    random.Random(~options.seed).getrandbits(48),
+                    verify,
+                )
             )
         for pattern in asked:
             for rate in offered:
                 # A seed for each point: the prompts of the last one are in the server's cache.
-                rng = random.Random(f"{seed} {pattern} {rate}")
-                load = arrivals(pattern, rate, seconds, cells, rng)
+                rng = random.Random(f"{options.seed} {pattern} {rate}")
+                load = arrivals(pattern, rate, options.seconds, cells, rng)
                 with progress(f"{pattern} at {rate:g} a second, {len(points)} points measured"):
-                    outcomes = asyncio.run(offer(address, load, drain, rng.getrandbits(48), verify))
+                    outcomes = asyncio.run(
+                        offer(address, load, options.drain, rng.getrandbits(48), verify)
+                    )
                 tried += outcomes
-                points.append(summarize(pattern, rate, seconds, outcomes, aim))
+                points.append(summarize(pattern, rate, options.seconds, outcomes, aim))
     print(envelope(points, aim, output_width()))
     for reason in sorted({one.reason for one in tried if one.end == "failed"})[:5]:
         print(f"failed: {reason}", file=sys.stderr)
-    title = f"good: valid, first token in {ttft:g} s, then {tpot:g} s a token"
+    title = f"good: valid, first token in {options.ttft:g} s, then {options.tpot:g} s a token"
     for path in files:
         path.write_text(
             draw(points, title)
-            if str(path) == plot
+            if str(path) == options.plot
             else "".join(json.dumps(point.row()) + "\n" for point in points)
         )
 

@@ -17,47 +17,35 @@ Exit code: 0; 2 if the shape, an option or a file can't be used, or a text isn't
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Annotated
 
-from maskwright.cli.arguments import Argument, Option
+from maskwright.cli.arguments import Argument
 from maskwright.cli.input.kind import Kind
 from maskwright.cli.options import JSON_HELP, KIND_HELP, SHAPE_HELP, TEXT_HELP, VOCABULARY_HELP
-from maskwright.cli.process.loading import loading
+from maskwright.settings import Option
 
 
-def shape(
-    shape: Annotated[str, Argument(help=SHAPE_HELP)],
+@dataclass(frozen=True, slots=True)
+class BenchOptions:
+    """What `maskwright bench` is given."""
+
+    shape: Annotated[str, Argument(help=SHAPE_HELP)]
     files: Annotated[
         list[str], Argument(help="Files with texts to read; '-' is standard input.")
-    ] = [],  # noqa: B006 - read by the parser, never changed
-    text: Annotated[list[str], Option(help=TEXT_HELP)] = [],  # noqa: B006 - as above
+    ] = field(default_factory=list[str])
+    text: Annotated[list[str], Option(help=TEXT_HELP)] = field(default_factory=list[str])
     count: Annotated[
         int, Option("--samples", least=1, help="How many random texts, if none is given.")
-    ] = 10,
-    seed: Annotated[int, Option(help="Seed of the random texts.")] = 0,
+    ] = 10
+    seed: Annotated[int, Option(help="Seed of the random texts.")] = 0
     rounds: Annotated[
         int, Option(least=1, help="How many times the shape is compiled and the texts are read.")
-    ] = 5,
-    model: Annotated[str, Option(help=VOCABULARY_HELP)] = "demo",
-    peers: Annotated[bool, Option(help="Measure other engines too, if they are installed.")] = True,
-    kind: Annotated[Kind, Option(help=KIND_HELP)] = "auto",
+    ] = 5
+    model: Annotated[str, Option(help=VOCABULARY_HELP)] = "demo"
+    peers: Annotated[bool, Option(help="Measure other engines too, if they are installed.")] = True
+    kind: Annotated[Kind, Option(help=KIND_HELP)] = "auto"
     plot: Annotated[
         str | None, Option(help="SVG file to which the times are drawn.", metavar="FILE")
-    ] = None,
-    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False,
-) -> int:
-    with loading():
-        from maskwright.cli.bench import shape_work  # noqa: PLC0415 - not for the help
-    return shape_work.shape(
-        shape=shape,
-        files=files,
-        text=text,
-        count=count,
-        seed=seed,
-        rounds=rounds,
-        model=model,
-        peers=peers,
-        kind=kind,
-        plot=plot,
-        as_json=as_json,
-    )
+    ] = None
+    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False

@@ -19,7 +19,7 @@ from maskwright.cli.bench.mask_times import (
     with_budgets,
 )
 from maskwright.cli.bench.picture import draw
-from maskwright.cli.input.kind import Kind
+from maskwright.cli.bench.shape import BenchOptions
 from maskwright.cli.input.opened import given_texts
 from maskwright.cli.input.shapes import SchemaArgument, Shape, compile_shape, located, read_shape
 from maskwright.cli.input.vocabulary import read_vocabulary, tokenizer_file
@@ -34,36 +34,28 @@ LONGER = 200
 """Bytes by which a random text may be longer than the shortest text."""
 
 
-def shape(
-    shape: str,
-    files: list[str],
-    text: list[str],
-    count: int,
-    seed: int,
-    rounds: int,
-    model: str,
-    peers: bool,
-    kind: Kind,
-    plot: str | None,
-    as_json: bool,
-) -> int:
-    given = given_texts(shape, files, text)
-    wanted = read_shape(shape, kind)
-    picture = None if plot is None else open_file(plot)
+def run(options: BenchOptions) -> int:
+    given = given_texts(options.shape, options.files, options.text)
+    wanted = read_shape(options.shape, options.kind)
+    picture = None if options.plot is None else open_file(options.plot)
     with located(wanted):
-        texts = [data.rstrip(b"\r\n") for data in given.values()] or _samples(wanted, count, seed)
-    vocabulary = read_vocabulary(model)
-    unmeasured = compile_shape(wanted, read_vocabulary(model))  # of which no engine knows anything
+        texts = [data.rstrip(b"\r\n") for data in given.values()] or _samples(
+            wanted, options.count, options.seed
+        )
+    vocabulary = read_vocabulary(options.model)
+    unmeasured = compile_shape(
+        wanted, read_vocabulary(options.model)
+    )  # of which no engine knows anything
     read = with_budgets(unmeasured, token_texts(vocabulary, texts))
-    engines = installed_engines(vocabulary, tokenizer_file(model), peers=peers)
+    engines = installed_engines(vocabulary, tokenizer_file(options.model), peers=options.peers)
     with progress("loading the engines") as tell, located(wanted):
         warm_up(engines, vocabulary, wanted)
-        found = measure(engines, vocabulary, wanted, read, rounds, tell)
+        found = measure(engines, vocabulary, wanted, read, options.rounds, tell)
     if found[0].refused is not None:
         raise InputError(f"{found[0].refused}; 'maskwright match' says why", param="text")
     tokens = sum(len(text.tokens) for text in read)
     size = f"{len(read)} texts with {tokens:,} tokens, {vocabulary.size:,} tokens in the vocabulary"
-    if as_json:
+    if options.as_json:
         told = {
             "texts": len(read),
             "tokens": tokens,

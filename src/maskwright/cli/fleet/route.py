@@ -6,30 +6,42 @@ requests and streams go on at another one. docs/scale.md describes it.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Annotated
 
-from maskwright.cli.arguments import Option
-from maskwright.cli.options import KEEP_ALIVE_HELP, RoutePolicyName
-from maskwright.cli.process.loading import loading
-from maskwright.server.config import KEEP_ALIVE_SECONDS
+from maskwright.cli.arguments import Configurable
+from maskwright.cli.options import RoutePolicyName
+from maskwright.server.config import KEEP_ALIVE_HELP, KEEP_ALIVE_SECONDS
+from maskwright.settings import Option
 
 
-def route(
+@dataclass(frozen=True)
+class RouteOptions(Configurable):
+    """What `maskwright route` is given."""
+
     worker: Annotated[
         list[str],
-        Option(help="Address of a server, such as http://127.0.0.1:8001. May be repeated.",
-               metavar="URL"),
-    ] = [],  # noqa: B006 - read by the parser, never changed
+        Option(
+            help="Address of a server, such as http://127.0.0.1:8001. May be repeated.",
+            metavar="URL",
+        ),
+    ] = field(default_factory=list[str])
     prefill_worker: Annotated[
         list[str],
-        Option(help="Address of a server that computes prompts and hands requests over. May be "
-               "repeated.", metavar="URL"),
-    ] = [],  # noqa: B006 - read by the parser, never changed
+        Option(
+            help="Address of a server that computes prompts and hands requests over. May be "
+            "repeated.",
+            metavar="URL",
+        ),
+    ] = field(default_factory=list[str])
     decode_worker: Annotated[
         list[str],
-        Option(help="Address of a server that answers requests whose prompts others have computed. "
-               "May be repeated.", metavar="URL"),
-    ] = [],  # noqa: B006 - read by the parser, never changed
+        Option(
+            help="Address of a server that answers requests whose prompts others have computed. "
+            "May be repeated.",
+            metavar="URL",
+        ),
+    ] = field(default_factory=list[str])
     workers: Annotated[
         str | None,
         Option(
@@ -37,42 +49,40 @@ def route(
             "and weight, instead of the options above.",
             metavar="FILE",
         ),
-    ] = None,
+    ] = None
     handoff_key: Annotated[
         str | None,
         Option(
-            envvar="MASKWRIGHT_HANDOFF_KEY",
             help="The key with which servers hand requests over: the --handoff-key of all of them.",
             metavar="KEY",
         ),
-    ] = None,
+    ] = None
     policy: Annotated[
         RoutePolicyName,
         Option(
             help="estimate: each request goes where its first token is expected soonest. "
             "round-robin: to the servers in turns, to compare with."
         ),
-    ] = "estimate",
-    host: Annotated[str, Option(help="Address to listen on.")] = "127.0.0.1",
+    ] = "estimate"
+    host: Annotated[str, Option(help="Address to listen on.")] = "127.0.0.1"
     port: Annotated[
         int, Option(least=0, most=65535, help="Port to listen on; with 0 a free one is taken.")
-    ] = 8000,
+    ] = 8000
     worker_key: Annotated[
         str | None,
         Option(
-            envvar="MASKWRIGHT_WORKER_KEY",
             help="A key for the router's own checks, where servers need one. Those of clients are "
             "passed on.",
             metavar="KEY",
         ),
-    ] = None,
+    ] = None
     body_bytes: Annotated[
         int, Option(is_size=True, help="Most bytes of the body of a request.")
-    ] = 8 << 20,
+    ] = 8 << 20
     patience: Annotated[
         float,
         Option(least=0, help="Seconds that a request may wait while no server takes any."),
-    ] = 10.0,
+    ] = 10.0
     drain_seconds: Annotated[
         float,
         Option(
@@ -80,25 +90,5 @@ def route(
             help="Time that requests may still take after SIGTERM, while new ones are answered "
             "503.",
         ),
-    ] = 30.0,
-    keep_alive_seconds: Annotated[
-        float, Option(least=0, help=KEEP_ALIVE_HELP)
-    ] = KEEP_ALIVE_SECONDS,
-) -> None:  # fmt: skip
-    with loading():
-        from maskwright.cli.fleet import route_work  # noqa: PLC0415 - not for the help
-    route_work.route(
-        worker=worker,
-        prefill_worker=prefill_worker,
-        decode_worker=decode_worker,
-        workers=workers,
-        handoff_key=handoff_key,
-        policy=policy,
-        host=host,
-        port=port,
-        worker_key=worker_key,
-        body_bytes=body_bytes,
-        patience=patience,
-        drain_seconds=drain_seconds,
-        keep_alive_seconds=keep_alive_seconds,
-    )
+    ] = 30.0
+    keep_alive_seconds: Annotated[float, Option(least=0, help=KEEP_ALIVE_HELP)] = KEEP_ALIVE_SECONDS

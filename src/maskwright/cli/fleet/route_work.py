@@ -10,8 +10,8 @@ from typing import cast
 import uvicorn
 
 from maskwright.cli.fleet.roles import roles_of
+from maskwright.cli.fleet.route import RouteOptions
 from maskwright.cli.fleet.worker_file import ListedWorker, read_workers
-from maskwright.cli.options import RoutePolicyName
 from maskwright.cli.process.bounded_http import BoundedHttp
 from maskwright.cli.process.draining import DrainingServer
 from maskwright.cli.process.listening import listen
@@ -30,39 +30,30 @@ SHUTDOWN_SECONDS = 5
 """Time for connections to close at the end, in seconds."""
 
 
-def route(
-    worker: list[str],
-    prefill_worker: list[str],
-    decode_worker: list[str],
-    workers: str | None,
-    handoff_key: str | None,
-    policy: RoutePolicyName,
-    host: str,
-    port: int,
-    worker_key: str | None,
-    body_bytes: int,
-    patience: float,
-    drain_seconds: float,
-    keep_alive_seconds: float,
-) -> None:
+def run(options: RouteOptions) -> None:
     set_up_front_logs()
-    listed = _listed(workers, worker, prefill_worker, decode_worker)
+    listed = _listed(options.workers, options.worker, options.prefill_worker, options.decode_worker)
     roles: list[Role] = [one.role for one in listed]
-    if any(role != "both" for role in roles) and not handoff_key:
+    if any(role != "both" for role in roles) and not options.handoff_key:
         raise InputError(
             "servers that hand requests over need a key in common: --handoff-key KEY",
             param="handoff_key",
         )
     addresses, traits = [one.address for one in listed], [one.traits for one in listed]
-    router: RequestRouter = RoundRobinRouter() if policy == "round-robin" else Router()
+    router: RequestRouter = RoundRobinRouter() if options.policy == "round-robin" else Router()
     fleet = WorkerGroup(
-        addresses, router, worker_key, roles=roles, traits=traits, handoff_key=handoff_key
+        addresses,
+        router,
+        options.worker_key,
+        roles=roles,
+        traits=traits,
+        handoff_key=options.handoff_key,
     )
-    drain = Drain(drain_seconds)
-    front = Front(fleet, drain, body_bytes, patience, joined_state)
-    with listen(host, port) as listening:
+    drain = Drain(options.drain_seconds)
+    front = Front(fleet, drain, options.body_bytes, options.patience, joined_state)
+    with listen(options.host, options.port) as listening:
         what = f"{len(listed)} servers"
-        FrontServer(front, drain, what, keep_alive_seconds).run([listening])
+        FrontServer(front, drain, what, options.keep_alive_seconds).run([listening])
 
 
 def _listed(

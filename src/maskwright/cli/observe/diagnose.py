@@ -8,10 +8,10 @@ Little's law (requests in the system = rate of arrivals times time in the system
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Annotated, Final
 
-from maskwright.cli.arguments import Argument, Option
+from maskwright.cli.arguments import Argument
 from maskwright.cli.observe.arrivals import LittlesLaw
 from maskwright.cli.observe.diagnosis import (
     ADVICE,
@@ -26,28 +26,38 @@ from maskwright.cli.options import JSON_HELP
 from maskwright.cli.output.chart import draw_charts
 from maskwright.cli.output.files import open_file
 from maskwright.cli.output.tables import Row, lay_out, output_width, paragraph
+from maskwright.settings import Option
 
 WORTH_SAYING: Final = 0.1
 """Share of the whole from which on a stage is mentioned beside the largest one."""
 
 
-def diagnose(
-    traces: Annotated[str, Argument(help="File of traces, or '-' for standard input.")],
+@dataclass(frozen=True, slots=True)
+class DiagnoseOptions:
+    """What `maskwright diagnose` is given."""
+
+    traces: Annotated[str, Argument(help="File of traces, or '-' for standard input.")]
     share: Annotated[
         float, Option(least=0.01, most=50, help="Percent of the requests that count as slowest.")
-    ] = 1.0,
+    ] = 1.0
     service: Annotated[
         str | None, Option(help="Look only at requests of this class of service.")
-    ] = None,
+    ] = None
     plot: Annotated[
         str | None, Option(help="SVG file to which the stages of the slowest are drawn.")
-    ] = None,
-    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False,
-) -> None:
-    lines = [t for t in read_traces(traces) if service is None or t.get("service") == service]
-    found = diagnose_requests(timed_requests(lines), share)
-    target = None if plot is None else open_file(plot)
-    print(json.dumps(document(found), indent=2) if as_json else told(found, output_width()))
+    ] = None
+    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False
+
+
+def run(options: DiagnoseOptions) -> None:
+    lines = [
+        t
+        for t in read_traces(options.traces)
+        if options.service is None or t.get("service") == options.service
+    ]
+    found = diagnose_requests(timed_requests(lines), options.share)
+    target = None if options.plot is None else open_file(options.plot)
+    print(json.dumps(document(found), indent=2) if options.as_json else told(found, output_width()))
     if target is not None:
         title = f"The slowest requests: most of the difference is {STAGES[found.culprit]}"
         target.write_text(draw_charts(diagnosis_charts(found), title))

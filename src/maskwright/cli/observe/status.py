@@ -6,15 +6,18 @@ rates need two moments.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
-from maskwright.cli.arguments import Option
 from maskwright.cli.options import CA_HELP, INSECURE_HELP, JSON_HELP
-from maskwright.cli.process.loading import loading
+from maskwright.settings import Option
 
 
-def status(
-    url: Annotated[str, Option(help="Address of the server.")] = "http://127.0.0.1:8000",
+@dataclass(frozen=True, slots=True)
+class StatusOptions:
+    """What `maskwright status` is given."""
+
+    url: Annotated[str, Option(help="Address of the server.")] = "http://127.0.0.1:8000"
     api_key: Annotated[
         str | None,
         Option(
@@ -23,14 +26,8 @@ def status(
             "they can't read variables.",
             metavar="KEY",
         ),
-    ] = None,
-    ca: Annotated[str | None, Option(help=CA_HELP, metavar="FILE")] = None,
-    insecure: Annotated[bool, Option("--insecure", help=INSECURE_HELP)] = False,
-    seconds: Annotated[float, Option(least=0.1, help="Seconds between the two moments.")] = 1.0,
-    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False,
-) -> int:
-    with loading():
-        from maskwright.cli.observe import status_work  # noqa: PLC0415 - not for the help
-    return status_work.status(
-        url=url, api_key=api_key, ca=ca, insecure=insecure, seconds=seconds, as_json=as_json
-    )
+    ] = None
+    ca: Annotated[str | None, Option(help=CA_HELP, metavar="FILE")] = None
+    insecure: Annotated[bool, Option("--insecure", help=INSECURE_HELP)] = False
+    seconds: Annotated[float, Option(least=0.1, help="Seconds between the two moments.")] = 1.0
+    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False

@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx
 
+from maskwright.cli.observe.status import StatusOptions
 from maskwright.cli.output.tables import Row, lay_out, output_width
 from maskwright.cli.process.reaching import Trust, unreachable
 from maskwright.errors import AddressError, InputError
@@ -26,23 +27,16 @@ NEEDED = frozenset({"time", "metrics", "healthy"})
 PERCENT = ("forced_share", "kv_use", "prefix_hit_share", "mask_hit_share", "draft_acceptance")
 
 
-def status(
-    url: str,
-    api_key: str | None,
-    ca: str | None,
-    insecure: bool,
-    seconds: float,
-    as_json: bool,
-) -> int:
-    address = f"{url.removesuffix('/').removesuffix('/v1')}/v1/state"
-    headers = {"authorization": f"Bearer {api_key}"} if api_key else {}
-    verify = Trust(ca, insecure).verify()
+def run(options: StatusOptions) -> int:
+    address = f"{options.url.removesuffix('/').removesuffix('/v1')}/v1/state"
+    headers = {"authorization": f"Bearer {options.api_key}"} if options.api_key else {}
+    verify = Trust(options.ca, options.insecure).verify()
     with httpx.Client(timeout=TIMEOUT_SECONDS, headers=headers, verify=verify) as client:
         before = read_state(client, address)
-        time.sleep(seconds)
+        time.sleep(options.seconds)
         found = read_state(client, address)
     found["rates"] = rates_between(before, found)
-    print(json.dumps(found, indent=2) if as_json else told(found, output_width()))
+    print(json.dumps(found, indent=2) if options.as_json else told(found, output_width()))
     return 0 if found["healthy"] else 1
 
 

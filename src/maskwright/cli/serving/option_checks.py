@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
 
 from maskwright.engine.schedule.service import ServiceClass
 from maskwright.errors import InputError
-from maskwright.json_faults import json_reason
 
 
 def adapter_folders(given: list[str]) -> dict[str, Path]:
@@ -49,23 +46,6 @@ def with_objectives(
     return tuple(by_name.values())
 
 
-def template_variables(given: str) -> dict[str, object]:
-    """The variables of the chat template that are given as a JSON object. Raises InputError."""
-    try:
-        variables: object = json.loads(given)
-    except (ValueError, RecursionError) as error:
-        reason = json_reason(error, one_line=True)
-        raise InputError(
-            f"--chat-template-kwargs is not JSON: {reason}", param="chat_template_kwargs"
-        ) from None
-    if not isinstance(variables, dict):
-        raise InputError(
-            '--chat-template-kwargs must be a JSON object, as {"enable_thinking": false}',
-            param="chat_template_kwargs",
-        )
-    return cast(dict[str, object], variables)
-
-
 def replica_options(given: list[str], count: int, memory_fraction: float | None) -> list[str]:
     """The options of one of `count` replicas, which share the memory of the machine."""
     if memory_fraction is None:
@@ -73,7 +53,7 @@ def replica_options(given: list[str], count: int, memory_fraction: float | None)
     return [*given, "--memory-fraction", str(memory_fraction / count)]
 
 
-def check_replicated(tls: str | None, batch_folder: str | None) -> None:
+def check_replicated(tls: str | None, batch_folder: Path | None) -> None:
     """Raise InputError for what several replicas can't do yet."""
     if tls is not None:
         raise InputError(

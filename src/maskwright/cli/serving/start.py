@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import logging
 import socket
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import uvicorn
 from starlette.applications import Starlette
@@ -21,16 +21,19 @@ from maskwright.cli.process.draining import DrainingServer
 from maskwright.cli.process.environment import set_defaults
 from maskwright.cli.process.logs import set_up_logs
 from maskwright.cli.process.security import TlsFiles
-from maskwright.cli.serving.settings import ChosenModel, GrammarWork, WebSettings
+from maskwright.cli.serving.serve import ServeOptions
 from maskwright.cli.serving.warm_up import greeting, warm_up
 from maskwright.dist.drain import Drain
-from maskwright.engine import Engine, EngineConfig
-from maskwright.engine.schedule.service import ServiceClass
+from maskwright.engine import Engine
 from maskwright.models import load
 from maskwright.processes import GrammarProcesses
 from maskwright.server import ServerConfig, create_app
 from maskwright.server.access.keys import KeyRing, check_classes
+from maskwright.server.observe.traces import TraceFile
 from maskwright.vocab import Vocabulary
+
+if TYPE_CHECKING:
+    from maskwright.server.observe.spans import Spans
 
 _log = logging.getLogger(__name__)
 SHUTDOWN_SECONDS = 5
@@ -38,25 +41,26 @@ SHUTDOWN_SECONDS = 5
 
 
 def start(
-    chosen: ChosenModel,
-    config: EngineConfig,
-    work: GrammarWork,
-    web: WebSettings,
+    options: ServeOptions,
+    tls: TlsFiles | None,
+    sinks: list[TraceFile | Spans],
     listening: socket.socket,
 ) -> None:
     """Serve at a bound socket until a signal ends it. The sinks of traces are closed at the end."""
-    set_up_logs(web.log_format, web.log_level)
-    if web.log_format == "json":  # no bars of libraries, which are imported from here on
+    set_up_logs(options.log_format, options.log_level)
+    if options.log_format == "json":  # no bars of libraries, which are imported from here on
         set_defaults({"HF_HUB_DISABLE_PROGRESS_BARS": "1"})
+    chosen, config, server = options.chosen, options.engine, options.server
     with ExitStack() as closing:
-        for sink in web.sinks:
+        for sink in sinks:
             closing.callback(sink.close)
-        read = partial(load, dtype=chosen.dtype, device=chosen.device, cache=chosen.cache)
+        read = partial(load, dtype=chosen.dtype, device=chosen.device, cache=chosen.cache_folder)
         with progress("loading the model"):  # ends before processes are forked
-            loaded = read(chosen.path, backend=chosen.backend, weight_dtype=chosen.weight_dtype)
-            if chosen.draft_path is not None:
-                config = replace(config, draft_model=read(chosen.draft_path))
+            loaded = read(chosen.model, backend=chosen.backend, weight_dtype=chosen.weight_dtype)
+            if chosen.draft_model is not None:
+                config = replace(config, draft_model=read(chosen.draft_model))
         # The grammar processes are forked before the engine has memory and threads.
+        work = options.work.grammar_processes, options.work.shape_seconds, options.work.shape_bytes
         processes = closing.enter_context(grammar_work(loaded.vocab, *work))
         engine = closing.enter_context(Engine(loaded, config, chosen.adapters))
         _log.info("memory: %s", engine.capacity.report())
@@ -65,11 +69,11 @@ def start(
         # replaced later, and what is frozen would never be freed.
         with progress("warming up") as engine.tell:
             warm_up(engine, processes)
-        drain = Drain(web.config.drain_seconds)
-        app = create_app(engine, web.config, web.sinks, processes, drain)
-        http = http_config(app, web.tls, web.config.keep_alive_seconds)
-        reload = reloading(web, config.classes, http)
-        Announcing(engine, web.config, http, drain, reload).run([listening])
+        drain = Drain(server.drain_seconds)
+        app = create_app(engine, server, sinks, processes, drain)
+        http = http_config(app, tls, server.keep_alive_seconds)
+        reload = reloading(options, tls, http)
+        Announcing(engine, server, http, drain, reload).run([listening])
 
 
 def http_config(app: Starlette, tls: TlsFiles | None, keep_alive: float) -> uvicorn.Config:
@@ -89,18 +93,17 @@ def http_config(app: Starlette, tls: TlsFiles | None, keep_alive: float) -> uvic
 
 
 def reloading(
-    settings: WebSettings, classes: Sequence[ServiceClass], web: uvicorn.Config
+    options: ServeOptions, tls: TlsFiles | None, web: uvicorn.Config
 ) -> Callable[[], None] | None:
-    """What reads the files of keys and of the certificate again; None if there are none.
-    `classes`: those of service that keys may name."""
-    source, tls, keys = settings.keys, settings.tls, settings.config.keys
+    """What reads the files of keys and of the certificate again; None if there are none."""
+    source, keys = options.key_source, options.server.keys
     if source.file is None and tls is None:
         return None
 
     def reload() -> None:
         if keys is not None:
             given = KeyRing(source.read())
-            check_classes(given, classes)
+            check_classes(given, options.engine.classes)
             keys.replace(given.keys)
         if tls is not None and web.ssl is not None:
             tls.check()

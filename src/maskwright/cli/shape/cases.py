@@ -12,23 +12,23 @@ Exit code: 0 if every case is as expected; 1 if one isn't; 2 if a file or a shap
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
-from maskwright.cli.arguments import Argument, Option
+from maskwright.cli.arguments import Argument
 from maskwright.cli.options import JSON_HELP
-from maskwright.cli.process.loading import loading
+from maskwright.settings import Option
 
 
-def cases(
-    files: Annotated[list[str], Argument(help="Files with test cases, in YAML or JSON.")],
+@dataclass(frozen=True, slots=True)
+class CasesOptions:
+    """What `maskwright test` is given."""
+
+    files: Annotated[list[str], Argument(help="Files with test cases, in YAML or JSON.")]
     report: Annotated[
         str | None, Option("--junit", help="File to which a report in JUnit's XML is written.")
-    ] = None,
+    ] = None
     watch: Annotated[
         bool, Option("--watch", help="Run the cases again whenever a file changes.")
-    ] = False,
-    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False,
-) -> int:
-    with loading():
-        from maskwright.cli.shape import cases_work  # noqa: PLC0415 - not for the help
-    return cases_work.cases(files=files, report=report, watch=watch, as_json=as_json)
+    ] = False
+    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False

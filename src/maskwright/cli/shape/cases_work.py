@@ -14,6 +14,7 @@ from maskwright.cli.input.kind import Kind
 from maskwright.cli.input.opened import open_shape
 from maskwright.cli.input.texts import bytes_of
 from maskwright.cli.output.style import coloured
+from maskwright.cli.shape.cases import CasesOptions
 from maskwright.errors import InputError
 from maskwright.grammar.schema.options import PropertyOrder
 from maskwright.workbench.cases import CaseGroup, CaseResult, junit, read_groups, run_group
@@ -22,16 +23,16 @@ INTERVAL = 0.3
 """Seconds between two looks at the files."""
 
 
-def cases(files: list[str], report: str | None, watch: bool, as_json: bool) -> int:
-    if not watch:
-        return _run(files, report, as_json)
+def run(options: CasesOptions) -> int:
+    if not options.watch:
+        return _run(options.files, options.report, options.as_json)
     while True:
-        before = _changed(files)
+        before = _changed(options.files)
         try:
-            _run(files, report, as_json)
+            _run(options.files, options.report, options.as_json)
         except InputError as error:
             print(coloured(str(error), "red"), flush=True)
-        while _changed(files) == before:
+        while _changed(options.files) == before:
             time.sleep(INTERVAL)
         print(flush=True)
 

@@ -21,26 +21,30 @@ does; 2 if the shape, an option or a file can't be used.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Annotated
 
-from maskwright.cli.arguments import Argument, Option
+from maskwright.cli.arguments import Argument
 from maskwright.cli.input.kind import Kind
 from maskwright.cli.options import JSON_HELP, KIND_HELP, ORDER_HELP, SHAPE_HELP
-from maskwright.cli.process.loading import loading
 from maskwright.grammar.schema.options import PropertyOrder
+from maskwright.settings import Option
 from maskwright.workbench.choices import Profile
 
 
-def check(
-    shape: Annotated[str, Argument(help=SHAPE_HELP)],
+@dataclass(frozen=True, slots=True)
+class CheckOptions:
+    """What `maskwright check` is given."""
+
+    shape: Annotated[str, Argument(help=SHAPE_HELP)]
     files: Annotated[
         list[str], Argument(help="Files with texts to check; '-' is standard input.")
-    ] = [],  # noqa: B006 - read by the parser, never changed
-    kind: Annotated[Kind, Option(help=KIND_HELP)] = "auto",
-    property_order: Annotated[PropertyOrder, Option(help=ORDER_HELP)] = "any",
-    profile: Annotated[
-        Profile | None, Option(help="Whose rules a schema has to keep as well.")
-    ] = None,
+    ] = field(default_factory=list[str])
+    kind: Annotated[Kind, Option(help=KIND_HELP)] = "auto"
+    property_order: Annotated[PropertyOrder, Option(help=ORDER_HELP)] = "any"
+    profile: Annotated[Profile | None, Option(help="Whose rules a schema has to keep as well.")] = (
+        None
+    )
     ignore: Annotated[
         list[str],
         Option(
@@ -48,21 +52,8 @@ def check(
             "for all that begin so. May be repeated.",
             metavar="RULE",
         ),
-    ] = [],  # noqa: B006 - as above
+    ] = field(default_factory=list[str])
     fix: Annotated[
         bool, Option("--fix", help="Write the file of SHAPE anew with what can be mended.")
-    ] = False,
-    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False,
-) -> int:
-    with loading():
-        from maskwright.cli.shape import check_work  # noqa: PLC0415 - not for the help
-    return check_work.check(
-        shape=shape,
-        files=files,
-        kind=kind,
-        property_order=property_order,
-        profile=profile,
-        ignore=ignore,
-        fix=fix,
-        as_json=as_json,
-    )
+    ] = False
+    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False

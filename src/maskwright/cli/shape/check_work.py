@@ -11,13 +11,12 @@ from difflib import get_close_matches
 from typing import Any, Final
 
 from maskwright.cli.input.faults import place_of, schema_position
-from maskwright.cli.input.kind import Kind
 from maskwright.cli.input.opened import OpenedShape, given_texts, open_shape
 from maskwright.cli.input.shapes import GrammarArgument, RegexArgument, SchemaArgument
 from maskwright.cli.output.style import Colour, coloured
 from maskwright.cli.output.verdicts import exit_code, verdict_lines
+from maskwright.cli.shape.check import CheckOptions
 from maskwright.errors import InputError, amount
-from maskwright.grammar.schema.options import PropertyOrder
 from maskwright.workbench.choices import Profile
 from maskwright.workbench.findings.finding import RULES, Finding, Severity, reported
 from maskwright.workbench.findings.places import rule_start
@@ -31,33 +30,24 @@ MOST_PLACES: Final = 12
 COLOURS: Final[dict[Severity, Colour]] = {"error": "red", "warning": "yellow", "note": "blue"}
 
 
-def check(
-    shape: str,
-    files: list[str],
-    kind: Kind,
-    property_order: PropertyOrder,
-    profile: Profile | None,
-    ignore: list[str],
-    fix: bool,
-    as_json: bool,
-) -> int:
-    ignored = _rules(ignore)
-    if fix and files:
+def run(options: CheckOptions) -> int:
+    ignored = _rules(options.ignore)
+    if options.fix and options.files:
         raise InputError("--fix mends a shape; give no texts with it", param="fix")
-    texts = given_texts(shape, files, [])
+    texts = given_texts(options.shape, options.files, [])
     start = time.perf_counter()
-    opened = open_shape(shape, kind, property_order)
+    opened = open_shape(options.shape, options.kind, options.property_order)
     milliseconds = 1000 * (time.perf_counter() - start)
-    if fix:
-        return _fix(opened, profile, ignored, as_json)
-    if not files:
-        return _check_shape(opened, profile, ignored, milliseconds, as_json)
-    if not as_json:
+    if options.fix:
+        return _fix(opened, options.profile, ignored, options.as_json)
+    if not options.files:
+        return _check_shape(opened, options.profile, ignored, milliseconds, options.as_json)
+    if not options.as_json:
         for told in reported(opened.grammar.report):
             if told.rule not in ignored:
                 print(f"warning: {told.pointer or '/'}: {told.message}", file=sys.stderr)
     readings = {name: opened.read(text) for name, text in texts.items()}
-    if as_json:
+    if options.as_json:
         rows = [{"name": name, **reading_data(reading)} for name, reading in readings.items()]
         print(json.dumps({"texts": rows}, ensure_ascii=False, indent=2))
     else:

@@ -16,33 +16,37 @@ dialect.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
-from maskwright.cli.arguments import Argument, Option
+from maskwright.cli.arguments import Argument
 from maskwright.cli.input.kind import Kind
 from maskwright.cli.options import JSON_HELP, KIND_HELP, SHAPE_HELP
-from maskwright.cli.process.loading import loading
 from maskwright.grammar.schema.options import Integers
+from maskwright.settings import Option
 from maskwright.workbench.choices import LayoutName
 
 
-def convert(
-    shape: Annotated[str, Argument(help=SHAPE_HELP)],
-    to: Annotated[str, Option(help="The dialect to write: lark, gbnf or ebnf.")],
+@dataclass(frozen=True, slots=True)
+class ConvertOptions:
+    """What `maskwright convert` is given."""
+
+    shape: Annotated[str, Argument(help=SHAPE_HELP)]
+    to: Annotated[str, Option(help="The dialect to write: lark, gbnf or ebnf.")]
     dialect: Annotated[
         str,
         Option(help="The dialect of a grammar. Default: by the file's name, or by the text."),
-    ] = "auto",
+    ] = "auto"
     start: Annotated[
         str | None, Option(help="The start rule of a grammar. Default: that of the dialect.")
-    ] = None,
-    kind: Annotated[Kind, Option(help=KIND_HELP)] = "auto",
+    ] = None
+    kind: Annotated[Kind, Option(help=KIND_HELP)] = "auto"
     whitespace: Annotated[
         LayoutName, Option(help="White space between the parts of a schema's instances.")
-    ] = "spaced",
+    ] = "spaced"
     integers: Annotated[
         Integers, Option(help="How integers are written; with 'any' also as 1.0 and 1e0.")
-    ] = "digits",
+    ] = "digits"
     closed: Annotated[
         bool,
         Option(
@@ -50,24 +54,9 @@ def convert(
             help="Objects have no other properties than those that a schema lists, unless it says "
             "that they have.",
         ),
-    ] = False,
+    ] = False
     approximate: Annotated[
         bool,
         Option("--approximate", help="Leave open what no grammar can say of a schema."),
-    ] = False,
-    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False,
-) -> None:
-    with loading():
-        from maskwright.cli.shape import convert_work  # noqa: PLC0415 - not for the help
-    convert_work.convert(
-        shape=shape,
-        to=to,
-        dialect=dialect,
-        start=start,
-        kind=kind,
-        whitespace=whitespace,
-        integers=integers,
-        closed=closed,
-        approximate=approximate,
-        as_json=as_json,
-    )
+    ] = False
+    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterable
 from typing import Final
 
-from maskwright.cli.input.kind import Kind
 from maskwright.cli.input.shapes import (
     GrammarArgument,
     RegexArgument,
@@ -16,6 +15,7 @@ from maskwright.cli.input.shapes import (
     read_grammar_argument,
     read_shape,
 )
+from maskwright.cli.shape.convert import ConvertOptions
 from maskwright.errors import InputError
 from maskwright.grammar.dialects.detect import DIALECTS, Dialect
 from maskwright.grammar.dialects.lower import Lowered
@@ -24,8 +24,6 @@ from maskwright.grammar.dialects.write import write_grammar
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.regular.terms import EMPTY
 from maskwright.grammar.rules.tree import Rules, Terminal
-from maskwright.grammar.schema.options import Integers
-from maskwright.workbench.choices import LayoutName
 from maskwright.workbench.conversion.losses import ConversionLoss
 from maskwright.workbench.conversion.schema_rules import schema_rules
 
@@ -37,45 +35,40 @@ COMMENTS: Final[dict[Dialect, tuple[str, str]]] = {
 """How a line begins and ends that is a comment."""
 
 
-def convert(
-    shape: str,
-    to: str,
-    dialect: str,
-    start: str | None,
-    kind: Kind,
-    whitespace: LayoutName,
-    integers: Integers,
-    closed: bool,
-    approximate: bool,
-    as_json: bool,
-) -> None:
-    target = _dialect(to, "to")
+def run(options: ConvertOptions) -> None:
+    target = _dialect(options.to, "to")
     lost: tuple[ConversionLoss, ...] = ()
-    if dialect != "auto" or (kind == "auto" and dialect_of(shape) is not None):
-        given = dialect_of(shape) if dialect == "auto" else _dialect(dialect, "dialect")
-        written = read_grammar_argument(shape, given)
+    if options.dialect != "auto" or (
+        options.kind == "auto" and dialect_of(options.shape) is not None
+    ):
+        given = (
+            dialect_of(options.shape)
+            if options.dialect == "auto"
+            else _dialect(options.dialect, "dialect")
+        )
+        written = read_grammar_argument(options.shape, given)
         with located(written):
-            lowered = read_grammar(written.text, given, start=start).lowered
+            lowered = read_grammar(written.text, given, start=options.start).lowered
     else:
-        wanted = read_shape(shape, kind)
+        wanted = read_shape(options.shape, options.kind)
         with located(wanted):
             match wanted:
                 case SchemaArgument(schema=schema):
                     rules, lost = schema_rules(
                         schema,
-                        whitespace=whitespace,
-                        digits=integers == "digits",
-                        closed=closed,
-                        approximate=approximate,
+                        whitespace=options.whitespace,
+                        digits=options.integers == "digits",
+                        closed=options.closed,
+                        approximate=options.approximate,
                     )
                     lowered = _lowered(rules)
                 case GrammarArgument(text=text, dialect=own):
                     known = None if own == "auto" else own
-                    lowered = read_grammar(text, known, start=start).lowered
+                    lowered = read_grammar(text, known, start=options.start).lowered
                 case RegexArgument(pattern=pattern):
                     lowered = _lowered(Rules("start", {"start": Terminal(full_match(pattern))}))
     grammar = write_grammar(lowered, target)
-    if as_json:
+    if options.as_json:
         rows = [loss._asdict() for loss in lost]
         print(json.dumps({"grammar": grammar, "left_open": rows}, ensure_ascii=False, indent=2))
     else:

@@ -11,35 +11,27 @@ was found, and that there is none was not shown; 2 if a shape or an option can't
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
-from maskwright.cli.arguments import Argument, Option
+from maskwright.cli.arguments import Argument
 from maskwright.cli.input.kind import Kind
 from maskwright.cli.options import JSON_HELP, KIND_HELP, ORDER_HELP, SHAPE_HELP
-from maskwright.cli.process.loading import loading
 from maskwright.grammar.schema.options import PropertyOrder
+from maskwright.settings import Option
 from maskwright.workbench.choices import COMPARISON_SECONDS, MOST_PAIRS
 
 
-def diff(
-    first: Annotated[str, Argument(help=SHAPE_HELP)],
-    second: Annotated[str, Argument(help="The other shape, given in the same ways.")],
-    kind: Annotated[Kind, Option(help=KIND_HELP)] = "auto",
-    property_order: Annotated[PropertyOrder, Option(help=ORDER_HELP)] = "any",
-    seconds: Annotated[
-        float, Option(least=0.1, help="Time for the comparison.")
-    ] = COMPARISON_SECONDS,
-    pairs: Annotated[int, Option(least=1, help="Most pairs of places to visit.")] = MOST_PAIRS,
-    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False,
-) -> int:
-    with loading():
-        from maskwright.cli.shape import diff_work  # noqa: PLC0415 - not for the help
-    return diff_work.diff(
-        first=first,
-        second=second,
-        kind=kind,
-        property_order=property_order,
-        seconds=seconds,
-        pairs=pairs,
-        as_json=as_json,
+@dataclass(frozen=True, slots=True)
+class DiffOptions:
+    """What `maskwright diff` is given."""
+
+    first: Annotated[str, Argument(help=SHAPE_HELP)]
+    second: Annotated[str, Argument(help="The other shape, given in the same ways.")]
+    kind: Annotated[Kind, Option(help=KIND_HELP)] = "auto"
+    property_order: Annotated[PropertyOrder, Option(help=ORDER_HELP)] = "any"
+    seconds: Annotated[float, Option(least=0.1, help="Time for the comparison.")] = (
+        COMPARISON_SECONDS
     )
+    pairs: Annotated[int, Option(least=1, help="Most pairs of places to visit.")] = MOST_PAIRS
+    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False

@@ -4,31 +4,27 @@ from __future__ import annotations
 
 import json
 
-from maskwright.cli.input.kind import Kind
 from maskwright.cli.input.opened import open_shape
+from maskwright.cli.shape.diff import DiffOptions
 from maskwright.errors import InputError
-from maskwright.grammar.schema.options import PropertyOrder
 from maskwright.workbench.difference.compared import Comparison, compare
 from maskwright.workbench.reading import byte_vocabulary
 
 _EXIT_CODES = {True: 0, False: 1, None: 3}
 
 
-def diff(
-    first: str,
-    second: str,
-    kind: Kind,
-    property_order: PropertyOrder,
-    seconds: float,
-    pairs: int,
-    as_json: bool,
-) -> int:
-    if first == second == "-":
+def run(options: DiffOptions) -> int:
+    if options.first == options.second == "-":
         raise InputError("'-' is given more than once; standard input is read once", param="second")
     vocabulary = byte_vocabulary()
-    opened = [open_shape(each, kind, property_order, vocabulary) for each in (first, second)]
-    found = compare(opened[0].grammar, opened[1].grammar, most_pairs=pairs, seconds=seconds)
-    if as_json:
+    opened = [
+        open_shape(each, options.kind, options.property_order, vocabulary)
+        for each in (options.first, options.second)
+    ]
+    found = compare(
+        opened[0].grammar, opened[1].grammar, most_pairs=options.pairs, seconds=options.seconds
+    )
+    if options.as_json:
         print(json.dumps(_data(found), ensure_ascii=False, indent=2))
     else:
         print("\n".join(_lines(found)))

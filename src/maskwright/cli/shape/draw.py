@@ -13,24 +13,24 @@ Exit code: 0; 2 if the shape, an option or a file can't be used.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
-from maskwright.cli.arguments import Argument, Option
+from maskwright.cli.arguments import Argument
 from maskwright.cli.input.kind import Kind
 from maskwright.cli.options import JSON_HELP, KIND_HELP, SHAPE_HELP
-from maskwright.cli.process.loading import loading
+from maskwright.settings import Option
 from maskwright.workbench.choices import PictureName
 
 
-def draw(
-    shape: Annotated[str, Argument(help=SHAPE_HELP)],
-    which: Annotated[PictureName, Option("--as", help="What is drawn.")] = "railroad",
+@dataclass(frozen=True, slots=True)
+class DrawOptions:
+    """What `maskwright draw` is given."""
+
+    shape: Annotated[str, Argument(help=SHAPE_HELP)]
+    which: Annotated[PictureName, Option("--as", help="What is drawn.")] = "railroad"
     output: Annotated[
         str | None, Option(short="-o", help="SVG file to write. Default: standard output.")
-    ] = None,
-    kind: Annotated[Kind, Option(help=KIND_HELP)] = "auto",
-    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False,
-) -> None:
-    with loading():
-        from maskwright.cli.shape import draw_work  # noqa: PLC0415 - not for the help
-    draw_work.draw(shape=shape, which=which, output=output, kind=kind, as_json=as_json)
+    ] = None
+    kind: Annotated[Kind, Option(help=KIND_HELP)] = "auto"
+    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False

@@ -6,7 +6,6 @@ import json
 import sys
 from pathlib import Path
 
-from maskwright.cli.input.kind import Kind
 from maskwright.cli.input.shapes import (
     GrammarArgument,
     RegexArgument,
@@ -15,23 +14,26 @@ from maskwright.cli.input.shapes import (
     located,
     read_shape,
 )
+from maskwright.cli.shape.draw import DrawOptions
 from maskwright.errors import InputError
 from maskwright.workbench.choices import PictureName
 from maskwright.workbench.diagram.pictures import grammar_picture, pattern_picture, schema_picture
 
 
-def draw(shape: str, which: PictureName, output: str | None, kind: Kind, as_json: bool) -> None:
-    wanted = read_shape(shape, kind)
+def run(options: DrawOptions) -> None:
+    wanted = read_shape(options.shape, options.kind)
     with located(wanted):
-        svg = _picture(wanted, which)
-    if output is not None:
-        _write(Path(output), svg)
-    if as_json:
-        print(json.dumps({"shape": wanted.name, "as": which, "svg": svg}, ensure_ascii=False))
-    elif output is None:
+        svg = _picture(wanted, options.which)
+    if options.output is not None:
+        _write(Path(options.output), svg)
+    if options.as_json:
+        print(
+            json.dumps({"shape": wanted.name, "as": options.which, "svg": svg}, ensure_ascii=False)
+        )
+    elif options.output is None:
         print(svg, end="")
     else:
-        print(f"wrote {output}", file=sys.stderr)
+        print(f"wrote {options.output}", file=sys.stderr)
 
 
 def _picture(shape: Shape, which: PictureName) -> str:

@@ -11,17 +11,17 @@ Exit code: 0 if the schema can be used; 1 if a keyword is refused or invalid; 2 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
-from maskwright.cli.arguments import Argument, Option
+from maskwright.cli.arguments import Argument
 from maskwright.cli.options import JSON_HELP, SHAPE_HELP
-from maskwright.cli.process.loading import loading
+from maskwright.settings import Option
 
 
-def explain(
-    schema: Annotated[str, Argument(help=SHAPE_HELP)],
-    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False,
-) -> int:
-    with loading():
-        from maskwright.cli.shape import explain_work  # noqa: PLC0415 - not for the help
-    return explain_work.explain(schema=schema, as_json=as_json)
+@dataclass(frozen=True, slots=True)
+class ExplainOptions:
+    """What `maskwright explain` is given."""
+
+    schema: Annotated[str, Argument(help=SHAPE_HELP)]
+    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False

@@ -8,6 +8,7 @@ from typing import Final
 from maskwright.cli.input.faults import spans_of
 from maskwright.cli.input.shapes import SchemaArgument, read_shape
 from maskwright.cli.output.style import Colour, coloured
+from maskwright.cli.shape.explain import ExplainOptions
 from maskwright.errors import InputError
 from maskwright.workbench.pointer import ValueSpan
 from maskwright.workbench.schema.explain import (
@@ -26,13 +27,13 @@ COLOURS: Final[dict[State, Colour]] = {
 }
 
 
-def explain(schema: str, as_json: bool) -> int:
-    given = read_shape(schema)
+def run(options: ExplainOptions) -> int:
+    given = read_shape(options.schema)
     if not isinstance(given, SchemaArgument):
         raise InputError("only a JSON Schema has keywords to explain", param="schema")
     rows = explain_schema(given.schema if given.source is None else given.source)
     lines = _line_numbers(given.text)
-    if as_json:
+    if options.as_json:
         keywords = [{**row._asdict(), "line": lines.get(row.pointer)} for row in rows]
         print(json.dumps({"keywords": keywords, "counts": counted(rows)}, indent=2))
     else:

@@ -14,42 +14,32 @@ an option or a file can't be used.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
-from maskwright.cli.arguments import Argument, Option
+from maskwright.cli.arguments import Argument
 from maskwright.cli.input.kind import Kind
 from maskwright.cli.options import JSON_HELP, KIND_HELP, ORDER_HELP, SHAPE_HELP, VOCABULARY_HELP
-from maskwright.cli.process.loading import loading
 from maskwright.grammar.schema.options import PropertyOrder
+from maskwright.settings import Option
 
 
-def following(
-    shape: Annotated[str, Argument(help=SHAPE_HELP)],
-    prefix: Annotated[str, Option(help="The beginning of a text.")] = "",
+@dataclass(frozen=True, slots=True)
+class NextOptions:
+    """What `maskwright next` is given."""
+
+    shape: Annotated[str, Argument(help=SHAPE_HELP)]
+    prefix: Annotated[str, Option(help="The beginning of a text.")] = ""
     file: Annotated[
         str | None, Option(help="File with the beginning of a text; '-' is standard input.")
-    ] = None,
-    model: Annotated[str | None, Option(help=VOCABULARY_HELP)] = None,
+    ] = None
+    model: Annotated[str | None, Option(help=VOCABULARY_HELP)] = None
     probabilities: Annotated[
         bool, Option("--probabilities", help="Load the model, by default the demo model.")
-    ] = False,
+    ] = False
     prompt: Annotated[
         str | None, Option(help="With --probabilities: the user's message before the text.")
-    ] = None,
-    kind: Annotated[Kind, Option(help=KIND_HELP)] = "auto",
-    property_order: Annotated[PropertyOrder, Option(help=ORDER_HELP)] = "schema",
-    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False,
-) -> int:
-    with loading():
-        from maskwright.cli.shape import following_work  # noqa: PLC0415 - not for the help
-    return following_work.following(
-        shape=shape,
-        prefix=prefix,
-        file=file,
-        model=model,
-        probabilities=probabilities,
-        prompt=prompt,
-        kind=kind,
-        property_order=property_order,
-        as_json=as_json,
-    )
+    ] = None
+    kind: Annotated[Kind, Option(help=KIND_HELP)] = "auto"
+    property_order: Annotated[PropertyOrder, Option(help=ORDER_HELP)] = "schema"
+    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False

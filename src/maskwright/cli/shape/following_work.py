@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 
-from maskwright.cli.input.kind import Kind
 from maskwright.cli.input.opened import OpenedShape, open_shape
 from maskwright.cli.input.shapes import SchemaArgument, compile_shape
 from maskwright.cli.input.texts import bytes_of, text_argument
 from maskwright.cli.output.style import coloured
 from maskwright.cli.output.verdicts import fault_lines, following_lines
+from maskwright.cli.shape.following import NextOptions
 from maskwright.errors import InputError
 from maskwright.grammar.schema.options import PropertyOrder
 from maskwright.workbench.reading import TextReading, Verdict, read_text
@@ -22,32 +22,28 @@ MOST_LIKELY = 20
 """The model's likeliest tokens that are shown."""
 
 
-def following(
-    shape: str,
-    prefix: str,
-    file: str | None,
-    model: str | None,
-    probabilities: bool,
-    prompt: str | None,
-    kind: Kind,
-    property_order: PropertyOrder,
-    as_json: bool,
-) -> int:
-    if file == shape == "-":
+def run(options: NextOptions) -> int:
+    if options.file == options.shape == "-":
         raise InputError("'-' is given more than once; standard input is read once", param="file")
-    if prompt is not None and not probabilities:
+    if options.prompt is not None and not options.probabilities:
         raise InputError("--prompt needs --probabilities", param="prompt")
-    text = text_argument(prefix, "--prefix").encode() if file is None else bytes_of(file)
-    opened = open_shape(shape, kind, property_order)
+    text = (
+        text_argument(options.prefix, "--prefix").encode()
+        if options.file is None
+        else bytes_of(options.file)
+    )
+    opened = open_shape(options.shape, options.kind, options.property_order)
     reading = read_text(opened.grammar, text)
     is_prefix = reading.verdict is not Verdict.MISMATCH
     tokens = None
-    if (model is not None or probabilities) and is_prefix:
-        tokens = _tokens(opened, model or "demo", text, property_order)
+    if (options.model is not None or options.probabilities) and is_prefix:
+        tokens = _tokens(opened, options.model or "demo", text, options.property_order)
     likely: Data = {}
-    if probabilities and is_prefix:
-        likely = _likely(opened, model or "demo", text, prompt or "", property_order)
-    if as_json:
+    if options.probabilities and is_prefix:
+        likely = _likely(
+            opened, options.model or "demo", text, options.prompt or "", options.property_order
+        )
+    if options.as_json:
         print(json.dumps(_data(reading, tokens) | likely, ensure_ascii=False, indent=2))
         return 0 if is_prefix else Verdict.MISMATCH.value
     lines = following_lines(reading)
@@ -57,7 +53,7 @@ def following(
         lines.append(f"  tokens   {len(tokens.ids):,} of {tokens.size:,}: {shown}{more}")
     if likely:
         lines += _likely_lines(likely)
-    head = [] if is_prefix else fault_lines(file or "--prefix", reading)
+    head = [] if is_prefix else fault_lines(options.file or "--prefix", reading)
     print("\n".join([*head, *lines]))
     return 0 if is_prefix else Verdict.MISMATCH.value
 

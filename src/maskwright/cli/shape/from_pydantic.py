@@ -13,32 +13,41 @@ import importlib
 import json
 import os
 import sys
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Annotated, Any, Literal
 
-from maskwright.cli.arguments import Argument, Option
+from maskwright.cli.arguments import Argument
 from maskwright.errors import InputError
+from maskwright.settings import Option
 
 
-def from_pydantic(
-    type_name: Annotated[str, Argument(help="The type, as module:Name.", metavar="TYPE")],
+@dataclass(frozen=True, slots=True)
+class FromPydanticOptions:
+    """What `maskwright from-pydantic` is given."""
+
+    type_name: Annotated[str, Argument(help="The type, as module:Name.", metavar="TYPE")]
     mode: Annotated[
         Literal["validation", "serialization"],
         Option(help="The schema of what is read into the type, or of what it is written as."),
-    ] = "validation",
+    ] = "validation"
     by_alias: Annotated[
         bool, Option(help="Whether properties have the aliases of fields as names.")
-    ] = True,
-) -> None:
-    wanted = _find(type_name)
+    ] = True
+
+
+def run(options: FromPydanticOptions) -> None:
+    wanted = _find(options.type_name)
     from pydantic import TypeAdapter  # noqa: PLC0415 - takes a fifth of a second
     from pydantic.errors import PydanticUserError  # noqa: PLC0415
 
     try:
-        schema = TypeAdapter(wanted).json_schema(mode=mode, by_alias=by_alias)
+        schema = TypeAdapter(wanted).json_schema(mode=options.mode, by_alias=options.by_alias)
     except (PydanticUserError, TypeError) as error:
         reason = str(error).partition("\n")[0]
-        raise InputError(f"{type_name} has no JSON Schema: {reason}", param="type") from None
+        raise InputError(
+            f"{options.type_name} has no JSON Schema: {reason}", param="type"
+        ) from None
     print(json.dumps(schema, ensure_ascii=False, indent=2))
 
 

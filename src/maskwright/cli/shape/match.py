@@ -14,32 +14,26 @@ the beginning of one that does; 2 if the shape, an option or a file can't be use
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Annotated
 
-from maskwright.cli.arguments import Argument, Option
+from maskwright.cli.arguments import Argument
 from maskwright.cli.input.kind import Kind
 from maskwright.cli.options import JSON_HELP, KIND_HELP, ORDER_HELP, SHAPE_HELP, TEXT_HELP
-from maskwright.cli.process.loading import loading
 from maskwright.grammar.schema.options import PropertyOrder
+from maskwright.settings import Option
 
 
-def match(
-    shape: Annotated[str, Argument(help=SHAPE_HELP)],
-    files: Annotated[list[str], Argument(help="Files with texts; '-' is standard input.")] = [],  # noqa: B006 - read by the parser, never changed
-    text: Annotated[list[str], Option(help=TEXT_HELP)] = [],  # noqa: B006
-    kind: Annotated[Kind, Option(help=KIND_HELP)] = "auto",
-    property_order: Annotated[PropertyOrder, Option(help=ORDER_HELP)] = "any",
-    why: Annotated[bool, Option(help="Look for reasons, and for allowed texts alike.")] = True,
-    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False,
-) -> int:
-    with loading():
-        from maskwright.cli.shape import match_work  # noqa: PLC0415 - not for the help
-    return match_work.match(
-        shape=shape,
-        files=files,
-        text=text,
-        kind=kind,
-        property_order=property_order,
-        why=why,
-        as_json=as_json,
+@dataclass(frozen=True, slots=True)
+class MatchOptions:
+    """What `maskwright match` is given."""
+
+    shape: Annotated[str, Argument(help=SHAPE_HELP)]
+    files: Annotated[list[str], Argument(help="Files with texts; '-' is standard input.")] = field(
+        default_factory=list[str]
     )
+    text: Annotated[list[str], Option(help=TEXT_HELP)] = field(default_factory=list[str])
+    kind: Annotated[Kind, Option(help=KIND_HELP)] = "auto"
+    property_order: Annotated[PropertyOrder, Option(help=ORDER_HELP)] = "any"
+    why: Annotated[bool, Option(help="Look for reasons, and for allowed texts alike.")] = True
+    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False

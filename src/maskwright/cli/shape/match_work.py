@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-from maskwright.cli.input.kind import Kind
 from maskwright.cli.input.opened import OpenedShape, given_texts, open_shape
 from maskwright.cli.output.verdicts import (
     exit_code,
@@ -12,32 +11,25 @@ from maskwright.cli.output.verdicts import (
     following_lines,
     verdict_lines,
 )
+from maskwright.cli.shape.match import MatchOptions
 from maskwright.errors import InputError
 from maskwright.grammar.schema.options import PropertyOrder
 from maskwright.workbench.reading import TextReading, Verdict
 from maskwright.workbench.report import Data, reading_data
 
 
-def match(
-    shape: str,
-    files: list[str],
-    text: list[str],
-    kind: Kind,
-    property_order: PropertyOrder,
-    why: bool,
-    as_json: bool,
-) -> int:
-    if not files and not text:
+def run(options: MatchOptions) -> int:
+    if not options.files and not options.text:
         raise InputError("give a file, '-' for standard input, or --text", param="files")
-    texts = given_texts(shape, files, text)
-    opened = open_shape(shape, kind, property_order)
+    texts = given_texts(options.shape, options.files, options.text)
+    opened = open_shape(options.shape, options.kind, options.property_order)
     readings = {name: opened.read(data) for name, data in texts.items()}
     found = {
-        name: _why(opened, reading, property_order)
+        name: _why(opened, reading, options.property_order)
         for name, reading in readings.items()
-        if why and reading.verdict is Verdict.MISMATCH
+        if options.why and reading.verdict is Verdict.MISMATCH
     }
-    if as_json:
+    if options.as_json:
         rows = [
             {"name": name, **reading_data(reading), **found.get(name, {})}
             for name, reading in readings.items()

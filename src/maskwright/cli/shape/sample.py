@@ -15,44 +15,34 @@ text is as short as `--limit` asks for.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from maskwright.automaton.value.whitespace import WhitespaceName
-from maskwright.cli.arguments import Argument, Option
+from maskwright.cli.arguments import Argument
 from maskwright.cli.input.kind import Kind
 from maskwright.cli.options import JSON_HELP, KIND_HELP, SHAPE_HELP, WHITESPACE_HELP
-from maskwright.cli.process.loading import loading
+from maskwright.settings import Option
 
 
-def sample(
-    shape: Annotated[str, Argument(help=SHAPE_HELP)],
-    count: Annotated[int, Option(short="-n", least=1, help="How many random texts.")] = 5,
+@dataclass(frozen=True, slots=True)
+class SampleOptions:
+    """What `maskwright sample` is given."""
+
+    shape: Annotated[str, Argument(help=SHAPE_HELP)]
+    count: Annotated[int, Option(short="-n", least=1, help="How many random texts.")] = 5
     which: Annotated[
         Literal["random", "shortest", "longest"],
         Option(help="'longest' is the longest of 32 random texts within --limit."),
-    ] = "random",
-    cover: Annotated[
-        bool, Option("--cover", help="Texts that together use every alternative.")
-    ] = False,
+    ] = "random"
+    cover: Annotated[bool, Option("--cover", help="Texts that together use every alternative.")] = (
+        False
+    )
     limit: Annotated[
         int | None,
         Option(least=0, help="Most bytes of a text. Default: 100 more than the shortest has."),
-    ] = None,
-    seed: Annotated[int, Option(help="Seed of the random choices.")] = 0,
-    whitespace: Annotated[WhitespaceName, Option(help=WHITESPACE_HELP)] = "spaced",
-    kind: Annotated[Kind, Option(help=KIND_HELP)] = "auto",
-    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False,
-) -> int:
-    with loading():
-        from maskwright.cli.shape import sample_work  # noqa: PLC0415 - not for the help
-    return sample_work.sample(
-        shape=shape,
-        count=count,
-        which=which,
-        cover=cover,
-        limit=limit,
-        seed=seed,
-        whitespace=whitespace,
-        kind=kind,
-        as_json=as_json,
-    )
+    ] = None
+    seed: Annotated[int, Option(help="Seed of the random choices.")] = 0
+    whitespace: Annotated[WhitespaceName, Option(help=WHITESPACE_HELP)] = "spaced"
+    kind: Annotated[Kind, Option(help=KIND_HELP)] = "auto"
+    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False

@@ -6,10 +6,7 @@ import json
 import sys
 from collections.abc import Iterator
 from itertools import islice
-from typing import Literal
 
-from maskwright.automaton.value.whitespace import WhitespaceName
-from maskwright.cli.input.kind import Kind
 from maskwright.cli.input.shapes import (
     GrammarArgument,
     RegexArgument,
@@ -18,6 +15,7 @@ from maskwright.cli.input.shapes import (
     compile_shape,
     read_shape,
 )
+from maskwright.cli.shape.sample import SampleOptions
 from maskwright.errors import BudgetError, InputError
 from maskwright.grammar.dialects.read import read_grammar
 from maskwright.mask import Grammar
@@ -28,34 +26,24 @@ SHORT = 100
 """Bytes more than the shortest text has, up to which texts are written without `--limit`."""
 
 
-def sample(
-    shape: str,
-    count: int,
-    which: Literal["random", "shortest", "longest"],
-    cover: bool,
-    limit: int | None,
-    seed: int,
-    whitespace: WhitespaceName,
-    kind: Kind,
-    as_json: bool,
-) -> int:
-    wanted = read_shape(shape, kind)
+def run(options: SampleOptions) -> int:
+    wanted = read_shape(options.shape, options.kind)
     grammar = compile_shape(
         wanted,
         byte_vocabulary(),
-        whitespace=whitespace,
+        whitespace=options.whitespace,
         escapes="needed",
         integers="digits",
         numbers="plain",
     )
-    most = grammar.min_tokens + SHORT if limit is None else limit
+    most = grammar.min_tokens + SHORT if options.limit is None else options.limit
     try:
-        if cover:
-            return _cover(wanted, grammar, most, seed, as_json)
-        texts = _texts(grammar, which, count, most, seed)
+        if options.cover:
+            return _cover(wanted, grammar, most, options.seed, options.as_json)
+        texts = _texts(grammar, options.which, options.count, most, options.seed)
         if isinstance(wanted, SchemaArgument):
             texts = map(samples.plain_json, texts)
-        _write(texts, None if which == "shortest" else seed, as_json)
+        _write(texts, None if options.which == "shortest" else options.seed, options.as_json)
     except BudgetError as error:
         raise InputError(
             f"no text is as short as {most} bytes; the shortest has {error.needed}", param="limit"

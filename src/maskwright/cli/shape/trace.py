@@ -15,37 +15,28 @@ a file can't be used.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
-from maskwright.cli.arguments import Argument, Option
+from maskwright.cli.arguments import Argument
 from maskwright.cli.input.kind import Kind
 from maskwright.cli.options import JSON_HELP, KIND_HELP, SHAPE_HELP, TEXT_HELP, VOCABULARY_HELP
-from maskwright.cli.process.loading import loading
+from maskwright.settings import Option
 
 
-def trace(
-    shape: Annotated[str, Argument(help=SHAPE_HELP)],
-    file: Annotated[str | None, Argument(help="File with a text; '-' is standard input.")] = None,
-    text: Annotated[str | None, Option(help=TEXT_HELP.partition(".")[0] + ".")] = None,
-    model: Annotated[str, Option(help=VOCABULARY_HELP)] = "demo",
+@dataclass(frozen=True, slots=True)
+class TraceOptions:
+    """What `maskwright trace` is given."""
+
+    shape: Annotated[str, Argument(help=SHAPE_HELP)]
+    file: Annotated[str | None, Argument(help="File with a text; '-' is standard input.")] = None
+    text: Annotated[str | None, Option(help=TEXT_HELP.partition(".")[0] + ".")] = None
+    model: Annotated[str, Option(help=VOCABULARY_HELP)] = "demo"
     probabilities: Annotated[
         bool, Option("--probabilities", help="Load the model, and show what it gives each token.")
-    ] = False,
+    ] = False
     prompt: Annotated[
         str | None, Option(help="With --probabilities: the user's message before the text.")
-    ] = None,
-    kind: Annotated[Kind, Option(help=KIND_HELP)] = "auto",
-    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False,
-) -> int:
-    with loading():
-        from maskwright.cli.shape import trace_work  # noqa: PLC0415 - not for the help
-    return trace_work.trace(
-        shape=shape,
-        file=file,
-        text=text,
-        model=model,
-        probabilities=probabilities,
-        prompt=prompt,
-        kind=kind,
-        as_json=as_json,
-    )
+    ] = None
+    kind: Annotated[Kind, Option(help=KIND_HELP)] = "auto"
+    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from maskwright.cli.input.kind import Kind
 from maskwright.cli.input.opened import given_texts
 from maskwright.cli.input.shapes import SchemaArgument, Shape, compile_shape, read_shape
 from maskwright.cli.output.style import coloured
+from maskwright.cli.shape.trace import TraceOptions
 from maskwright.errors import InputError
 from maskwright.workbench.trace import TracedToken, traced
 
@@ -16,32 +16,27 @@ if TYPE_CHECKING:
     from maskwright.cli.shape.probabilities import TokenProbability
 
 
-def trace(
-    shape: str,
-    file: str | None,
-    text: str | None,
-    model: str,
-    probabilities: bool,
-    prompt: str | None,
-    kind: Kind,
-    as_json: bool,
-) -> int:
-    if (file is None) == (text is None):
+def run(options: TraceOptions) -> int:
+    if (options.file is None) == (options.text is None):
         raise InputError("give a file, '-' for standard input, or --text", param="file")
-    if prompt is not None and not probabilities:
+    if options.prompt is not None and not options.probabilities:
         raise InputError("--prompt needs --probabilities", param="prompt")
-    given = given_texts(shape, [file] if file else [], [text] if text is not None else [])
+    given = given_texts(
+        options.shape,
+        [options.file] if options.file else [],
+        [options.text] if options.text is not None else [],
+    )
     [data] = given.values()
-    wanted, data = read_shape(shape, kind), data.rstrip(b"\r\n")
-    if probabilities:
-        tokens, found = _with_model(wanted, data, model, prompt or "")
+    wanted, data = read_shape(options.shape, options.kind), data.rstrip(b"\r\n")
+    if options.probabilities:
+        tokens, found = _with_model(wanted, data, options.model, options.prompt or "")
     else:
         # Only here, because it imports the library of tokenizers.
         from maskwright.cli.input.vocabulary import read_vocabulary  # noqa: PLC0415
 
-        grammar = compile_shape(wanted, read_vocabulary(model), property_order="any")
+        grammar = compile_shape(wanted, read_vocabulary(options.model), property_order="any")
         tokens, found = [*traced(grammar, data)], []
-    if as_json:
+    if options.as_json:
         rows = [token._asdict() for token in tokens]
         for row, probability in zip(rows, found, strict=False):
             row |= probability._asdict()

@@ -8,17 +8,17 @@ decode alone; the search then takes the best numbers of each, and says what limi
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
-from maskwright.cli.arguments import Argument, Option
+from maskwright.cli.arguments import Argument
 from maskwright.cli.options import JSON_HELP
-from maskwright.cli.process.loading import loading
+from maskwright.settings import Option
 
 
-def place(
-    file: Annotated[str, Argument(help="What to place: a .toml, .yaml or .json file.")],
-    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False,
-) -> None:
-    with loading():
-        from maskwright.cli.simulation import place_work  # noqa: PLC0415 - not for the help
-    place_work.place(file=file, as_json=as_json)
+@dataclass(frozen=True, slots=True)
+class PlaceOptions:
+    """What `maskwright place` is given."""
+
+    file: Annotated[str, Argument(help="What to place: a .toml, .yaml or .json file.")]
+    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False

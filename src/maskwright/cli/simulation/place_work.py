@@ -5,19 +5,20 @@ from __future__ import annotations
 import json
 
 from maskwright.cli.output.tables import lay_out, output_width
+from maskwright.cli.simulation.place import PlaceOptions
 from maskwright.errors import InputError
 from maskwright.sim.placement.request import PlacementAnswer, read_placement
 
 
-def place(file: str, as_json: bool) -> None:
-    answer = read_placement(file).answer()
+def run(options: PlaceOptions) -> None:
+    answer = read_placement(options.file).answer()
     if answer is None:
         raise InputError(
             "no placement serves this load within the objectives: the model does not fit, or an "
             "objective is shorter than a single request takes",
             param="file",
         )
-    print(json.dumps(answer.row(), indent=2) if as_json else told(answer, output_width()))
+    print(json.dumps(answer.row(), indent=2) if options.as_json else told(answer, output_width()))
 
 
 def told(answer: PlacementAnswer, width: int) -> str:

@@ -9,31 +9,31 @@ simulated: each figure with the mechanism and without it.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
-from maskwright.cli.arguments import Argument, Option
+from maskwright.cli.arguments import Argument
 from maskwright.cli.options import JSON_HELP
-from maskwright.cli.process.loading import loading
+from maskwright.settings import Option
 from maskwright.sim.systems.listed import SYSTEM_NAMES
 
 
-def simulate(
+@dataclass(frozen=True, slots=True)
+class SimulateOptions:
+    """What `maskwright simulate` is given."""
+
     what: Annotated[
         str,
         Argument(
             help="A scenario (a .toml, .yaml or .json file), or the name of a system: "
             f"{', '.join(SYSTEM_NAMES)}."
         ),
-    ],
-    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False,
+    ]
+    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False
     picture: Annotated[
         str | None,
         Option(help="SVG file to which the distributions of a scenario's times are drawn."),
-    ] = None,
+    ] = None
     size: Annotated[
         float, Option(least=0.2, help="Multiplies the number of requests of a system's loads.")
-    ] = 1.0,
-) -> None:
-    with loading():
-        from maskwright.cli.simulation import simulate_work  # noqa: PLC0415 - not for the help
-    simulate_work.simulate(what=what, as_json=as_json, picture=picture, size=size)
+    ] = 1.0

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from maskwright.cli.output.tables import Figure, lay_out, output_width, shown
+from maskwright.cli.simulation.simulate import SimulateOptions
 from maskwright.errors import InputError
 from maskwright.sim.outcome.picture import draw_runs
 from maskwright.sim.scenario import PolicyRun, read_scenario
@@ -35,21 +36,23 @@ TABLES: Final[tuple[dict[str, str], ...]] = (
 """The columns of the printed tables, each with its figure."""
 
 
-def simulate(what: str, as_json: bool, picture: str | None, size: float) -> None:
-    if what in SYSTEMS:
-        print(told(SYSTEMS[what](size), as_json=as_json, width=output_width()))
+def run(options: SimulateOptions) -> None:
+    if options.what in SYSTEMS:
+        print(
+            told(SYSTEMS[options.what](options.size), as_json=options.as_json, width=output_width())
+        )
         return
-    scenario = read_scenario(what)
+    scenario = read_scenario(options.what)
     runs = scenario.runs()
-    if picture is not None:
+    if options.picture is not None:
         title = f"{len(scenario.demands)} requests, replicas: {scenario.replicas}"
         try:
-            Path(picture).write_text(
+            Path(options.picture).write_text(
                 draw_runs({run.name: run.served for run in runs}, title), encoding="utf-8"
             )
         except OSError as error:
-            raise InputError(f"can't write {picture}: {error}", param="picture") from None
-    if as_json:
+            raise InputError(f"can't write {options.picture}: {error}", param="picture") from None
+    if options.as_json:
         rows = [{"run": run.name, **run.figures.row()} for run in runs]
         print(json.dumps({"costs": scenario.note, "runs": rows}, indent=2))
         return
