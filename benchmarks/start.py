@@ -53,7 +53,7 @@ SCHEMA: Final = (
 CASES: Final[dict[str, tuple[str, ...]]] = {
     "check": ("check", SCHEMA),
     "match": ("match", SCHEMA, "--text", '{"id": 1, "name": 2}'),
-    "next": ("next", SCHEMA, "--prefix", '{"id": 1'),
+    "next": ("next", SCHEMA, "--text", '{"id": 1'),
 }
 FIRST_MASK: Final = f"""\
 import pickle, sys

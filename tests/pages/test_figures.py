@@ -90,7 +90,7 @@ def test_of_the_text(page: Browser, run: Run, tmp_path: Path) -> None:  # noqa: 
         page.find("#input-text"),
     )
     page.until(lambda: "column 7" in page.text("#inspection h3"))
-    asked = ("next", GRAMMAR, "--prefix", "total1", "--model", "demo", "--json")
+    asked = ("next", GRAMMAR, "--text", "total1", "--model", "demo", "--json")
     told = json.loads(run(*asked).stdout)
     facts = page.text("#inspection dl")
     assert f"{told['count']} characters" in facts

@@ -8,7 +8,8 @@ class, and gets an object of it: so a command has the settings of an engine as t
 there. A field without a description is no option.
 
 A value comes from the option; else from the variable, else from the file of `--config`, if the
-command is `Configurable`; else it is the default. Typer reads such declarations too, but imports
+command is `Configurable`; else it is the default. Every command has the options of `Appearance`,
+too. Typer reads such declarations too, but imports
 pydantic to do so, which takes a fifth of a second.
 """
 
@@ -41,6 +42,7 @@ from typing import (
     get_origin,
 )
 
+from maskwright.cli.output.appearance import Appearance, choose
 from maskwright.errors import InputError
 from maskwright.settings import Option
 from maskwright.sizing.units import binary_size, size_of
@@ -57,6 +59,7 @@ TRUTHS: Final = {"true": True, "1": True, "yes": True, "false": False, "0": Fals
 """What a variable may say for a setting that is either on or off."""
 
 
+APPEARANCE: Final = frozenset(each.name for each in fields(Appearance))
 NOUNS: Final[dict[Any, str]] = {int: "whole number", float: "number"}
 DOCUMENT_TYPES: Final[dict[Any, tuple[type, ...]]] = {int: (int,), float: (int, float)}
 """How a file writes values that aren't texts."""
@@ -167,7 +170,8 @@ def read_options(options: type[Options], parser: CommandParser, given: list[str]
     """Parse the arguments that a class declares into an object of it. Ends the program after help,
     and with exit code 2 after a mistake in an option. Raises InputError for a mistake elsewhere, or
     for what the class itself refuses."""
-    parameters = list(parameters_of(options))
+    own = list(parameters_of(options))
+    parameters = [*own, *parameters_of(Appearance)]
     groups: dict[str, Any] = {}
     for parameter in parameters:
         title = parameter.declared.group if isinstance(parameter.declared, Option) else None
@@ -179,11 +183,12 @@ def read_options(options: type[Options], parser: CommandParser, given: list[str]
     parser.usage = " ".join((parser.prog, "[OPTIONS]", *_usage(parameters)))
     parser.check_flags(given)
     values = vars(parser.parse_intermixed_args(given))
-    in_file = _file_values(options, parser, parameters, values)
+    in_file = _file_values(options, parser, own, values)
     for parameter in parameters:
         if parameter.name not in values:
             values[parameter.name] = _value_elsewhere(options, parser, parameter, in_file)
-    missing = [each.flag for each in parameters if values[each.name] is MISSING]
+    choose(_made(Appearance, values))
+    missing = [each.flag for each in own if values[each.name] is MISSING]
     if missing:
         parser.error(f"the following arguments are required: {', '.join(missing)}")
     return _made(options, values)
@@ -319,7 +324,7 @@ def _value_elsewhere(
     declared = parameter.declared
     assert isinstance(declared, Option)
     name = declared.envvar
-    if issubclass(options, Configurable):
+    if issubclass(options, Configurable) and parameter.name not in APPEARANCE:
         name = parameter.variable
     text = os.environ.get(name) if name else None
     if text is not None and (

@@ -34,7 +34,7 @@ def test_a_tiny_run_says_what_it_found(tiny: LoadedModel, run: Run, tmp_path: Pa
         found = run(
             *("bench", "serve", "--url", url, "--rates", "10,20", "--seconds", "0.4"),
             *("--drain", str(PATIENCE), "--prompts", "2,4", "--caps", "40"),
-            *("--shapes", "none,regex", "--picture", picture, "--json", rows),
+            *("--shapes", "none,regex", "--plot", picture, "--rows", rows),
         )
     assert (found.returncode, "failed:" in found.stderr) == (0, False), found.stderr
     told = [json.loads(line) for line in rows.read_text().splitlines()]

@@ -13,7 +13,7 @@ SCHEMA = (
 
 
 def test_what_may_follow(run: Run) -> None:
-    found = run("next", SCHEMA, "--prefix", '{"name": "x", ')
+    found = run("next", SCHEMA, "--text", '{"name": "x", ')
     assert found.returncode == 0
     assert found.stdout == (
         '  accepted   14 bytes: \'{"name": "x", \'\n'
@@ -34,14 +34,14 @@ def test_how_a_text_may_begin_and_whether_it_may_end(run: Run) -> None:
 
 
 def test_a_prefix_that_is_none(run: Run) -> None:
-    found = run("next", SCHEMA, "--file", "-", stdin='{"nome')
+    found = run("next", SCHEMA, "-", stdin='{"nome')
     assert found.returncode == 1
     assert found.stdout.startswith("-:1:4: this doesn't match\n")
-    assert json.loads(run("next", SCHEMA, "--prefix", "x", "--json").stdout)["column"] == 1
+    assert json.loads(run("next", SCHEMA, "--text", "x", "--json").stdout)["column"] == 1
 
 
 def test_tokens_of_a_vocabulary(run: Run) -> None:
-    found = run("next", SCHEMA, "--prefix", '{"name": "x", "ok": t', "--model", "demo", "--json")
+    found = run("next", SCHEMA, "--text", '{"name": "x", "ok": t', "--model", "demo", "--json")
     told = json.loads(found.stdout)
     assert (told["verdict"], told["forced"]) == ("prefix", "rue")
     tokens = told["tokens"]
@@ -49,12 +49,12 @@ def test_tokens_of_a_vocabulary(run: Run) -> None:
     assert tokens["count"] == len(tokens["ids"]) == len(tokens["texts"])
     assert "r" in tokens["texts"]
     assert all("rue".startswith(token[:3]) for token in tokens["texts"])
-    shown = run("next", SCHEMA, "--prefix", '{"name": "x", "ok": t', "--model", "demo").stdout
+    shown = run("next", SCHEMA, "--text", '{"name": "x", "ok": t', "--model", "demo").stdout
     assert f"  tokens   {tokens['count']} of 4,000: 'r'" in shown
 
 
 def test_what_the_model_would_write(run: Run) -> None:
-    prefix = ("--prefix", '{"name": "x", "ok":')
+    prefix = ("--text", '{"name": "x", "ok":')
     asked = ("next", SCHEMA, *prefix, "--probabilities", "--prompt", "Is it?")
     told = json.loads(run(*asked, "--json").stdout)
     assert len(told["likely"]) == 20
@@ -73,7 +73,7 @@ def test_what_the_model_would_write(run: Run) -> None:
 
 
 def test_the_end_token_is_among_them(run: Run) -> None:
-    found = run("next", "/ab?/", "--prefix", "a", "--model", "demo", "--json")
+    found = run("next", "/ab?/", "--text", "a", "--model", "demo", "--json")
     assert "<end>" in json.loads(found.stdout)["tokens"]["texts"]
 
 

@@ -23,7 +23,7 @@ max_running = 4
 def test_simulate(run: Run, tmp_path: Path) -> None:
     file, picture = tmp_path / "s.toml", tmp_path / "s.svg"
     file.write_text(SCENARIO)
-    found = run("simulate", str(file), "--picture", str(picture))
+    found = run("simulate", str(file), "--plot", str(picture))
     assert found.returncode == 0
     lines = found.stdout.splitlines()
     assert lines[0] == "12 requests, replicas: 1; costs as given."

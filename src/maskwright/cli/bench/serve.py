@@ -64,9 +64,9 @@ class BenchServeOptions:
     ] = 0
     plot: Annotated[
         str | None,
-        Option("--plot", "--picture", help="SVG file to which the envelope is drawn."),
+        Option(help="SVG file to which the envelope is drawn."),
     ] = None
     rows: Annotated[
         str | None,
-        Option("--json", help="File to which a line of JSON is written for each point."),
+        Option(help="File to which a line of JSON is written for each point."),
     ] = None

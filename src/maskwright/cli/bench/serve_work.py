@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack
 from math import isnan
+from pathlib import Path
 from typing import TypeVar, cast, get_args
 
 from maskwright.cli.bench.serve import BenchServeOptions
@@ -18,6 +19,7 @@ from maskwright.cli.load.point import SHARES, Objective, Point, summarize
 from maskwright.cli.load.shapes import ShapeName
 from maskwright.cli.load.traffic import PatternName, arrivals, matrix
 from maskwright.cli.options import USER_CACHE, cache_folder
+from maskwright.cli.output.appearance import remark
 from maskwright.cli.output.files import open_file
 from maskwright.cli.output.progress import progress
 from maskwright.cli.output.tables import Figure, lay_out, output_width
@@ -45,10 +47,9 @@ def run(options: BenchServeOptions) -> None:
     offered = numbers("rates", options.rates, float)
     files = [open_file(path) for path in (options.plot, options.rows) if path is not None]
     whole = len(asked) * len(offered) * (options.seconds + options.drain) + options.drain
-    print(
+    remark(
         f"{len(asked)} patterns at {len(offered)} rates, with {len(cells)} kinds of requests: "
         f"at most {whole:.0f} seconds",
-        file=sys.stderr,
     )
     points: list[Point] = []
     tried: list[Outcome] = []
@@ -82,6 +83,14 @@ def run(options: BenchServeOptions) -> None:
                     )
                 tried += outcomes
                 points.append(summarize(pattern, rate, options.seconds, outcomes, aim))
+    _report(options, points, tried, files)
+
+
+def _report(
+    options: BenchServeOptions, points: list[Point], tried: list[Outcome], files: list[Path]
+) -> None:
+    """Print what was measured, and write it to the files that were asked for."""
+    aim = Objective(options.ttft, options.tpot)
     print(envelope(points, aim, output_width()))
     for reason in sorted({one.reason for one in tried if one.end == "failed"})[:5]:
         print(f"failed: {reason}", file=sys.stderr)

@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Final
 
 from maskwright.cli.bulk.run_report import RunCounts
+from maskwright.cli.output.appearance import shows_progress
 
 PERIOD_S: Final = 0.2
 NARROWEST: Final = 10
@@ -20,7 +21,7 @@ NARROWEST: Final = 10
 @asynccontextmanager
 async def progress_bar(counts: RunCounts) -> AsyncGenerator[None]:
     """Show the counts on standard error while the block runs, if that is a terminal."""
-    if not sys.stderr.isatty():
+    if not shows_progress():
         yield
         return
     painting = asyncio.create_task(_paint(counts, time.monotonic()))

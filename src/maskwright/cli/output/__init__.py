@@ -1,11 +1,12 @@
 """How the commands show things: tables within a width, colours on a terminal, charts.
 
+- `appearance`: The options about colours and remarks, which every command has.
 - `capacity_chart`: A serving plan as charts.
 - `chart`: Charts as SVG: lines over two axes, and bars of stacked parts.
 - `columns`: Names with their descriptions, in two columns.
 - `files`: Files to which a command writes what it found.
 - `progress`: What a command is doing, on a terminal only.
-- `style`: Colours, on a terminal only.
+- `style`: Colours, where output shows them.
 - `tables`: Figures as plain text within a width.
 - `verdicts`: How a text reads under a shape, in lines for people.
 """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 import threading
@@ -10,6 +9,8 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Final, TypeAlias
+
+from maskwright.cli.output.appearance import shows_progress
 
 MOMENT_S: Final = 0.7
 """Seconds for which nothing is shown: most work is done by then, and a line that is gone before it
@@ -24,7 +25,7 @@ def progress(doing: str) -> Generator[Tell]:
     """Show on standard error what is being done and for how many seconds, while the block runs, and
     clear the line after it. What the block gets replaces the text. Nothing is written where
     standard error is no terminal that can clear a line."""
-    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+    if not shows_progress():
         yield lambda _: None
         return
     line = _Line(doing)

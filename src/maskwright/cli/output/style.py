@@ -1,22 +1,13 @@
-"""Colours, on a terminal only."""
+"""Colours, where output shows them."""
 
 from __future__ import annotations
 
-import os
-import sys
 from typing import Final, Literal
+
+from maskwright.cli.output.appearance import has_colours
 
 Colour = Literal["red", "green", "yellow", "blue", "dim", "bold"]
 _CODES: Final = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "dim": 2, "bold": 1}
-
-
-def has_colours() -> bool:
-    """Whether standard output shows colours: it is a terminal, which `NO_COLOR` doesn't forbid."""
-    return (
-        sys.stdout.isatty()
-        and os.environ.get("NO_COLOR") is None
-        and os.environ.get("TERM") != "dumb"
-    )
 
 
 def coloured(text: str, colour: Colour) -> str:

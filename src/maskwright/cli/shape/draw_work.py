@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 from maskwright.cli.input.shapes import (
@@ -14,6 +13,7 @@ from maskwright.cli.input.shapes import (
     located,
     read_shape,
 )
+from maskwright.cli.output.appearance import remark
 from maskwright.cli.shape.draw import DrawOptions
 from maskwright.errors import InputError
 from maskwright.workbench.choices import PictureName
@@ -33,7 +33,7 @@ def run(options: DrawOptions) -> None:
     elif options.output is None:
         print(svg, end="")
     else:
-        print(f"wrote {options.output}", file=sys.stderr)
+        remark(f"wrote {options.output}")
 
 
 def _picture(shape: Shape, which: PictureName) -> str:

@@ -29,10 +29,10 @@ class NextOptions:
     """What `maskwright next` is given."""
 
     shape: Annotated[str, Argument(help=SHAPE_HELP)]
-    prefix: Annotated[str, Option(help="The beginning of a text.")] = ""
     file: Annotated[
-        str | None, Option(help="File with the beginning of a text; '-' is standard input.")
+        str | None, Argument(help="File with the beginning of a text; '-' is standard input.")
     ] = None
+    text: Annotated[str | None, Option(help="The beginning of a text.")] = None
     model: Annotated[str | None, Option(help=VOCABULARY_HELP)] = None
     probabilities: Annotated[
         bool, Option("--probabilities", help="Load the model, by default the demo model.")

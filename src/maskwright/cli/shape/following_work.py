@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 
-from maskwright.cli.input.opened import OpenedShape, open_shape
+from maskwright.cli.input.opened import OpenedShape, given_texts, open_shape
 from maskwright.cli.input.shapes import SchemaArgument, compile_shape
-from maskwright.cli.input.texts import bytes_of, text_argument
 from maskwright.cli.output.style import coloured
 from maskwright.cli.output.verdicts import fault_lines, following_lines
 from maskwright.cli.shape.following import NextOptions
@@ -23,15 +22,13 @@ MOST_LIKELY = 20
 
 
 def run(options: NextOptions) -> int:
-    if options.file == options.shape == "-":
-        raise InputError("'-' is given more than once; standard input is read once", param="file")
     if options.prompt is not None and not options.probabilities:
         raise InputError("--prompt needs --probabilities", param="prompt")
-    text = (
-        text_argument(options.prefix, "--prefix").encode()
-        if options.file is None
-        else bytes_of(options.file)
-    )
+    if options.file is not None and options.text is not None:
+        raise InputError("give either a file or --text", param="text")
+    files = [] if options.file is None else [options.file]
+    given = given_texts(options.shape, files, [] if files else [options.text or ""])
+    [(name, text)] = given.items()
     opened = open_shape(options.shape, options.kind, options.property_order)
     reading = read_text(opened.grammar, text)
     is_prefix = reading.verdict is not Verdict.MISMATCH
@@ -53,7 +50,7 @@ def run(options: NextOptions) -> int:
         lines.append(f"  tokens   {len(tokens.ids):,} of {tokens.size:,}: {shown}{more}")
     if likely:
         lines += _likely_lines(likely)
-    head = [] if is_prefix else fault_lines(options.file or "--prefix", reading)
+    head = [] if is_prefix else fault_lines(name, reading)
     print("\n".join([*head, *lines]))
     return 0 if is_prefix else Verdict.MISMATCH.value
 

@@ -15,6 +15,7 @@ from maskwright.cli.input.shapes import (
     compile_shape,
     read_shape,
 )
+from maskwright.cli.output.appearance import remark
 from maskwright.cli.shape.sample import SampleOptions
 from maskwright.errors import BudgetError, InputError
 from maskwright.grammar.dialects.read import read_grammar
@@ -60,7 +61,7 @@ def _write(texts: Iterator[str], seed: int | None, as_json: bool) -> None:
     for text in texts:
         print(text, flush=True)
     if seed is not None:
-        print(f"seed {seed}; --seed gives other texts", file=sys.stderr)
+        remark(f"seed {seed}; --seed gives other texts")
 
 
 def _texts(grammar: Grammar, which: str, count: int, limit: int, seed: int) -> Iterator[str]:
@@ -92,7 +93,7 @@ def _cover(shape: Shape, grammar: Grammar, limit: int, seed: int, as_json: bool)
     else:
         print("\n".join(text for text, _ in covered.texts))
         used = covered.alternatives - len(covered.missing)
-        print(f"{used} of {covered.alternatives} alternatives", file=sys.stderr)
+        remark(f"{used} of {covered.alternatives} alternatives")
         for name in covered.missing:
             print(f"not used: {name}", file=sys.stderr)
     return 1 if covered.missing else 0

@@ -30,7 +30,7 @@ class SimulateOptions:
         ),
     ]
     as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False
-    picture: Annotated[
+    plot: Annotated[
         str | None,
         Option(help="SVG file to which the distributions of a scenario's times are drawn."),
     ] = None

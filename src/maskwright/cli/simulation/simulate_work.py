@@ -44,14 +44,14 @@ def run(options: SimulateOptions) -> None:
         return
     scenario = read_scenario(options.what)
     runs = scenario.runs()
-    if options.picture is not None:
+    if options.plot is not None:
         title = f"{len(scenario.demands)} requests, replicas: {scenario.replicas}"
         try:
-            Path(options.picture).write_text(
+            Path(options.plot).write_text(
                 draw_runs({run.name: run.served for run in runs}, title), encoding="utf-8"
             )
         except OSError as error:
-            raise InputError(f"can't write {options.picture}: {error}", param="picture") from None
+            raise InputError(f"can't write {options.plot}: {error}", param="plot") from None
     if options.as_json:
         rows = [{"run": run.name, **run.figures.row()} for run in runs]
         print(json.dumps({"costs": scenario.note, "runs": rows}, indent=2))
