@@ -54,6 +54,7 @@ RUNS: Final[dict[str, tuple[str, ...]]] = {
     "route": (),
     "generate": (INTEGER, "--prompt", "x"),
     "doctor": (),
+    "completion": ("bash",),
     "replay": ("/no/such/file",),
     "serve": ("--port", "0"),
 }

@@ -12,6 +12,19 @@ from maskwright.cli.program import COMMANDS
 from tests.cli.conftest import Run
 
 
+@pytest.mark.parametrize("name", ["check", "serve", "bench serve", "bench"])
+def test_help_of_a_command_is_printed_by_its_name(run: Run, name: str) -> None:
+    found = run("help", *name.split())
+    assert found == run(*name.split(), "--help")
+    assert found.returncode == 0
+    assert found.stdout.startswith(f"usage: maskwright {name} [OPTIONS]")
+
+
+def test_help_without_a_command_is_that_of_the_program(run: Run) -> None:
+    assert run("help") == run("--help")
+    assert run("help", "chek").stderr.endswith("did you mean 'check'?\n")
+
+
 def test_help_names_every_command(run: Run) -> None:
     shown = run("--help")
     assert shown.returncode == 0
@@ -90,6 +103,7 @@ def test_a_reader_that_leaves_ends_the_program_quietly() -> None:
 
 def test_version(run: Run) -> None:
     found = run("--version")
+    assert found == run("version")
     assert found.returncode == 0
     assert found.stdout == f"maskwright {importlib.metadata.version('maskwright')}\n"
 

@@ -154,6 +154,11 @@ COMMANDS: Final = {
         "SimulateOptions",
         "Simulate a cluster under a load, and compare policies of scheduling.",
     ),
+    "completion": Subcommand(
+        "completion",
+        "CompletionOptions",
+        "Print a script with which a shell completes commands, options and their values.",
+    ),
     "doctor": Subcommand(
         "doctor",
         "DoctorOptions",
@@ -161,6 +166,12 @@ COMMANDS: Final = {
         "it.",
     ),
 }
+
+WORDS: Final = {
+    "help": "Print what a command takes, as COMMAND --help does.",
+    "version": "Print the version.",
+}
+"""The words that stand for options of the program."""
 
 UNWRITTEN: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 """Errors of standard output: it is a file, and its disk is full, say."""
@@ -228,11 +239,13 @@ def _tell(error: MaskwrightError) -> None:
 
 
 def _run(arguments: list[str]) -> int:
+    if arguments[:1] == ["help"]:
+        arguments = [*arguments[1:], "--help"]
     if not arguments or arguments[0] in ("--help", "-h"):
-        rows = {name: command.does for name, command in COMMANDS.items()}
+        rows = {name: command.does for name, command in COMMANDS.items()} | WORDS
         print(HELP.format(commands=described(rows)), end="")
         return 0 if arguments else USAGE_ERROR
-    if arguments[0] == "--version":
+    if arguments[0] in ("--version", "version"):
         # Only here, because it imports what reads the headers of electronic mail.
         from importlib.metadata import version  # noqa: PLC0415
 
@@ -281,7 +294,7 @@ def _by_option(error: InputError, parser: CommandParser) -> str:
 
 
 def _unknown(name: str) -> str:
-    near = get_close_matches(name, COMMANDS, n=1)
+    near = get_close_matches(name, [*COMMANDS, *WORDS, "--help", "--version"], n=1)
     hint = f"did you mean '{near[0]}'?" if near else "'maskwright --help' names the commands"
     what = "option" if name.startswith("-") else "command"
     return f"maskwright: there is no {what} {name!r}; {hint}"
