@@ -65,7 +65,7 @@ def test_a_server_that_is_not_there(run: Run) -> None:
         (("--self", "--rates", "1,0"), "--rates 1,0: numbers"),
         (("--self", "--shapes", "xml"), "xml: it is none of none, schema, regex"),
         (("--self", "--patterns", "calm"), "steady, burst, adversarial"),
-        (("--self", "--json", "/no/such/folder/x"), "can't write"),
+        (("--self", "--rows", "/no/such/folder/x"), "can't write"),
     ],
 )
 def test_options_that_cannot_be(run: Run, arguments: tuple[str, ...], told: str) -> None:
