@@ -1,7 +1,7 @@
 """Print a script with which a shell completes commands, options and their values.
 
 `source <(maskwright completion bash)` in `~/.bashrc`; `source <(maskwright completion zsh)` in
-`~/.zshrc`, after `compinit`; `maskwright completion fish | source` in `config.fish`.
+`~/.zshrc`, after `compinit`; `maskwright completion fish | source` in `~/.config/fish/config.fish`.
 """
 
 from __future__ import annotations
