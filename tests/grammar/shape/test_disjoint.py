@@ -9,7 +9,6 @@ from maskwright.grammar.schema.tree import Json, Schema, negated
 from maskwright.grammar.shape.disjoint import (
     are_disjoint,
     have_disjoint_members,
-    is_clearly_satisfiable,
 )
 
 
@@ -57,26 +56,6 @@ def test_apart(left: Json, right: Json, expected: bool) -> None:
 def test_a_schema_and_its_negation() -> None:
     one = schema({"properties": {"a": {"minimum": 3}}})
     assert are_disjoint([one], negated(one))
-
-
-EASY: list[tuple[Json, bool]] = [
-    ({}, True),
-    (False, False),
-    ({"type": ["string", "array"], "uniqueItems": True}, True),
-    ({"type": "object", "properties": {"a": False}}, True),
-    ({"type": "object", "required": ["a"]}, False),
-    ({"enum": [None]}, True),
-    ({"enum": [[]]}, False),  # nobody looks into it for half a surrogate pair
-    ({"enum": []}, False),
-    ({"type": "string", "enum": [1]}, False),
-    ({"$ref": "#/$defs/a", "$defs": {"a": {"type": "null"}}}, True),
-    ({"$ref": "#"}, False),
-]
-
-
-@pytest.mark.parametrize(("document", "expected"), EASY)
-def test_easy(document: Json, expected: bool) -> None:
-    assert is_clearly_satisfiable(schema(document)) is expected
 
 
 def test_objects_told_apart_by_a_required_member() -> None:

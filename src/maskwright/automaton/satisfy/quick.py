@@ -12,7 +12,7 @@ from maskwright.automaton.satisfy.counted_items import needed_items
 from maskwright.automaton.satisfy.schema_values import SchemaValues
 from maskwright.automaton.value.progress import ArrayProgress, ObjectProgress, Progress
 from maskwright.grammar.schema.tree import Schema
-from maskwright.grammar.shape.disjoint import is_clearly_satisfiable
+from maskwright.grammar.shape.evident import EvidentValues
 from maskwright.grammar.shape.shape import Conjunction
 from maskwright.limits import spend
 
@@ -69,6 +69,7 @@ class QuickCheck:
         """`known`: conjunctions that are decided for good, by this check or by a search."""
         self._values = values
         self._known = known
+        self._evident = EvidentValues()
 
     def has_value(self, conjunction: Conjunction) -> bool:
         """Whether the conjunction surely has a value."""
@@ -91,7 +92,7 @@ class QuickCheck:
         fuel[0] -= 1
         if fuel[0] < 0:
             return False
-        if len(conjunction) < 2 and all(map(is_clearly_satisfiable, conjunction)):
+        if self._evident.has_value(conjunction):
             self._known[conjunction] = True
             return True
         values = self._values

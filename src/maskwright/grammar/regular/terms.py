@@ -11,6 +11,7 @@ them into automata.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 from typing import Any, Final, NamedTuple
@@ -18,7 +19,7 @@ from weakref import ReferenceType, WeakValueDictionary
 
 from maskwright.grammar.regular import charset
 from maskwright.grammar.regular.charset import Ranges
-from maskwright.limits import spend
+from maskwright.limits import CHEAP, spend
 
 
 class Regular:
@@ -721,8 +722,20 @@ def length_bounded(core: Regular, least: int, most: int | None) -> Regular:
         return EPSILON if core.nullable and least == 0 else EMPTY
     if least == 0 and most is None:
         return core
+    if isinstance(core, Words) and core.depth == 0:
+        return _of_length(core, least, math.inf if most is None else most)
     key = (LengthBounded, core.number, least, most)
     return _terms.get(key) or _keep(key, LengthBounded(core, least, most))
+
+
+def _of_length(core: Words, least: int, most: float) -> Regular:
+    table = core.table
+    listed = table.strings[core.low : core.high]
+    spend(CHEAP * len(listed))
+    kept = [string for string in listed if least <= len(string) <= most]
+    if len(kept) == len(listed):
+        return core
+    return word_slice(word_list(kept, bare=table.bare)) if kept else EMPTY
 
 
 def weighed(core: Regular, room: int, scale: Scale) -> Regular:

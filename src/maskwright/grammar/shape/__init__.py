@@ -15,7 +15,8 @@ text gets there, so that recursive schemas have finite shapes.
 
 - `arrays`: The arrays that satisfy assertions without unions.
 - `closed`: Objects that are closed although their schema does not say so.
-- `disjoint`: Cheap tests on one or two schemas: are they disjoint, has one of them an instance?
+- `disjoint`: Cheap tests on one or two schemas: do they exclude each other, is a type free?
+- `evident`: Schemas that evidently have a value: most of them, seen without a normal form.
 - `negation`: Negation, pushed one level towards the leaves.
 - `objects`: The objects that satisfy assertions without unions.
 - `one_of`: `oneOf` as `anyOf`, whose options exclude each other.

@@ -1,4 +1,4 @@
-"""Cheap tests on one or two schemas: do they exclude each other, has one of them an instance?
+"""Cheap tests on one or two schemas: do they exclude each other, is a type in one of them free?
 
 Branches of real schemas differ in a type, a constant or an enumeration more often than not. That
 they are disjoint is settled here, from an *outline* of each: the types and scalars that an instance
@@ -14,7 +14,6 @@ from weakref import WeakKeyDictionary
 
 from maskwright.grammar.number.spellings import decimal
 from maskwright.grammar.regular.enumerate import few
-from maskwright.grammar.regular.terms import is_text
 from maskwright.grammar.schema.tree import (
     TYPES,
     AllOf,
@@ -206,21 +205,6 @@ def members(schema: Schema) -> Members:
     return found
 
 
-def is_clearly_satisfiable(schema: Schema) -> bool:
-    """Whether surely some value satisfies `schema`: one of an enumeration, an empty array or
-    object, or any string or number."""
-    for _ in range(_MOST_REFERENCES):
-        match schema.assertions:
-            case (AllOf(parts=(part,)),) if not schema.never:
-                schema = part
-            case (Values(values=values),):
-                return any(map(_can_be_written, values))
-            case assertions:
-                typed = sum(isinstance(each, TypeIs) for each in assertions)
-                return not schema.never and typed < 2 and all(map(_holds_in_each_type, assertions))
-    return False
-
-
 def accepts_all(schema: Schema, kind: str) -> bool:
     """Whether surely every value of a type satisfies `schema`; `kind` "number" stands for integers
     too."""
@@ -243,24 +227,6 @@ def accepts_all(schema: Schema, kind: str) -> bool:
                     if about is None or about == kind:
                         return False
     return not waiting
-
-
-def _can_be_written(value: Json) -> bool:
-    """Whether a value surely has a text: a string with half of a surrogate pair has none, and
-    arrays and objects may contain one."""
-    return is_text(value) if isinstance(value, str) else not isinstance(value, list | dict)
-
-
-def _holds_in_each_type(assertion: Assertion) -> bool:
-    """Whether the assertion holds for `null`, `true`, `0`, `""`, `[]` and `{}`; of a `type`, for
-    one of them."""
-    match assertion:
-        case TypeIs(types=types):
-            return bool(types)
-        case Properties() | Items() | UniqueItems() | DigitsOnly(negative=False):
-            return True
-        case _:
-            return False
 
 
 _OUTLINES: Final[WeakKeyDictionary[Schema, Outline]] = WeakKeyDictionary()

@@ -1,0 +1,217 @@
+"""Schemas that evidently have a value: seen from their assertions, without a normal form.
+
+Most schemas are such, so most questions for a value end here, at the price of a look at each
+keyword. A value is evident if some type is allowed, and all that is said of that type is met by the
+empty array, by an object of the required members, by any string, by a whole number near a bound, or
+by an entry of an enumeration. Whatever else is said, such as a negation, leaves it open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from typing import Final
+
+from maskwright.grammar.regular.terms import EMPTY, is_text
+from maskwright.grammar.schema.tree import (
+    TYPES,
+    AllOf,
+    AnyOf,
+    Assertion,
+    Contains,
+    DigitsOnly,
+    ItemCount,
+    Items,
+    Json,
+    MultipleOf,
+    NotUniqueItems,
+    NumberIn,
+    Properties,
+    PropertyCount,
+    PropertyNames,
+    Required,
+    Schema,
+    SomeMember,
+    StringIn,
+    TypeIs,
+    UniqueItems,
+    Values,
+)
+from maskwright.grammar.shape.shape import Conjunction, conjunction_of, joint_count
+from maskwright.limits import CHEAP, spend
+
+_ABOUT: Final[dict[type[Assertion], str]] = {
+    StringIn: "string",
+    NumberIn: "number",
+    MultipleOf: "number",
+    DigitsOnly: "number",
+    Items: "array",
+    ItemCount: "array",
+    UniqueItems: "array",
+    NotUniqueItems: "array",
+    Contains: "array",
+    Properties: "object",
+    PropertyCount: "object",
+    PropertyNames: "object",
+    Required: "object",
+    SomeMember: "object",
+}
+"""The type of value about which alone an assertion says something."""
+_MOST_LEVELS: Final = 64
+"""Levels of required values that are looked at, one within another."""
+_MOST_PARTS: Final = 64
+"""Schemas of one conjunction that are looked at, with those that they refer to."""
+_PLAIN: Final = 10**15
+"""Whole numbers up to here have a short spelling."""
+
+
+class EvidentValues:
+    """Confirms that conjunctions of one document have values. False leaves it open."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[Conjunction, frozenset[str]], bool] = {}
+        self._level = 0
+
+    def has_value(self, conjunction: Conjunction, types: frozenset[str] = TYPES) -> bool:
+        """Whether the conjunction evidently has a value of one of the types, of which "integer"
+        stands beside "number"."""
+        key = conjunction, types
+        known = self._known.get(key)
+        if known is None:
+            if self._level == _MOST_LEVELS:
+                return False
+            self._known[key] = False  # for a value that is required within itself
+            self._level += 1
+            try:
+                known = self._known[key] = self._find(conjunction, types)
+            finally:
+                self._level -= 1
+        return known
+
+    def _find(self, conjunction: Conjunction, types: frozenset[str]) -> bool:
+        spend(CHEAP)
+        about: dict[str, list[Assertion]] = {}
+        others: list[Assertion] = []
+        waiting = [*conjunction]
+        for looked_at, part in enumerate(waiting):  # which grows
+            if part.never or looked_at == _MOST_PARTS:
+                return False
+            for assertion in part.assertions:
+                match assertion:
+                    case TypeIs(types=named):
+                        types &= named | {"integer"} if "number" in named else named
+                    case AllOf(parts=parts):
+                        waiting += parts
+                    case _:
+                        kind = _ABOUT.get(type(assertion))
+                        (about.setdefault(kind, []) if kind else others).append(assertion)
+        match others:
+            case []:
+                return self._has_one_of(types, about)
+            case [Values(values=values)] if not about:
+                return any(_is_evident(value, types) for value in values)
+            case [AnyOf(options=options)] if not about:
+                return any(self.has_value(frozenset([option]), types) for option in options)
+            case _:
+                return False
+
+    def _has_one_of(self, types: frozenset[str], about: dict[str, list[Assertion]]) -> bool:
+        """Whether a type is among `types` of which the assertions about it are evidently met."""
+        kinds = {"number" if kind == "integer" else kind for kind in types}
+        if not kinds <= about.keys():
+            return True
+        return (
+            ("string" in kinds and _has_string(about["string"]))
+            or ("number" in kinds and _has_whole_number(about["number"]))
+            or ("array" in kinds and self._has_array(about["array"]))
+            or ("object" in kinds and self._has_object(about["object"]))
+        )
+
+    def _has_array(self, assertions: list[Assertion]) -> bool:
+        counts = [each for each in assertions if isinstance(each, ItemCount)]
+        least, most = joint_count(counts)
+        if most is not None and most < least:
+            return False
+        if least == 0:
+            return all(isinstance(each, ItemCount | Items | UniqueItems) for each in assertions)
+        items = [each for each in assertions if isinstance(each, Items)]
+        if len(items) + len(counts) < len(assertions) or least > _MOST_PARTS:
+            return False
+        return all(
+            self.has_value(conjunction_of(_item_of(each, at) for each in items))
+            for at in range(least)
+        )
+
+    def _has_object(self, assertions: list[Assertion]) -> bool:
+        """Whether the object of the required members alone is evidently one."""
+        names: dict[str, None] = {}
+        properties: list[Properties] = []
+        counts: list[PropertyCount] = []
+        for assertion in assertions:
+            match assertion:
+                case Required(names=required):
+                    names |= dict.fromkeys(required)
+                case Properties():
+                    properties.append(assertion)
+                case PropertyCount():
+                    counts.append(assertion)
+                case _:
+                    return False
+        least, most = joint_count(counts)
+        if not least <= len(names) <= (len(names) if most is None else most):
+            return False
+        return all(self._has_member(name, properties) for name in names)
+
+    def _has_member(self, name: str, properties: Sequence[Properties]) -> bool:
+        if not is_text(name) or any(each.patterns for each in properties):
+            return False
+        values = (each.named.get(name, each.additional) for each in properties)
+        return self.has_value(conjunction_of(values))
+
+
+def _item_of(items: Items, at: int) -> Schema:
+    return items.prefix[at] if at < len(items.prefix) else items.rest
+
+
+def _has_string(assertions: Sequence[Assertion]) -> bool:
+    match assertions:
+        case [StringIn(language=language)]:
+            return language.plain and language is not EMPTY
+        case _:
+            return False
+
+
+def _has_whole_number(assertions: Iterable[Assertion]) -> bool:
+    """Whether 0 or a whole number near a bound meets all of the assertions."""
+    intervals = [each.interval for each in assertions if isinstance(each, NumberIn)]
+    bounds = [bound for each in intervals for bound in (each.low, each.high) if bound is not None]
+    near = (int(bound) + step for bound in bounds if abs(bound) < _PLAIN for step in (0, 1, -1))
+    return any(all(_is_met(each, number) for each in assertions) for number in (0, *near))
+
+
+def _is_met(assertion: Assertion, number: int) -> bool:
+    match assertion:
+        case NumberIn(interval=interval):
+            return Decimal(number) in interval
+        case MultipleOf(divisor=divisor, negative=False):
+            return number == 0 or Decimal(number) % divisor == 0
+        case DigitsOnly(negative=negative):
+            return not negative
+        case _:
+            return False
+
+
+def _is_evident(value: Json, types: frozenset[str]) -> bool:
+    """Whether a value of an enumeration evidently has a text, and a type that is allowed. An array
+    or object may contain half of a surrogate pair, which has none."""
+    match value:
+        case None:
+            return "null" in types
+        case bool():
+            return "boolean" in types
+        case str():
+            return "string" in types and is_text(value)
+        case int():
+            return "integer" in types
+        case _:
+            return False
