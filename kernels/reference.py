@@ -41,7 +41,7 @@ def pad_rows(count: int) -> int:
 # Paged attention --------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen, which takes three times as long to make
 class Span:
     """The queries of one sequence in a batch: rows `first .. first+count`, at positions
     `start .. start+count`; `table` lists the sequence's blocks in order of position."""

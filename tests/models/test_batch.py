@@ -8,7 +8,8 @@ import pytest
 
 from maskwright.kernels.reference import ROW_MULTIPLE, Span
 from maskwright.models.adapter import Adapter
-from maskwright.models.batch import ForwardBatch, Run, lay_out
+from maskwright.models.batch import ForwardBatch, lay_out
+from maskwright.models.runs import Run
 
 SIZE = 4
 
@@ -82,3 +83,21 @@ def test_rows_of_each_adapter() -> None:
         assert group.rows[: group.count].tolist() == rows
         assert len(group.rows) % ROW_MULTIPLE == 0
         assert set(group.rows[group.count :].tolist()) <= {rows[0]}
+
+
+@pytest.mark.parametrize(
+    ("run", "fits"),
+    [
+        (Run([9] * 4, 4, [5, 6], 1), True),
+        (Run([9] * 5, 4, [5, 6], 1), False),
+        (Run([9], 8, [5, 6], 1), False),
+        (Run([9], -1, [5], 1), False),
+        (Run([9], 0, [], 1), False),
+    ],
+)
+def test_a_run_does_not_leave_its_blocks(run: Run, fits: bool) -> None:
+    if fits:
+        assert batch(run).blocks.tolist() == [6] * 4
+    else:
+        with pytest.raises(IndexError, match="blocks"):
+            batch(run)

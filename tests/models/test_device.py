@@ -21,10 +21,11 @@ from maskwright.kernels import (
 )
 from maskwright.models import DEMO_PATH, device, load
 from maskwright.models.adapter import Adapter, LowRank
-from maskwright.models.batch import Run, lay_out
+from maskwright.models.batch import lay_out
 from maskwright.models.config import parse_config, read_config
 from maskwright.models.dense import DenseDecoder
 from maskwright.models.device import check_fp8, device_memory, find_device, launching_on
+from maskwright.models.runs import Run
 from maskwright.models.weights import read_weights
 
 META = torch.device("meta")

@@ -7,7 +7,6 @@
 - `batch`: The rows of one step as tensors.
 - `batch_invariance`: A probe whether the bits of a row depend on the other rows of a batch.
 - `chat`: Renders chats as prompts; what a client writes never becomes a special token.
-- `compiled_plan`: What the compiled attention reads in one step: positions and blocks, row by row.
 - `chat_template`: Renders chat templates without the transformers library.
 - `config`: What a checkpoint's config.json says about its decoder.
 - `decoder`: The interface of a model, as the engine uses it.
@@ -22,18 +21,20 @@
 - `peft`: Reads adapters as peft saves them.
 - `plain_tokenizer`: Tokenizers that a tokenizer.json and few settings describe completely.
 - `rope`: Tables of the rotary position embedding, for each kind of rope.
+- `runs`: The rows of one step as numbers: what each computes, and where its key and value are.
 - `weights`: Reads the tensors of a checkpoint.
 """
 
 from maskwright.model_options import BACKENDS, DEMO_PATH, DTYPES, Backend, Dtype, WeightDtype
 from maskwright.models.adapter import Adapter
-from maskwright.models.batch import ForwardBatch, Run, lay_out
+from maskwright.models.batch import ForwardBatch, lay_out
 from maskwright.models.batch_invariance import BatchInvariance, probe_batch_invariance
 from maskwright.models.config import ARCHITECTURES
 from maskwright.models.decoder import Decoder
 from maskwright.models.library_operations import LibraryOperations, Product, one_of_each_shape
 from maskwright.models.load import LoadedModel, load
 from maskwright.models.peft import AdapterFile
+from maskwright.models.runs import Run
 
 __all__ = [
     "ARCHITECTURES",

@@ -12,21 +12,9 @@ from maskwright.kernels.device import upload
 from maskwright.kernels.paged_plan import DevicePlan
 from maskwright.kernels.reference import AttentionPlan, Span, pad_rows
 from maskwright.models.adapter import Adapter, AdapterRows
-from maskwright.models.compiled_plan import CompiledPlan
+from maskwright.models.runs import CompiledPlan, Run, step_rows
 
 Plan = AttentionPlan | CompiledPlan | DevicePlan
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """Consecutive tokens of one sequence, from position `start` on. `table` lists the sequence's
-    blocks in order of position. Logits are computed for the last `rows` tokens, with `adapter`."""
-
-    tokens: Sequence[int]
-    start: int
-    table: Sequence[int]
-    rows: int
-    adapter: Adapter | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,38 +53,6 @@ class ForwardBatch:
         return ForwardBatch(tokens, positions, blocks, offsets, plan, select, self.adapters)
 
 
-@dataclass(frozen=True, slots=True)
-class StepRows:
-    """The rows of one step before they are tensors; for the fields see `ForwardBatch`. `spans`: the
-    rows of each run. There is no padding yet."""
-
-    tokens: list[int]
-    positions: list[int]
-    blocks: list[int]
-    offsets: list[int]
-    select: list[int]
-    spans: list[Span]
-
-
-def step_rows(runs: Sequence[Run], block_size: int) -> StepRows:
-    """Return the rows of `runs`, in their order."""
-    tokens: list[int] = []
-    positions: list[int] = []
-    blocks: list[int] = []
-    select: list[int] = []
-    spans: list[Span] = []
-    for run in runs:
-        count = len(run.tokens)
-        spans.append(Span(len(tokens), run.start, count, run.table))
-        tokens += run.tokens
-        here = range(run.start, run.start + count)
-        positions += here
-        blocks += [run.table[position // block_size] for position in here]
-        select += range(len(tokens) - run.rows, len(tokens))
-    offsets = [position % block_size for position in positions]
-    return StepRows(tokens, positions, blocks, offsets, select, spans)
-
-
 def lay_out(
     runs: Sequence[Run], block_size: int, plan: Callable[[Sequence[Span], int], Plan]
 ) -> ForwardBatch:
@@ -104,22 +60,25 @@ def lay_out(
     `rows` rows of each run, in this order. Padding rows compute token 0 at position 0, write
     nothing and are never read; the padding of `select` repeats row 0."""
     step = step_rows(runs, block_size)
+    return ForwardBatch(
+        tokens=torch.from_numpy(step.tokens),
+        positions=torch.from_numpy(step.positions),
+        blocks=torch.from_numpy(step.blocks),
+        offsets=torch.from_numpy(step.offsets),
+        attention=plan(step.spans, block_size),
+        select=torch.from_numpy(step.select),
+        adapters=_adapter_rows(runs, step.spans),
+    )
+
+
+def _adapter_rows(runs: Sequence[Run], spans: Sequence[Span]) -> tuple[AdapterRows, ...]:
+    """The rows of each adapter."""
     adapted: dict[Adapter, list[int]] = {}
-    for run, span in zip(runs, step.spans, strict=True):
+    for run, span in zip(runs, spans, strict=True):
         if run.adapter is not None:
             rows = range(span.first, span.first + span.count)
             adapted.setdefault(run.adapter, []).extend(rows)
-    padding = [0] * (pad_rows(len(step.tokens)) - len(step.tokens))
-    select = step.select + [0] * (pad_rows(len(step.select)) - len(step.select))
-    return ForwardBatch(
-        tokens=torch.tensor(step.tokens + padding),
-        positions=torch.tensor(step.positions + padding),
-        blocks=torch.tensor(step.blocks),
-        offsets=torch.tensor(step.offsets),
-        attention=plan(step.spans, block_size),
-        select=torch.tensor(select, dtype=torch.int64),
-        adapters=tuple(_rows(adapter, rows) for adapter, rows in adapted.items()),
-    )
+    return tuple(_rows(adapter, rows) for adapter, rows in adapted.items())
 
 
 def _rows(adapter: Adapter, rows: list[int]) -> AdapterRows:

@@ -30,7 +30,6 @@ from maskwright.model_options import WeightDtype
 from maskwright.models.adapter import Shapes, group_adapters
 from maskwright.models.batch import ForwardBatch, Plan
 from maskwright.models.compiled.decoder import CompiledDense
-from maskwright.models.compiled_plan import CompiledPlan, plan_compiled
 from maskwright.models.config import ModelConfig
 from maskwright.models.decoder import SMALL
 from maskwright.models.device import check_fp8
@@ -42,6 +41,7 @@ from maskwright.models.library_operations import (
     one_of_each_shape,
 )
 from maskwright.models.rope import rope_table
+from maskwright.models.runs import CompiledPlan, plan_compiled
 from maskwright.sizing.memory import block_bytes
 
 

@@ -8,7 +8,7 @@ import torch
 from maskwright.kernels.kv_pool import KvPool, store_kv
 from maskwright.kernels.reference import Span, pad_rows, paged_attention, plan_attention
 from maskwright.models.compiled.layers import attend, store
-from maskwright.models.compiled_plan import plan_compiled
+from maskwright.models.runs import plan_compiled
 
 SCALE = 0.3
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 
 from maskwright.kernels.paged_plan import DevicePlan
-from maskwright.models.batch import Run, step_rows
 from maskwright.models.graphs.buffers import StepBuffers
 from maskwright.models.graphs.shapes import GraphShape
+from maskwright.models.runs import Run, step_rows
 
 SPARE, BLOCK = 9, 16
 SMALL, LARGE = GraphShape(4, 1, 1024), GraphShape(8, 8, 2048)

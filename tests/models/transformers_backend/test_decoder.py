@@ -11,8 +11,9 @@ import pytest
 import torch
 
 from maskwright.models.adapter import Adapter, LowRank
-from maskwright.models.batch import Run, lay_out
+from maskwright.models.batch import lay_out
 from maskwright.models.graphs import DecodeGraphs
+from maskwright.models.runs import Run
 from maskwright.models.transformers_backend import decoder as transformers_decoder
 from maskwright.models.transformers_backend.decoder import TransformersDecoder
 from maskwright.models.transformers_backend.self_check import computed_in_parts, random_model

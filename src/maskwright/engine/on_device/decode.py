@@ -25,8 +25,9 @@ from maskwright.kernels.sample import sample_rows
 from maskwright.kernels.sample_inputs import SampleInputs
 from maskwright.kernels.steps.next_rows import IDLE, DecodeRows, advance_rows
 from maskwright.models import Decoder, ForwardBatch
-from maskwright.models.batch import Plan, Run
+from maskwright.models.batch import Plan
 from maskwright.models.batch import lay_out as lay_out_batch
+from maskwright.models.runs import Run
 from maskwright.sampling.device_rows import lay_out
 
 

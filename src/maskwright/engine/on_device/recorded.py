@@ -23,8 +23,8 @@ from maskwright.kernels.sample import sample_rows
 from maskwright.kernels.sample_inputs import SampleInputs
 from maskwright.kernels.steps.next_rows import DecodeRows, advance_rows
 from maskwright.models import Decoder
-from maskwright.models.batch import Run, step_rows
 from maskwright.models.graphs import GraphShape, Recorder, StepBuffers, choose, graph_shapes
+from maskwright.models.runs import Run, step_rows
 from maskwright.sampling import SampleRow, SamplingParams
 from maskwright.sampling.device_rows import lay_out
 

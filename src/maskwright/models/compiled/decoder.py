@@ -28,9 +28,9 @@ from maskwright.models.compiled.layers import (
     pack,
     run_stages,
 )
-from maskwright.models.compiled_plan import CompiledPlan
 from maskwright.models.config import ModelConfig
 from maskwright.models.layer import Layer, Linear
+from maskwright.models.runs import CompiledPlan
 
 Floats = NDArray[np.float32]
 

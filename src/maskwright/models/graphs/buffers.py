@@ -16,8 +16,9 @@ from torch import Tensor
 from maskwright.kernels.device import staging
 from maskwright.kernels.paged_attention import Sequences
 from maskwright.kernels.paged_plan import DevicePlan
-from maskwright.models.batch import ForwardBatch, StepRows
+from maskwright.models.batch import ForwardBatch
 from maskwright.models.graphs.shapes import GraphShape
+from maskwright.models.runs import StepRows
 
 COLUMNS: Final = 8
 """Numbers of a row before its table: token, position, block, offset and selected row, then the
@@ -48,13 +49,13 @@ class StepBuffers:
         host = staging(self._size(shape), dtype=torch.int32, device=self._memory.device).zero_()
         views = self._views(host, shape)
         columns, tables = (view.numpy() for view in views)
-        real = len(step.tokens)
-        columns[0, :real] = step.tokens
-        columns[1, :real] = step.positions
+        real = len(step.blocks)
+        columns[0, :real] = step.tokens[:real]
+        columns[1, :real] = step.positions[:real]
         columns[2] = self._spare
         columns[2, :real] = step.blocks
         columns[3, :real] = step.offsets
-        columns[4, : len(step.select)] = step.select
+        columns[4, : step.selected] = step.select[: step.selected]
         for place, span in enumerate(step.spans):
             columns[5:8, place] = span.first, span.start, span.count
             tables[place, : len(span.table)] = span.table

@@ -11,12 +11,11 @@ from torch import Tensor
 
 from maskwright.kernels.device import new_logits
 from maskwright.kernels.kv_pool import KvPool
-from maskwright.kernels.reference import pad_rows
-from maskwright.models.batch import Run, step_rows
 from maskwright.models.decoder import Decoder
 from maskwright.models.graphs.buffers import StepBuffers
 from maskwright.models.graphs.recorder import Recorder
 from maskwright.models.graphs.shapes import GraphShape, choose, graph_shapes
+from maskwright.models.runs import Run, step_rows
 
 log = logging.getLogger(__name__)
 
@@ -92,4 +91,4 @@ class DecodeGraphs:
         self._buffers.fill(shape, step)
         self._replays[shape]()
         self.replayed += 1
-        return self.logits[: pad_rows(len(step.select))]
+        return self.logits[: len(step.select)]

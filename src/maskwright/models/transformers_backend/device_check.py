@@ -18,7 +18,8 @@ from torch import Tensor
 from maskwright.kernels.kv_pool import KvPool
 from maskwright.kernels.paged_plan import plan_on_device
 from maskwright.kernels.reference import Span, pad_rows, plan_attention
-from maskwright.models.batch import Plan, Run, lay_out
+from maskwright.models.batch import Plan, lay_out
+from maskwright.models.runs import Run
 from maskwright.models.transformers_backend.attention import Attention
 from maskwright.models.transformers_backend.guard import unsupported
 from maskwright.models.transformers_backend.paged_layers import PagedLayers
