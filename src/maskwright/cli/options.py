@@ -38,8 +38,7 @@ BACKEND_HELP: Final = (
     "doesn't know."
 )
 DEVICE_HELP: Final = (
-    "Where the model computes: cpu, cuda, cuda:N, or auto, which is the first GPU if there is one. "
-    "The kernels for GPUs have not run on one yet."
+    "Where the model computes: cpu, cuda, cuda:N, or auto, which is the first GPU if there is one."
 )
 DTYPE_HELP: Final = (
     "Type of weights, keys and values. 'auto' is float32 on the CPU, bfloat16 on a GPU."
