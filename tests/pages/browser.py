@@ -51,8 +51,19 @@ class Browser:
         """Open a page anew, also if the address differs in its fragment only."""
         self.driver.get("about:blank")
         self.driver.get_log("browser")  # what earlier pages have left
+        self.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
         self.driver.set_window_size(width, height)
         self.driver.get(url)
+
+    def forget(self, url: str) -> None:
+        """Remove what pages of a server have kept in this browser. `url`: without a path."""
+        self.driver.get(f"{url}/pages/playground/icon.svg")
+        self.run("sessionStorage.clear(); localStorage.clear()")
+
+    def viewport(self, width: int, height: int) -> None:
+        """Have the page laid out for a screen of so many pixels; a narrow one is a phone's."""
+        screen = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
 
     def find(self, selector: str) -> WebElement:
         """The first element that a CSS selector finds."""

@@ -17,6 +17,7 @@ import pytest
 from tests.cli.conftest import Run, run  # noqa: F401 - a fixture
 from tests.pages.browser import Browser
 from tests.pages.demo_server import Served
+from tests.pages.playground import opened
 
 SCHEMA = """{
   "type": "object",
@@ -34,9 +35,7 @@ PROMPT = "Anna Berg is 34 years old."
 
 @pytest.fixture
 def page(browser: Browser, served: Served) -> Browser:
-    browser.open(f"{served.url}/")
-    browser.until(lambda: "doesn't match" in browser.text("#verdict"))
-    return browser
+    return opened(browser, served.url)
 
 
 def write(page: Browser, kind: str, shape: str, text: str) -> None:

@@ -18,6 +18,7 @@ from maskwright.server.access.keys import ApiKey, KeyRing, digest_of
 from tests.live_server import live_server
 from tests.pages.browser import Browser
 from tests.pages.demo_server import Served
+from tests.pages.playground import opened, write
 
 WITHOUT_PROXIES = {name: value for name, value in os.environ.items() if "proxy" not in name.lower()}
 
@@ -25,15 +26,7 @@ WITHOUT_PROXIES = {name: value for name, value in os.environ.items() if "proxy" 
 @pytest.fixture
 def page(browser: Browser, served: Served) -> Browser:
     """The page with the example with which it begins, once that has been read."""
-    browser.open(f"{served.url}/")
-    browser.until(lambda: "doesn't match" in browser.text("#verdict"))
-    return browser
-
-
-def write(page: Browser, field: str, text: str) -> None:
-    """Put a text into a field as a reader would, at once."""
-    script = "const a = arguments[0]; a.value = arguments[1]; a.dispatchEvent(new Event('input'))"
-    page.run(script, page.find(f"#{field}-text"), text)
+    return opened(browser, served.url)
 
 
 def test_what_is_wrong_is_underlined_where_it_is(page: Browser) -> None:
@@ -159,7 +152,7 @@ def test_examples_are_chosen_from_a_menu(page: Browser) -> None:
         ("semver", "lark", "✓ matches"),
         ("invoice", "schema", "✓ matches"),
         ("An address line (EBNF)", "ebnf", "✓ matches"),
-        ("A version (Regex)", "regex", "✗ doesn't match"),
+        ("A version (Regex)", "regex", "✓ matches"),
     ):
         option = next(
             each for each in page.all("#examples option") if each.get_property("text") == title
@@ -270,6 +263,7 @@ def test_axe_finds_nothing(page: Browser, scheme: str) -> None:
 
 def test_a_narrow_window_scrolls_in_one_direction_only(page: Browser) -> None:
     page.driver.set_window_size(500, 900)
+    page.run("document.getElementById('views').scrollIntoView()")
     for view in ("inspect", "generate", "diagram"):
         page.find(f"#tab-views-{view}").click()
         assert page.run("return document.documentElement.scrollWidth <= innerWidth")

@@ -2,14 +2,18 @@
 
 import { call, debounced, Latest } from "./api.js";
 import { Cases } from "./cases.js";
-import { $, count, fill, h, notice } from "./dom.js";
+import { $, count, fill, h, notice, SHORTCUT } from "./dom.js";
 import { Editor } from "./editor.js";
-import { OWN, setUpExamples } from "./examples.js";
+import { setUpExamples, startOf } from "./examples.js";
+import { keepPage, setUpFiles } from "./files.js";
+import { formatted } from "./format.js";
 import { Generate } from "./generate.js";
+import { setUpHelp, term } from "./help.js";
 import { Diagram } from "./diagram.js";
 import { drawInspection, drawReasons } from "./inspect.js";
 import { decode, encode } from "./permalink.js";
-import { indexAt, indexOfByte, marked, nodeAt, positionOf, readJson, ruleAt } from "./places.js";
+import { indexAt, indexOfByte, Lines, marked, nodeAt, positionOf, readJson, ruleAt } from "./places.js";
+import { keep, kept } from "./session.js";
 import { KINDS, languageOf, placesInShape, shapeFields } from "./shapes.js";
 import { copyText, showPrograms } from "./snippets.js";
 import { Steps } from "./step.js";
@@ -18,35 +22,44 @@ import { setUpTheme } from "./theme.js";
 import { drawTree } from "./tree.js";
 
 const DEBOUNCE = 60; // milliseconds after the last key until the server is asked
-const PATIENCE = 500; // and until reasons are searched, which takes longer
+const PATIENCE = 500; // and until reasons are searched, which takes longer, and the state is kept
+const LISTED = 200; // findings that are listed and underlined
+const TOY = "maskwright-demo"; // the name of the model that ships
 
-const state = { kind: "schema", shapes: {}, model: "", view: "inspect", usable: false, checked: null, reading: null, at: null };
+// `works` has what was written for each kind: shape, text, cases and prompt.
+const state = { kind: "schema", works: {}, model: "", view: "inspect", usable: false, checked: null, warnings: [], reading: null, at: null, before: null };
 const quick = new Latest(); // questions that are asked while somebody writes
 const slow = new Latest();
 
 const shape = new Editor($("shape"), {
   id: "shape-text", label: "The shape", language: "json", numbered: true,
-  onchange: () => { state.shapes[state.kind] = shape.text; shapeChanged(); },
+  onchange: () => { shapeChanged(); keepSoon(); },
 });
 const input = new Editor($("input"), {
   id: "input-text", label: "The text", wrap: true,
-  onchange: () => { state.at = null; textSoon(); },
+  onchange: () => { state.at = null; textSoon(); keepSoon(); },
   oncaret: (index) => { state.at = index; inspectSoon(); },
 });
-const cases = new Cases((text) => setText(text), () => casesSoon());
-const generate = new Generate($("view-generate"), source, (text) => setText(text), () => {});
+const cases = new Cases((text) => setText(text), () => { casesSoon(); keepSoon(); });
+const generate = new Generate($("view-generate"), source, (text) => setText(text), () => keepSoon(), drawAsk);
 const steps = new Steps($("view-step"), source, () => generate.request(), (text) => setText(text));
 
 const diagram = new Diagram($("view-diagram"), source);
-const kinds = new Tabs($("kinds"), KINDS.map(([name, title]) => [name, title]), () => "shape", setKind);
-const views = new Tabs($("views"), [["inspect", "Match"], ["tree", "Tree"], ["diagram", "Diagram"], ["generate", "Generate"], ["step", "Step"]],
-  (name) => `view-${name}`, showView);
+const kinds = new Tabs($("kinds"), KINDS.map(([name, title, , help]) => [name, title, help]), () => "shape", changeKind);
+const views = new Tabs($("views"), [
+  ["inspect", "Match", "What is allowed where the text ends, fails, or where you click"],
+  ["tree", "Tree", "The values of a JSON text"],
+  ["diagram", "Diagram", "The shape as a picture"],
+  ["generate", "Generate", "Have the model write a text of the shape"],
+  ["step", "Step", "Write an answer one token at a time: you choose, the shape allows, the model tells what it would choose"],
+], (name) => `view-${name}`, showView);
 
 const textSoon = debounced(DEBOUNCE, readText);
 const shapeSoon = debounced(DEBOUNCE, checkShape);
 const inspectSoon = debounced(DEBOUNCE, inspect);
 const casesSoon = debounced(DEBOUNCE, runCases);
 const whySoon = debounced(PATIENCE, searchReasons);
+const keepSoon = debounced(PATIENCE, keepNow);
 
 function source() {
   return { kind: state.kind, shape: shape.text, model: state.model };
@@ -54,40 +67,73 @@ function source() {
 
 // The fields
 
+/** What is in the fields of the kind that is shown. */
+function work() {
+  return { shape: shape.text, text: input.text, cases: cases.data, prompt: generate.prompt.value };
+}
+
+/** Everything that was written on the page. */
+function everything() {
+  return { kind: state.kind, works: { ...state.works, [state.kind]: work() }, view: state.view, wrap: shape.wrap, options: generate.options };
+}
+
+function keepNow() {
+  keep(everything());
+}
+
+/** Shows the fields of a kind: as they were left, or as they begin. */
 function setKind(kind) {
-  state.kind = kind;
+  const { shape: text, text: written, cases: tried, prompt } = (state.works[kind] ??= startOf(kind));
+  Object.assign(state, { kind, usable: false, reading: null, at: null, warnings: [] });
+  for (const name of ["check", "findings", "verdict"]) fill($(name));
   shape.setLanguage(languageOf(kind));
-  shape.text = state.shapes[kind] ?? OWN.find((each) => each.kind === kind)?.shape ?? (kind === "lark" ? LARK : "");
-  state.shapes[kind] = shape.text;
+  shape.text = text;
+  input.text = written ?? "";
+  cases.data = tried ?? [];
+  generate.prompt.value = prompt ?? "";
+  $("format").disabled = languageOf(kind) !== "json";
   $("shape").setAttribute("aria-labelledby", `tab-kinds-${kind}`);
   shapeChanged();
 }
 
-const LARK = 'start: greeting ", " NAME "!"\ngreeting: "Hello" | "Good morning"\nNAME: /[A-Z][a-z]+/\n';
+function changeKind(kind) {
+  if (kind === state.kind) return;
+  state.works[state.kind] = work();
+  setKind(kind);
+  keepSoon();
+}
 
 function shapeChanged() {
   steps.reset();
   shapeSoon();
 }
 
-/** Puts in everything at once: an example, or what a link holds. */
-function load({ kind, shape: text, text: written, prompt, cases: kept }) {
-  state.shapes = { [kind]: text };
+/** Puts everything in, as `everything` returned it. */
+function restore({ kind, works, view, wrap, options }) {
+  state.works = works;
   kinds.select(kind);
-  generate.prompt.value = prompt ?? "";
-  cases.data = kept ?? [];
-  input.text = written ?? "";
-  state.at = null;
   setKind(kind);
+  generate.options = options ?? {};
+  setWrap(wrap ?? false);
+  views.select(views.buttons.has(view) ? view : "inspect", true);
+}
+
+/** Puts in an example, or what a link holds, in place of what was written for that kind. */
+function load({ kind, shape: text, text: written, prompt, cases: tried, view, options }) {
+  state.before = everything();
+  $("undo").hidden = false;
+  restore({ ...state.before, works: { ...state.before.works, [kind]: { shape: text, text: written, prompt, cases: tried } },
+    kind, view: view ?? "inspect", options: options ?? state.before.options });
+  keepSoon();
   if (written === null) writeOne("shortest"); // a schema that ships has no text of its own
 }
 
 function setText(text) {
-  input.text = text;
-  state.at = null;
-  textSoon();
-  showView("inspect");
-  views.select("inspect");
+  const active = document.activeElement;
+  input.replace(0, input.text.length, text);
+  if (active === document.body) input.area.blur();
+  else active.focus({ preventScroll: true });
+  views.select("inspect", true);
 }
 
 function showView(name) {
@@ -95,6 +141,7 @@ function showView(name) {
   for (const [each] of views.buttons) $(`view-${each}`).hidden = each !== name;
   $(`view-${name}`).setAttribute("aria-labelledby", `tab-views-${name}`);
   drawView();
+  keepSoon();
 }
 
 function drawView() {
@@ -108,15 +155,18 @@ function checkShape() {
   quick.run("check", async (signal) => {
     const { kind, shape: text } = source();
     const found = await call("v1/check", { kind, shape: text }, signal).catch(refused);
-    if (found === null || text !== shape.text) return;
+    if (found === null || kind !== state.kind || text !== shape.text) return;
     state.usable = found.usable;
     state.checked = { kind, shape: text };
     drawCheck(found);
+    $("written").classList.toggle("off", !found.usable);
     if (found.usable) {
       readText();
       runCases();
     } else {
+      state.reading = null;
       input.setMarks([]);
+      cases.forget();
       fill($("verdict"), h("span", { class: "quiet" }, "The shape can't be used yet."));
       fill($("view-inspect"), h("p", { class: "quiet" }, "As soon as the shape can be used, this shows what it allows."));
     }
@@ -130,43 +180,77 @@ function refused(error) {
 }
 
 function drawCheck({ usable, fault, findings, ...facts }) {
-  const rows = findings.filter((each) => each.line !== null);
-  const marks = rows.filter((each) => each.severity !== "note").map((each) => ({ ...wordAt(shape.text, indexAt(shape.text, each.line, each.column)), kind: "warning" }));
-  state.warnings = marks;
+  const text = shape.text, lines = new Lines(text);
+  const rows = findings.filter((each) => each.line !== null).slice(0, LISTED).map((each) => ({ ...each, start: lines.indexAt(each.line, each.column) }));
+  state.warnings = rows.filter((each) => each.severity !== "note").map((each) => ({ ...wordAt(text, each.start), kind: "warning" }));
   if (usable) {
-    shape.setMarks(marks);
-    fill($("check"), h("span", { class: "good" }, "✓ can be used"),
-      h("span", { class: "quiet" }, ` ${facts.enforced ? `${count(facts.enforced)} enforced · ` : ""}${facts.shortest_bytes === null ? "" : `${count(facts.shortest_bytes)} ${facts.shortest_bytes === 1 ? "byte" : "bytes"} at least · `}${facts.milliseconds.toFixed(1)} ms`));
+    shape.setMarks(state.warnings);
+    fill($("check"), h("span", { class: "good" }, "✓ can be used"), " ", h("span", { class: "quiet" }, between(checked(facts), " · ")));
   } else {
     const known = fault.line !== null;
-    const start = known ? indexAt(shape.text, fault.line, fault.column) : 0;
-    shape.setMarks(known ? [{ ...wordAt(shape.text, start), kind: "fault" }] : []);
+    const start = known ? lines.indexAt(fault.line, fault.column) : 0;
+    shape.setMarks(known ? [{ ...wordAt(text, start), kind: "fault" }] : []);
     fill($("check"), h("span", { class: "bad" }, "✗ ", fault.message), " ",
       known && h("button", { type: "button", class: "chip", onclick: () => shape.reveal(start) }, `line ${fault.line}, column ${fault.column}`));
   }
-  drawFindings(rows);
+  drawFindings(rows, findings);
 }
+
+/** What is known of a shape that can be used. */
+function checked({ enforced, shortest_bytes: bytes, milliseconds }) {
+  return [
+    enforced ? [`${count(enforced)} `, term("enforced", "Keywords of the schema that hold of every answer. What is only described, as a title is, isn't counted.")] : null,
+    bytes === null ? null : [`${count(bytes)} ${bytes === 1 ? "byte" : "bytes"} `, term("at least", "No text of this shape is shorter.")],
+    [`${milliseconds.toFixed(1)} ms`],
+  ].filter(Boolean);
+}
+
+const between = (lists, sign) => lists.flatMap((pieces, at) => (at > 0 ? [sign, ...pieces] : pieces));
 
 /** The word, string or sign at an index, to be underlined. */
 function wordAt(text, index) {
   const start = Math.min(index, text.length);
-  const found = /^(?:"(?:[^"\\\n]|\\.)*"|[\w$%@.-]+|[^\s])/.exec(text.slice(start));
+  const found = /^(?:"(?:[^"\\\n]|\\.)*"|[\w$%@.-]+|[^\s])/.exec(text.slice(start, start + 200));
   return { start, stop: start + (found?.[0].length ?? 1) };
 }
 
-function drawFindings(rows) {
+function drawFindings(rows, all) {
   fill($("findings"), rows.length > 0 && h("details", { class: "findings" },
-    h("summary", {}, summary(rows)),
+    h("summary", {}, summary(all)),
     h("ul", {}, rows.map((each) => h("li", {},
-      h("button", { type: "button", class: "chip", onclick: () => shape.reveal(indexAt(shape.text, each.line, each.column)) }, `${each.line}:${each.column}`),
-      h("span", { class: each.severity }, ` ${each.severity}: `), each.message)))));
+      h("button", { type: "button", class: "chip", onclick: () => shape.reveal(each.start) }, `${each.line}:${each.column}`),
+      h("span", { class: each.severity }, ` ${each.severity}: `), each.message))),
+    all.length > rows.length && h("p", { class: "quiet" }, `The first ${count(rows.length)} are listed.`)));
 }
 
 function summary(rows) {
   const notes = rows.filter((each) => each.severity === "note").length;
   const warnings = rows.length - notes;
-  const words = (number, word) => (number === 0 ? "" : `${number} ${word}${number === 1 ? "" : "s"}`);
+  const words = (number, word) => (number === 0 ? "" : `${count(number)} ${word}${number === 1 ? "" : "s"}`);
   return [words(warnings, "warning"), words(notes, "note")].filter(Boolean).join(", ");
+}
+
+function setWrap(wrap) {
+  shape.wrap = wrap;
+  $("wrap").setAttribute("aria-pressed", String(wrap));
+}
+
+function formatShape() {
+  try {
+    shape.replace(0, shape.text.length, formatted(shape.text));
+  } catch {
+    notice("The shape is not valid JSON yet.");
+  }
+}
+
+/** A file that was chosen or dropped for the shape; its name may say of which kind it is. */
+function readShape(text, suffix) {
+  const kind = suffix === "json" && languageOf(state.kind) !== "json" ? "schema" : KINDS.some(([name]) => name === suffix) ? suffix : state.kind;
+  if (kind !== state.kind) {
+    kinds.select(kind);
+    changeKind(kind);
+  }
+  shape.replace(0, shape.text.length, text);
 }
 
 // The text
@@ -188,7 +272,7 @@ function readText() {
     if (!isReady()) return;
     const began = performance.now();
     const found = await call("v1/explain", question(text), signal);
-    if (quick.isStale("read") || text !== input.text) return;
+    if (quick.isStale("read") || text !== input.text || !isReady()) return;
     state.reading = { ...found, text, fault: found.verdict === "mismatch" ? indexAt(text, found.line, found.column) : null };
     state.elapsed = performance.now() - began;
     drawVerdict();
@@ -229,7 +313,7 @@ function inspect() {
   quick.run("inspect", async (signal) => {
     const text = input.text.slice(0, at);
     const found = await call("v1/explain", question(text), signal);
-    if (!quick.isStale("inspect") && input.text.startsWith(text)) drawPlace(found, at);
+    if (!quick.isStale("inspect") && state.reading !== null && input.text.startsWith(text)) drawPlace(found, at);
   });
 }
 
@@ -250,7 +334,7 @@ function drawPlace(found, index) {
   reasons.hidden = !isFault && state.reading.fault !== null && state.at !== null && state.at < state.reading.fault;
   if (state.reading.verdict !== "mismatch") fill(reasons);
   const marks = placesInShape(state.kind, shape.text, found.place).map((each) => ({ ...each, kind: "place" }));
-  shape.setMarks([...(state.warnings ?? []), ...marks]);
+  shape.setMarks([...state.warnings, ...marks]);
   if (marks.length > 0 && document.activeElement !== shape.area) shape.scrollTo(marks[0].start);
 }
 
@@ -284,7 +368,7 @@ function runCases() {
   if (!isReady() || cases.items.length === 0) return;
   quick.run("cases", (signal) => cases.run(
     async (text) => (await call("v1/explain", question(text, { shown: 0 }), signal)).verdict,
-    () => quick.isStale("cases"),
+    () => quick.isStale("cases") || !isReady(),
   ));
 }
 
@@ -294,15 +378,17 @@ async function writeOne(which) {
   const { kind, shape: text } = source();
   try {
     const { texts } = await call("v1/sample", { kind, shape: text, which, seed: Math.floor(Math.random() * 1e9) });
-    setText(texts[0]);
+    if (kind === state.kind && text === shape.text) setText(texts[0]);
   } catch (error) {
     notice(error.message);
   }
 }
 
 async function share() {
-  const hash = await encode({ kind: state.kind, shape: shape.text, text: input.text, cases: cases.data, prompt: generate.prompt.value, view: state.view });
+  const { kind, view, options } = everything();
+  const hash = await encode({ kind, ...work(), view, options });
   history.replaceState(null, "", `#${hash}`);
+  keepNow();
   await copyText(location.href);
   notice("The link is copied. It holds everything: nothing is stored on the server.");
 }
@@ -310,14 +396,34 @@ async function share() {
 function showCode() {
   try {
     showPrograms(generate.request());
-  } catch {
-    notice("The shape is not valid JSON yet.");
+  } catch (error) {
+    notice(error instanceof SyntaxError ? "The shape is not valid JSON yet." : error.message);
   }
+}
+
+/** Has the model write a text, or stops it. */
+function ask() {
+  views.select("generate", true);
+  generate.toggle();
+}
+
+function drawAsk(isRunning) {
+  $("ask").firstElementChild.textContent = isRunning ? "Stop the model" : "Ask the model";
+  if (matchMedia("(max-width: 680px)").matches) $("tokens").scrollIntoView();
 }
 
 $("sample").addEventListener("click", () => writeOne("random"));
 $("share").addEventListener("click", share);
 $("copy").addEventListener("click", showCode);
+$("ask").addEventListener("click", ask);
+$("wrap").addEventListener("click", () => { setWrap(!shape.wrap); keepSoon(); });
+$("format").addEventListener("click", formatShape);
+$("undo").addEventListener("click", () => {
+  restore(state.before);
+  $("undo").hidden = true;
+  $("examples").focus();
+  keepSoon();
+});
 $("keep").addEventListener("click", () => {
   const verdict = state.reading?.verdict ?? "match";
   cases.add(verdict === "mismatch" ? "reject" : verdict === "incomplete" ? "prefix" : "accept", input.text);
@@ -325,30 +431,36 @@ $("keep").addEventListener("click", () => {
 document.addEventListener("keydown", (event) => {
   if ((event.ctrlKey || event.metaKey) && event.key === "Enter") {
     event.preventDefault();
-    views.select("generate", true);
-    generate.toggle();
+    ask();
   }
 });
-window.addEventListener("hashchange", () => open(false));
+window.addEventListener("hashchange", open);
+window.addEventListener("pagehide", keepNow);
 
-async function open(isFirst) {
-  const kept = await decode(location.hash);
-  if (kept !== null && KINDS.some(([name]) => name === kept.kind)) {
-    load(kept);
-    views.select(views.buttons.has(kept.view) ? kept.view : "inspect", true);
-  } else if (isFirst) {
-    load(OWN[0]);
-    views.select("inspect", true);
-  }
+/** Puts in what the address holds. */
+async function open() {
+  const linked = await decode(location.hash);
+  if (linked !== null && KINDS.some(([name]) => name === linked.kind)) load(linked);
 }
 
+$("ask").querySelector("kbd").textContent = SHORTCUT;
 setUpTheme($("theme"));
+setUpHelp();
+setUpFiles($("shape"), $("shape-file"), readShape);
+setUpFiles($("input"), $("input-file"), (text) => input.replace(0, input.text.length, text));
+keepPage();
 const addShipped = setUpExamples($("examples"), load);
-await open(true);
+const earlier = kept();
+restore(earlier ?? { kind: "schema", works: {}, view: "inspect" });
+if (location.hash !== "" && location.hash !== earlier?.fragment) {
+  await open();
+  if (earlier === null) $("undo").hidden = true; // nothing was written before
+}
 try {
   const { data } = await call("v1/models");
   state.model = data[0].id;
   $("model").textContent = state.model;
+  $("toy").hidden = state.model !== TOY;
   await addShipped();
 } catch (error) {
   notice(error.message);

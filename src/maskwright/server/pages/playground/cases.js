@@ -3,6 +3,7 @@
 import { $, fill, h, visible } from "./dom.js";
 
 const EXPECTED = ["accept", "reject", "prefix"];
+const HELP = "accept: the text has the shape. reject: it doesn't. prefix: it has the shape, or is the beginning of a text that has it.";
 
 export class Cases {
   /** `load(text)` puts a case into the text field; `onchange()` after the list has changed. */
@@ -31,11 +32,18 @@ export class Cases {
     this.onchange();
   }
 
+  /** Leaves open what holds: the shape can't be used. */
+  forget() {
+    for (const item of this.items) item.verdict = null;
+    this.draw();
+  }
+
   /** Tries each case with `verdictOf(text)`, which returns "match", "incomplete" or "mismatch". */
   async run(verdictOf, isStale) {
     for (const item of this.items) {
-      item.verdict = await verdictOf(item.text);
+      const verdict = await verdictOf(item.text);
       if (isStale()) return;
+      item.verdict = verdict;
     }
     this.draw();
   }
@@ -44,7 +52,7 @@ export class Cases {
     const tried = this.items.filter((item) => item.verdict !== null);
     const good = tried.filter(holds).length;
     $("cases-count").textContent = this.items.length === 0 ? "" : tried.length === 0 ? `${this.items.length}` : `${good} of ${this.items.length} as expected`;
-    $("cases-count").className = good < tried.length ? "bad" : "good";
+    $("cases-count").className = tried.length === 0 ? "quiet" : good < tried.length ? "bad" : "good";
     $("cases-none").hidden = this.items.length > 0;
     fill($("cases-list"), ...this.items.map((item) => this.#row(item)));
   }
@@ -54,7 +62,7 @@ export class Cases {
     const words = item.verdict === null ? "not tried yet" : holds(item) ? "as expected" : `not as expected: ${item.verdict}`;
     return h("li", {},
       h("span", { class: state === "✓" ? "good" : state === "✗" ? "bad" : "quiet", role: "img", "aria-label": words, title: words }, state),
-      h("select", { "aria-label": "Expected", onchange: (event) => { item.expected = event.target.value; this.draw(); this.onchange(); } },
+      h("select", { "aria-label": "Expected", "data-help": HELP, onchange: (event) => { item.expected = event.target.value; this.draw(); this.onchange(); } },
         EXPECTED.map((each) => h("option", { selected: each === item.expected }, each))),
       h("button", { type: "button", class: "case", title: "Put this text into the field above", onclick: () => this.load(item.text) },
         h("code", {}, visible(item.text.slice(0, 120)) || "the empty text")),

@@ -39,4 +39,7 @@ export function visible(text) {
   return text.replace(/[\n\t\r]/g, (character) => NAMED[character]).replace(/^ | $/g, "␣");
 }
 
+/** The keys that have the model write, as this keyboard names them. */
+export const SHORTCUT = /Mac|iPhone|iPad/.test(navigator.platform) ? "⌘ Enter" : "Ctrl+Enter";
+
 export const count = (number) => number.toLocaleString("en");

@@ -38,7 +38,11 @@ export const OWN = [
   },
   {
     title: "A version (Regex)", kind: "regex", shape: "v(0|[1-9]\\d*)\\.(0|[1-9]\\d*)\\.(0|[1-9]\\d*)(-(alpha|beta|rc)\\.\\d+)?",
-    text: "v1.20.3-rc.x", prompt: "Which version comes after v1.20.2?", cases: [["accept", "v1.0.0"], ["reject", "v01.0.0"]],
+    text: "v1.20.3-rc.1", prompt: "Which version comes after v1.20.2?", cases: [["accept", "v1.0.0"], ["reject", "v01.0.0"]],
+  },
+  {
+    title: "A greeting (Lark)", kind: "lark", shape: 'start: greeting ", " NAME "!"\ngreeting: "Hello" | "Good morning"\nNAME: /[A-Z][a-z]+/\n',
+    text: "Good morning, Ada!", prompt: "Greet Ada.", cases: [["accept", "Hello, Bob!"], ["reject", "Hello!"]],
   },
   {
     title: "A sum (GBNF)", kind: "gbnf",
@@ -69,6 +73,9 @@ export const OWN = [
     text: "The answer is <number>42</number>", prompt: "Six times seven?", cases: [],
   },
 ];
+
+/** What the fields of a kind hold in the beginning. */
+export const startOf = (kind) => OWN.find((each) => each.kind === kind);
 
 /** Fills the menu. `choose(example)` is called with what was chosen. */
 export function setUpExamples(menu, choose) {

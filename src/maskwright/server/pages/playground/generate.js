@@ -2,7 +2,7 @@
 // the shape, what the model would have liked instead, and how much of its probability was kept.
 
 import { call } from "./api.js";
-import { count, fill, h, visible } from "./dom.js";
+import { count, fill, h, SHORTCUT, visible } from "./dom.js";
 import { answerFields } from "./shapes.js";
 import { events } from "./stream.js";
 
@@ -10,24 +10,38 @@ const percent = (share) => share > 0 && share < 0.0005 ? "<0.1%" : `${(100 * sha
 const chance = (logarithm) => percent(Math.exp(logarithm));
 
 export class Generate {
-  /** `source()`: kind, shape and model; `use(text)`: puts an answer into the text field. */
-  constructor(root, source, use, onprompt) {
+  /**
+   * `source()`: kind, shape and model; `use(text)`: puts an answer into the text field;
+   * `onchange()`: a field has changed; `onrunning(isRunning)`: the model begins, or has ended.
+   */
+  constructor(root, source, use, onchange, onrunning) {
     this.source = source;
     this.use = use;
+    this.onrunning = onrunning;
     this.control = null;
-    this.prompt = h("textarea", { id: "prompt", rows: "3", oninput: onprompt });
-    this.heat = h("input", { id: "temperature", type: "number", min: "0", max: "2", step: "0.1", value: "0" });
-    this.limit = h("input", { id: "limit", type: "number", min: "1", max: "100000", step: "1", value: "400" });
+    const oninput = onchange;
+    this.prompt = h("textarea", { id: "prompt", rows: "3", oninput });
+    this.fields = {
+      system: h("textarea", { id: "system", rows: "1", placeholder: "none", oninput }),
+      temperature: h("input", { id: "temperature", type: "number", min: "0", max: "100", step: "0.1", value: "0", oninput }),
+      top_p: h("input", { id: "top-p", type: "number", min: "0", max: "1", step: "0.05", placeholder: "1", oninput }),
+      seed: h("input", { id: "seed", type: "number", min: "0", step: "1", placeholder: "any", oninput }),
+      max_tokens: h("input", { id: "limit", type: "number", min: "1", step: "1", value: "400", oninput }),
+    };
     this.button = h("button", { type: "submit", class: "main", id: "generate" }, "Generate");
     this.out = h("div", { class: "tokens", id: "tokens", role: "group", "aria-label": "Tokens of the answer; arrow keys move between them" });
     this.detail = h("div", { id: "token-detail", class: "detail", "aria-live": "polite" });
     this.sums = h("div", { id: "sums" });
     fill(root,
-      h("form", { class: "ask", onsubmit: (event) => { event.preventDefault(); this.toggle(); } },
+      h("form", { class: "ask", novalidate: true, onsubmit: (event) => { event.preventDefault(); this.toggle(); } },
+        h("label", { for: "system" }, "System prompt"), this.fields.system,
         h("label", { for: "prompt" }, "Prompt"), this.prompt,
-        h("div", { class: "row" },
-          h("label", { for: "temperature" }, "Temperature"), this.heat,
-          h("label", { for: "limit" }, "Most tokens"), this.limit, this.button)),
+        h("div", { class: "settings" },
+          setting("Temperature", this.fields.temperature, "0: the likeliest token each time. 1: by the model's probabilities. Higher: more even."),
+          setting("Top-p", this.fields.top_p, "Only the likeliest tokens that have this share of the probability together"),
+          setting("Seed", this.fields.seed, "With the same number, the same answer"),
+          setting("Max tokens", this.fields.max_tokens, "The answer has its shape within them, or the request is refused")),
+        h("div", { class: "tools" }, this.button, h("span", { class: "quiet with-kbd" }, "or ", h("kbd", {}, SHORTCUT), " anywhere"))),
       this.out, this.detail, this.sums);
     this.out.addEventListener("keydown", (event) => this.#move(event));
   }
@@ -37,21 +51,35 @@ export class Generate {
     else this.control.abort();
   }
 
-  /** The request for an answer; throws for a shape that is no JSON where it has to be. */
+  /** What is in the fields beside the prompt, as it is kept. */
+  get options() {
+    return Object.fromEntries(Object.entries(this.fields).map(([name, field]) => [name, field.value]));
+  }
+
+  set options(options) {
+    for (const [name, field] of Object.entries(this.fields)) field.value = options[name] ?? field.defaultValue;
+  }
+
+  /** The request for an answer. Throws a SyntaxError for a shape that is no JSON where it has to be,
+   * and a RangeError for a seed whose digits a page would lose. */
   request() {
     const { kind, shape, model } = this.source();
+    const { system, ...numbers } = this.options;
+    if (numbers.seed !== "" && !Number.isSafeInteger(Number(numbers.seed))) {
+      throw new RangeError(`The seed has to be a whole number up to ${count(Number.MAX_SAFE_INTEGER)}.`);
+    }
     return {
       model,
-      messages: [{ role: "user", content: this.prompt.value }],
+      messages: [...(system.trim() === "" ? [] : [{ role: "system", content: system }]), { role: "user", content: this.prompt.value }],
       ...answerFields(kind, shape),
-      temperature: Number(this.heat.value),
-      max_tokens: Number(this.limit.value),
+      ...Object.fromEntries(Object.entries(numbers).filter(([, value]) => value !== "").map(([name, value]) => [name, Number(value)])),
     };
   }
 
   async run() {
     this.control = new AbortController();
     this.button.textContent = "Stop";
+    this.onrunning(true);
     fill(this.out);
     fill(this.sums);
     fill(this.detail);
@@ -66,6 +94,7 @@ export class Generate {
     } finally {
       this.control = null;
       this.button.textContent = "Generate";
+      this.onrunning(false);
     }
   }
 
@@ -169,6 +198,10 @@ export class Generate {
       this.buttons[at].focus();
     }
   }
+}
+
+function setting(name, field, help) {
+  return h("label", { "data-help": help }, name, " ", field);
 }
 
 /** A bar for the share of the probability that a mask kept. */

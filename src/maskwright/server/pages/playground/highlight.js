@@ -6,11 +6,11 @@ const GRAMMAR_PARTS =
 const PATTERN_PARTS = /(\\.)|(\[\^?(?:[^\]\\]|\\.)*\])|([()|])|([?*+]|\{\d*,?\d*\})/g;
 
 /** Above so many characters a text is shown in one colour: colouring would be slower than typing. */
-const MOST = 30000;
+export const MOST_COLOURED = 30000;
 
 /** The coloured runs of a text, `[start, stop, kind]`, in their order. */
 export function runs(text, language) {
-  if (text.length > MOST) return [];
+  if (text.length > MOST_COLOURED) return [];
   if (language === "json") return found(text, JSON_PARTS, jsonKind);
   if (language === "regex") return found(text, PATTERN_PARTS, patternKind);
   return language === "grammar" ? found(text, GRAMMAR_PARTS, grammarKind) : [];

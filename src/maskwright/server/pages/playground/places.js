@@ -1,19 +1,38 @@
 // Places: in a text by line and column, in JSON by pointer, in a grammar by rule.
 
-/** The index of a line and column, both from 1; the server counts columns in characters, a
- * JavaScript string in units of UTF-16. */
-export function indexAt(text, line, column) {
-  let start = 0;
-  for (let at = 1; at < line; at++) {
-    const end = text.indexOf("\n", start);
-    if (end < 0) return text.length;
-    start = end + 1;
+/** The lines of a text, found once for many places. */
+export class Lines {
+  constructor(text) {
+    this.text = text;
+    this.starts = [0];
+    for (let end; (end = text.indexOf("\n", this.starts.at(-1))) >= 0; ) this.starts.push(end + 1);
   }
-  for (let at = 1; at < column && start < text.length && text[start] !== "\n"; at++) {
-    start += text.codePointAt(start) > 0xffff ? 2 : 1;
+
+  /** The index of a line and column, both from 1; the server counts columns in characters, a
+   * JavaScript string in units of UTF-16. */
+  indexAt(line, column) {
+    const { text, starts } = this;
+    let start = starts[line - 1] ?? text.length;
+    for (let at = 1; at < column && start < text.length && text[start] !== "\n"; at++) {
+      start += text.codePointAt(start) > 0xffff ? 2 : 1;
+    }
+    return start;
   }
-  return start;
+
+  /** The line of an index, from 0. */
+  lineOf(index) {
+    let low = 0, high = this.starts.length;
+    while (low + 1 < high) {
+      const middle = (low + high) >> 1;
+      if (this.starts[middle] <= index) low = middle;
+      else high = middle;
+    }
+    return low;
+  }
 }
+
+/** The index of one line and column. */
+export const indexAt = (text, line, column) => new Lines(text).indexAt(line, column);
 
 /** Line and column of an index. */
 export function positionOf(text, index) {

@@ -2,15 +2,15 @@
 
 import { marked, nodeAt, readJson, ruleAt } from "./places.js";
 
-/** [name, title, language of the editor] */
+/** [name, title, language of the editor, what it is] */
 export const KINDS = [
-  ["schema", "JSON Schema", "json"],
-  ["regex", "Regex", "regex"],
-  ["lark", "Lark", "grammar"],
-  ["gbnf", "GBNF", "grammar"],
-  ["ebnf", "EBNF", "grammar"],
-  ["tools", "Tools", "json"],
-  ["structural_tag", "Tag", "json"],
+  ["schema", "JSON Schema", "json", "JSON values: their types, members and bounds"],
+  ["regex", "Regex", "regex", "One regular expression that the whole text matches"],
+  ["lark", "Lark", "grammar", "A grammar with rules and terminals, as the Python package Lark writes it"],
+  ["gbnf", "GBNF", "grammar", "A grammar as llama.cpp writes it; its first rule is root"],
+  ["ebnf", "EBNF", "grammar", "A grammar as the W3C writes it; its first rule is root"],
+  ["tools", "Tools", "json", "Functions that the model may call: the text is a call with its arguments"],
+  ["structural_tag", "Tag", "json", "Structural tag: free text in which certain marks begin a part with a shape of its own, as <number>42</number>"],
 ];
 
 export const languageOf = (kind) => KINDS.find(([name]) => name === kind)[2];
@@ -40,10 +40,13 @@ export function answerFields(kind, shape) {
   return shapeFields(kind, shape);
 }
 
+let parsed = { shape: null, tree: null };
+
 /** Where the place of a text is in the shape: the parts of it to mark. */
 export function placesInShape(kind, shape, place) {
   if (kind === "schema") {
-    const tree = readJson(shape);
+    if (shape !== parsed.shape) parsed = { shape, tree: readJson(shape) }; // the text changes more often
+    const { tree } = parsed;
     return place.schemas.map((pointer) => nodeAt(tree, pointer)).filter((node) => node !== null).map(marked);
   }
   const rules = new Set(place.rules.map((stack) => stack.at(-1)));

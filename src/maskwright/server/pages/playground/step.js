@@ -71,6 +71,7 @@ export class Steps {
     const options = told.map(({ id, raw }) => ({
       id, raw, text: texts.get(id) ?? names.get(id), ok: allowed.tokens.candidates.includes(id),
     }));
+    const [can, cannot] = [options.filter(({ ok }) => ok), options.filter(({ ok }) => !ok)];
     const kept = options.reduce((sum, { ok, raw }) => sum + (ok ? Math.exp(raw) : 0), 0);
     const rest = [...texts].filter(([id]) => !options.some((each) => each.id === id));
     fill(this.root,
@@ -84,12 +85,17 @@ export class Steps {
       h("p", {}, allowed.tokens.count === 1 ? "The shape forces the next token." :
         `${count(allowed.tokens.count)} of ${count(allowed.tokens.of)} tokens are allowed.`),
       meter(Math.min(1, kept)),
-      h("ul", { class: "options", "aria-label": "The model's likeliest tokens" },
-        options.map((each) => h("li", {}, this.#option(each, allowed.tokens.count)))),
+      this.#options("The model's likeliest tokens that are allowed", can, allowed.tokens.count),
       rest.length > 0 && h("h3", {}, "Allowed as well"),
       rest.length > 0 && h("div", { class: "chips" }, rest.map(([id, text]) =>
-        h("button", { type: "button", class: "chip", title: `token ${id}`, onclick: () => this.#choose(id, text, allowed.tokens.count) }, h("code", {}, visible(text) || "∅")))));
+        h("button", { type: "button", class: "chip", title: `token ${id}`, onclick: () => this.#choose(id, text, allowed.tokens.count) }, h("code", {}, visible(text) || "∅")))),
+      cannot.length > 0 && h("h3", {}, "The model would also like, but the shape forbids"),
+      this.#options("Likely tokens that are forbidden", cannot, allowed.tokens.count));
     (this.root.querySelector(".options button:not([disabled])") ?? this.root.querySelector(".chips button"))?.focus();
+  }
+
+  #options(label, options, size) {
+    return options.length > 0 && h("ul", { class: "options", "aria-label": label }, options.map((each) => h("li", {}, this.#option(each, size))));
   }
 
   #option({ id, raw, text, ok }, size) {

@@ -3,18 +3,19 @@
 import { h, fill } from "./dom.js";
 
 export class Tabs {
-  /** `items`: [name, title]; `panelOf(name)`: the id of the panel; `onselect(name)`. */
+  /** `items`: [name, title, what it is]; `panelOf(name)`: the id of the panel; `onselect(name)`. */
   constructor(list, items, panelOf, onselect) {
     this.list = list;
     this.onselect = onselect;
     this.buttons = new Map(
-      items.map(([name, title]) => [
+      items.map(([name, title, help]) => [
         name,
         h("button", {
           type: "button",
           role: "tab",
           id: `tab-${list.id}-${name}`,
           "aria-controls": panelOf(name),
+          "data-help": help,
           onclick: () => this.select(name, true),
         }, title),
       ]),
