@@ -13,6 +13,7 @@ ids into `SamplingParams.tokens`.
 - `draw`: The draw, and the random number generator (Philox4x32-10), addressed by position.
 - `mask_table`: Masks that stay on a device, in a table of which a step names rows by their number.
 - `params`: How the next token is chosen, as the client asked.
+- `penalties`: Penalties and bias of one request, kept up by one token a step.
 - `prompt_scores`: How likely the tokens of a prompt are.
 - `sampler`: Chooses one token for each row.
 - `scores`: How likely a chosen token was.

@@ -184,11 +184,15 @@ def temperature(logits: Tensor, batch: ChainBatch) -> None:
     rows = _drawn(batch, lambda params: True)
     if rows:
         chosen = logits if len(rows) == len(logits) else logits[rows]
-        divisors = torch.tensor([batch.rows[number].params.temperature for number in rows])
-        divisors.clamp_(min=LEAST_TEMPERATURE)
+        divisors = torch.tensor([divisor(batch.rows[number].params) for number in rows])
         chosen.sub_(chosen.amax(dim=-1, keepdim=True)).div_(divisors[:, None])
         if chosen is not logits:
             logits[rows] = chosen
+
+
+def divisor(params: SamplingParams) -> float:
+    """The temperature by which logits are divided; 0 for greedy sampling."""
+    return 0.0 if params.greedy else max(params.temperature, LEAST_TEMPERATURE)
 
 
 def top_k(logits: Tensor, batch: ChainBatch) -> None:

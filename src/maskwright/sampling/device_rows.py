@@ -23,9 +23,9 @@ from maskwright.kernels.sample_inputs import (
     min_p_bound,
 )
 from maskwright.sampling.chain import (
-    LEAST_TEMPERATURE,
     SampleRow,
     bad_word_ends,
+    divisor,
     ngram_ends,
     withheld_ends,
 )
@@ -43,7 +43,7 @@ def lay_out(rows: Sequence[SampleRow], table: Tensor, mask_rows: Tensor) -> Samp
         return torch.tensor(values, dtype=dtype)
 
     columns = {
-        "temperature": column([_temperature(row) for row in rows]),
+        "temperature": column([divisor(params) for params in every]),
         "top_k": column([min(params.top_k, _MOST) for params in every], torch.int32),
         "top_p": column([params.top_p for params in every], torch.float64),
         "least": min_p_bound(column([params.min_p for params in every], torch.float64)),
@@ -64,10 +64,6 @@ def lay_out(rows: Sequence[SampleRow], table: Tensor, mask_rows: Tensor) -> Samp
         **{"mask_rows": mask_rows, **dict(zip(columns, of_rows, strict=True))},
         listed=ListedTokens(*of_tokens, most=most) if listed else None,
     )
-
-
-def _temperature(row: SampleRow) -> float:
-    return 0.0 if row.params.greedy else max(row.params.temperature, LEAST_TEMPERATURE)
 
 
 def _list_tokens(rows: Sequence[SampleRow]) -> tuple[list[Tensor], int]:

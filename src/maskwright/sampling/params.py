@@ -60,6 +60,8 @@ class SamplingParams:
     plain: bool = field(init=False, repr=False, compare=False)
     """Whether the request needs nothing but a temperature, top-k, top-p and min-p: no changes of
     logits and no scores."""
+    only_penalised: bool = field(init=False, repr=False, compare=False)
+    """Whether it would be `plain` without its bias and penalties, and has some."""
 
     def __post_init__(self) -> None:
         _number("temperature", self.temperature, 0.0, 100.0)
@@ -96,17 +98,15 @@ class SamplingParams:
                 )
             for token in word:
                 _integer("bad_words", token, 0, 2**31)
-        more = (
+        penalised = bool(
             self.repetition_penalty != 1.0
             or self.presence_penalty
             or self.frequency_penalty
             or self.logit_bias
-            or self.forbids
-            or self.min_tokens
-            or self.ignore_eos
-            or self.logprobs is not None
         )
-        object.__setattr__(self, "plain", not more)
+        more = bool(self.forbids or self.min_tokens or self.ignore_eos or self.logprobs is not None)
+        object.__setattr__(self, "plain", not (penalised or more))
+        object.__setattr__(self, "only_penalised", penalised and not more)
 
     @property
     def greedy(self) -> bool:

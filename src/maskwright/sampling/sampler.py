@@ -12,8 +12,8 @@ from maskwright.errors import GenerationError
 from maskwright.kernels.device import runs_kernels
 from maskwright.kernels.sample import sample_rows
 from maskwright.sampling.chain import (
-    LEAST_TEMPERATURE,
     ChainBatch,
+    divisor,
     run_chain,
     token_or_error,
 )
@@ -74,6 +74,4 @@ def _run_chain(logits: Tensor, batch: ChainBatch, chained: list[int]) -> dict[in
 def left_to_divide(params: SamplingParams) -> float:
     """The temperature that the draw applies to a row: 1 where the chain has already applied it, 0
     for greedy sampling."""
-    if params.greedy:
-        return 0.0
-    return max(params.temperature, LEAST_TEMPERATURE) if params.plain else 1.0
+    return divisor(params) if params.plain or params.greedy else 1.0

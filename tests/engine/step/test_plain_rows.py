@@ -45,7 +45,10 @@ def count_rows(runner: Any) -> Counter[str]:
         (Request([65, 66], PARAMS, 12, eos=(), stop_tokens=(70,)), True),
         (Request([65, 66], PARAMS, 12, eos=(), stop=("never",)), True),
         (Request([65, 66], replace(PARAMS, logprobs=0), 12, eos=()), False),
-        (Request([65, 66], replace(PARAMS, frequency_penalty=0.1), 12, eos=()), False),
+        (Request([65, 66], replace(PARAMS, frequency_penalty=0.1), 12, eos=()), True),
+        (Request([65, 66], replace(PARAMS, logit_bias={65: 4.0}, min_p=0.1), 12, eos=()), True),
+        (Request([65, 66], replace(PARAMS, no_repeat_ngram=3), 12, eos=()), False),
+        (Request([65, 66], replace(PARAMS, bad_words=((1, 2),)), 12, eos=()), False),
         (Request([65, 66], replace(PARAMS, min_tokens=2), 12, eos=()), False),
     ],
 )

@@ -4,6 +4,7 @@ from maskwright.engine.request.drafts cimport LookBack
 from maskwright.engine.request.emission cimport Emitter
 from maskwright.engine.request.mailbox cimport Mailbox
 from maskwright.engine.schedule.sequence cimport Sequence
+from maskwright.sampling.penalties cimport Penalties
 
 
 cdef class Row:
@@ -29,6 +30,7 @@ cdef class Row:
     cdef float temperature
     cdef long long top_k
     cdef double top_p, min_p
+    cdef Penalties penalties
     cdef readonly object free
     cdef const int32_t *free_at
     cdef Py_ssize_t words

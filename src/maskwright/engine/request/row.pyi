@@ -1,6 +1,7 @@
 """What most requests do in most steps: take one token that asks for nothing rare.
 
-A row that is `plain` asks for no scores and no trace, and its grammar, if it has one, is
+A row that is `plain` asks for no scores and no trace, changes no logits but by penalties or a bias,
+and its grammar, if it has one, is
 followed in this process. Where it also knows all that comes after a token, the engine's thread
 takes the token at once, in compiled code; what is rare is left to `Active`.
 """

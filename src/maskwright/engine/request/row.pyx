@@ -9,7 +9,8 @@ from maskwright.native cimport BUILT_FROM, const_int32s
 from maskwright.native import require_built
 from maskwright.processes.follower import Follower
 from maskwright.processes.text_path cimport KnownPosition, TextPath
-from maskwright.sampling.sampler import left_to_divide
+from maskwright.sampling.chain import divisor
+from maskwright.sampling.penalties cimport Penalties
 
 require_built(__name__, BUILT_FROM)
 
@@ -24,7 +25,7 @@ cdef class Row:
         self.eos, self.stop_tokens, self.texts = eos, stop_tokens, texts
         self.emitter, self.drafter = emitter, drafter
         self.plain = (
-            params.plain
+            (params.plain or params.only_penalised)
             and not request.trace
             and request.prompt_logprobs is None
             and (drafter is None or isinstance(drafter, LookBack))
@@ -32,7 +33,9 @@ cdef class Row:
         )
         self.most = request.max_tokens
         self.seed = generation.seed
-        self.temperature = left_to_divide(params)
+        self.temperature = divisor(params)
+        if params.only_penalised:
+            self.penalties = Penalties(params, sequence.prompt_length)
         self.top_k, self.top_p, self.min_p = params.top_k, params.top_p, params.min_p
         self.free = Masks((free_words,))
         self.free_at, self.words = const_int32s(free_words), len(free_words)

@@ -7,6 +7,8 @@ cdef class PlainRows:
     cdef list rows, drafts
     cdef Draws draws
     cdef Py_ssize_t count, words
+    cdef bint penalised  # whether some row is
     cdef int clear(self) except -1
     cdef int enter(self, object row, Chunk chunk, Py_ssize_t first) except -1
+    cdef int penalise(self, float[:, ::1] logits) except -1
     cdef list accepted(self, Py_ssize_t at, list draft)

@@ -66,7 +66,8 @@ class PlainRows:
         plain."""
 
     def draw(self, logits: NDArray[np.float32]) -> None:
-        """Draw a token for each of them from `logits` `[rows, vocab]`, the rows of all chunks."""
+        """Draw a token for each of them from `logits` `[rows, vocab]`, the rows of all chunks.
+        Logits that penalties or a bias concern are changed."""
 
     def go_on(self, now: float, seen: Observations, counts: Counts, charge: Charge) -> RowsLeft:
         """Append the drawn tokens at time `now`, accepted draft tokens among them, and do what has

@@ -55,7 +55,7 @@ cdef class PlainRows:
         return others
 
     cdef int clear(self) except -1:
-        self.rows, self.drafts, self.count = [], [], 0
+        self.rows, self.drafts, self.count, self.penalised = [], [], 0, False
         return 0
 
     cdef int enter(self, object row, Chunk chunk, Py_ssize_t first) except -1:
@@ -82,6 +82,7 @@ cdef class PlainRows:
             draw.top_k, draw.top_p, draw.min_p = entered.top_k, entered.top_p, entered.min_p
             self.count += 1
         self.words = entered.words
+        self.penalised = self.penalised or entered.penalties is not None
         self.rows.append(row)
         self.drafts.append(chunk.sequence.draft[: chunk.drafted] if chunk.drafted else None)
         return 0
@@ -99,8 +100,23 @@ cdef class PlainRows:
                 at += 1
         return found
 
-    def draw(self, const float[:, ::1] logits):
+    def draw(self, float[:, ::1] logits):
+        if self.penalised:
+            self.penalise(logits)
         self.draws.draw(logits, self.count, self.words)
+
+    cdef int penalise(self, float[:, ::1] logits) except -1:
+        """Change the logits of rows with penalties or a bias."""
+        cdef Py_ssize_t at = 0, number, first, count
+        cdef Row row
+        for number in range(len(self.rows)):
+            row, draft = <Row>self.rows[number], self.drafts[number]
+            count = 1 if draft is None else 1 + len(draft)
+            if row.penalties is not None:
+                first = self.draws.each[at].row
+                row.penalties.apply(row.sequence.tokens, draft or (), logits[first : first + count])
+            at += count
+        return 0
 
     def go_on(self, double now, seen, counts, charge):
         cdef list left = [], failed = [], behind = [], settled = [], tokens, draft

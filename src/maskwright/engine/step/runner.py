@@ -233,7 +233,7 @@ class Runner:
     @torch.inference_mode()
     def draw_plain(self, logits: Tensor, rows: PlainRows) -> None:
         """Draw a token for each of the plain `rows` from `logits` float32 `[rows, vocab]` on the
-        CPU, which are left as they are."""
+        CPU, of which no others are overwritten."""
         rows.draw(logits.contiguous().numpy())
 
     def draw_without_limit(
