@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -20,9 +21,10 @@ PACKAGE: Final = ROOT / "src" / "maskwright"
 PAGE: Final = ROOT / "docs" / "constants.md"
 HEAD: Final = """# Constants
 
-The numbers that were chosen, of each package, with what they stand for; `tools/constants_page.py` writes this page
-from the code. Limits that a caller may set are [elsewhere](json-schema.md#limits), as are the settings of a server
-([settings.md](settings.md)) and the numbers of the kernels ([kernels](../kernels/README.md)).
+The numbers that were chosen, of each package, with what they stand for;
+`tools/constants_page.py` writes this page from the code. Limits that a caller may set are
+[elsewhere](json-schema.md#limits), as are the [settings](settings.md) of a server and the numbers
+of the [kernels](../kernels/README.md).
 """
 _VALUE: Final = (ast.Constant, ast.UnaryOp, ast.BinOp)
 """What the value of a constant is written as."""
@@ -41,7 +43,7 @@ class Constant(NamedTuple):
 def constants(module: Path) -> Iterator[Constant]:
     """The constants of a module that have a description."""
     body = ast.parse((PACKAGE / module).read_text()).body
-    for statement, below in zip(body, body[1:], strict=False):
+    for statement, below in pairwise(body):
         match statement, below:
             case (
                 ast.AnnAssign(target=ast.Name(id=name), value=value),

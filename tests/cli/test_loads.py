@@ -1,4 +1,4 @@
-"""What each command loads: the table of docs/structure.md, row by row."""
+"""What each command loads: the table of docs/command-line.md, row by row."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ MAIN: Final = "from maskwright.cli import main; main()"
 
 def table() -> dict[str, tuple[set[str], set[str]]]:
     """What the documents say: by command, the packages of others and the rooms of Maskwright."""
-    text = (ROOT / "docs" / "structure.md").read_text()
+    text = (ROOT / "docs" / "command-line.md").read_text()
     section = text.partition("\n## What a command loads\n")[2].partition("\n## ")[0]
     rows: dict[str, tuple[set[str], set[str]]] = {}
     for line in section.splitlines():
