@@ -31,6 +31,7 @@ SCHEMA = {
     "required": ["name", "age"],
     "additionalProperties": False,
 }
+LEFT = 'refusals_total{code="client_gone"}'
 FORMAT: Any = {"type": "json_schema", "json_schema": {"name": "person", "schema": SCHEMA}}
 
 
@@ -84,7 +85,7 @@ def tokens(told: dict[str, float]) -> tuple[float, float]:
 def figures(told: dict[str, float]) -> dict[str, float]:
     """What the page shows of the metrics, by the names of its figures."""
     forced, sampled = tokens(told)
-    refused = sum(v for k, v in told.items() if k.startswith("refusals_total{"))
+    refused = sum(v for k, v in told.items() if k.startswith("refusals_total{") and k != LEFT)
     return {
         "running": told['requests{state="running"}'],
         "kv-use": told["kv_use"],

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
 
 from starlette.applications import Starlette
@@ -11,6 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Match, Route
+from starlette.types import Lifespan
 
 from maskwright.dist.drain import Drain
 from maskwright.dist.handoff.http_names import BLOCKS_PATH, LACKING_PATH
@@ -89,7 +91,7 @@ def create_app(
     generation = GenerationRoutes(engine, config, starter, admission, records, name, identity)
     folder = config.batch_folder
     batching = None if folder is None else Batching(folder, config, engine.config)
-    app = Starlette(lifespan=None if batching is None else batching.lifespan)
+    app = Starlette(lifespan=_lifespan(state, batching))
     app.router.redirect_slashes = False
     for prefix in ("/v1", ""):
         app.routes.extend(
@@ -127,6 +129,18 @@ def create_app(
     pages = add_pages(app) | {add_document(app, config)}
     _add_middleware(app, config, drain, metrics, (*sinks, state.recent), pages)
     return app
+
+
+def _lifespan(state: StateRoute, batching: Batching | None) -> Lifespan[Starlette]:
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncGenerator[None]:
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(state.history.kept())
+            if batching is not None:
+                await stack.enter_async_context(batching.lifespan(app))
+            yield
+
+    return lifespan
 
 
 def _add_exception_handlers(app: Starlette) -> None:

@@ -461,13 +461,15 @@ class Front:
 
     async def _state(self, passage: Passage) -> None:
         """Answer with what all workers do. A number that can't be read is refused by a worker."""
-        [since] = parse_qs(urlsplit(passage.target).query, keep_blank_values=True).get(
-            "since", ["0"]
-        )[:1]
-        if self._join_states is None or not (since.isascii() and since.isdigit()):
+        query = parse_qs(urlsplit(passage.target).query, keep_blank_values=True)
+        since, past = (query.get(name, ["0"])[0] for name in ("since", "history"))
+        is_known = since.isascii() and since.isdigit() and past in ("0", "1")
+        if self._join_states is None or not is_known:
             await self._pass_on(passage, "/state")
             return
-        gathered = await gather_pages(self._fleet.workers, "/v1/state", passage.headers)
+        gathered = await gather_pages(
+            self._fleet.workers, f"/v1/state?history={past}", passage.headers
+        )
         if gathered.found:
             states = {name: json.loads(page) for name, page in gathered.found.items()}
             told = [{"name": one.name, "ready": one.ready} for one in self._fleet.workers]

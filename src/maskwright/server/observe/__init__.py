@@ -2,6 +2,7 @@
 
 - `engine_metrics`: The engine's counters and histograms for Prometheus.
 - `figures`: Figures that are computed from metrics and recent answers.
+- `history`: What the engine did in the last hour, every five seconds.
 - `joined_state`: The documents of `/state` of several servers as one.
 - `metrics`: The page of metrics for Prometheus, and the metrics of HTTP requests.
 - `observer`: Hands each finished request to metrics, traces and logs.

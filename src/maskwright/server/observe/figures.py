@@ -5,11 +5,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from maskwright.server.json import Json
 
 Samples = Mapping[str, float]
 """Values of metrics by name and labels, as `/metrics` writes them, without `maskwright_`."""
+
+LEFT: Final = 'refusals_total{code="client_gone"}'
+"""Requests whose clients left, which nobody has refused."""
 
 
 def figures_of(samples: Samples, recent: Sequence[Json]) -> dict[str, float | None]:
@@ -34,7 +38,7 @@ def figures_of(samples: Samples, recent: Sequence[Json]) -> dict[str, float | No
         "tpot_p50_ms": percentile(tpot, 50),
         "tpot_p95_ms": percentile(tpot, 95),
         "requests_finished": total(samples, "requests_finished_total"),
-        "refused": total(samples, "refusals_total"),
+        "refused": total(samples, "refusals_total") - samples.get(LEFT, 0.0),
     }
 
 

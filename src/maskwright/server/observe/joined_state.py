@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from maskwright.server.observe.figures import figures_of
+from maskwright.server.observe.history import joined_history
 
 State = Mapping[str, Any]
 """The document of one server, as `StateRoute` makes it."""
@@ -38,6 +39,7 @@ def joined_state(
     recent = _numbered([(name, one) for name, part in states.items() for one in part["recent"]])
     shown = [one for one in recent if one["number"] <= 1e6 * cut]
     spans, left_out = _joined_spans(parts)
+    histories = [part["history"] for part in parts if "history" in part]
     live = [{**one, "worker": name} for name, part in states.items() for one in part["live"]]
     return {
         "time": cut,
@@ -53,6 +55,7 @@ def joined_state(
         "classes": _joined_classes(parts),
         "live": live[:MOST_REQUESTS],
         "recent": [one for one in shown if one["number"] > since][-MOST_ANSWERS:],
+        **({"history": joined_history(histories)} if histories else {}),
     }
 
 

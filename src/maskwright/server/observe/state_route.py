@@ -14,6 +14,7 @@ from maskwright.server.errors import HttpError
 from maskwright.server.exchange import owner_of
 from maskwright.server.json import Json
 from maskwright.server.observe.figures import figures_of
+from maskwright.server.observe.history import PastFigures
 from maskwright.server.observe.metrics import Metrics
 from maskwright.server.observe.recent import RecentAnswers
 
@@ -27,6 +28,7 @@ class StateRoute:
     def __init__(self, engine: Engine, metrics: Metrics, model: str) -> None:
         self.recent = RecentAnswers()
         """The sink that has to be given the traces."""
+        self.history = PastFigures(engine)
         self._engine = engine
         self._metrics = metrics
         self._model = model
@@ -34,12 +36,19 @@ class StateRoute:
         self._read: Json = {}
 
     async def state(self, http: Request) -> JSONResponse:
-        """Return the document, with the answers after number `since` only."""
+        """Return the document, with the answers after number `since` only, and with the last hour
+        if `history` is 1."""
         text = http.query_params.get("since", "0")
         if not text.isascii() or not text.isdigit():
             raise HttpError(400, "since is the number of an answer", param="since")
+        past = http.query_params.get("history", "0")
+        if past not in ("0", "1"):
+            raise HttpError(400, "history is 0 or 1", param="history")
         recent = self.recent.after(int(text[:18]), owner_of(http.scope))
-        return JSONResponse({**self._document(), "recent": recent})
+        told = {**self._document(), "recent": recent}
+        if past == "1":
+            told["history"] = self.history.document()
+        return JSONResponse(told)
 
     def _document(self) -> Json:
         now = time.monotonic()

@@ -259,7 +259,10 @@ def about_server() -> Operations:
         needs_key=False,
     )
     metrics = {"text/plain": text(), "application/openmetrics-text": text()}
-    since = {"since": text("Only the answers after this number.", pattern="^[0-9]+$")}
+    since = {
+        "since": text("Only the answers after this number.", pattern="^[0-9]+$"),
+        "history": one_of(("0", "1"), "1: with the last hour.", default="0"),
+    }
     gives = {name: {JSON: ref(name)} for name in ("Model", "ModelList", "State", "Load", "Version")}
     return {
         ("GET", "/health"): health,

@@ -7,6 +7,7 @@ from typing import Final
 
 from maskwright.engine import EngineView
 from maskwright.server.json import Json
+from maskwright.server.observe.history import FIGURES
 from maskwright.server.openapi.answer_schemas import COUNT, IDS
 from maskwright.server.openapi.builders import (
     ANYTHING,
@@ -75,6 +76,7 @@ def _state() -> Json:
             "recent": array({"type": "object", "description": "A trace, with its `number`."}),
             **{field.name: ANYTHING for field in fields(EngineView)},
         },
+        {"history": record(dict.fromkeys(("times", *FIGURES), array(number(0))))},
         about="What the dashboard shows.",
     )
 

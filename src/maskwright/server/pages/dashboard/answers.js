@@ -28,6 +28,26 @@ function stagesOf(answer) {
   };
 }
 
+/** The colours of the stages, with their names. */
+export function stageLegend() {
+  return STAGES.map(([, style, words]) => h("li", {}, h("i", { class: style }), words));
+}
+
+/** The ends of answers in the words of the API, and what the engine knows beyond them. */
+const ENDS = {
+  stop: ["stop", "the model has ended its answer"],
+  stop_string: ["stop", "a stop string came"],
+  stop_token: ["stop", "a stop token came"],
+  grammar_complete: ["stop", "the shape was complete"],
+  length: ["length", "the limit of tokens was reached"],
+  cancelled: ["cancelled", "the client left"],
+};
+
+function end(reason) {
+  const [word, meaning] = ENDS[reason] ?? [reason, null];
+  return h("span", { title: meaning }, word);
+}
+
 const sum = (stages) => Object.values(stages).reduce((all, each) => all + each, 0);
 
 function stageStrip(answer, whole) {
@@ -50,7 +70,7 @@ export function drawAnswers(table, answers, chosen, choose) {
 function row(answer, whole, chosen, choose) {
   const name = (answer.request_id ?? `answer ${answer.number}`).slice(0, 14);
   const cells = [
-    answer.service, answer.shape ?? "–", answer.finish_reason, count(answer.prompt_tokens), count(answer.completion_tokens),
+    answer.service, answer.shape ?? "–", end(answer.finish_reason), count(answer.prompt_tokens), count(answer.completion_tokens),
     count(answer.forced_tokens), time(answer.ttft_ms), time(answer.tpot_ms), time(answer.total_ms),
   ];
   const open = answer.number === chosen;

@@ -1,6 +1,6 @@
 // Charts as SVG: lines over time, dots over time, bars. Every chart is an image with a description.
 
-import { fill } from "../playground/dom.js";
+import { fill, h } from "../playground/dom.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const MARGIN = { left: 52, right: 8, top: 8, bottom: 20 };
@@ -40,27 +40,38 @@ export function roundUp(value) {
 
 /** Lines of `series` (name, style, points [x, y]); `span` is the range of x in seconds before now. */
 export function lines(element, label, series, { span, least = 1, unit = short }) {
-  const drawn = frame(element, label, series.flatMap((each) => each.points), { span, least, unit });
-  for (const { style, points } of series) {
+  const shown = series.map((each) => ({ ...each, points: since(each.points, span) }));
+  const drawn = frame(element, label, shown.flatMap((each) => each.points), { span, least, unit });
+  for (const { style, points } of shown) {
     if (points.length < 2) continue;
     const corners = points.map(([x, y]) => `${drawn.x(x)},${drawn.y(y)}`);
     const floor = drawn.y(0);
-    drawn.svg.append(
+    drawn.plot.append(
       s("polygon", { class: `area ${style}`, points: [`${drawn.x(points[0][0])},${floor}`, ...corners, `${drawn.x(points.at(-1)[0])},${floor}`].join(" ") }),
       s("polyline", { class: `line ${style}`, points: corners.join(" ") }));
   }
+  const times = shown[0].points.map(([x]) => x);
   finish(element, drawn, label, series, unit);
+  hover(element, drawn, times, (at) => shown.map(({ name, style, points }) => [style, name, points[at]?.[1]]).filter(([, , value]) => value !== undefined), unit);
 }
 
-/** Dots of one series, with dashed lines at its percentiles. */
+/** Points from `span` seconds ago on, and the one before them, so that a line begins at the edge. */
+function since(points, span) {
+  const first = points.findIndex(([x]) => x >= -span);
+  return first < 0 ? [] : points.slice(Math.max(0, first - 1));
+}
+
+/** Dots of one series, with dashed lines at its percentiles, which are in sight too. */
 export function dots(element, label, points, marks, { span, unit }) {
-  const drawn = frame(element, label, points, { span, least: 0.001, unit });
-  for (const { style, value } of marks) {
+  const levels = points.length > 0 ? marks.filter(({ value }) => value !== null).map(({ value }) => [0, value]) : [];
+  const drawn = frame(element, label, [...points, ...levels], { span, least: 0.001, unit });
+  for (const { style, value } of points.length > 0 ? marks : []) {
     if (value === null) continue;
-    drawn.svg.append(s("line", { class: `line dash ${style}`, x1: MARGIN.left, x2: drawn.width - MARGIN.right, y1: drawn.y(value), y2: drawn.y(value) }));
+    drawn.plot.append(s("line", { class: `line dash ${style}`, x1: MARGIN.left, x2: drawn.width - MARGIN.right, y1: drawn.y(value), y2: drawn.y(value) }));
   }
-  for (const [x, y] of points) drawn.svg.append(s("circle", { class: "dot s1", cx: drawn.x(x), cy: drawn.y(y), r: 3 }));
+  for (const [x, y] of points) drawn.plot.append(s("circle", { class: "dot s1", cx: drawn.x(x), cy: drawn.y(y), r: 3 }));
   finish(element, drawn, label, marks.map((each) => ({ ...each, points: [[0, each.value]] })), unit);
+  hover(element, drawn, points.map(([x]) => x), (at) => [["s1", "an answer", points[at][1]]], unit);
 }
 
 /** Bars with names below them. */
@@ -90,6 +101,8 @@ export function strip(parts, whole, height, label) {
   return svg;
 }
 
+let plots = 0; // each has a clip path with a name of its own
+
 function frame(element, label, points, { span, least, unit }) {
   const width = element.clientWidth || 560;
   const most = roundUp(Math.max(least, ...points.map(([, y]) => y)));
@@ -97,30 +110,71 @@ function frame(element, label, points, { span, least, unit }) {
   const x = (ago) => MARGIN.left + inner.wide * (1 + ago / span);
   const y = (value) => MARGIN.top + inner.high * (1 - value / most);
   const svg = s("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, height: HEIGHT, role: "img" });
+  const isEmpty = points.length === 0;
   for (const part of [0, 0.5, 1]) {
-    svg.append(s("line", { class: "grid", x1: MARGIN.left, x2: width - MARGIN.right, y1: y(part * most), y2: y(part * most) }),
-      s("text", { x: MARGIN.left - 8, y: y(part * most) + 4, "text-anchor": "end" }, unit(part * most)));
+    svg.append(s("line", { class: "grid", x1: MARGIN.left, x2: width - MARGIN.right, y1: y(part * most), y2: y(part * most) }));
+    if (!isEmpty) svg.append(s("text", { x: MARGIN.left - 8, y: y(part * most) + 4, "text-anchor": "end" }, unit(part * most)));
   }
   for (const part of [0, 0.5, 1]) {
-    const ago = span * (1 - part);
     const anchor = part === 0 ? "start" : part === 1 ? "end" : "middle";
-    svg.append(s("text", { x: x(-ago), y: HEIGHT - 4, "text-anchor": anchor }, ago === 0 ? "now" : `−${ago >= 120 ? `${Math.round(ago / 60)} min` : `${Math.round(ago)} s`}`));
+    svg.append(s("text", { x: x(-span * (1 - part)), y: HEIGHT - 4, "text-anchor": anchor }, ago(span * (1 - part))));
   }
-  if (points.length === 0) svg.append(s("text", { class: "none", x: width / 2, y: HEIGHT / 2 }, "nothing yet"));
-  return { svg, x, y, width };
+  const name = `plot-${(plots += 1)}`;
+  const plot = s("g", { class: "plot", "clip-path": `url(#${name})` });
+  svg.append(s("clipPath", { id: name }, s("rect", { x: MARGIN.left, y: MARGIN.top - 3, width: inner.wide + 3, height: inner.high + 5 })), plot);
+  if (isEmpty) svg.append(s("text", { class: "none", x: MARGIN.left + inner.wide / 2, y: MARGIN.top + inner.high / 2 + 4 }, "nothing in this time"));
+  return { svg, plot, x, y, width };
+}
+
+/** A moment before now, in words. */
+function ago(seconds) {
+  if (seconds < 0.5) return "now";
+  if (seconds < 120) return `−${Math.round(seconds)} s`;
+  return `−${trim(Math.round(seconds / 6) / 10)} min`;
+}
+
+const pointed = new WeakMap(); // where the pointer is, from 0 to 1, for each chart that it is over
+
+/** Shows the values at the pointer: a line through the nearest of `times`, and what `told(at)` says. */
+function hover(element, drawn, times, told, unit) {
+  const line = s("line", { class: "cursor", y1: MARGIN.top, y2: HEIGHT - MARGIN.bottom });
+  const box = h("div", { class: "values", hidden: true });
+  const show = () => {
+    const share = pointed.get(element);
+    const here = share !== undefined && times.length > 0;
+    box.hidden = !here;
+    line.remove();
+    if (!here) return;
+    const at = nearest(times.map(drawn.x), share * drawn.width);
+    const x = drawn.x(times[at]);
+    line.setAttribute("x1", x);
+    line.setAttribute("x2", x);
+    drawn.svg.append(line);
+    fill(box, h("b", {}, ago(-times[at])), told(at).map(([style, name, value]) => h("span", {}, h("i", { class: style }), `${name} `, h("b", {}, unit(value)))));
+    const isRight = x > drawn.width / 2;
+    box.style.left = isRight ? "auto" : `${x + 10}px`;
+    box.style.right = isRight ? `${drawn.width - x + 10}px` : "auto";
+  };
+  drawn.svg.addEventListener("pointermove", (event) => {
+    const { left, width } = drawn.svg.getBoundingClientRect();
+    pointed.set(element, (event.clientX - left) / width);
+    show();
+  });
+  drawn.svg.addEventListener("pointerleave", () => {
+    pointed.delete(element);
+    show();
+  });
+  element.append(box);
+  show();
+}
+
+function nearest(places, x) {
+  return places.reduce((best, place, at) => (Math.abs(place - x) < Math.abs(places[best] - x) ? at : best), 0);
 }
 
 function finish(element, drawn, label, series, unit) {
   const told = series.map((each) => [each, each.points.at(-1)?.[1] ?? null]);
   drawn.svg.setAttribute("aria-label", `${label}: ${told.map(([each, value]) => `${each.name} ${unit(value)}`).join(", ")}`);
-  const legend = document.createElement("ul");
-  legend.className = "legend";
-  for (const [each, value] of told) {
-    const item = document.createElement("li"), mark = document.createElement("i"), bold = document.createElement("b");
-    mark.className = each.style;
-    bold.textContent = unit(value);
-    item.append(mark, each.name, bold);
-    legend.append(item);
-  }
-  fill(element, drawn.svg, legend);
+  fill(element, drawn.svg, h("ul", { class: "legend" }, told.map(([each, value]) =>
+    h("li", {}, h("i", { class: each.style }), each.name, h("b", {}, unit(value))))));
 }
