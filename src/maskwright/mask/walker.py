@@ -67,7 +67,10 @@ class Walker:
                 if position.variant:
                     plain = self.recognizer.position(position.configuration)
                 if plain.row < 0:
-                    self._set_row(plain, self._find_row(plain.configuration))
+                    alike = self._alike(plain)
+                    if alike.row < 0:
+                        self._set_row(alike, self._find_row(alike.configuration))
+                    plain.row = alike.row
                 if position is not plain:
                     self._set_row(position, plain.row)
 
@@ -87,16 +90,37 @@ class Walker:
         """Compute the mask row of a position, and the budget that certainly suffices there."""
         del read_prefix
         with self.recognizer:
-            here = position.configuration
-            plain = self.recognizer.position(here)
+            plain = self.recognizer.position(position.configuration)
             if plain.sufficient_budget == UNKNOWN:
-                most, must_walk = self._precomputed_bound(here)
-                self._set_row(plain, self._walk(here, whole=must_walk, limit=ENDLESS))
-                most = max(self.tables.scratch.most_needed, most)
-                plain.sufficient_budget = 1 + most
+                simpler = self._at(plain, self.tables.unbounded(plain.configuration.leaf))
+                if simpler.sufficient_budget == UNKNOWN:
+                    self._measure(simpler)
+                plain.row, plain.sufficient_budget = simpler.row, simpler.sufficient_budget
             if position is not plain:
                 self._set_row(position, plain.row)
                 position.sufficient_budget = plain.sufficient_budget
+
+    def _alike(self, position: Position) -> Position:
+        """A position that has the same mask, and fewer counters; mostly the position itself."""
+        leaf = position.configuration.leaf
+        alike = self.tables.known_alike(leaf)
+        if alike is None:
+            with self.recognizer:
+                alike = self.tables.alike(leaf)
+        return self._at(position, alike)
+
+    def _at(self, position: Position, leaf: int) -> Position:
+        """The position with another leaf state in the same context."""
+        here = position.configuration
+        if leaf == here.leaf:
+            return position
+        return self.recognizer.position(Configuration(leaf, here.node))
+
+    def _measure(self, position: Position) -> None:
+        here = position.configuration
+        most, must_walk = self._precomputed_bound(here)
+        self._set_row(position, self._walk(here, whole=must_walk, limit=ENDLESS))
+        position.sufficient_budget = 1 + max(self.tables.scratch.most_needed, most)
 
     def _set_row(self, position: Position, row: int) -> None:
         if position.excluded:

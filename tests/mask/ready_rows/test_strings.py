@@ -146,6 +146,7 @@ PIECES = vocabulary(
     *{"".join(_RANDOM.choices(_LETTERS, k=_RANDOM.randint(2, 4))) for _ in range(100)},
     *{"".join(_RANDOM.choices("ab1.", k=_RANDOM.randint(1, 3))) + '"' for _ in range(20)},
     *["é".encode()[1:] + b"a", b"a" + "日".encode()[:2], "aaaaaaaaaaaa", "bbbbbbbb", "ü.ü.ü"],
+    *["a b a b a", "b a b ", " a a", 'a a a a"'],
 )
 COUNTERS: list[dict[str, Any]] = [
     {"pattern": pattern}
@@ -175,6 +176,54 @@ def test_rows_hold_the_tokens_whose_bytes_the_machine_reads(schema: dict[str, An
     """Ready rows of counters and of weights are found without the states that the machine goes
     through byte by byte; those that it reads are right by other tests."""
     compare(compile_json_schema({"type": "string", **schema}, PIECES), seed=3)
+
+
+WORDS = r"^$|^(?:\S+\s+){0,9}\S+$"
+BOUNDED: list[tuple[dict[str, Any], str]] = [
+    *(({"pattern": WORDS, "maxLength": most}, "a bb") for most in (4, 9, 24, 25, 26, 29, 70)),
+    *(
+        ({"pattern": WORDS, "maxLength": most}, "a " * words)
+        for most in (32, 90)
+        for words in (5, 7)
+    ),
+    ({"pattern": WORDS, "minLength": 1, "maxLength": 40}, ""),
+    ({"pattern": WORDS, "minLength": 20, "maxLength": 40}, "a bb"),
+    ({"pattern": "^(?:[ab]+[1.]){3,40}$", "maxLength": 50}, "a1a1a1"),
+    ({"pattern": "^(?:[ab]{2,30}|-){0,9}$", "maxLength": 60}, "ab-"),
+    ({"pattern": "^(?:ab){0,40}$", "maxLength": 41}, "abab"),
+    ({"pattern": "^(?:a|bb){0,11}1$", "maxLength": 13}, ""),  # a token may have twelve times `a`
+    ({"pattern": "^(?:a+b){20,30}$", "maxLength": 45}, "abab"),  # each word has little room
+    *(({"maxLength": most}, "aé") for most in (3, 12, 13, 14, 15, 16, 30)),
+    ({"minLength": 3, "maxLength": 40}, ""),
+    ({"minLength": 30, "maxLength": 31}, "a"),
+    ({"anyOf": [{"maxLength": 30}, {"pattern": WORDS}]}, "a"),
+]
+
+
+@pytest.mark.parametrize(("schema", "begin"), BOUNDED, ids=str)
+def test_rows_of_places_far_from_a_bound_and_near_it(schema: dict[str, Any], begin: str) -> None:
+    """Far from it, places share rows: as far as the longest token reaches, and an end after it."""
+    whole = {"type": "array", "items": {"type": "string", **schema}}
+    grammar = compile_json_schema(whole, PIECES, whitespace="compact")
+    compare(grammar, seed=5, texts=3, begin=f'["{begin}')
+
+
+@pytest.mark.parametrize(("schema", "begin"), BOUNDED[::3], ids=str)
+def test_budgets_of_places_far_from_a_bound_and_near_it(schema: dict[str, Any], begin: str) -> None:
+    whole = {"type": "array", "items": {"type": "string", **schema}, "minItems": 2}
+    matcher = after(compile_json_schema(whole, PIECES, whitespace="compact"), f'["{begin}')
+    assert matcher is not None
+    random = Random(8)
+    for _ in range(4):
+        least, left = matcher.min_tokens, dict[int, int]()
+        for token in allowed(matcher):
+            fork = matcher.fork()
+            assert fork.accept(token)
+            left[token] = fork.min_tokens
+        for budget in (least, least + 1, least + 4):
+            within = {token for token, needed in left.items() if needed < budget}
+            assert allowed(matcher, budget) == within
+        assert matcher.accept(random.choice(sorted(left)))
 
 
 TEXTS = [

@@ -44,6 +44,7 @@ from maskwright.grammar.regular.terms import (
     Weighed,
     Words,
     alt,
+    length_bounded,
 )
 from maskwright.limits import spend
 from maskwright.mask.ready_rows.combination import Exclusive, ProductAutomaton, exclusive
@@ -207,6 +208,20 @@ class StringRows:
         lengths = automaton.fewest(least)[: least + 1]
         return automaton.widest * int(lengths[lengths < NEVER].max(initial=0))
 
+    def unbounded(self, term: Regular) -> Regular:
+        """The term without the bound on its length, where no token comes near it: in every context
+        the same tokens may follow, and end it, and from there it is as far to an end."""
+        longest = max(self._longest, self.leaving.height)
+        if isinstance(term, Repeat) and term.body is ANY_CHAR and not term.least:
+            return ANYTHING if term.most is None or term.most > longest else term
+        core, least, most = split_length_bounds(term)
+        return core if least == 0 and _leaves_room(core, most, longest) else term
+
+    def alike(self, term: Regular) -> Regular:
+        """A term that, in every context, has the mask of `term`: the same tokens may follow, and
+        end it. It has no counter that no token can exhaust."""
+        return self._with_few_counters(self.unbounded(term), BETWEEN)
+
     @property
     def nbytes(self) -> int:
         """Bytes of the stored rows and arrays."""
@@ -227,20 +242,27 @@ class StringRows:
             bound = characters_left(term)
             if bound != NARROW:
                 return self._of_length(bound)
-        if isinstance(term, LengthBounded) and self._leaves_room(term):
-            return self._after(term.core, part, value)
-        if term.plain:
-            simpler = beginning_alike(term, self._most_characters(term, part))
-            if simpler is not term:
-                return self._after_alike(simpler, part, value)
-        return self._after_alike(term, part, value)
+        core, least, most = split_length_bounds(term)
+        # The first character handles a least length of one.
+        if core is not term and least <= 1 and _leaves_room(core, most, self._longest):
+            return self._after(core, part, value)
+        return self._after_alike(self._with_few_counters(term, part), part, value)
 
-    def _leaves_room(self, term: LengthBounded) -> bool:
-        """Whether an end surely follows within the bounds of `term` after any token."""
-        if term.least > 1:  # the first character handles a least length of one
-            return False
-        far = farthest(term.core)
-        return far is not None and (term.most is None or term.most > self._longest + far)
+    def _with_few_counters(self, term: Regular, part: int) -> Regular:
+        """A term after which the same tokens may follow, without counters of a plain language that
+        no token can exhaust, or no string within bounds on its length."""
+        core, least, most = split_length_bounds(term)
+        if not core.plain:
+            return term
+        reach, far = self._most_characters(core, part), farthest(core)
+        if core is term:
+            return beginning_alike(core, reach)
+        # An end that is near enough follows a token within `far` characters, if it has to be
+        # no farther than that.
+        reaches = [] if far is None or least > 1 else [reach + far]
+        reaches += [] if most is None else [most + 1]
+        simpler = beginning_alike(core, min(reaches)) if reaches else core
+        return term if farthest(simpler) is None else length_bounded(simpler, least, most)
 
     def _most_characters(self, term: Regular, part: int) -> int:
         """More characters than a token can add to a string of `term`."""
@@ -479,6 +501,13 @@ class StringRows:
             ranges = sum(automaton.find(other) for other in listed.tolist())
             if not lean:  # the next row would need more of them
                 automaton.explore(AT_ONCE, RANGES_AT_ONCE - ranges)
+
+
+def _leaves_room(core: Regular, most: int | None, longest: int) -> bool:
+    """Whether an end of `core` surely follows within `most` characters after any token, which has
+    at most `longest` of them."""
+    far = farthest(core)
+    return far is not None and (most is None or most > longest + far)
 
 
 def term_within(leaf: int, keys: Sequence[Key]) -> Regular:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from functools import cached_property
 from threading import RLock
 from typing import Final
@@ -166,6 +166,7 @@ class VocabularyTables:
         self.is_retired = False
         """Whether grammars had better begin afresh in other tables."""
         self._precomputed: dict[int, PrecomputedMask | None] = {}
+        self._alike: dict[int, int] = {}
         self._texts: dict[int, PrecomputedMask] = {}
         self._json_machines: dict[Hashable, tuple[Levels, SharedMachine]] = {}
         self._every_byte = np.ones(768, np.uint8)
@@ -231,6 +232,29 @@ class VocabularyTables:
         if leaf not in self._precomputed:
             self._precomputed[leaf] = self._find_precomputed(leaf)
         return self._precomputed[leaf]
+
+    def alike(self, leaf: int) -> int:
+        """The state, with fewer counters, that has the masks of `leaf` in every context; mostly
+        `leaf` itself."""
+        found = self._alike[leaf] = self._simpler(leaf, self.strings.alike)
+        return found
+
+    def known_alike(self, leaf: int) -> int | None:
+        """What `alike` has found for a state, if it has been asked."""
+        return self._alike.get(leaf)
+
+    def unbounded(self, leaf: int) -> int:
+        """The state without a bound on its length from which, in every context, it takes as many
+        tokens to end the text after any token as from `leaf`; mostly `leaf` itself."""
+        return self._simpler(leaf, self.strings.unbounded)
+
+    def _simpler(self, leaf: int, simplify: Callable[[Regular], Regular]) -> int:
+        """The state between two characters of a string with a simpler term."""
+        key = self.leaves.keys[leaf]
+        if not isinstance(key, Text) or not key.inside:
+            return leaf
+        term = simplify(key.term)
+        return leaf if term is key.term else self.leaves.state(Text(True, term))
 
     def known_precomputed(self, leaf: int) -> PrecomputedMask | None:
         """Return the precomputed part of the mask at `leaf`; None if it has to be worked out."""
