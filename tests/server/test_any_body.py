@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from maskwright.errors import InputError
 from maskwright.server.request.body import parse_object
-from maskwright.server.request.protocol import OBEYED, parse_chat_request
+from maskwright.server.request.protocol import ChatCompletionRequest, parse_chat_request
 from maskwright.server.request.refusals import NEUTRAL
 from tests.server.scripted import ByteModel, Client, ScriptedEngine
 
@@ -47,7 +47,7 @@ FORMATS = st.fixed_dictionaries(
     {"type": st.sampled_from(["text", "json_object", "json_schema"])},
     optional={"json_schema": VALUES, "schema": VALUES},
 )
-NAMES = sorted(OBEYED | NEUTRAL.keys())
+NAMES = sorted(ChatCompletionRequest.obeyed() | NEUTRAL.keys())
 BODIES = st.builds(
     lambda fields, messages, shape: {**fields, **messages, **shape},
     st.dictionaries(st.sampled_from(NAMES), VALUES, max_size=3),

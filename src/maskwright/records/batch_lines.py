@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import uuid
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import Final, Literal, cast, get_args
 
 from maskwright.errors import InputError
 from maskwright.json_faults import json_reason
 
-ENDPOINTS: Final = ("/v1/chat/completions", "/v1/completions", "/v1/responses")
+BatchEndpoint = Literal["/v1/chat/completions", "/v1/completions", "/v1/responses"]
+ENDPOINTS: Final = get_args(BatchEndpoint)
 """Endpoints that a request may name."""
 
 KEYS: Final = frozenset({"custom_id", "method", "url", "body"})

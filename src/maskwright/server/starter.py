@@ -36,7 +36,7 @@ from maskwright.server.observe.metrics import Metrics
 from maskwright.server.prompts import PromptReader
 from maskwright.server.relay.continuation import Naming, StreamBeginning
 from maskwright.server.request.answer_request import AnswerRequest, ChatPrompt, TokenPrompt
-from maskwright.server.request.fields import shown
+from maskwright.server.request.model import shown
 from maskwright.server.request.sampling_fields import SEED_BITS
 from maskwright.server.request.shape import FreeText
 from maskwright.server.request.tool_use import ToolUse

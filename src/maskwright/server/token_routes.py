@@ -5,10 +5,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import partial
-from typing import Any, Final, Literal, cast
+from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -17,26 +16,16 @@ from maskwright.engine import Engine
 from maskwright.errors import InputError
 from maskwright.server.json import Json
 from maskwright.server.prompts import PromptReader
-from maskwright.server.request.answer_request import AnswerRequest, Prompt, TextPrompt
+from maskwright.server.request.answer_request import AnswerRequest
 from maskwright.server.request.anthropic_request import parse_anthropic_request
 from maskwright.server.request.body import read_as
-from maskwright.server.request.chat_prompt import parse_chat_prompt
-from maskwright.server.request.fields import Fields, invalid, missing, token_id
 from maskwright.server.request.response_request import parse_response_request
-from maskwright.server.request.tool_use import parse_tool_use
+from maskwright.server.request.token_requests import (
+    AskedTokens,
+    DetokenizeRequest,
+    parse_tokenize_request,
+)
 from maskwright.server.route import Endpoint
-
-
-@dataclass(frozen=True, slots=True)
-class TokenizeRequest:
-    """What to tokenise, and the form of the answer: tokens of llama.cpp's `content`, of `one`
-    prompt, or of `several`. `pieces`: with the text of each token."""
-
-    form: Literal["content", "one", "several"]
-    prompts: tuple[Prompt, ...]
-    tools: Sequence[Mapping[str, Any]] | None
-    pieces: bool
-
 
 FEW_TOKENS: Final = 10_000
 """Tokens whose JSON is written in the event loop, in some milliseconds."""
@@ -67,7 +56,7 @@ class TokenRoutes:
     async def tokenize(self, http: Request) -> Response:
         """Tokenise a chat (`messages`), one text or several (`prompt`), or a text as llama.cpp's
         clients send it (`content`)."""
-        asked = await read_as(http, self._body_bytes, _tokenize_request)
+        asked = await read_as(http, self._body_bytes, parse_tokenize_request)
         many = await self._prompts.tokens(asked.prompts, asked.tools)
         make = partial(self._tokenised, asked, many)
         if sum(map(len, many)) <= FEW_TOKENS:
@@ -82,14 +71,12 @@ class TokenRoutes:
         return JSONResponse({"prompt": text, "content": text, "text": text})
 
     def _joined(self, tree: Json) -> str | list[str]:
-        body = Fields(tree)
-        special = not body.boolean("skip_special_tokens")
-        items = body.items("tokens")
-        if items is None:
-            raise missing("tokens")
-        if items and isinstance(items[0][0], list):
-            return [self._text(_ids(one, place), place, special) for one, place in items]
-        return self._text(_ids(body.get("tokens"), "tokens"), "tokens", special)
+        asked = DetokenizeRequest.read(tree)
+        special = not asked.skip_special_tokens
+        arrays, several = asked.arrays()
+        if not several:
+            return self._text(arrays[0], "tokens", special)
+        return [self._text(one, f"tokens[{at}]", special) for at, one in enumerate(arrays)]
 
     async def response_input(self, http: Request) -> JSONResponse:
         """Count the tokens of the prompt that a request of the responses protocol has."""
@@ -106,7 +93,7 @@ class TokenRoutes:
         adapter = request.model if request.model in self._engine.adapters else None
         return await self._prompts.count(request, adapter)
 
-    def _tokenised(self, asked: TokenizeRequest, many: list[list[int]]) -> Json:
+    def _tokenised(self, asked: AskedTokens, many: list[list[int]]) -> Json:
         counts = [len(tokens) for tokens in many]
         if asked.form == "content":
             pieces = asked.pieces
@@ -143,38 +130,8 @@ class TokenRoutes:
         return b"".join(pieces).decode(errors="replace")
 
 
-def _tokenize_request(tree: Json) -> TokenizeRequest:
-    body = Fields(tree)
-    if body.has("content"):
-        text = TextPrompt(body.string("content") or "", body.boolean("add_special"))
-        return TokenizeRequest("content", (text,), None, body.boolean("with_pieces"))
-    names = body.boolean("return_token_strs")
-    if body.has("messages"):
-        use = parse_tool_use(body)
-        chat = parse_chat_prompt(body)
-        return TokenizeRequest("one", (chat,), None if use is None else use.sent, names)
-    special = body.boolean("add_special_tokens", default=True)
-    match body.get("prompt"):
-        case None:
-            raise missing("prompt")
-        case str(text):
-            return TokenizeRequest("one", (TextPrompt(text, special),), None, names)
-        case list():
-            texts = tuple(TextPrompt(text, special) for text in body.strings("prompt"))
-            return TokenizeRequest("several", texts, None, names)
-        case other:
-            raise invalid("prompt", "a string or an array of strings", other)
-
-
 def _written(answer: Json) -> bytes:
     """Return the JSON of an answer in many small steps, between which other threads can have the
     interpreter's lock."""
     encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
     return "".join(encoder.iterencode(answer)).encode()
-
-
-def _ids(value: object, place: str) -> list[int]:
-    if not isinstance(value, list):
-        raise invalid(place, "an array of token ids", value)
-    items = enumerate(cast(list[object], value))
-    return [token_id(item, f"{place}[{at}]") for at, item in items]

@@ -9,9 +9,7 @@ import pytest
 
 from maskwright.server import ServerConfig
 from maskwright.server.grammars.recipes import Recipe, Recipes
-from maskwright.server.request.fields import Fields
-from maskwright.server.request.shape import parse_shape
-from maskwright.server.request.tool_use import parse_tool_use
+from maskwright.server.shapes.given_shape import ShapeAndTools
 from tests.matching import EVERY_BYTE, matches
 from tests.server.scripted import Client, ScriptedEngine
 from tests.server.test_tools import CALLS, NOW, TOOLS, WEATHER, says
@@ -21,9 +19,9 @@ RECIPES = Recipes("flexible", "hermes")
 
 def recipe(body: dict[str, Any]) -> Recipe | None:
     """What a request with these fields is answered by."""
-    fields = Fields(body)
+    asked = ShapeAndTools.read(body)
     stop = tuple(body.get("stop", ()))
-    return RECIPES.of(parse_shape(fields), parse_tool_use(fields), stop)
+    return RECIPES.of(asked.shape(), asked.tool_use(), stop)
 
 
 def tool(**parameters: Any) -> dict[str, Any]:
@@ -92,9 +90,9 @@ def test_what_differs_has_keys_that_differ() -> None:
 def test_closed_and_open_objects_are_two_grammars() -> None:
     opened = Recipes("flexible", "hermes", "allow")
     for body in (answer({"properties": {}}), {"tools": TOOLS}, {"structural_tag": CONST}):
-        fields = Fields(body)
-        one = RECIPES.of(parse_shape(fields), parse_tool_use(fields))
-        other = opened.of(parse_shape(fields), parse_tool_use(fields))
+        asked = ShapeAndTools.read(body)
+        one = RECIPES.of(asked.shape(), asked.tool_use())
+        other = opened.of(asked.shape(), asked.tool_use())
         assert one is not None
         assert one != other
 

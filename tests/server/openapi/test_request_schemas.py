@@ -3,7 +3,7 @@ allows the parser accepts, and what it forbids the parser refuses."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -11,18 +11,13 @@ from jsonschema import Draft202012Validator
 
 from maskwright.errors import InputError
 from maskwright.server.openapi.document import schemas
-from maskwright.server.request import (
-    anthropic_request,
-    protocol,
-    response_request,
-    text_request,
-)
+from maskwright.server.openapi.request_schemas import GENERATING
 from maskwright.server.request.anthropic_request import parse_anthropic_request
 from maskwright.server.request.explain_request import parse_explain_request
 from maskwright.server.request.protocol import parse_chat_request
 from maskwright.server.request.refusals import HARMLESS, NEUTRAL
 from maskwright.server.request.response_request import parse_response_request
-from maskwright.server.request.shape import FIELDS as SHAPES
+from maskwright.server.request.shape_fields import FIELDS as SHAPES
 from maskwright.server.request.text_request import parse_text_request
 from tests.server.scripted import Client
 
@@ -37,12 +32,7 @@ REQUESTS: dict[str, tuple[Parse, dict[str, Any]]] = {
     "ResponseRequest": (parse_response_request, {"input": "hello"}),
     "AnthropicRequest": (parse_anthropic_request, {"messages": MESSAGES}),
 }
-FIELDS: Mapping[str, tuple[frozenset[str], Mapping[str, Any]]] = {
-    "ChatCompletionRequest": (protocol.OBEYED, {}),
-    "CompletionRequest": (text_request.OBEYED, text_request.REFUSED),
-    "ResponseRequest": (response_request.OBEYED, response_request.REFUSED),
-    "AnthropicRequest": (anthropic_request.OBEYED, anthropic_request.REFUSED),
-}
+MODELS = {model.__name__: model for model in GENERATING}
 
 BESIDE: dict[str, dict[str, Any]] = {
     "best_of": {"n": 1},
@@ -363,17 +353,18 @@ def special(request: str, name: str) -> tuple[Any, ...]:
     return FORMAT_VALUES if name in (*SHAPES, "text") else NEUTRAL.get(name, ())
 
 
-@pytest.mark.parametrize("request_name", FIELDS)
+@pytest.mark.parametrize("request_name", MODELS)
 def test_the_fields_are_those_of_the_parser(request_name: str) -> None:
-    obeyed, refused = FIELDS[request_name]
+    model = MODELS[request_name]
+    obeyed, refused = model.obeyed(), model.REFUSED
     properties = SCHEMAS[request_name]["properties"]
     assert set(properties) == obeyed | HARMLESS | NEUTRAL.keys() | refused.keys()
 
 
-@pytest.mark.parametrize("request_name", FIELDS)
+@pytest.mark.parametrize("request_name", MODELS)
 def test_the_document_allows_what_the_parser_accepts_and_nothing_else(request_name: str) -> None:
     parse, least = REQUESTS[request_name]
-    obeyed, _ = FIELDS[request_name]
+    obeyed = MODELS[request_name].obeyed()
     properties = SCHEMAS[request_name]["properties"]
     others = ANTHROPIC_BESIDE if request_name == "AnthropicRequest" else BESIDE
     validators = {name: validator(schema) for name, schema in properties.items()}

@@ -7,12 +7,19 @@ from typing import Any
 import pytest
 
 from maskwright.errors import InputError
-from maskwright.server.request.fields import Fields
-from maskwright.server.request.input_items import parse_input
+from maskwright.server.request.answer_request import ChatPrompt
+from maskwright.server.request.messages import Message
+from maskwright.server.request.response_request import parse_response_request
+
+
+def conversation(body: dict[str, Any]) -> tuple[Message, ...]:
+    [prompt] = parse_response_request(body).answer.prompts
+    assert isinstance(prompt, ChatPrompt)
+    return prompt.messages
 
 
 def rendered(**body: Any) -> list[dict[str, Any]]:
-    return [message.for_template() for message in parse_input(Fields(body))]
+    return [message.for_template() for message in conversation(body)]
 
 
 def call(name: str, arguments: dict[str, Any], id: str = "c") -> dict[str, Any]:
@@ -145,5 +152,5 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize(("body", "param"), REFUSED, ids=str)
 def test_refused(body: dict[str, Any], param: str) -> None:
     with pytest.raises(InputError) as caught:
-        parse_input(Fields(body))
+        conversation(body)
     assert caught.value.param == param

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from maskwright.errors import InputError
-from maskwright.server.request.fields import Fields
-from maskwright.server.request.messages import ROLES, Message, ToolCall, parse_messages
+from maskwright.server.request.chat_prompt import PromptFields
+from maskwright.server.request.messages import Message, ToolCall
 
 
 def parsed(*messages: Any) -> tuple[Message, ...]:
-    return parse_messages(Fields({"messages": list(messages)}))
+    return PromptFields.read({"messages": list(messages)}).prompt().messages
 
 
 def call(**function: Any) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def test_parts_of_an_assistant_may_be_reasoning(fields: dict[str, Any], reasonin
     assert found.content in ("a", "")
 
 
-@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("role", ["system", "developer", "user", "assistant", "tool", "function"])
 def test_every_role(role: str) -> None:
     assert parsed({"role": role, "content": "x"}) == (Message(role, "x"),)
 
@@ -155,7 +155,7 @@ def test_faults_have_their_place(message: Any, place: str, code: str) -> None:
 )
 def test_at_least_one_message(body: dict[str, Any], code: str) -> None:
     with pytest.raises(InputError) as raised:
-        parse_messages(Fields(body))
+        PromptFields.read(body).prompt()
     assert (raised.value.param, raised.value.code) == ("messages", code)
 
 

@@ -7,26 +7,25 @@ from typing import Any
 import pytest
 
 from maskwright.errors import InputError
-from maskwright.server.request.fields import Fields
-from maskwright.server.request.own_options import OwnOptions, parse_own_options
+from maskwright.server.request.own_options import OwnOptions
+from maskwright.server.request.protocol import parse_chat_request
+from tests.server.scripted import HELLO
 
 
 def parsed(own: Any, **beside: Any) -> OwnOptions:
-    return parse_own_options(
-        Fields({"maskwright": own, **beside}), scored=beside.get("logprobs") is True
-    )
+    return parse_chat_request({**HELLO, "maskwright": own, **beside}).options.own
 
 
 READ: list[tuple[Any, dict[str, Any], OwnOptions]] = [
     (None, {}, OwnOptions()),
-    ({}, {}, OwnOptions("raw", False, False, None, None)),
+    ({}, {}, OwnOptions(logprobs="raw", trace=False, service=None, timeout=None)),
     ({"logprobs": "masked"}, {"logprobs": True}, OwnOptions(logprobs="masked")),
     ({"logprobs": "raw"}, {"logprobs": True}, OwnOptions()),
     ({"logprobs": None}, {}, OwnOptions()),
     ({"trace": True}, {}, OwnOptions(trace=True)),
     ({"trace": False}, {}, OwnOptions()),
     ({"trace": None}, {}, OwnOptions()),
-    ({"trace": "tokens"}, {}, OwnOptions(trace=True, trace_tokens=True)),
+    ({"trace": "tokens"}, {}, OwnOptions(trace="tokens")),
     ({"service": "batch"}, {}, OwnOptions(service="batch")),
     ({"additional_properties": "allow"}, {}, OwnOptions(additional_properties="allow")),
     ({"numbers": "any"}, {}, OwnOptions(numbers="any")),
@@ -74,4 +73,4 @@ def test_refusals(own: Any, beside: dict[str, Any], param: str) -> None:
 
 
 def test_without_the_field_there_are_the_defaults() -> None:
-    assert parse_own_options(Fields({}), scored=False) == OwnOptions()
+    assert parse_chat_request(HELLO).options.own == OwnOptions()

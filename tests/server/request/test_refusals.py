@@ -8,8 +8,7 @@ import pytest
 
 from maskwright.errors import InputError
 from maskwright.server.request.anthropic_request import parse_anthropic_request
-from maskwright.server.request.fields import Fields
-from maskwright.server.request.protocol import OBEYED
+from maskwright.server.request.protocol import ChatCompletionRequest
 from maskwright.server.request.refusals import (
     CONSTRAINT_WORDS,
     HARMLESS,
@@ -21,7 +20,7 @@ from maskwright.server.request.text_request import parse_text_request
 
 
 def refuse(**fields: Any) -> None:
-    refuse_unsupported(Fields(fields), OBEYED)
+    refuse_unsupported(fields, ChatCompletionRequest.obeyed())
 
 
 def refused(**fields: Any) -> tuple[str | None, str, str]:
@@ -50,7 +49,7 @@ def test_any_other_value_is_refused_by_name(name: str, value: Any) -> None:
 def test_a_number_is_no_truth_value(name: str, value: Any) -> None:
     """Python takes False for 0, and True for 1; JSON doesn't."""
     with pytest.raises(InputError):
-        refuse_unsupported(Fields({name: value}), frozenset())
+        refuse_unsupported({name: value}, frozenset())
 
 
 @pytest.mark.parametrize("name", NEUTRAL)
@@ -151,20 +150,20 @@ def test_other_names_pass(name: str) -> None:
 
 def test_a_name_that_others_know_is_never_taken_for_a_misspelt_one() -> None:
     near = frozenset({"stores"})
-    refuse_unsupported(Fields({"store": True}), near)
+    refuse_unsupported({"store": True}, near)
     with pytest.raises(InputError, match="did you mean"):
-        refuse_unsupported(Fields({"stors": True}), near)
+        refuse_unsupported({"stors": True}, near)
 
 
-@pytest.mark.parametrize("name", sorted(OBEYED))
+@pytest.mark.parametrize("name", sorted(ChatCompletionRequest.obeyed()))
 def test_fields_that_are_obeyed_pass(name: str) -> None:
     """Their readers check them, whatever their names speak of."""
     refuse(**{name: object()})
 
 
 def test_no_field_is_in_two_lists() -> None:
-    assert OBEYED.isdisjoint(NEUTRAL)
-    assert OBEYED.isdisjoint(HARMLESS)
+    assert ChatCompletionRequest.obeyed().isdisjoint(NEUTRAL)
+    assert ChatCompletionRequest.obeyed().isdisjoint(HARMLESS)
     assert HARMLESS.isdisjoint(NEUTRAL)
 
 

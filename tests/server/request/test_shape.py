@@ -6,7 +6,6 @@ import pytest
 
 from maskwright.errors import InputError, LimitError
 from maskwright.limits import DEFAULT_LIMITS
-from maskwright.server.request.fields import Fields
 from maskwright.server.request.shape import (
     ChoiceShape,
     FreeText,
@@ -15,13 +14,18 @@ from maskwright.server.request.shape import (
     RegexShape,
     Shape,
     TagShape,
-    parse_shape,
 )
+from maskwright.server.request.shape_fields import FormattedShapeFields
 
 SCHEMA = {"type": "object", "properties": {"z": {}, "a": {}, "m": {}}}
 TEXT = '{"type":"object","properties":{"z":{},"a":{},"m":{}}}'
 OBJECT = '{"type":"object"}'
 INNER = "response_format.json_schema.schema"
+
+
+def shape_of(body: dict[str, Any]) -> Shape:
+    return FormattedShapeFields.read(body).shape()
+
 
 FORMATS: list[tuple[Any, Shape]] = [
     (None, FreeText()),
@@ -128,12 +132,12 @@ ELSEWHERE: list[tuple[dict[str, Any], Shape]] = [
 
 @pytest.mark.parametrize(("sent", "read"), FORMATS, ids=str)
 def test_response_formats(sent: Any, read: Shape) -> None:
-    assert parse_shape(Fields({"response_format": sent})) == read
+    assert shape_of({"response_format": sent}) == read
 
 
 @pytest.mark.parametrize(("body", "read"), ELSEWHERE, ids=str)
 def test_shapes_elsewhere(body: dict[str, Any], read: Shape) -> None:
-    assert parse_shape(Fields(body)) == read
+    assert shape_of(body) == read
 
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
@@ -188,7 +192,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize(("body", "param"), REFUSED, ids=str)
 def test_faulty_shapes_are_refused(body: dict[str, Any], param: str) -> None:
     with pytest.raises(InputError) as refused:
-        parse_shape(Fields(body))
+        shape_of(body)
     assert refused.value.param == param
 
 
@@ -196,7 +200,7 @@ def test_a_schema_that_is_too_large_is_refused_as_it_is_read() -> None:
     """Before the prompt shows it to the model, which takes long."""
     schema = {"enum": [*range(DEFAULT_LIMITS.schema_nodes)]}
     with pytest.raises(LimitError, match="more than 200,000 values") as caught:
-        parse_shape(Fields({"guided_json": schema}))
+        shape_of({"guided_json": schema})
     assert caught.value.param == "guided_json"
 
 
@@ -217,6 +221,6 @@ def test_a_choice_that_is_none_says_what_is_wrong(choice: Any, param: str, messa
         ("structured_outputs.choice", {"structured_outputs": {"choice": choice}}),
     ):
         with pytest.raises(InputError) as refused:
-            parse_shape(Fields(body))
+            shape_of(body)
         assert refused.value.param == name + param
         assert str(refused.value) == f"{name}{param} {message}"

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from maskwright.errors import InputError
-from maskwright.server.request.fields import Fields
-from maskwright.server.request.tool_use import ToolUse, parse_tool_use
+from maskwright.server.request.tool_use import FunctionFields, ToolUse
 
 F = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
 G = {"type": "function", "function": {"name": "g"}}
@@ -16,7 +15,7 @@ NAMED = {"type": "function", "function": {"name": "g"}}
 
 
 def use(**fields: Any) -> ToolUse | None:
-    return parse_tool_use(Fields(fields))
+    return FunctionFields.read(fields).tool_use()
 
 
 CHOICES: list[tuple[Any, bool, bool, list[str]]] = [

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Final, cast
+from typing import Annotated, Any, Final, Literal
 
+from pydantic import WithJsonSchema
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
 from maskwright.errors import InputError
-from maskwright.records.batch_lines import ENDPOINTS
-from maskwright.server.batches.batch_store import ENDED, WINDOW, BatchStore, StoredBatch
+from maskwright.records.batch_lines import BatchEndpoint
+from maskwright.server.batches.batch_store import ENDED, BatchStore, StoredBatch
 from maskwright.server.batches.batch_worker import BatchWorker
 from maskwright.server.batches.file_store import FileStore
 from maskwright.server.batches.pages import page
 from maskwright.server.exchange import owner_of
-from maskwright.server.request.body import read_object
-from maskwright.server.request.fields import Fields, invalid, missing
+from maskwright.server.json import Json
+from maskwright.server.request.body import read_as
+from maskwright.server.request.model import ClosedModel, invalid
 
 MOST: Final = 100
 DEFAULT: Final = 20
@@ -23,6 +25,33 @@ MOST_METADATA: Final = 16
 METADATA_NAME: Final = 64
 METADATA_TEXT: Final = 512
 """Characters of a name and of a text, and the number of both, that OpenAI allows in `metadata`."""
+METADATA: Final[Json] = {
+    "type": "object",
+    "maxProperties": MOST_METADATA,
+    "propertyNames": {"maxLength": METADATA_NAME},
+    "additionalProperties": {"type": "string", "maxLength": METADATA_TEXT},
+}
+
+
+class BatchRequest(ClosedModel):
+    """A batch to begin."""
+
+    input_file_id: str
+    endpoint: BatchEndpoint
+    completion_window: Literal["24h"]
+    metadata: Annotated[dict[str, Any], WithJsonSchema(METADATA)] | None = None
+
+    def labels(self) -> dict[str, str] | None:
+        """Return what the client has to say of the batch, within the bounds."""
+        given = self.metadata
+        if given is not None and len(given) > MOST_METADATA:
+            raise invalid("metadata", f"an object of at most {MOST_METADATA} members", given)
+        for name, value in (given or {}).items():
+            is_short = isinstance(value, str) and len(value) <= METADATA_TEXT
+            if len(name) > METADATA_NAME or not is_short:
+                wanted = f"a string of at most {METADATA_TEXT} characters"
+                raise invalid(f"metadata.{name}", wanted, value)
+        return given
 
 
 class BatchRoutes:
@@ -38,18 +67,12 @@ class BatchRoutes:
         self._body_bytes = body_bytes
 
     async def create(self, http: Request) -> JSONResponse:
-        body = Fields(await read_object(http, self._body_bytes))
-        body.only("input_file_id", "endpoint", "completion_window", "metadata")
+        asked = await read_as(http, self._body_bytes, BatchRequest.read)
         owner = owner_of(http.scope)
-        for name in ("input_file_id", "endpoint", "completion_window"):
-            if not body.has(name):
-                raise missing(name)
-        endpoint = cast(str, body.choice("endpoint", ENDPOINTS))
-        body.choice("completion_window", (WINDOW,))
-        file = self._files.get(body.string("input_file_id") or "", owner)
+        file = self._files.get(asked.input_file_id, owner)
         if file.purpose != "batch":
             raise InputError(f"the file {file.id} is not for a batch", param="input_file_id")
-        batch = self._batches.create(endpoint, file.id, owner, _metadata(body))
+        batch = self._batches.create(asked.endpoint, file.id, owner, asked.labels())
         self._worker.begin(batch)
         return JSONResponse(batch.card())
 
@@ -75,17 +98,3 @@ class BatchRoutes:
     def _asked(self, http: Request) -> StoredBatch:
         """Return the batch of the path. Raises HttpError if the client has none with its id."""
         return self._batches.get(http.path_params["id"], owner_of(http.scope))
-
-
-def _metadata(body: Fields) -> dict[str, str] | None:
-    given = body.object("metadata")
-    if given is None:
-        return None
-    if len(given.values) > MOST_METADATA:
-        raise invalid("metadata", f"an object of at most {MOST_METADATA} members", given.values)
-    told: dict[str, str] = {}
-    for name, value in given.values.items():
-        if len(name) > METADATA_NAME or not isinstance(value, str) or len(value) > METADATA_TEXT:
-            raise invalid(given.at(name), f"a string of at most {METADATA_TEXT} characters", value)
-        told[name] = value
-    return told

@@ -21,7 +21,7 @@ from maskwright.server.exchange import exchange_of
 from maskwright.server.grammars.recipes import Recipe, Recipes
 from maskwright.server.guarantees.records import SECONDS, Records
 from maskwright.server.json import Json
-from maskwright.server.request.body import read_object
+from maskwright.server.request.body import read_as
 from maskwright.server.request.explain_request import (
     AnswerToExplain,
     TextToExplain,
@@ -57,7 +57,7 @@ class ExplainRoute:
 
     async def explain(self, http: Request) -> JSONResponse:
         exchange = exchange_of(http.scope)
-        match parse_explain_request(await read_object(http, self._body_bytes)):
+        match await read_as(http, self._body_bytes, parse_explain_request):
             case AnswerToExplain(id=id, choice=choice):
                 return JSONResponse(self._answer(exchange.key, id, choice))
             case TextToExplain() as asked:

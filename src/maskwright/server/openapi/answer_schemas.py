@@ -20,7 +20,6 @@ from maskwright.server.openapi.builders import (
     ref,
     text,
 )
-from maskwright.server.openapi.tool_schemas import call_schema
 
 COUNT: Final[Json] = integer(0)
 IDS: Final[Json] = array(COUNT)
@@ -86,8 +85,8 @@ def _said(*, delta: bool) -> Json:
     """Describe the message of a whole answer, or its part in one chunk."""
     calls = array(
         either(
-            call_schema("function", {"arguments": text()}, index=delta),
-            call_schema("custom", {"input": text()}, index=delta),
+            _call("function", {"arguments": text()}, index=delta),
+            _call("custom", {"input": text()}, index=delta),
         )
     )
     called = record({}, {"name": text(), "arguments": text()}, "Where `functions` were sent.")
@@ -103,6 +102,17 @@ def _said(*, delta: bool) -> Json:
         "tool_calls": calls,
     }
     return record({}, {**required, **optional}) if delta else record(required, optional)
+
+
+def _call(kind: str, own: Schemas, *, index: bool) -> Json:
+    """Describe a call. `index`: it is a delta of a stream, which sends `id`, `type` and `name`
+    once."""
+    if not index:
+        return record({"id": text(), "type": constant(kind), kind: record({"name": text(), **own})})
+    return record(
+        {"index": integer(0)},
+        {"id": text(), "type": constant(kind), kind: record({}, {"name": text(), **own})},
+    )
 
 
 def _text_choice() -> Json:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final, get_args
+from typing import get_args
 
 from maskwright.records.batch_lines import ENDPOINTS
-from maskwright.server.batches.batch_routes import METADATA_NAME, METADATA_TEXT, MOST_METADATA
+from maskwright.server.batches.batch_routes import METADATA
 from maskwright.server.batches.batch_store import TIMED, WINDOW, BatchStatus
 from maskwright.server.batches.file_routes import PURPOSE
 from maskwright.server.json import Json
@@ -16,7 +16,6 @@ from maskwright.server.openapi.builders import (
     array,
     constant,
     flag,
-    given,
     nullable,
     one_of,
     record,
@@ -24,32 +23,15 @@ from maskwright.server.openapi.builders import (
     text,
 )
 
-_METADATA: Final[Json] = {
-    "type": "object",
-    "maxProperties": MOST_METADATA,
-    "propertyNames": {"maxLength": METADATA_NAME},
-    "additionalProperties": text(maxLength=METADATA_TEXT),
-}
-
 
 def batch_schemas() -> Schemas:
     upload = record(
         {"file": {"contentMediaType": "application/jsonl"}, "purpose": constant(PURPOSE)}
     )
-    batch = given(
-        {
-            "input_file_id": text(),
-            "endpoint": one_of(ENDPOINTS),
-            "completion_window": constant(WINDOW),
-        },
-        {"metadata": _METADATA},
-        closed=True,
-    )
     deleted = record({"id": text(), "object": constant("file"), "deleted": flag()})
     return {
         "Batch": _batch(),
         "BatchList": _page("Batch"),
-        "BatchRequest": batch,
         "DeletedFile": deleted,
         "File": _file(),
         "FileList": _page("File"),
@@ -94,7 +76,7 @@ def _batch() -> Json:
             "expires_at": COUNT,
             **{f"{status}_at": nullable(COUNT) for status in TIMED},
             "request_counts": counts,
-            "metadata": nullable(_METADATA),
+            "metadata": nullable(METADATA),
         }
     )
 

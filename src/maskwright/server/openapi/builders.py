@@ -53,29 +53,18 @@ def either(*schemas: Json, about: str = "") -> Json:
 
 
 def nullable(schema: Json) -> Json:
-    """Allow null too. In requests, it counts as an absent field."""
+    """Allow null too."""
     told = dict(schema)
     about = {name: told.pop(name) for name in ("description", "default") if name in told}
     return {"anyOf": [told, NOTHING], **about} if told else {**about}
 
 
-def record(
-    required: Schemas, optional: Schemas | None = None, about: str = "", *, closed: bool = False
-) -> Json:
-    """Describe an object of a request or an answer. `closed`: its other fields are absent, or
-    null, which is as good as absent in a request."""
+def record(required: Schemas, optional: Schemas | None = None, about: str = "") -> Json:
+    """Describe an object of an answer."""
     schema: Json = {"type": "object", "properties": {**required, **(optional or {})}}
     if required:
         schema["required"] = list(required)
-    if closed:
-        schema["additionalProperties"] = NOTHING
     return _told(schema, about)
-
-
-def given(required: Schemas, optional: Schemas, about: str = "", *, closed: bool = False) -> Json:
-    """Describe an object of a request, whose `optional` fields may be null."""
-    may_be_null = {name: nullable(schema) for name, schema in optional.items()}
-    return record(required, may_be_null, about, closed=closed)
 
 
 def _bounds(low: float | None, high: float | None) -> Json:

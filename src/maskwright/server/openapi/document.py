@@ -15,7 +15,6 @@ from maskwright.server.openapi.anthropic_schemas import anthropic_schemas
 from maskwright.server.openapi.batch_schemas import batch_schemas
 from maskwright.server.openapi.builders import constant, either, record, text
 from maskwright.server.openapi.error_schemas import error_name, error_responses, error_schemas
-from maskwright.server.openapi.message_schemas import message_schemas
 from maskwright.server.openapi.operations import (
     EVENTS,
     JSON,
@@ -26,8 +25,6 @@ from maskwright.server.openapi.operations import (
 from maskwright.server.openapi.request_schemas import request_schemas
 from maskwright.server.openapi.response_schemas import response_schemas
 from maskwright.server.openapi.service_schemas import service_schemas
-from maskwright.server.openapi.shape_schemas import shape_schemas
-from maskwright.server.openapi.tool_schemas import tool_schemas
 from maskwright.server.openapi.workbench_schemas import workbench_schemas
 from maskwright.server.route import Endpoint
 
@@ -95,12 +92,9 @@ def schemas(*, has_batches: bool = True) -> Json:
         **answer_schemas(),
         **(batch_schemas() if has_batches else {}),
         **error_schemas(),
-        **message_schemas(),
-        **request_schemas(),
+        **request_schemas(has_batches=has_batches),
         **response_schemas(),
         **service_schemas(),
-        **shape_schemas(),
-        **tool_schemas(),
         **workbench_schemas(),
     }
 

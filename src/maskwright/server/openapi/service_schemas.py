@@ -16,7 +16,6 @@ from maskwright.server.openapi.builders import (
     constant,
     either,
     flag,
-    given,
     integer,
     nullable,
     number,
@@ -24,23 +23,18 @@ from maskwright.server.openapi.builders import (
     ref,
     text,
 )
-from maskwright.server.openapi.message_schemas import prompt_fields
-from maskwright.server.openapi.tool_schemas import function_fields, tool_fields
 
-_SPECIAL: Final[Json] = flag("The tokenizer may add special tokens.", default=True)
 _TEXTS: Final[Json] = array(text())
 
 
 def service_schemas() -> Schemas:
     return {
-        "DetokenizeRequest": _detokenize(),
         "DetokenizedText": _detokenized(),
         "Health": record({"status": text()}),
         "Load": record({"server_load": integer(0, about="Requests that run or wait.")}),
         "Model": _model(),
         "ModelList": record({"object": constant("list"), "data": array(ref("Model"))}),
         "State": _state(),
-        "TokenizeRequest": _tokenize(),
         "TokenizedText": _tokenized(),
         "Version": record({"version": text()}),
     }
@@ -81,25 +75,6 @@ def _state() -> Json:
     )
 
 
-def _tokenize() -> Json:
-    strings = flag("Return the tokens' texts too.", default=False)
-    chat = prompt_fields()
-    messages = chat["messages"]
-    optional = {name: schema for name, schema in chat.items() if name != "messages"}
-    tools: Schemas = {**tool_fields(), **function_fields()}
-    options: Schemas = {"add_special_tokens": _SPECIAL, "return_token_strs": strings}
-    llama: Schemas = {
-        "add_special": flag(default=False),
-        "with_pieces": flag("Each token is told with its text.", default=False),
-    }
-    return either(
-        given({"prompt": either(text(), array(text()))}, options),
-        given({"messages": messages}, {**optional, **tools, "return_token_strs": strings}),
-        given({"content": text()}, llama),
-        about="A text, several texts or a chat, as in vLLM, SGLang or llama.cpp.",
-    )
-
-
 def _tokenized() -> Json:
     piece = record({"id": COUNT, "piece": either(text(), array(integer(0, 255)))})
     counted: Schemas = {"count": COUNT, "max_model_len": COUNT, "tokens": IDS}
@@ -108,12 +83,6 @@ def _tokenized() -> Json:
         record({"count": IDS, "max_model_len": COUNT, "tokens": array(IDS)}),
         record({"tokens": either(IDS, array(piece))}),
     )
-
-
-def _detokenize() -> Json:
-    ids = array(integer(0))
-    special = flag("Leave out control tokens.", default=False)
-    return given({"tokens": either(ids, array(ids))}, {"skip_special_tokens": special})
 
 
 def _detokenized() -> Json:

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final, get_args
+from typing import Final
 
-from maskwright.grammar.schema.options import AdditionalProperties, Numbers
 from maskwright.server.json import Json
 from maskwright.server.openapi.answer_schemas import COUNT, LIKELIHOOD
 from maskwright.server.openapi.builders import (
-    ANYTHING,
-    NOTHING,
     Schemas,
     array,
-    either,
     flag,
-    given,
     integer,
     nullable,
     number,
@@ -22,43 +17,21 @@ from maskwright.server.openapi.builders import (
     record,
     text,
 )
-from maskwright.server.openapi.shape_schemas import shape_fields
-from maskwright.server.openapi.tool_schemas import function_fields, tool_fields
-from maskwright.server.request.explain_request import MOST_BYTES, MOST_CHOICES, MOST_SHOWN, SHOWN
-from maskwright.server.shapes.shape_routes import LARGEST_SEED, MOST_TEXTS
-from maskwright.workbench.choices import PictureName
-from maskwright.workbench.live.faults import KINDS
-from maskwright.workbench.live.sampled import WHICH
 
-_SHAPE: Final[Schemas] = {
-    "shape": text("The text of the shape, as in a file."),
-    "kind": one_of(KINDS),
-}
 _IDS: Final[Json] = array(integer(0))
 _TEXTS: Final[Json] = array(text())
 _PROBABILITY: Final[Json] = number(0)
 
 
 def workbench_schemas() -> Schemas:
-    which = one_of(WHICH, default="random")
-    sample: Schemas = {
-        "which": which,
-        "count": integer(1, MOST_TEXTS, default=1),
-        "seed": integer(0, LARGEST_SEED, default=0),
-    }
-    pictures = one_of(get_args(PictureName), default="railroad")
     example: Schemas = {"name": text(), "kind": text(), "shape": text()}
     cases: Schemas = {"accepted": _TEXTS, "rejected": _TEXTS}
     return {
-        "CheckRequest": given(_SHAPE, {}, closed=True),
         "CheckedShape": _checked(),
-        "DrawRequest": given(_SHAPE, {"as": pictures}, closed=True),
         "DrawnShape": record({"as": text(), "svg": text(contentMediaType="image/svg+xml")}),
         "Examples": record({"examples": array(record({**example, **cases}))}),
-        "ExplainRequest": _explain_request(),
         "ExplainedAnswer": _explained_answer(),
         "ExplainedText": _explained_text(),
-        "SampleRequest": given(_SHAPE, sample, closed=True),
         "SampledShape": record({"texts": _TEXTS}),
     }
 
@@ -81,29 +54,6 @@ def _checked() -> Json:
             "findings": array(record({**pointer, **told, **place})),
         },
         figures,
-    )
-
-
-def _explain_request() -> Json:
-    closing, numbers = one_of(get_args(AdditionalProperties)), one_of(get_args(Numbers))
-    common: Schemas = {
-        **shape_fields(),
-        **tool_fields(),
-        **function_fields(),
-        "candidates": _IDS,
-        "maskwright": given(
-            {}, {"additional_properties": closing, "numbers": numbers}, closed=True
-        ),
-        "model": ANYTHING,
-        "shown": integer(0, MOST_SHOWN, "How many tokens are listed.", default=SHOWN),
-        "why": flag("Whether reasons are searched.", default=True),
-    }
-    answer = integer(0, MOST_CHOICES, default=0)
-    return either(
-        given({"text": text(maxLength=MOST_BYTES)}, {**common, "tokens": NOTHING}, closed=True),
-        given({"tokens": array(integer(0), maxItems=MOST_BYTES)}, {**common}, closed=True),
-        given({"id": text()}, {"choice": answer, "model": ANYTHING}, closed=True),
-        about="A shape and a text so far, or its tokens; or the id of an answer.",
     )
 
 

@@ -1,68 +1,44 @@
-"""Reads the body of POST /v1/messages, Anthropic's protocol, into the request of every endpoint.
+"""The body of POST /v1/messages, Anthropic's protocol, as the request of every endpoint.
 
-What this protocol has of its own is read here: `system`, content blocks, `input_schema`, the forms
-of `tool_choice`, `thinking`, `stop_sequences` and `output_config`. The fields that every endpoint
-has are obeyed here too.
+What this protocol has of its own is here: `system`, content blocks, `input_schema`, the forms of
+`tool_choice`, `thinking`, `stop_sequences` and `output_config`. The fields that every endpoint has
+are obeyed here too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeAlias
+
+from pydantic import Field, WithJsonSchema
+from typing_extensions import TypeAliasType
 
 from maskwright.errors import InputError
 from maskwright.server.json import Json
 from maskwright.server.request.answer_request import AnswerRequest, ChatPrompt
-from maskwright.server.request.chat_prompt import template_variables
-from maskwright.server.request.fields import Fields, invalid, missing, shown
+from maskwright.server.request.chat_prompt import TemplateFields
 from maskwright.server.request.messages import Message, ToolCall
-from maskwright.server.request.refusals import refuse_unsupported
-from maskwright.server.request.sampling_fields import (
-    MAX_TOKENS,
-    SAMPLING_FIELDS,
-    read_limit,
-    read_options,
-    read_reply,
-    read_stop,
+from maskwright.server.request.model import (
+    Array,
+    ByField,
+    ByType,
+    ClosedModel,
+    RawObject,
+    RequestModel,
+    Strings,
+    missing,
+    shown,
 )
-from maskwright.server.request.shape import FIELDS, Shape, parse_shape
-from maskwright.server.request.tool_use import ToolUse, parse_tool_use
+from maskwright.server.request.sampling_fields import Limit, ReasoningFields, first_limit
+from maskwright.server.request.shape import Shape
+from maskwright.server.request.shape_fields import FormattedShapeFields, ResponseFormat
+from maskwright.server.request.tool_use import ToolUse, read_tools
 
-ROLES: Final = ("user", "assistant", "system")
-CHOICES: Final = ("auto", "any", "tool", "none")
-THINKING: Final = ("enabled", "disabled", "adaptive")
-EFFORTS: Final = ("low", "medium", "high", "xhigh", "max")
 MOST_STOPS: Final = 32
 """Most strings of `stop_sequences`."""
 
-TOOL_FIELDS: Final = (
-    *("name", "description", "input_schema", "type", "strict", "cache_control"),
-    *("input_examples", "eager_input_streaming", "defer_loading", "allowed_callers"),
-)
-
-OBEYED: Final = (FIELDS | SAMPLING_FIELDS - {"n", "stop", "user"}) | frozenset(
-    {
-        "chat_template_kwargs",
-        "documents",
-        "include_reasoning",
-        "max_tokens",
-        "messages",
-        "metadata",
-        "model",
-        "output_config",
-        "output_format",
-        "separate_reasoning",
-        "stop_sequences",
-        "stream",
-        "system",
-        "thinking",
-        "tool_choice",
-        "tools",
-    }
-)
-
-REFUSED: Final[Mapping[str, tuple[object, ...]]] = {
+_REFUSED: Final[Mapping[str, tuple[object, ...]]] = {
     "add_generation_prompt": (True,),
     "container": (),
     "context_management": ({"edits": []}, {}),
@@ -89,7 +65,7 @@ REFUSED: Final[Mapping[str, tuple[object, ...]]] = {
 }
 """Fields that are refused here, with the values without an effect."""
 
-WAYS_OUT: Final[Mapping[str, str]] = {
+_WAYS_OUT: Final[Mapping[str, str]] = {
     "container": "there is none here",
     "context_management": "send the messages that the model shall read",
     "input": "send messages",
@@ -114,274 +90,377 @@ WAYS_OUT: Final[Mapping[str, str]] = {
 KEPT_THINKING: Final = {"type": "clear_thinking_20251015", "keep": "all"}
 """An edit of the context that changes nothing, which some clients always send."""
 
-
-def parse_anthropic_request(tree: dict[str, object]) -> AnswerRequest:
-    """Read a body. Raises InputError, whose `param` is the dotted path of the first wrong field."""
-    body = _without_idle_edits(Fields(tree))
-    refuse_unsupported(body, OBEYED, REFUSED, WAYS_OUT)
-    config = body.object("output_config") or Fields({}, "output_config")
-    config.only("effort", "format")
-    thinking = body.object("thinking") or Fields({}, "thinking")
-    options = replace(
-        read_options(body, None),
-        stop=read_stop(body, "stop_sequences", MOST_STOPS),
-        user=_user(body),
-    )
-    budget = _budget(thinking)
-    if budget is not None:
-        options = replace(options, thinking_tokens=budget, thinking_optional=True)
-    return AnswerRequest(
-        model=body.string("model"),
-        prompts=(_prompt(body, thinking, config),),
-        place="messages",
-        shape=_shape(body, config),
-        tool_use=_tools(body),
-        limit=read_limit(body, "max_tokens"),
-        options=options,
-        reply=read_reply(body),
-    )
-
-
-def _without_idle_edits(body: Fields) -> Fields:
-    """Leave out the edits of the context that change nothing."""
-    if body.get("context_management") != {"edits": [KEPT_THINKING]}:
-        return body
-    return Fields({**body.values, "context_management": None})
-
-
-def _user(body: Fields) -> str:
-    metadata = body.object("metadata")
-    return "" if metadata is None else metadata.string("user_id") or ""
-
-
-def _budget(thinking: Fields) -> int | None:
-    """Read the most tokens of a reasoning section; None for no bound."""
-    thinking.only("type", "budget_tokens", "display")
-    kind = thinking.choice("type", THINKING)
-    if kind is None and thinking.has("budget_tokens"):
-        raise missing(thinking.at("type"))
-    budget = thinking.integer("budget_tokens", 1, MAX_TOKENS)
-    if budget is not None and kind != "enabled":
-        raise InputError(
-            f"{thinking.at('budget_tokens')} needs thinking of the type 'enabled', not "
-            f"{shown(kind)}",
-            param=thinking.at("budget_tokens"),
-        )
-    return budget
-
-
-def _shape(body: Fields, config: Fields) -> Shape:
-    """Read the shape of the answer. `output_format` is the older place of `output_config.format`,
-    and the fields of other endpoints are read as there."""
-    formats = [config.object("format"), body.object("output_format")]
-    given = [format for format in formats if format is not None]
-    if body.has("response_format") and given:
-        raise InputError(
-            f"{given[0].place} and response_format exclude each other; send one",
-            param="response_format",
-            code="conflicting_constraints",
-        )
-    if len(given) > 1 and given[0].values != given[1].values:
-        raise InputError(
-            f"{given[0].place} and {given[1].place} ask for different shapes; send one",
-            param=given[1].place,
-            code="conflicting_constraints",
-        )
-    return parse_shape(body, given[0] if given else None)
+_SUPPORTED: Final = ByField(
+    "type",
+    " {shown} is not supported; this server reads {values} here",
+    code="unsupported_content",
+)
 
 
 # The conversation
 
 
-def _prompt(body: Fields, thinking: Fields, config: Fields) -> ChatPrompt:
-    """Read the conversation. An answer continues an assistant's text at its end."""
-    messages = [*_system(body), *_messages(body)]
-    last = messages[-1]
-    continues = last.role == "assistant" and not last.tool_calls
-    effort = config.choice("effort", EFFORTS)
-    variables = {
-        **_thinks(thinking.string("type")),
-        **template_variables(body, effort),
-    }
-    return ChatPrompt(tuple(messages), variables, begins_answer=not continues, continues=continues)
+class AnthropicText(RequestModel):
+    """A text."""
+
+    type: Literal["text"]
+    text: str
+
+    def words(self) -> str:
+        return self.text
 
 
-def _thinks(kind: str | None) -> dict[str, object]:
-    """Return the variables by which templates are told whether a model thinks."""
-    if kind is None:
-        return {}
-    thinks = kind != "disabled"
-    return {"enable_thinking": thinks, "thinking": thinks}
+class TextSource(RequestModel):
+    """A plain text."""
+
+    type: Literal["text"]
+    data: str
+    media_type: str | None = Field(default=None, description="Without effect: it is plain text.")
 
 
-def _system(body: Fields) -> Iterator[Message]:
-    match body.get("system"):
-        case None:
-            return
-        case str(text):
-            yield Message("system", text)
-        case list():
-            blocks = (Fields.of(item, place) for item, place in body.items("system") or ())
-            yield Message("system", "".join(_text(block) for block in blocks))
-        case other:
-            raise invalid("system", "a string or an array of text blocks", other)
+class TextDocument(RequestModel):
+    """A document, which counts as a text after its title."""
+
+    type: Literal["document"]
+    source: Annotated[TextSource, _SUPPORTED]
+    title: str = ""
+    context: str = ""
+
+    def words(self) -> str:
+        return "\n".join([*(each for each in (self.title, self.context) if each), self.source.data])
 
 
-def _messages(body: Fields) -> Iterator[Message]:
-    items = body.items("messages")
-    if items is None:
-        raise missing("messages")
-    if not items:
-        raise InputError("messages must hold at least one message", param="messages")
-    for item, place in items:
-        fields = Fields.of(item, place)
-        role = fields.choice("role", ROLES)
-        if role is None:
-            raise missing(fields.at("role"))
-        blocks = _blocks(fields)
-        if role == "assistant":
-            yield _assistant(blocks)
-        else:
-            yield from _said(role, blocks)
+TextBlock: TypeAlias = Annotated[AnthropicText | TextDocument, _SUPPORTED]
+_TEXTS: Final = ByType("a string or an array of text blocks")
+_BLOCKS: Final = ByType("a string or an array of blocks")
+Texts: TypeAlias = Annotated[str | Annotated[tuple[TextBlock, ...], Array()], _BLOCKS]
 
 
-def _blocks(message: Fields) -> list[Fields]:
-    """Return the content of a message as blocks; a string is one block of text."""
-    place = message.at("content")
-    match message.get("content"):
-        case None:
-            raise missing(place)
-        case str(text):
-            return [Fields({"type": "text", "text": text}, place)]
-        case list():
-            return [Fields.of(item, at) for item, at in message.items("content") or ()]
-        case other:
-            raise invalid(place, "a string or an array of blocks", other)
+class ToolResult(RequestModel):
+    """What a tool has returned; without content if it has nothing to say."""
+
+    type: Literal["tool_result"]
+    tool_use_id: str
+    content: Texts = ""
+    is_error: bool = Field(default=False, description="Without effect: the content says it.")
 
 
-def _said(role: str, blocks: list[Fields]) -> Iterator[Message]:
-    """Yield the messages of a turn of the user: the results of tools are messages of their own, in
-    the order of the blocks."""
-    texts: list[str] = []
-    for block in blocks:
-        if block.string("type") == "tool_result" and role == "user":
+class ThinkingBlock(RequestModel):
+    """What the assistant thought."""
+
+    type: Literal["thinking"]
+    thinking: str = ""
+    signature: Any = None
+
+
+class ToolUseBlock(RequestModel):
+    """A call."""
+
+    type: Literal["tool_use"]
+    name: str
+    input: RawObject
+    id: str | None = None
+
+
+UserBlock: TypeAlias = Annotated[AnthropicText | TextDocument | ToolResult, _SUPPORTED]
+AssistantBlock: TypeAlias = Annotated[
+    AnthropicText | TextDocument | ThinkingBlock | ToolUseBlock, _SUPPORTED
+]
+
+
+class UserTurn(RequestModel):
+    """A turn of the user."""
+
+    role: Literal["user"]
+    content: Annotated[str | Annotated[tuple[UserBlock, ...], Array()], _BLOCKS]
+
+    def messages(self) -> Iterator[Message]:
+        """Yield the messages of the turn: the results of tools are messages of their own, in the
+        order of the blocks."""
+        texts: list[str] = []
+        blocks = (self.content,) if isinstance(self.content, str) else self.content
+        for block in blocks:
+            if not isinstance(block, ToolResult):
+                texts.append(block if isinstance(block, str) else block.words())
+                continue
             if texts:
-                yield Message(role, "".join(texts))
+                yield Message(self.role, "".join(texts))
                 texts = []
-            yield _result(block)
-        else:
-            texts.append(_text(block, "tool_result" if role == "user" else None))
-    if texts or not blocks:
-        yield Message(role, "".join(texts))
+            yield Message("tool", _joined(block.content), tool_call_id=block.tool_use_id)
+        if texts or not blocks:
+            yield Message(self.role, "".join(texts))
 
 
-def _result(block: Fields) -> Message:
-    """Read the result of a tool, whose content is absent if it has nothing to say."""
-    call = block.string("tool_use_id")
-    if call is None:
-        raise missing(block.at("tool_use_id"))
-    block.boolean("is_error")
-    content = "" if not block.has("content") else "".join(map(_text, _blocks(block)))
-    return Message("tool", content, tool_call_id=call)
+class AssistantTurn(RequestModel):
+    """A turn of the assistant: its thoughts, its text and its calls."""
 
+    role: Literal["assistant"]
+    content: Annotated[str | Annotated[tuple[AssistantBlock, ...], Array()], _BLOCKS]
 
-def _assistant(blocks: list[Fields]) -> Message:
-    """Read a turn of the assistant: its thoughts, its text and its calls."""
-    texts: list[str] = []
-    thoughts: list[str] = []
-    calls: list[ToolCall] = []
-    for block in blocks:
-        match block.string("type"):
-            case "thinking":
-                thoughts.append(block.string("thinking") or "")
-            case "redacted_thinking":
-                raise _unsupported(block, "text", "thinking", "tool_use")
-            case "tool_use":
-                calls.append(_call(block))
-            case _:
-                texts.append(_text(block, "thinking", "tool_use"))
-    return Message(
-        "assistant", "".join(texts), tool_calls=tuple(calls), reasoning="".join(thoughts)
-    )
-
-
-def _call(block: Fields) -> ToolCall:
-    name, given = block.string("name"), block.object("input")
-    if name is None:
-        raise missing(block.at("name"))
-    if given is None:
-        raise missing(block.at("input"))
-    return ToolCall(block.string("id"), name, given.values)
-
-
-def _text(block: Fields, *others: str | None) -> str:
-    """Return the text of a block; a plain text in a document counts as one. `others`: the types of
-    blocks that may stand here besides."""
-    match block.string("type"):
-        case "text":
-            text = block.string("text")
-            if text is None:
-                raise missing(block.at("text"))
-            return text
-        case "document":
-            return _document(block)
-        case _:
-            known = [name for name in others if name is not None]
-            raise _unsupported(block, "text", "document", *known)
-
-
-def _document(block: Fields) -> str:
-    source = block.object("source")
-    if source is None:
-        raise missing(block.at("source"))
-    if source.string("type") != "text":
-        raise _unsupported(source, "text")
-    text = source.string("data")
-    if text is None:
-        raise missing(source.at("data"))
-    source.string("media_type")  # which is that of plain text
-    titles = (block.string("title"), block.string("context"))
-    return "\n".join([*(title for title in titles if title), text])
-
-
-def _unsupported(block: Fields, *known: str) -> InputError:
-    place = block.at("type")
-    if not block.has("type"):
-        return missing(place)
-    return InputError(
-        f"{place} {shown(block.get('type'))} is not supported; this server reads "
-        f"{', '.join(map(repr, known))} here",
-        param=place,
-        code="unsupported_content",
-    )
-
-
-# Tools
-
-
-def _tools(body: Fields) -> ToolUse | None:
-    """Read `tools` and `tool_choice` by means of the forms of chat completions. Errors, those that
-    come later too, name the places of this protocol."""
-    sent: list[Json] = [
-        _function(Fields.of(item, place)) for item, place in body.items("tools") or ()
-    ]
-    choice, parallel = _choice(body)
-    try:
-        use = parse_tool_use(
-            Fields({"tools": sent, "tool_choice": choice, "parallel_tool_calls": parallel})
+    def messages(self) -> Iterator[Message]:
+        texts: list[str] = []
+        thoughts: list[str] = []
+        calls: list[ToolCall] = []
+        for block in (self.content,) if isinstance(self.content, str) else self.content:
+            match block:
+                case ThinkingBlock():
+                    thoughts.append(block.thinking)
+                case ToolUseBlock():
+                    calls.append(ToolCall(block.id, block.name, block.input))
+                case str():
+                    texts.append(block)
+                case _:
+                    texts.append(block.words())
+        yield Message(
+            self.role, "".join(texts), tool_calls=tuple(calls), reasoning="".join(thoughts)
         )
-    except InputError as error:
-        error.message = _place(error.message)
-        if error.param is not None:
-            error.param = _place(error.param)
-        raise
-    if use is None:
-        return None
-    tools = {tool.name: replace(tool, place=_place(tool.place)) for tool in use.tools}
-    callable_ones = tuple(tools[tool.name] for tool in use.choice.tools)
-    return replace(
-        use, tools=tuple(tools.values()), choice=replace(use.choice, tools=callable_ones)
+
+
+class SystemTurn(RequestModel):
+    """What the system says in between."""
+
+    role: Literal["system"]
+    content: Texts
+
+    def messages(self) -> Iterator[Message]:
+        yield Message(self.role, _joined(self.content))
+
+
+AnthropicMessage = TypeAliasType(
+    "AnthropicMessage", Annotated[UserTurn | AssistantTurn | SystemTurn, ByField("role")]
+)
+
+
+def _joined(texts: str | Sequence[AnthropicText | TextDocument]) -> str:
+    return texts if isinstance(texts, str) else "".join(block.words() for block in texts)
+
+
+# Tools and settings
+
+
+class AnthropicTool(ClosedModel):
+    """A tool, whose arguments have a JSON Schema."""
+
+    name: str
+    description: str | None = None
+    input_schema: RawObject
+    type: Literal["custom"] | None = None
+    strict: Any = None
+    cache_control: Any = None
+    input_examples: Any = None
+    eager_input_streaming: Any = None
+    defer_loading: Annotated[bool, WithJsonSchema({"const": False})] = False
+    allowed_callers: Annotated[Any, WithJsonSchema({"const": ["direct"]})] = None
+
+    def function(self, place: str) -> Json:
+        """Return the tool in the form of chat completions."""
+        if self.defer_loading:
+            raise InputError(
+                f"{place}.defer_loading: this server has no search for tools; send the tools that "
+                "the model shall know",
+                param=f"{place}.defer_loading",
+                code="unsupported_parameter",
+            )
+        if self.allowed_callers not in (None, ["direct"]):
+            raise InputError(
+                f"{place}.allowed_callers: only the model itself calls tools here; leave it out",
+                param=f"{place}.allowed_callers",
+                code="unsupported_parameter",
+            )
+        function = {
+            "name": self.name,
+            "description": self.description,
+            "parameters": self.input_schema,
+            "input_examples": self.input_examples,
+            "strict": self.strict,
+        }
+        return {
+            "type": "function",
+            "function": {name: value for name, value in function.items() if value is not None},
+        }
+
+
+SentTool: TypeAlias = Annotated[
+    AnthropicTool,
+    ByField(
+        "type",
+        " {shown} is not supported: such tools are a part of Anthropic's service; send a tool "
+        "with a name and an input_schema",
+        code="unsupported_value",
+        default="custom",
+    ),
+]
+
+
+class AnyChoice(ClosedModel):
+    """Whether there may or must be calls."""
+
+    type: Literal["auto", "any", "none"]
+    name: str | None = None
+    disable_parallel_tool_use: bool = Field(default=False, description="At most one call.")
+
+    def choice(self) -> object:
+        """Return the choice in the form of chat completions."""
+        return "required" if self.type == "any" else self.type
+
+
+class ToolNamed(ClosedModel):
+    """The tool that has to be called."""
+
+    type: Literal["tool"]
+    name: str
+    disable_parallel_tool_use: bool = Field(default=False, description="At most one call.")
+
+    def choice(self) -> object:
+        return {"type": "function", "function": {"name": self.name}}
+
+
+class Thinking(ClosedModel):
+    """Whether the model thinks, and for how long."""
+
+    type: Literal["enabled", "disabled", "adaptive"] | None = None
+    budget_tokens: Limit | None = Field(
+        default=None, description="The most tokens of a reasoning section."
     )
+    display: Any = None
+
+    def budget(self) -> int | None:
+        """Return the most tokens of a reasoning section; None for no bound."""
+        if self.budget_tokens is not None and self.type is None:
+            raise missing("thinking.type")
+        if self.budget_tokens is not None and self.type != "enabled":
+            raise InputError(
+                "thinking.budget_tokens needs thinking of the type 'enabled', not "
+                f"{shown(self.type)}",
+                param="thinking.budget_tokens",
+            )
+        return self.budget_tokens
+
+    def variables(self) -> Json:
+        """Return the variables by which templates are told whether a model thinks."""
+        if self.type is None:
+            return {}
+        thinks = self.type != "disabled"
+        return {"enable_thinking": thinks, "thinking": thinks}
+
+
+class OutputConfig(ClosedModel):
+    """How much the model thinks, and the shape of the answer."""
+
+    effort: Literal["low", "medium", "high", "xhigh", "max"] | None = Field(
+        default=None, description="How much the model shall think."
+    )
+    format: ResponseFormat | None = None
+
+
+class AnthropicMetadata(RequestModel):
+    """About the request."""
+
+    user_id: str = Field(default="", description="The user whose fair share counts.")
+
+
+class AnthropicRequest(ReasoningFields, FormattedShapeFields, TemplateFields):
+    """A conversation in Anthropic's protocol."""
+
+    REFUSED: ClassVar = _REFUSED
+    WAYS_OUT: ClassVar = _WAYS_OUT
+
+    output_config: OutputConfig = OutputConfig()
+    output_format: ResponseFormat | None = Field(
+        default=None, description="The older place of `output_config.format`."
+    )
+    thinking: Thinking = Thinking()
+    stop_sequences: Annotated[tuple[str, ...], Strings(MOST_STOPS, single=True)] = Field(
+        default=(), description="Strings that end the answer."
+    )
+    metadata: AnthropicMetadata = AnthropicMetadata()
+    system: Annotated[str | Annotated[tuple[TextBlock, ...], Array()], _TEXTS] | None = Field(
+        default=None, description="The first message."
+    )
+    messages: Annotated[tuple[AnthropicMessage, ...], Array("must hold at least one message")]
+    tools: Annotated[tuple[SentTool, ...], Array()] = ()
+    tool_choice: Annotated[AnyChoice | ToolNamed, ByField("type")] | None = None
+    max_tokens: Limit | None = Field(default=None, description="The most tokens of the answer.")
+
+    @classmethod
+    def read(cls, tree: Json) -> Self:
+        """Leave out the edits of the context that change nothing, which some clients always
+        send."""
+        if tree.get("context_management") == {"edits": [KEPT_THINKING]}:
+            tree = {**tree, "context_management": None}
+        return super().read(tree)
+
+    def answer(self) -> AnswerRequest:
+        """Return what is asked for. Raises InputError, whose `param` is the dotted path of the
+        first wrong field."""
+        options = self.options(None, stop=self.stop_sequences, user=self.metadata.user_id)
+        budget = self.thinking.budget()
+        if budget is not None:
+            options = replace(options, thinking_tokens=budget, thinking_optional=True)
+        return AnswerRequest(
+            model=self.model,
+            prompts=(self._prompt(),),
+            place="messages",
+            shape=self._shape(),
+            tool_use=self._tools(),
+            limit=first_limit(max_tokens=self.max_tokens),
+            options=options,
+            reply=self.reply(),
+        )
+
+    def _shape(self) -> Shape:
+        """Return the shape of the answer. The fields of other endpoints are read as there."""
+        named = {
+            "output_config.format": self.output_config.format,
+            "output_format": self.output_format,
+            "response_format": self.response_format,
+        }
+        given = [(place, format) for place, format in named.items() if format is not None]
+        if not given:
+            return self.shape_of(None, "")
+        (first, expected), *others = given
+        for place, format in others:
+            if place == "response_format":
+                raise InputError(
+                    f"{first} and response_format exclude each other; send one",
+                    param="response_format",
+                    code="conflicting_constraints",
+                )
+            if format != expected:
+                raise InputError(
+                    f"{first} and {place} ask for different shapes; send one",
+                    param=place,
+                    code="conflicting_constraints",
+                )
+        return self.shape_of(expected, first)
+
+    def _prompt(self) -> ChatPrompt:
+        """Return the conversation. An answer continues an assistant's text at its end."""
+        system = [] if self.system is None else [Message("system", _joined(self.system))]
+        turns = [message for turn in self.messages for message in turn.messages()]
+        last = turns[-1]
+        continues = last.role == "assistant" and not last.tool_calls
+        variables = {
+            **self.thinking.variables(),
+            **self.variables(self.output_config.effort),
+        }
+        messages = (*system, *turns)
+        return ChatPrompt(messages, variables, begins_answer=not continues, continues=continues)
+
+    def _tools(self) -> ToolUse | None:
+        """Read the tools by means of the forms of chat completions. Errors, those that come later
+        too, name the places of this protocol."""
+        choice = self.tool_choice
+        sent = [tool.function(f"tools[{at}]") for at, tool in enumerate(self.tools)]
+        parallel = choice is None or not choice.disable_parallel_tool_use
+        try:
+            use = read_tools(sent, None if choice is None else choice.choice(), parallel=parallel)
+        except InputError as error:
+            error.message = _place(error.message)
+            if error.param is not None:
+                error.param = _place(error.param)
+            raise
+        return None if use is None else use.with_places(_place)
 
 
 def _place(text: str) -> str:
@@ -389,63 +468,6 @@ def _place(text: str) -> str:
     return text.replace(".function.parameters", ".input_schema").replace(".function.", ".")
 
 
-def _function(tool: Fields) -> Json:
-    """Return a tool in the form of chat completions."""
-    kind = tool.string("type")
-    if kind not in (None, "custom"):
-        raise InputError(
-            f"{tool.at('type')} {shown(kind)} is not supported: such tools are a part of "
-            "Anthropic's service; send a tool with a name and an input_schema",
-            param=tool.at("type"),
-            code="unsupported_value",
-        )
-    tool.only(*TOOL_FIELDS)
-    if tool.boolean("defer_loading"):
-        raise InputError(
-            f"{tool.at('defer_loading')}: this server has no search for tools; send the tools that "
-            "the model shall know",
-            param=tool.at("defer_loading"),
-            code="unsupported_parameter",
-        )
-    if tool.get("allowed_callers") not in (None, ["direct"]):
-        raise InputError(
-            f"{tool.at('allowed_callers')}: only the model itself calls tools here; leave it out",
-            param=tool.at("allowed_callers"),
-            code="unsupported_parameter",
-        )
-    schema = tool.object("input_schema")
-    if schema is None:
-        raise missing(tool.at("input_schema"))
-    function = {
-        "name": tool.string("name"),
-        "description": tool.string("description"),
-        "parameters": schema.values,
-        "input_examples": tool.get("input_examples"),
-        "strict": tool.get("strict"),
-    }
-    return {
-        "type": "function",
-        "function": {name: value for name, value in function.items() if value is not None},
-    }
-
-
-def _choice(body: Fields) -> tuple[object, bool]:
-    """Return `tool_choice` in the form of chat completions, and whether there may be several
-    calls."""
-    choice = body.object("tool_choice")
-    if choice is None:
-        return None, True
-    choice.only("type", "name", "disable_parallel_tool_use")
-    parallel = not choice.boolean("disable_parallel_tool_use")
-    match choice.choice("type", CHOICES):
-        case None:
-            raise missing(choice.at("type"))
-        case "tool":
-            name = choice.string("name")
-            if name is None:
-                raise missing(choice.at("name"))
-            return {"type": "function", "function": {"name": name}}, parallel
-        case "any":
-            return "required", parallel
-        case kind:
-            return kind, parallel
+def parse_anthropic_request(tree: Json) -> AnswerRequest:
+    """Read a body. Raises InputError, whose `param` is the dotted path of the first wrong field."""
+    return AnthropicRequest.read(tree).answer()

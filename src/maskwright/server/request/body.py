@@ -48,11 +48,6 @@ _THREAD_OF_BYTES: Final = ThreadPoolExecutor(1, thread_name_prefix="maskwright-b
 _SURROGATE = re.compile(rb"\\u[dD]")
 
 
-async def read_object(request: Request, limit: int) -> dict[str, object]:
-    """Return the JSON object of a request; never holds more than `limit` bytes."""
-    return await read_as(request, limit, lambda tree: tree)
-
-
 async def read_as(
     request: Request,
     limit: int,

@@ -2,56 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import Annotated, Final
+
+from pydantic import Field
 
 from maskwright.errors import InputError
+from maskwright.server.json import Json
 from maskwright.server.request.answer_request import ChatPrompt
-from maskwright.server.request.fields import Fields
-from maskwright.server.request.messages import parse_messages
+from maskwright.server.request.messages import RequestMessage
+from maskwright.server.request.model import Array, RawObject, RequestModel
 
-PROMPT_FIELDS = frozenset(
-    {
-        "add_generation_prompt",
-        "chat_template_kwargs",
-        "continue_final_message",
-        "documents",
-        "messages",
-        "reasoning_effort",
-    }
+EFFORT_VARIABLES: Final = frozenset({"enable_thinking", "reasoning_effort", "thinking"})
+"""Variables by which templates are told how much a model thinks before it answers."""
+ABOUT_EFFORT: Final = (
+    "Variables of the chat template, where it has them: `reasoning_effort`, `enable_thinking` and "
+    "`thinking`, which `none` makes false."
 )
 
-EFFORT_VARIABLES = frozenset({"enable_thinking", "reasoning_effort", "thinking"})
-"""Variables by which templates are told how much a model thinks before it answers."""
 
+class TemplateFields(RequestModel):
+    """The fields with variables of the chat template."""
 
-def parse_chat_prompt(body: Fields) -> ChatPrompt:
-    """Read the prompt of a chat. Raises InputError with the dotted path of the wrong field."""
-    continues = body.boolean("continue_final_message")
-    if continues and body.get("add_generation_prompt") is True:
-        raise InputError(
-            "continue_final_message and add_generation_prompt exclude each other",
-            param="continue_final_message",
-        )
-    return ChatPrompt(
-        parse_messages(body),
-        template_variables(body, body.string("reasoning_effort")),
-        begins_answer=body.boolean("add_generation_prompt", default=True),
-        continues=continues,
+    chat_template_kwargs: RawObject = Field(
+        default={}, description="Variables of the chat template."
+    )
+    documents: Annotated[tuple[RawObject, ...], Array()] = Field(
+        default=(), description="Documents for the chat template."
     )
 
-
-def template_variables(body: Fields, effort: str | None) -> Mapping[str, object]:
-    """Read the additional variables of the chat template. `effort`: how much the client wants the
-    model to think, which `chat_template_kwargs` say more exactly."""
-    given = body.object("chat_template_kwargs")
-    variables = {**_effort(effort), **({} if given is None else given.values)}
-    documents = [Fields.of(item, place).values for item, place in body.items("documents") or ()]
-    if documents:
-        variables["documents"] = documents
-    return variables
+    def variables(self, effort: str | None) -> Json:
+        """Return the variables. `effort`: how much the client wants the model to think, which
+        `chat_template_kwargs` say more exactly."""
+        variables = {**_effort(effort), **self.chat_template_kwargs}
+        if self.documents:
+            variables["documents"] = list(self.documents)
+        return variables
 
 
-def _effort(effort: str | None) -> dict[str, object]:
+class PromptFields(TemplateFields):
+    """The fields that make the prompt of a chat."""
+
+    messages: Annotated[tuple[RequestMessage, ...], Array("must hold at least one message")]
+    add_generation_prompt: bool = Field(
+        default=True, description="The prompt ends with the beginning of an assistant's message."
+    )
+    continue_final_message: bool = Field(
+        default=False, description="The answer continues the last message."
+    )
+    reasoning_effort: str | None = Field(default=None, description=ABOUT_EFFORT)
+
+    def prompt(self) -> ChatPrompt:
+        """Return the prompt. Raises InputError with the dotted path of the wrong field."""
+        begins = "add_generation_prompt" in self.model_fields_set and self.add_generation_prompt
+        if self.continue_final_message and begins:
+            raise InputError(
+                "continue_final_message and add_generation_prompt exclude each other",
+                param="continue_final_message",
+            )
+        return ChatPrompt(
+            tuple(each.message(f"messages[{at}]") for at, each in enumerate(self.messages)),
+            self.variables(self.reasoning_effort),
+            begins_answer=self.add_generation_prompt,
+            continues=self.continue_final_message,
+        )
+
+
+def _effort(effort: str | None) -> Json:
     """Return `EFFORT_VARIABLES`. Templates that only know whether a model thinks have one of two
     names for that."""
     if effort is None:

@@ -1,15 +1,19 @@
-"""Reads the body of POST /v1/explain: a shape and a text so far, or the id of an answer."""
+"""The body of POST /v1/explain: a shape and a text so far, or the id of an answer."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, cast, get_args
+from typing import Annotated, Any, Final
+
+from pydantic import ConfigDict, Field
 
 from maskwright.errors import InputError
 from maskwright.grammar.schema.options import AdditionalProperties, Numbers
-from maskwright.server.request.fields import Fields, token_id
-from maskwright.server.request.shape import FIELDS, FreeText, Shape, parse_shape
-from maskwright.server.request.tool_use import ToolUse, parse_tool_use
+from maskwright.server.json import Json
+from maskwright.server.request.model import Between, ClosedModel, IdArray, needs
+from maskwright.server.request.shape import FreeText, Shape
+from maskwright.server.request.shape_fields import FormattedShapeFields
+from maskwright.server.request.tool_use import FunctionFields, ToolUse
 
 SHOWN: Final = 24
 """Tokens that are listed by default."""
@@ -17,8 +21,6 @@ MOST_SHOWN: Final = 1000
 MOST_BYTES: Final = 1 << 20
 """Bytes of a text that are explained, or its tokens. Finding reasons reads it again and again."""
 MOST_CHOICES: Final = 1 << 20
-_OWN_FIELDS: Final = ("text", "tokens", "shown", "why", "candidates", "model", "maskwright")
-_TOOL_FIELDS: Final = ("tools", "tool_choice", "parallel_tool_calls", "functions", "function_call")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,51 +48,76 @@ class AnswerToExplain:
     choice: int
 
 
-def parse_explain_request(tree: dict[str, object]) -> TextToExplain | AnswerToExplain:
-    """Read a body. Raises InputError, whose `param` is the dotted path of the first wrong field."""
-    body = Fields(tree)
-    id = body.string("id")
-    if id is not None:
-        body.only("id", "choice", "model")
-        return AnswerToExplain(id, body.integer("choice", 0, MOST_CHOICES) or 0)
-    body.only(*_OWN_FIELDS, *_TOOL_FIELDS, *sorted(FIELDS))
-    shape, use = parse_shape(body), parse_tool_use(body)
-    if isinstance(shape, FreeText) and (use is None or not use.constrains):
-        raise InputError(
-            "there is nothing to explain: send a shape, as in a request for an answer, tools that "
-            "may be called, or the id of an answer",
-            param="response_format",
-            code="missing_required_parameter",
-        )
-    tokens = _ids(body, "tokens")
-    if tokens is not None and body.has("text"):
-        raise InputError("text and tokens exclude each other", param="tokens")
-    if tokens is None and not body.has("text"):
-        raise InputError(
-            "text or tokens are required: what has been written so far, empty at the beginning",
-            param="text",
-            code="missing_required_parameter",
-        )
-    text = body.string("text") or ""
-    _check_length(text, tokens)
-    own = body.object("maskwright")
-    asked = numbers = None
-    if own is not None:
-        own.only("additional_properties", "numbers")
-        asked = own.choice("additional_properties", get_args(AdditionalProperties))
-        numbers = own.choice("numbers", get_args(Numbers))
-    shown = body.integer("shown", 0, MOST_SHOWN)
-    return TextToExplain(
-        shape,
-        use,
-        text,
-        tokens,
-        SHOWN if shown is None else shown,
-        cast(AdditionalProperties | None, asked),
-        cast(Numbers | None, numbers),
-        body.boolean("why", default=True),
-        _ids(body, "candidates") or (),
+class ExplainAnswerRequest(ClosedModel):
+    """The id of an answer."""
+
+    id: str
+    choice: Annotated[int, Between(0, MOST_CHOICES)] = 0
+    model: Any = None
+
+
+class ExplainSettings(ClosedModel):
+    """How the shape is read."""
+
+    additional_properties: AdditionalProperties | None = None
+    numbers: Numbers | None = None
+
+
+class ExplainTextRequest(FormattedShapeFields, FunctionFields, ClosedModel):
+    """A shape and a text so far, or its tokens."""
+
+    model_config = ConfigDict(json_schema_extra=needs("text", "tokens", exactly_one=True))
+
+    text: str | None = Field(default=None, json_schema_extra={"maxLength": MOST_BYTES})
+    tokens: Annotated[tuple[int, ...], IdArray()] | None = None
+    shown: Annotated[int, Between(0, MOST_SHOWN)] = Field(
+        default=SHOWN, description="How many tokens are listed."
     )
+    why: bool = Field(default=True, description="Whether reasons are searched.")
+    candidates: Annotated[tuple[int, ...], IdArray()] = ()
+    model: Any = None
+    maskwright: ExplainSettings = ExplainSettings()
+
+    def text_to_explain(self) -> TextToExplain:
+        """Return what is asked for. Raises InputError."""
+        shape, use = self.shape(), self.tool_use()
+        if isinstance(shape, FreeText) and (use is None or not use.constrains):
+            raise InputError(
+                "there is nothing to explain: send a shape, as in a request for an answer, tools "
+                "that may be called, or the id of an answer",
+                param="response_format",
+                code="missing_required_parameter",
+            )
+        if self.tokens is not None and self.text is not None:
+            raise InputError("text and tokens exclude each other", param="tokens")
+        if self.tokens is None and self.text is None:
+            raise InputError(
+                "text or tokens are required: what has been written so far, empty at the beginning",
+                param="text",
+                code="missing_required_parameter",
+            )
+        text = self.text or ""
+        _check_length(text, self.tokens)
+        own = self.maskwright
+        return TextToExplain(
+            shape,
+            use,
+            text,
+            self.tokens,
+            self.shown,
+            own.additional_properties,
+            own.numbers,
+            self.why,
+            self.candidates,
+        )
+
+
+def parse_explain_request(tree: Json) -> TextToExplain | AnswerToExplain:
+    """Read a body. Raises InputError, whose `param` is the dotted path of the first wrong field."""
+    if tree.get("id") is not None:
+        asked = ExplainAnswerRequest.read(tree)
+        return AnswerToExplain(asked.id, asked.choice)
+    return ExplainTextRequest.read(tree).text_to_explain()
 
 
 def _check_length(text: str, tokens: tuple[int, ...] | None) -> None:
@@ -104,8 +131,3 @@ def _check_length(text: str, tokens: tuple[int, ...] | None) -> None:
             "'maskwright match' on the command line reads texts of any length",
             param=param,
         )
-
-
-def _ids(body: Fields, name: str) -> tuple[int, ...] | None:
-    items = body.items(name)
-    return None if items is None else tuple(token_id(item, place) for item, place in items)

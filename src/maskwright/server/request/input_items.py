@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import cast
+from typing import Annotated, Final, Literal
 
-from maskwright.errors import InputError
-from maskwright.server.request.fields import Fields, invalid, missing, shown
-from maskwright.server.request.messages import Message, ToolCall, named_call, parse_content
+from typing_extensions import TypeAliasType
 
-ROLES = ("system", "developer", "user", "assistant")
-ITEMS = (
+from maskwright.server.request.messages import (
+    Content,
+    CustomCall,
+    Message,
+    NamedCall,
+    SaidContent,
+    ToolCall,
+    text_of,
+    thoughts_of,
+)
+from maskwright.server.request.model import Array, ByField, RequestModel
+
+ITEMS: Final = (
     "message",
     "reasoning",
     "function_call",
@@ -20,76 +29,111 @@ ITEMS = (
 )
 
 
-def parse_input(body: Fields) -> tuple[Message, ...]:
-    """Read the fields `instructions`, which becomes the first message, and `input`: a string, or an
-    array of items; without it the user has said nothing. What an assistant wrote in one turn
-    (reasoning, text, calls) is one message."""
-    messages: list[Message] = []
-    instructions = body.string("instructions")
-    if instructions is not None:
-        messages.append(Message("system", instructions))
-    match body.get("input"):
-        case None:
-            messages.append(Message("user", ""))
-        case str(text):
-            messages.append(Message("user", text))
-        case []:
-            raise InputError("input must hold at least one item", param="input")
-        case list(items):
-            for at, item in enumerate(cast(list[object], items)):
-                _append(messages, _item(Fields.of(item, f"input[{at}]")))
-        case other:
-            raise invalid("input", "a string or an array of items", other)
+class InputMessage(RequestModel):
+    """A message of anybody but the assistant."""
+
+    type: Literal["message"] | None = None
+    role: Literal["system", "developer", "user"]
+    content: Content
+
+    def message(self, place: str) -> Message:
+        return Message(self.role, text_of(self.content))
+
+
+class AssistantInput(RequestModel):
+    """What the assistant said."""
+
+    type: Literal["message"] | None = None
+    role: Literal["assistant"]
+    content: SaidContent | None = None
+    refusal: str = ""
+
+    def message(self, place: str) -> Message:
+        said = text_of(self.content, self.refusal)
+        return Message(self.role, said, reasoning=thoughts_of(self.content))
+
+
+class ReasoningText(RequestModel):
+    text: str = ""
+
+
+class ReasoningItem(RequestModel):
+    """What the assistant thought: its content, or else its summary."""
+
+    type: Literal["reasoning"]
+    content: Annotated[tuple[ReasoningText, ...], Array()] = ()
+    summary: Annotated[tuple[ReasoningText, ...], Array()] = ()
+
+    def message(self, place: str) -> Message:
+        texts = (part.text for part in self.content or self.summary)
+        return Message("assistant", "", reasoning="".join(texts))
+
+
+class CallItem(NamedCall):
+    """A call of a function."""
+
+    type: Literal["function_call"]
+    call_id: str | None = None
+
+    def message(self, place: str) -> Message:
+        return _called(self.call(self.call_id, place))
+
+
+class CustomCallItem(CustomCall):
+    """A call of a custom tool."""
+
+    type: Literal["custom_tool_call"]
+    call_id: str | None = None
+
+    def message(self, place: str) -> Message:
+        return _called(self.call(self.call_id))
+
+
+class CallOutput(RequestModel):
+    """What a tool has returned."""
+
+    type: Literal["function_call_output", "custom_tool_call_output"]
+    call_id: str
+    output: Content
+
+    def message(self, place: str) -> Message:
+        return Message("tool", text_of(self.output), tool_call_id=self.call_id)
+
+
+InputItem = TypeAliasType(
+    "InputItem",
+    Annotated[
+        Annotated[InputMessage | AssistantInput, ByField("role")]
+        | ReasoningItem
+        | CallItem
+        | CustomCallItem
+        | CallOutput,
+        ByField(
+            "type",
+            " {shown} is not supported; this server reads items of the types " + ", ".join(ITEMS),
+            code="unsupported_content",
+            default="message",
+        ),
+    ],
+)
+
+
+def conversation(
+    instructions: str | None, sent: str | tuple[InputItem, ...] | None
+) -> tuple[Message, ...]:
+    """Return the messages of a request: `instructions` is the first one, and without `input` the
+    user has said nothing. What an assistant wrote in one turn (reasoning, text, calls) is one
+    message."""
+    messages = [] if instructions is None else [Message("system", instructions)]
+    if sent is None or isinstance(sent, str):
+        return (*messages, Message("user", sent or ""))
+    for at, item in enumerate(sent):
+        _append(messages, item.message(f"input[{at}]"))
     return tuple(messages)
-
-
-def _item(item: Fields) -> Message:
-    match item.string("type"):
-        case None | "message":
-            return _message(item)
-        case "reasoning":
-            return Message("assistant", "", reasoning=_reasoning(item))
-        case "function_call":
-            return _called(named_call(item, item.string("call_id")))
-        case "custom_tool_call":
-            call = named_call(
-                Fields({"name": item.get("name")}, item.place), item.string("call_id")
-            )
-            return _called(replace(call, arguments={"input": item.string("input") or ""}))
-        case "function_call_output" | "custom_tool_call_output":
-            call_id = item.string("call_id")
-            if call_id is None:
-                raise missing(item.at("call_id"))
-            output = parse_content(item, "output", "tool")
-            return Message("tool", output.text, tool_call_id=call_id)
-        case other:
-            raise InputError(
-                f"{item.at('type')} {shown(other)} is not supported; this server reads items of "
-                f"the types {', '.join(ITEMS)}",
-                param=item.at("type"),
-                code="unsupported_content",
-            )
-
-
-def _message(item: Fields) -> Message:
-    role = item.choice("role", ROLES)
-    if role is None:
-        raise missing(item.at("role"))
-    content = parse_content(item, "content", role)
-    return Message(role, content.text, reasoning=content.reasoning)
 
 
 def _called(call: ToolCall) -> Message:
     return Message("assistant", "", tool_calls=(call,))
-
-
-def _reasoning(item: Fields) -> str:
-    """Return the text of a reasoning item, or else its summary."""
-    for name in ("content", "summary"):
-        parts = [Fields.of(part, place) for part, place in item.items(name) or ()]
-        if parts:
-            return "".join(part.string("text") or "" for part in parts)
-    return ""
 
 
 def _append(messages: list[Message], new: Message) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any, NamedTuple, cast
+from typing import Annotated, Any, Final, Literal, TypeAlias, cast
+
+from pydantic import Field, WithJsonSchema
+from typing_extensions import TypeAliasType
 
 from maskwright.errors import InputError
-from maskwright.server.request.fields import Fields, invalid, missing
-
-ROLES = ("system", "developer", "user", "assistant", "tool", "function")
-TEXT_PARTS = ("text", "input_text", "output_text")
-"""Types of parts with a `text`; the last two are those of the responses protocol."""
+from maskwright.server.json import Json
+from maskwright.server.request.model import Array, ByField, ByType, RawObject, RequestModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,139 +58,179 @@ class Message:
         return turn
 
 
-def parse_messages(body: Fields) -> tuple[Message, ...]:
-    """Read the field `messages`: at least one message, with roles in any order."""
-    items = body.items("messages")
-    if items is None:
-        raise missing(body.at("messages"))
-    if not items:
-        raise InputError("messages must hold at least one message", param="messages")
-    return tuple(_message(Fields.of(item, place)) for item, place in items)
+# What a request sends
 
 
-def _message(fields: Fields) -> Message:
-    role = fields.choice("role", ROLES)
-    if role is None:
-        raise missing(fields.at("role"))
-    content = parse_content(fields, "content", role)
-    return Message(
-        role=role,
-        content=content.text,
-        name=fields.string("name"),
-        tool_call_id=fields.string("tool_call_id"),
-        tool_calls=_tool_calls(fields) if role == "assistant" else (),
-        reasoning=(_reasoning(fields) or content.reasoning) if role == "assistant" else "",
-    )
+class TextContent(RequestModel):
+    """A part of a message; two of its types are those of the responses protocol."""
 
-
-class Content(NamedTuple):
-    """What a message says, and the reasoning that stands beside it."""
-
+    type: Literal["text", "input_text", "output_text"]
     text: str
-    reasoning: str = ""
 
 
-def parse_content(fields: Fields, name: str, role: str) -> Content:
-    """Read the field `name` of a message of `role`: a string, or an array of strings and text
-    parts. A part of an assistant's message may be reasoning."""
-    match fields.get(name):
-        case str(text):
-            return Content(text)
-        case list(parts):
-            place = fields.at(name)
-            read = [
-                _part(part, f"{place}[{i}]", role)
-                for i, part in enumerate(cast(list[object], parts))
-            ]
-            return Content(
-                "".join(part.text for part in read), "".join(part.reasoning for part in read)
-            )
-        case None:
-            if role == "assistant":
-                return Content(fields.string("refusal") or "")
-            raise missing(fields.at(name))
-        case other:
-            raise invalid(fields.at(name), "a string or an array of text parts", other)
+class RefusalPart(RequestModel):
+    type: Literal["refusal"]
+    refusal: str
 
 
-def _part(given: object, place: str, role: str) -> Content:
-    if isinstance(given, str):
-        return Content(given)
-    part = Fields.of(given, place)
-    kind = part.string("type")
-    if kind == "thinking" and role == "assistant":
-        return Content("", parse_content(part, "thinking", "user").text)
-    name = "refusal" if kind == "refusal" and role == "assistant" else "text"
-    if kind not in (*TEXT_PARTS, name):
-        raise InputError(
-            f"{part.at('type')}: this server reads parts of type 'text' alone",
-            param=part.at("type"),
-            code="unsupported_content",
+OF_PARTS: Final = ByField(
+    "type",
+    ": this server reads parts of type 'text' alone",
+    code="unsupported_content",
+    says_of_none=True,
+)
+Part: TypeAlias = Annotated[str | Annotated[TextContent, OF_PARTS], ByType("an object")]
+_CONTENT: Final = ByType("a string or an array of text parts")
+Content: TypeAlias = Annotated[str | Annotated[tuple[Part, ...], Array()], _CONTENT]
+
+
+class ThinkingPart(RequestModel):
+    """What an assistant thought."""
+
+    type: Literal["thinking"]
+    thinking: Content
+
+
+SaidPart: TypeAlias = Annotated[
+    str | Annotated[TextContent | RefusalPart | ThinkingPart, OF_PARTS], ByType("an object")
+]
+SaidContent: TypeAlias = Annotated[str | Annotated[tuple[SaidPart, ...], Array()], _CONTENT]
+Arguments: TypeAlias = Annotated[
+    str | RawObject,
+    ByType("a string"),
+    Field(description="A JSON object, or its text."),
+]
+
+
+class NamedCall(RequestModel):
+    """A call of a function, with its arguments as JSON in a string, or as an object."""
+
+    name: str
+    arguments: Arguments = ""
+
+    def call(self, id: str | None, place: str) -> ToolCall:
+        return ToolCall(id, self.name, read_arguments(self.arguments, place))
+
+
+class CustomCall(RequestModel):
+    """A call of a custom tool, which to a model is a function of one string."""
+
+    name: str
+    input: str = ""
+
+    def call(self, id: str | None) -> ToolCall:
+        return ToolCall(id, self.name, {"input": self.input})
+
+
+class FunctionCallBefore(RequestModel):
+    """A call of a function in an earlier turn."""
+
+    type: Literal["function"] | None = None
+    function: NamedCall
+    id: str | None = None
+
+    def call(self, place: str) -> ToolCall:
+        return self.function.call(self.id, f"{place}.function")
+
+
+class CustomCallBefore(RequestModel):
+    """A call of a custom tool in an earlier turn."""
+
+    type: Literal["custom"]
+    custom: CustomCall
+    id: str | None = None
+
+    def call(self, place: str) -> ToolCall:
+        return self.custom.call(self.id)
+
+
+CallBefore = TypeAliasType(
+    "CallBefore",
+    Annotated[FunctionCallBefore | CustomCallBefore, ByField("type", default="function")],
+)
+
+
+class PlainMessage(RequestModel):
+    """A message of anybody but the assistant."""
+
+    role: Literal["system", "developer", "user", "tool", "function"]
+    content: Content
+    name: str | None = None
+    tool_call_id: str | None = None
+
+    def message(self, place: str) -> Message:
+        return Message(self.role, text_of(self.content), self.name, self.tool_call_id)
+
+
+_ANY_TEXT: Final = WithJsonSchema({"description": "Reasoning, if it is a string."})
+
+
+class AssistantMessage(RequestModel):
+    """What an assistant said, thought and called in one turn."""
+
+    role: Literal["assistant"]
+    content: SaidContent | None = None
+    refusal: str = ""
+    name: str | None = None
+    tool_call_id: str | None = None
+    tool_calls: Annotated[tuple[CallBefore, ...], Array()] = ()
+    function_call: NamedCall | None = Field(default=None, description="An older form for one call.")
+    reasoning_content: Annotated[Any, _ANY_TEXT] = None
+    reasoning: Annotated[Any, _ANY_TEXT] = None
+
+    def message(self, place: str) -> Message:
+        calls = [each.call(f"{place}.tool_calls[{at}]") for at, each in enumerate(self.tool_calls)]
+        if self.function_call is not None:
+            calls.append(self.function_call.call(None, f"{place}.function_call"))
+        given = (self.reasoning_content, self.reasoning)
+        thought = next((text for text in given if isinstance(text, str)), "")
+        return Message(
+            self.role,
+            text_of(self.content, self.refusal),
+            self.name,
+            self.tool_call_id,
+            tuple(calls),
+            thought or thoughts_of(self.content),
         )
-    text = part.string(name)
-    if text is None:
-        raise missing(part.at(name))
-    return Content(text)
 
 
-def _reasoning(fields: Fields) -> str:
-    """Read the reasoning of an assistant's message, under either of its two names; other values
-    than text are without effect."""
-    given = (fields.get(name) for name in ("reasoning_content", "reasoning"))
-    return next((text for text in given if isinstance(text, str)), "")
+RequestMessage = TypeAliasType(
+    "RequestMessage", Annotated[PlainMessage | AssistantMessage, ByField("role")]
+)
 
 
-def _tool_calls(fields: Fields) -> tuple[ToolCall, ...]:
-    """Read the calls of an assistant's message; `function_call` is an older form for one call."""
-    calls = [_tool_call(Fields.of(item, place)) for item, place in fields.items("tool_calls") or ()]
-    function = fields.object("function_call")
-    if function is not None:
-        calls.append(named_call(function, None))
-    return tuple(calls)
+def text_of(content: str | tuple[object, ...] | None, default: str = "") -> str:
+    """Return what a message says. `default`: what it says without any content."""
+    if content is None or isinstance(content, str):
+        return default if content is None else content
+    return "".join(map(_text, content))
 
 
-def _tool_call(call: Fields) -> ToolCall:
-    if call.choice("type", ("function", "custom")) == "custom":
-        return _custom_call(call)
-    function = call.object("function")
-    if function is None:
-        raise missing(call.at("function"))
-    return named_call(function, call.string("id"))
+def _text(part: object) -> str:
+    match part:
+        case str(text) | TextContent(text=text) | RefusalPart(refusal=text):
+            return text
+        case _:
+            return ""
 
 
-def _custom_call(call: Fields) -> ToolCall:
-    """Read a call of a custom tool, which to a model is a function of one string."""
-    custom = call.object("custom")
-    if custom is None:
-        raise missing(call.at("custom"))
-    name = custom.string("name")
-    if name is None:
-        raise missing(custom.at("name"))
-    return ToolCall(call.string("id"), name, {"input": custom.string("input") or ""})
+def thoughts_of(content: str | tuple[object, ...] | None) -> str:
+    """Return the parts of a message that are reasoning."""
+    parts = content if isinstance(content, tuple) else ()
+    return "".join(text_of(part.thinking) for part in parts if isinstance(part, ThinkingPart))
 
 
-def named_call(function: Fields, id: str | None) -> ToolCall:
-    """Read the fields `name` and `arguments` of a call."""
-    name = function.string("name")
-    if name is None:
-        raise missing(function.at("name"))
-    return ToolCall(id=id, name=name, arguments=_arguments(function))
-
-
-def _arguments(function: Fields) -> dict[str, object]:
-    """Read a JSON object in a string, or an object, as clients of other servers send it; "" is
-    sent for an empty one."""
-    given = function.get("arguments")
+def read_arguments(given: str | Json, place: str) -> Json:
+    """Read the arguments of a call at `place`: a JSON object in a string, or an object, as clients
+    of other servers send it; "" is sent for an empty one."""
     if isinstance(given, dict):
-        return cast(dict[str, object], given)
-    text = function.string("arguments")
+        return given
     try:
-        value: object = json.loads(text) if text else {}
+        value: object = json.loads(given) if given else {}
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
         raise InputError(
-            f"{function.at('arguments')} must be a JSON object in a string",
-            param=function.at("arguments"),
+            f"{place}.arguments must be a JSON object in a string", param=f"{place}.arguments"
         )
-    return cast(dict[str, object], value)
+    return cast(Json, value)

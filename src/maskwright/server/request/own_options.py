@@ -2,106 +2,106 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import cast, get_args
+from typing import Annotated, Final, Literal
 
-from maskwright.errors import InputError
+from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic_core import CoreSchema, core_schema
+
 from maskwright.grammar.schema.options import AdditionalProperties, Numbers, UnusableTools
 from maskwright.sampling import Scale
+from maskwright.server.json import Json
 from maskwright.server.relay.continuation import StreamBeginning, parse_continuation
-from maskwright.server.request.fields import Fields, as_number, invalid
+from maskwright.server.request.model import ClosedModel, Worded
 
-KNOWN = (
-    *("logprobs", "trace", "service", "timeout", "additional_properties", "report", "explain"),
-    *("length_if_shortened", "continuation", "numbers", "unusable_tools"),
-)
-"""The fields of the field."""
+_INTEGER: Final = {"type": "integer"}
+_INDEX: Final = {"type": "integer", "minimum": 0}
+_CONTINUATION: Final = {
+    "type": "object",
+    "description": "The beginning of a stream that another server has generated; for routers.",
+    "properties": {
+        "key": {"type": "string"},
+        "created": _INTEGER,
+        "seeds": {"type": "array", "items": _INDEX},
+        "deltas": {
+            "type": "array",
+            "description": "The choice, whether the delta ends it, the first token of the choice "
+            "that its token limit has changed (null for none), and the tokens of the delta.",
+            "items": {
+                "type": "array",
+                "items": {"type": ["integer", "boolean", "null"]},
+                "minItems": 3,
+            },
+        },
+        "events": _INTEGER,
+    },
+    "required": ["key", "created", "seeds", "deltas", "events"],
+}
 
 
-@dataclass(frozen=True, slots=True)
-class OwnOptions:
-    """The options in the field `maskwright`.
+class _Continuation:
+    """The field that only servers write."""
 
-    - `logprobs`: which log-probabilities are returned, if the client asks for any.
-    - `trace`: return a trace with each choice; `trace_tokens`: and how each token was chosen.
-    - `service`: the class of service; None for the engine's first one.
-    - `timeout`: most seconds that the answer may take.
-    - `additional_properties`: whether objects may have members of which their schema says nothing;
-      None for the server's setting.
-    - `numbers`: how numbers in JSON are written; None for the server's setting.
-    - `unusable_tools`: what is done with a tool whose schema can't be used, where other answers are
-      possible than its call: refuse the request, or omit the tool.
-    - `report`: return with each choice what was enforced, and whether the choice keeps to it.
-    - `explain`: keep for a while how each token was chosen.
-    - `length_if_shortened`: the finish reason of an answer that the token limit has shortened says
-      so, also where its text is whole.
-    - `continuation`: the beginning of the answer, which another server has generated.
-    """
+    @staticmethod
+    def __get_pydantic_core_schema__(source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(parse_continuation)
 
-    logprobs: Scale = "raw"
-    trace: bool = False
-    trace_tokens: bool = False
-    service: str | None = None
-    timeout: float | None = None
-    additional_properties: AdditionalProperties | None = None
-    numbers: Numbers | None = None
-    report: bool = False
-    explain: bool = False
-    length_if_shortened: bool = True
-    continuation: StreamBeginning | None = None
-    unusable_tools: UnusableTools = "refuse"
+    @staticmethod
+    def __get_pydantic_json_schema__(core: CoreSchema, handler: GetJsonSchemaHandler) -> Json:
+        return {**_CONTINUATION}
+
+
+class OwnOptions(ClosedModel):
+    """Options that only this server has."""
+
+    logprobs: Scale = Field(
+        default="raw",
+        description="The log-probabilities are the model's own (`raw`), or conditional on the "
+        "tokens that the shape allows. Needs log-probabilities to be asked for.",
+    )
+    trace: Annotated[bool | Literal["tokens"], Worded('true, false or "tokens"')] = Field(
+        default=False,
+        description="Return a trace of the generation, also of how each token was chosen.",
+    )
+    service: str | None = Field(default=None, description="The class of service.")
+    timeout: (
+        Annotated[float, Field(gt=0, allow_inf_nan=False), Worded("a number of seconds above 0")]
+        | None
+    ) = Field(
+        default=None,
+        description="Most seconds that the answer may take; the server's limit at most.",
+    )
+    additional_properties: AdditionalProperties | None = Field(
+        default=None,
+        description="Whether objects may have members of which their schema says nothing; the "
+        "server's setting by default.",
+    )
+    report: bool = Field(
+        default=False, description="Say what was enforced, and check the answer again."
+    )
+    explain: bool = Field(
+        default=False, description="Keep for `/v1/explain` how each token was chosen."
+    )
+    length_if_shortened: bool = Field(
+        default=True,
+        description="The finish reason of an answer that the token limit has shortened is "
+        "`length`, also if its text is whole.",
+    )
+    continuation: Annotated[StreamBeginning | None, _Continuation] = None
+    numbers: Numbers | None = Field(
+        default=None, description="How numbers in JSON are written: `plain` without an exponent."
+    )
+    unusable_tools: UnusableTools = Field(
+        default="refuse",
+        description="What is done with a tool whose schema can't be used, where other answers are "
+        "possible than its call.",
+    )
+
+    @property
+    def trace_tokens(self) -> bool:
+        """Whether it is returned how each token was chosen."""
+        return self.trace == "tokens"
 
     @property
     def scores_tokens(self) -> bool:
         """Whether it is noted how each token was chosen."""
         return self.trace_tokens or self.explain
-
-
-def parse_own_options(body: Fields, *, scored: bool) -> OwnOptions:
-    """Read the field; absent means the defaults. `scored`: the client asks for
-    log-probabilities."""
-    own = body.object("maskwright")
-    if own is None:
-        return OwnOptions()
-    own.only(*KNOWN)
-    scale = own.choice("logprobs", get_args(Scale))
-    if scale is not None and not scored:
-        raise InputError(
-            "maskwright.logprobs says which log-probabilities are told; ask for logprobs too",
-            param="maskwright.logprobs",
-        )
-    trace = own.get("trace")
-    if not (trace is None or isinstance(trace, bool) or trace == "tokens"):
-        raise invalid(own.at("trace"), 'true, false or "tokens"', trace)
-    return OwnOptions(
-        cast(Scale, scale or "raw"),
-        bool(trace),
-        trace == "tokens",
-        own.string("service"),
-        _timeout(own),
-        cast(
-            AdditionalProperties | None,
-            own.choice("additional_properties", get_args(AdditionalProperties)),
-        ),
-        cast(Numbers | None, own.choice("numbers", get_args(Numbers))),
-        own.boolean("report"),
-        own.boolean("explain"),
-        own.boolean("length_if_shortened", default=True),
-        _continuation(own),
-        cast(UnusableTools, own.choice("unusable_tools", get_args(UnusableTools)) or "refuse"),
-    )
-
-
-def _continuation(own: Fields) -> StreamBeginning | None:
-    value = own.get("continuation")
-    return None if value is None else parse_continuation(value)
-
-
-def _timeout(own: Fields) -> float | None:
-    value = own.get("timeout")
-    if value is None:
-        return None
-    seconds = as_number(value)
-    if seconds is None or seconds <= 0:
-        raise invalid(own.at("timeout"), "a number of seconds above 0", value)
-    return seconds

@@ -12,7 +12,8 @@ from difflib import get_close_matches
 from typing import cast
 
 from maskwright.errors import InputError
-from maskwright.server.request.fields import Fields, shown
+from maskwright.server.json import Json
+from maskwright.server.request.model import shown
 
 # Field -> the values without an effect.
 NEUTRAL: Mapping[str, tuple[object, ...]] = {
@@ -236,7 +237,7 @@ and `max_token` it is 0.95, of `top_k` and `top_p` 0.8, of `prompt` and `stop` 0
 
 
 def refuse_unsupported(
-    body: Fields,
+    body: Json,
     known: frozenset[str],
     more: Mapping[str, tuple[object, ...]] | None = None,
     ways_out: Mapping[str, str] | None = None,
@@ -248,11 +249,11 @@ def refuse_unsupported(
     neutral = {**NEUTRAL, **(more or {})}
     if "text" not in known:
         _refuse_format(body.get("text"), ways_out)
-    for name in body.present():
-        if name in known or name in HARMLESS:
+    for name, value in body.items():
+        if value is None or name in known or name in HARMLESS:
             continue
         if name in neutral:
-            _refuse_unless_neutral(body, name, neutral[name], ways_out)
+            _refuse_unless_neutral(name, value, neutral[name], ways_out)
         elif any(word in name.lower().replace("_", "") for word in CONSTRAINT_WORDS):
             raise InputError(
                 f"unknown field {shown(name)} looks like a constraint on the answer, which this "
@@ -292,9 +293,8 @@ def _refuse_misspelt(
 
 
 def _refuse_unless_neutral(
-    body: Fields, name: str, neutral: tuple[object, ...], ways_out: Mapping[str, str]
+    name: str, value: object, neutral: tuple[object, ...], ways_out: Mapping[str, str]
 ) -> None:
-    value = body.get(name)
     if any(isinstance(value, bool) == isinstance(each, bool) and value == each for each in neutral):
         return  # a number is no truth value, though Python takes 0 for False
     raise InputError(

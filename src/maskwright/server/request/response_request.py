@@ -1,58 +1,42 @@
-"""Reads the body of POST /v1/responses, without what needs a memory: each request holds its whole
+"""The body of POST /v1/responses, without what needs a memory: each request holds its whole
 conversation."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Final, Literal, cast
 
-from maskwright.errors import InputError
-from maskwright.sampling import MOST_LOGPROBS
+from pydantic import Field
+
 from maskwright.server.json import Json
 from maskwright.server.request.answer_request import AnswerRequest, ChatPrompt
-from maskwright.server.request.chat_prompt import template_variables
-from maskwright.server.request.fields import Fields, invalid
-from maskwright.server.request.input_items import parse_input
-from maskwright.server.request.refusals import refuse_unsupported
-from maskwright.server.request.sampling_fields import (
-    SAMPLING_FIELDS,
-    read_limit,
-    read_options,
-    read_reply,
+from maskwright.server.request.chat_prompt import ABOUT_EFFORT, TemplateFields
+from maskwright.server.request.input_items import InputItem, conversation
+from maskwright.server.request.model import (
+    Array,
+    Between,
+    ByType,
+    ClosedModel,
+    RequestModel,
+    Strings,
+    Worded,
 )
-from maskwright.server.request.shape import FIELDS, parse_shape
-from maskwright.server.request.tool_use import parse_tool_use
+from maskwright.server.request.sampling_fields import (
+    Alternatives,
+    Limit,
+    OpenAIRequest,
+    ReasoningFields,
+    first_limit,
+)
+from maskwright.server.request.shape_fields import ResponseFormat
+from maskwright.server.request.tool_use import ToolFields
 
 LOGPROBS: Final = "message.output_text.logprobs"
 """The entry of `include` that asks for log-probabilities."""
 
-OBEYED = (FIELDS - {"response_format"} | SAMPLING_FIELDS - {"n"}) | frozenset(
-    {
-        "chat_template_kwargs",
-        "documents",
-        "include",
-        "include_reasoning",
-        "input",
-        "instructions",
-        "max_output_tokens",
-        "metadata",
-        "model",
-        "parallel_tool_calls",
-        "reasoning",
-        "separate_reasoning",
-        "stream",
-        "stream_options",
-        "text",
-        "tool_choice",
-        "tools",
-        "top_logprobs",
-        "truncation",
-    }
-)
-
-REFUSED: Mapping[str, tuple[object, ...]] = {
+_REFUSED: Final[Mapping[str, tuple[object, ...]]] = {
     "function_call": ("none", "auto"),
     "functions": ([],),
     "add_generation_prompt": (True,),
@@ -71,7 +55,7 @@ REFUSED: Mapping[str, tuple[object, ...]] = {
 }
 """Fields that are refused here, with the values without an effect."""
 
-WAYS_OUT: Final[Mapping[str, str]] = {
+_WAYS_OUT: Final[Mapping[str, str]] = {
     "candidate_count": "send the request to /v1/chat/completions, with n",
     "context_management": "send the items that the model shall read",
     "generation_config": "send its settings in the body itself, and a schema as text.format",
@@ -107,129 +91,165 @@ ECHOED: Final[Mapping[str, object]] = {
 LABELS: Final = ("prompt_cache_key", "safety_identifier", "user")
 """Strings of the request that the response repeats where they are given."""
 
-
 MOST_IDENTIFIER: Final = 64
 """Most characters of `safety_identifier`, as OpenAI bounds it."""
-
-EFFORTS: Final = ("none", "minimal", "low", "medium", "high", "xhigh")
-"""How much a model may be asked to think, as OpenAI's description allows it in a response, which
-repeats it."""
-
-VERBOSITIES: Final = ("low", "medium", "high")
-SUMMARIES: Final = ("auto", "concise", "detailed")
 
 _UNNAMED: Final = "answer"
 """The name that the response gives to a schema without one: OpenAI's description demands one."""
 
+_EFFORTS: Final = ("none", "minimal", "low", "medium", "high", "xhigh")
+"""How much a model may be asked to think, as OpenAI's description allows it in a response, which
+repeats it. A chat may ask for a level of the model's own, since no answer repeats it."""
+
+Effort = Annotated[
+    Literal["none", "minimal", "low", "medium", "high", "xhigh"],
+    Worded(
+        f"one of {', '.join(map(repr, _EFFORTS))}",
+        "; a level that only the model's chat template has belongs into chat_template_kwargs",
+    ),
+]
+Summary = Literal["auto", "concise", "detailed"]
+
+
+class TextSettings(ClosedModel):
+    """The form of the answer's text."""
+
+    format: ResponseFormat | None = None
+    verbosity: Literal["low", "medium", "high"] | None = Field(
+        default=None, description="Without effect."
+    )
+
+
+class ReasoningSettings(RequestModel):
+    """How the model thinks before it answers."""
+
+    effort: Effort | None = Field(default=None, description=ABOUT_EFFORT)
+    summary: Summary | None = Field(default=None, description="Without effect.")
+    generate_summary: Summary | None = Field(default=None, description="Without effect.")
+
+
+class ResponseRequest(OpenAIRequest, ReasoningFields, TemplateFields, ToolFields):
+    """A conversation in the responses protocol."""
+
+    REFUSED: ClassVar = _REFUSED
+    WAYS_OUT: ClassVar = _WAYS_OUT
+
+    truncation: Literal["disabled", "auto"] | None = Field(
+        default=None, description="Without effect."
+    )
+    text: TextSettings = TextSettings()
+    max_tool_calls: Annotated[int, Between(0, sys.maxsize)] | None = Field(
+        default=None, description="Without effect."
+    )
+    prompt_cache_key: str | None = Field(default=None, description="Without effect.")
+    safety_identifier: str | None = Field(
+        default=None,
+        max_length=MOST_IDENTIFIER,
+        description="Without effect.",
+    )
+    reasoning: ReasoningSettings = ReasoningSettings()
+    include: Annotated[tuple[str, ...], Strings(single=True)] = Field(
+        default=(), description=f"`{LOGPROBS}` asks for log-probabilities; others have no effect."
+    )
+    top_logprobs: Alternatives | None = Field(
+        default=None, description="How many alternatives are told for each token."
+    )
+    instructions: str | None = Field(
+        default=None, description="The first message, with the role `system`."
+    )
+    input: (
+        Annotated[
+            str | Annotated[tuple[InputItem, ...], Array("must hold at least one item")],
+            ByType("a string or an array of items"),
+        ]
+        | None
+    ) = Field(
+        default=None, description="A message of the user, or the whole conversation as items."
+    )
+    max_output_tokens: Limit | None = Field(
+        default=None, description="The most tokens of the answer."
+    )
+    metadata: dict[str, str] = Field(default={}, description="Repeated in the response.")
+
+    def answer(self) -> AnswerRequest:
+        """Return what is asked for. Raises InputError, whose `param` is the dotted path of the
+        first wrong field."""
+        scored = LOGPROBS in self.include or self.top_logprobs
+        alternatives = (self.top_logprobs or 0) if scored else None
+        messages = conversation(self.instructions, self.input)
+        return AnswerRequest(
+            model=self.model,
+            prompts=(ChatPrompt(messages, self.variables(self.reasoning.effort)),),
+            place="input",
+            shape=self.shape_of(self.text.format, "text.format"),
+            tool_use=self.tool_use(),
+            limit=first_limit(max_output_tokens=self.max_output_tokens),
+            options=self.options(alternatives, stop=self.stop, user=self.user),
+            reply=self.reply(logprobs=alternatives is not None),
+        )
+
 
 @dataclass(frozen=True, slots=True)
-class ResponseRequest:
+class AskedResponse:
     """A request, and `echoed`: the settings that the response repeats."""
 
     answer: AnswerRequest
     echoed: Json
 
 
-def parse_response_request(tree: dict[str, object]) -> ResponseRequest:
+def parse_response_request(tree: Json) -> AskedResponse:
     """Read a body. Raises InputError, whose `param` is the dotted path of the first wrong field."""
-    body = Fields(tree)
-    refuse_unsupported(body, OBEYED, REFUSED, WAYS_OUT)
-    body.choice("truncation", ("disabled", "auto"))
-    text = body.object("text") or Fields({}, "text")
-    text.only("format", "verbosity")
-    reasoning = body.object("reasoning") or Fields({}, "reasoning")
-    _check_echoed(body, text, reasoning)
-    effort = _effort(reasoning)
-    alternatives = _alternatives(body)
-    answer = AnswerRequest(
-        model=body.string("model"),
-        prompts=(ChatPrompt(parse_input(body), template_variables(body, effort)),),
-        place="input",
-        shape=parse_shape(body, text.object("format")),
-        tool_use=parse_tool_use(body),
-        limit=read_limit(body, "max_output_tokens"),
-        options=read_options(body, alternatives),
-        reply=replace(read_reply(body), logprobs=alternatives is not None),
-    )
-    return ResponseRequest(answer, _echoed(body, text, reasoning))
+    return AskedResponse(ResponseRequest.read(tree).answer(), _echoed(tree))
 
 
-def _check_echoed(body: Fields, text: Fields, reasoning: Fields) -> None:
-    """Refuse wrong types of fields that have no effect but are repeated in the response."""
-    text.choice("verbosity", VERBOSITIES)
-    body.integer("max_tool_calls", 0, sys.maxsize)
-    for name in LABELS:
-        body.string(name)
-    identifier = body.string("safety_identifier")
-    if identifier is not None and len(identifier) > MOST_IDENTIFIER:
-        place = body.at("safety_identifier")
-        raise invalid(place, f"at most {MOST_IDENTIFIER} characters", identifier)
-    for name in ("summary", "generate_summary"):
-        reasoning.choice(name, SUMMARIES)
-
-
-def _effort(reasoning: Fields) -> str | None:
-    """Read how much the model shall think. A chat may ask for a level of the model's own there,
-    since no answer repeats it."""
-    try:
-        return reasoning.choice("effort", EFFORTS)
-    except InputError as error:
-        why = "a level that only the model's chat template has belongs into chat_template_kwargs"
-        raise InputError(f"{error.message}; {why}", param=error.param) from None
-
-
-def _alternatives(body: Fields) -> int | None:
-    """Return the number of alternatives for each token; None if the client asks for no scores."""
-    wanted = LOGPROBS in body.strings("include")
-    top = body.integer("top_logprobs", 0, MOST_LOGPROBS)
-    return (top or 0) if wanted or top else None
-
-
-def _echoed(body: Fields, text: Fields, reasoning: Fields) -> Json:
-    metadata = body.object("metadata")
-    if metadata is not None and not all(isinstance(one, str) for one in metadata.values.values()):
-        raise InputError("metadata must be an object of strings", param="metadata")
+def _echoed(sent: Json) -> Json:
+    """Return the settings that a response repeats, as they were sent."""
     settings: Json = {
-        name: body.get(name) if body.has(name) else default for name, default in ECHOED.items()
+        name: default if sent.get(name) is None else sent[name] for name, default in ECHOED.items()
     }
-    settings["text"] = {**_present(text), "format": _format(text.object("format"))}
-    settings["tools"] = [_tool(Fields.of(tool, place)) for tool, place in body.items("tools") or ()]
-    settings["reasoning"] = {"effort": None, "summary": None, **_present(reasoning)}
+    text = _present(sent.get("text"))
+    settings["text"] = {**text, "format": _format(text.get("format"))}
+    settings["tools"] = [
+        _tool(_present(tool)) for tool in cast(list[Json], sent.get("tools") or ())
+    ]
+    settings["reasoning"] = {"effort": None, "summary": None, **_present(sent.get("reasoning"))}
     for name in LABELS:
-        if body.has(name):
-            settings[name] = body.get(name)
+        if sent.get(name) is not None:
+            settings[name] = sent[name]
     return settings
 
 
-def _present(fields: Fields) -> Json:
-    return {name: fields.get(name) for name in fields.present()}
+def _present(fields: object) -> Json:
+    """Return the fields of an object that are not null."""
+    given = cast(Json, fields or {})
+    return {name: value for name, value in given.items() if value is not None}
 
 
-def _format(format: Fields | None) -> Json:
+def _format(format: object) -> Json:
     """Return a format in OpenAI's spelling, in which a schema has a name."""
     if format is None:
         return {"type": "text"}
-    flat = _flat(format, str(format.get("type")))
+    sent = _present(format)
+    flat = _flat(sent, str(sent["type"]))
     return {"name": _UNNAMED, **flat} if flat["type"] == "json_schema" else flat
 
 
-def _tool(tool: Fields) -> Json:
+def _tool(tool: Json) -> Json:
     """Return a tool in OpenAI's spelling."""
-    kind = tool.string("type") or "function"
+    kind = str(tool.get("type", "function"))
     flat = _flat(tool, kind)
     if kind == "function":
         return {"parameters": None, "strict": False, **flat}
-    format = Fields(flat).object("format")
-    return flat if format is None else {**flat, "format": _flat(format, str(format.get("type")))}
+    format = _present(flat.get("format"))
+    return {**flat, "format": _flat(format, str(format["type"]))} if format else flat
 
 
-def _flat(fields: Fields, kind: str) -> Json:
+def _flat(sent: Json, kind: str) -> Json:
     """Return a format or tool of this `kind`, which has been read already, in the spelling of
     responses: chat completions have an object under the name of the kind, whose fields are here
     beside the type."""
-    flat = _present(fields)
-    inner = flat.get(kind)
-    if isinstance(inner, dict):
-        del flat[kind]
-        flat |= _present(Fields.of(inner, fields.at(kind)))
-    return {**flat, "type": kind}
+    inner = sent.get(kind)
+    if not isinstance(inner, dict):
+        return {**sent, "type": kind}
+    rest = {name: value for name, value in sent.items() if name != kind}
+    return {**rest, **_present(inner), "type": kind}

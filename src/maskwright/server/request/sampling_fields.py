@@ -1,20 +1,25 @@
-"""The fields that every endpoint has: how answers are generated."""
+"""The fields that every endpoint has that generates: how answers are generated, and what the client
+is told of them. A new one is a field here, and a line that obeys it in `options` or `reply`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Final
+from typing import Annotated, Any, ClassVar, Final, Literal, Self
+
+from pydantic import Field
 
 from maskwright.errors import InputError
 from maskwright.sampling import MOST_LOGPROBS, SamplingParams
+from maskwright.server.json import Json
 from maskwright.server.request.answer_request import (
     GenerationOptions,
     ReplyOptions,
     TokenLimit,
 )
-from maskwright.server.request.fields import Fields, as_number, invalid, shown, token_id
-from maskwright.server.request.own_options import parse_own_options
+from maskwright.server.request.model import Between, IdArray, RequestModel, Strings, shown
+from maskwright.server.request.own_options import OwnOptions
+from maskwright.server.request.refusals import refuse_unsupported
+from maskwright.server.request.shape_fields import ShapeFields
 
 ALTERNATIVES_EXPLAINED = 8
 """Likeliest tokens of each step that are noted for an explanation."""
@@ -26,266 +31,290 @@ MAX_STOPS = 4
 MAX_TOKENS = 1 << 31
 SEED_BITS = 64
 
-SAMPLING_FIELDS = frozenset(
-    {
-        "allowed_token_ids",
-        "bad_words",
-        "cache_salt",
-        "frequency_penalty",
-        "ignore_eos",
-        "include_stop_str_in_output",
-        "logit_bias",
-        "maskwright",
-        "min_p",
-        "min_tokens",
-        "n",
-        "no_repeat_ngram_size",
-        "presence_penalty",
-        "repetition_penalty",
-        "reasoning_budget_message",
-        "request_id",
-        "rid",
-        "seed",
-        "stop",
-        "stop_token_ids",
-        "temperature",
-        "thinking_token_budget",
-        "top_k",
-        "top_p",
-        "truncate_prompt_tokens",
-        "truncation_side",
-        "user",
-    }
-)
-
-
-NUMBERS: Final[Mapping[str, tuple[float, float, float]]] = {
-    "frequency_penalty": (-2, 2, 0.0),
-    "min_p": (0, 1, 0.0),
-    "presence_penalty": (-2, 2, 0.0),
-    "repetition_penalty": (0.01, 100, 1.0),
-    "temperature": (0, 100, 1.0),
-    "top_p": (0, 1, 1.0),
-}
-"""The lower bound, the upper bound and the default of each field that is a number."""
-
-INTEGERS: Final[Mapping[str, tuple[int, int]]] = {
-    "min_tokens": (0, MAX_TOKENS),
-    "n": (1, MAX_CHOICES),
-    "no_repeat_ngram_size": (0, MAX_TOKENS),
-    "prompt_logprobs": (0, MOST_LOGPROBS),
-    # Signed, as clients send it, or unsigned, as traces contain it.
-    "seed": (-(1 << (SEED_BITS - 1)), (1 << SEED_BITS) - 1),
-    "thinking_token_budget": (-1, MAX_TOKENS),
-    "top_k": (-1, MAX_TOKENS),
-    "truncate_prompt_tokens": (-1, MAX_TOKENS),
-}
-"""The bounds of each field that is an integer."""
-
-TRUNCATION_SIDES: Final = ("left", "right")
-"""The sides from which tokens of a prompt are cut off."""
-
 MOST_BIAS: Final = 100
 """The largest amount of an entry of `logit_bias`."""
 
-TOKEN_FIELDS = frozenset({"prompt_logprobs", "return_token_ids", "return_tokens_as_token_ids"})
-"""Fields of `read_token_reply`."""
+Count = Annotated[int, Between(0, MAX_TOKENS)]
+Limit = Annotated[int, Between(1, MAX_TOKENS)]
+Alternatives = Annotated[int, Between(0, MOST_LOGPROBS)]
 
 
-def read_options(body: Fields, alternatives: int | None) -> GenerationOptions:
-    """Read how answers are generated. `alternatives`: how many alternatives to each token the
-    client asks for; None if it asks for no log-probabilities."""
-    own = parse_own_options(body, scored=alternatives is not None)
-    if alternatives is None and own.scores_tokens:
-        alternatives = ALTERNATIVES_EXPLAINED if own.explain else 0
-    seed = _integer(body, "seed")
-    params = SamplingParams(
-        temperature=_number(body, "temperature"),
-        top_k=max(_integer(body, "top_k") or 0, 0),
-        top_p=_number(body, "top_p"),
-        min_p=_number(body, "min_p"),
-        repetition_penalty=_number(body, "repetition_penalty"),
-        presence_penalty=_number(body, "presence_penalty"),
-        frequency_penalty=_number(body, "frequency_penalty"),
-        logit_bias=_logit_bias(body),
-        allowed_tokens=_allowed(body),
-        min_tokens=_integer(body, "min_tokens") or 0,
-        ignore_eos=body.boolean("ignore_eos"),
-        no_repeat_ngram=_integer(body, "no_repeat_ngram_size") or 0,
-        seed=None if seed is None else seed % (1 << SEED_BITS),
-        logprobs=alternatives,
-        scale=own.logprobs,
+class GeneratingRequest(ShapeFields):
+    """The body of a request that generates."""
+
+    REFUSED: ClassVar[Mapping[str, tuple[object, ...]]] = {}
+    """Fields that are refused at this endpoint, with the values without an effect."""
+    WAYS_OUT: ClassVar[Mapping[str, str]] = {}
+    """What to do instead, where it is something else than at other endpoints."""
+
+    # What the client is told.
+    stream: bool = Field(default=False, description="Send the answer as server-sent events.")
+    request_id: str | None = Field(
+        default=None, max_length=MAX_ID, description="Becomes a part of the answer's id."
     )
-    return GenerationOptions(
-        params=params,
-        n=_integer(body, "n") or 1,
-        stop=read_stop(body, "stop", MAX_STOPS),
-        stop_tokens=_token_ids(body, "stop_token_ids"),
-        include_stop=body.boolean("include_stop_str_in_output"),
-        bad_words=_bad_words(body),
-        kept=_kept(body),
-        keeps_beginning=body.choice("truncation_side", TRUNCATION_SIDES) == "right",
-        compact=_of_outputs(body, "disable_any_whitespace") or False,
-        closed=_of_outputs(body, "disable_additional_properties"),
-        thinking_tokens=_thinking(body),
-        thinking_last=_thinking_last(body),
-        own=own,
-        user=body.string("user") or "",
-        cache_salt=_salt(body),
+    rid: str | None = Field(
+        default=None, max_length=MAX_ID, description="Another name of `request_id`."
     )
 
-
-def read_limit(body: Fields, *names: str) -> TokenLimit | None:
-    """Read the token limit. The first of `names` takes precedence over its older names; all are
-    checked."""
-    limits = [(name, body.integer(name, 1, MAX_TOKENS)) for name in names]
-    return next((TokenLimit(tokens, name) for name, tokens in limits if tokens is not None), None)
-
-
-def read_stop(body: Fields, name: str, most: int) -> tuple[str, ...]:
-    """Read the strings that end an answer, at most `most`, from the field `name`."""
-    texts = body.strings(name)
-    if len(texts) > most:
-        raise InputError(f"{name} takes at most {most} strings", param=name)
-    if "" in texts:
-        raise InputError(f"{name} must not hold an empty string", param=name)
-    return texts
-
-
-def read_reply(body: Fields) -> ReplyOptions:
-    """Read what the client is told by every endpoint."""
-    options = body.object("stream_options")
-    continuous = options is not None and options.boolean("continuous_usage_stats")
-    include_usage = options is not None and options.boolean("include_usage")
-    return ReplyOptions(
-        stream=body.boolean("stream"),
-        include_usage=include_usage or continuous,
-        continuous_usage=continuous,
-        id=_id(body),
-        separate_reasoning=body.boolean("separate_reasoning", default=True),
-        include_reasoning=_includes_reasoning(body),
+    # How an answer is generated.
+    maskwright: OwnOptions = OwnOptions()
+    seed: Annotated[int, Between(-(1 << (SEED_BITS - 1)), (1 << SEED_BITS) - 1)] | None = Field(
+        default=None,
+        description="A 64-bit integer, signed or unsigned. A repeated request gets the same "
+        "answer.",
+    )
+    temperature: Annotated[float, Between(0, 100)] = Field(
+        default=1.0, description="0 selects the most probable token, without randomness."
+    )
+    top_k: Annotated[int, Between(-1, MAX_TOKENS)] = Field(
+        default=0, description="Only so many of the likeliest tokens are drawn; -1 and 0 are off."
+    )
+    top_p: Annotated[float, Between(0, 1)] = Field(
+        default=1.0,
+        description="Only the likeliest tokens with this sum of probabilities are drawn.",
+    )
+    min_p: Annotated[float, Between(0, 1)] = Field(
+        default=0.0,
+        description="Least probability of a token, as a share of the likeliest one's; 0 is off.",
+    )
+    repetition_penalty: Annotated[float, Between(0.01, 100)] = Field(
+        default=1.0, description="Makes tokens that have occurred less likely; 1 is off."
+    )
+    presence_penalty: Annotated[float, Between(-2, 2)] = Field(
+        default=0.0, description="Lowers a token's logit by this if it has occurred."
+    )
+    frequency_penalty: Annotated[float, Between(-2, 2)] = Field(
+        default=0.0,
+        description="Lowers a token's logit by this for each time that it has occurred.",
+    )
+    logit_bias: dict[str, Annotated[float, Between(-MOST_BIAS, MOST_BIAS)]] = Field(
+        default={},
+        description="What is added to the logits of tokens, by their ids.",
+        json_schema_extra={"propertyNames": {"pattern": "^[0-9]{1,9}$"}},
+    )
+    allowed_token_ids: Annotated[tuple[int, ...], IdArray(MAX_TOKENS, least=1)] | None = Field(
+        default=None, description="No other token is chosen."
+    )
+    min_tokens: Count = Field(
+        default=0,
+        description="No end and no stop before so many tokens, unless the shape is complete.",
+    )
+    ignore_eos: bool = Field(default=False, description="No end token is chosen.")
+    no_repeat_ngram_size: Count = Field(
+        default=0, description="No sequence of so many tokens occurs twice; 0 is off."
+    )
+    stop_token_ids: Annotated[tuple[int, ...], IdArray(MAX_TOKENS)] = Field(
+        default=(), description="Tokens that end the answer."
+    )
+    include_stop_str_in_output: bool = Field(
+        default=False, description="Stop strings are part of the answer."
+    )
+    bad_words: Annotated[tuple[str, ...], Strings(MAX_BAD_WORDS, single=True)] = Field(
+        default=(), description="Strings that never occur in the answer."
+    )
+    truncate_prompt_tokens: Annotated[int, Between(-1, MAX_TOKENS)] | None = Field(
+        default=None,
+        description="Only so many tokens of the prompt are kept; -1 keeps as many as leave room "
+        "for the answer.",
+        json_schema_extra={"not": {"const": 0}},
+    )
+    truncation_side: Literal["left", "right"] = Field(
+        default="left", description="The side from which tokens of the prompt are cut off."
+    )
+    thinking_token_budget: Annotated[int, Between(-1, MAX_TOKENS)] | None = Field(
+        default=None,
+        description="The most tokens of a reasoning section; 0 is none of them, -1 no bound.",
+    )
+    reasoning_budget_message: str = Field(
+        default="",
+        max_length=MAX_MESSAGE,
+        description="What a reasoning section says before its end once it has had all tokens of "
+        "thinking_token_budget.",
+    )
+    cache_salt: Annotated[str, Field(min_length=1)] | None = Field(
+        default=None,
+        description="Only requests with equal salts share cached prefixes.",
+    )
+    model: str | None = Field(
+        default=None, description="The model or an adapter; by default the model that is served."
     )
 
+    @classmethod
+    def read(cls, tree: Json) -> Self:
+        refuse_unsupported(tree, cls.obeyed(), cls.REFUSED, cls.WAYS_OUT)
+        return super().read(tree)
 
-def _includes_reasoning(body: Fields) -> bool:
-    is_included = body.boolean("include_reasoning", default=True)
-    if not is_included and not body.boolean("separate_reasoning", default=True):
-        raise InputError(
-            "include_reasoning: false leaves out reasoning that separate_reasoning: false leaves "
-            "in the text; send one of them",
-            param="include_reasoning",
-            code="conflicting_constraints",
+    @classmethod
+    def obeyed(cls) -> frozenset[str]:
+        """Return the names of the fields that this endpoint has."""
+        return frozenset(cls.names())
+
+    def options(
+        self,
+        alternatives: int | None,
+        *,
+        n: int = 1,
+        stop: tuple[str, ...] = (),
+        user: str = "",
+    ) -> GenerationOptions:
+        """Return how answers are generated. `alternatives`: how many alternatives to each token the
+        client asks for; None if it asks for no log-probabilities."""
+        own, outputs = self.maskwright, self.structured_outputs
+        if alternatives is None and "logprobs" in own.model_fields_set:
+            raise InputError(
+                "maskwright.logprobs says which log-probabilities are told; ask for logprobs too",
+                param="maskwright.logprobs",
+            )
+        if alternatives is None and own.scores_tokens:
+            alternatives = ALTERNATIVES_EXPLAINED if own.explain else 0
+        budget = self.thinking_token_budget
+        return GenerationOptions(
+            params=SamplingParams(
+                temperature=self.temperature,
+                top_k=max(self.top_k, 0),
+                top_p=self.top_p,
+                min_p=self.min_p,
+                repetition_penalty=self.repetition_penalty,
+                presence_penalty=self.presence_penalty,
+                frequency_penalty=self.frequency_penalty,
+                logit_bias=self._biases(),
+                allowed_tokens=self.allowed_token_ids,
+                min_tokens=self.min_tokens,
+                ignore_eos=self.ignore_eos,
+                no_repeat_ngram=self.no_repeat_ngram_size,
+                seed=None if self.seed is None else self.seed % (1 << SEED_BITS),
+                logprobs=alternatives,
+                scale=own.logprobs,
+            ),
+            n=n,
+            stop=stop,
+            stop_tokens=self.stop_token_ids,
+            include_stop=self.include_stop_str_in_output,
+            bad_words=self.bad_words,
+            kept=self._kept(),
+            keeps_beginning=self.truncation_side == "right",
+            compact=outputs is not None and outputs.disable_any_whitespace,
+            closed=None if outputs is None else outputs.disable_additional_properties,
+            thinking_tokens=None if budget == -1 else budget,
+            thinking_last=self.reasoning_budget_message,
+            own=own,
+            user=user,
+            cache_salt=self.cache_salt or "",
         )
-    return is_included
 
-
-def read_token_reply(body: Fields, reply: ReplyOptions) -> ReplyOptions:
-    """Add what completions say of tokens, in vLLM's form."""
-    prompt_logprobs = _integer(body, "prompt_logprobs")
-    if prompt_logprobs is not None and reply.stream:
-        raise InputError(
-            "prompt_logprobs are returned with whole answers only; leave out stream",
-            param="prompt_logprobs",
-            code="unsupported_parameter",
+    def reply(self, **more: Any) -> ReplyOptions:
+        """Return what the client is told, with `more` that not every endpoint has."""
+        return ReplyOptions(
+            stream=self.stream,
+            id=self.request_id or self.rid,
+            **more,
         )
-    return replace(
-        reply,
-        prompt_logprobs=prompt_logprobs,
-        token_ids=body.boolean("return_token_ids"),
-        tokens_as_ids=body.boolean("return_tokens_as_token_ids"),
+
+    def _biases(self) -> Mapping[int, float]:
+        for key in self.logit_bias:
+            if not (key.isascii() and key.isdigit() and len(key) <= 9):
+                raise InputError(f"logit_bias: {shown(key)} is not a token id", param="logit_bias")
+        return {int(key): bias for key, bias in self.logit_bias.items()}
+
+    def _kept(self) -> int | None:
+        """Return how many tokens of a prompt are kept."""
+        if self.truncate_prompt_tokens == 0:
+            raise InputError(
+                "truncate_prompt_tokens must be -1 or at least 1, not 0",
+                param="truncate_prompt_tokens",
+            )
+        return self.truncate_prompt_tokens
+
+
+class ReasoningFields(GeneratingRequest):
+    """What the client is told of reasoning, where it is apart from the text."""
+
+    separate_reasoning: bool = Field(
+        default=True, description="A reasoning section is returned apart from the text."
+    )
+    include_reasoning: bool = Field(
+        default=True, description="Reasoning that is apart is returned."
     )
 
-
-def _number(body: Fields, name: str) -> float:
-    return body.number(name, *NUMBERS[name])
-
-
-def _integer(body: Fields, name: str) -> int | None:
-    return body.integer(name, *INTEGERS[name])
-
-
-def _id(body: Fields) -> str | None:
-    """Read the client's name for the request, which has two spellings."""
-    name = body.string("request_id") or body.string("rid")
-    if name is not None and len(name) > MAX_ID:
-        raise InputError(f"request_id has at most {MAX_ID} characters", param="request_id")
-    return name
-
-
-def _logit_bias(body: Fields) -> Mapping[int, float]:
-    fields = body.object("logit_bias")
-    if fields is None:
-        return {}
-    biases: dict[int, float] = {}
-    for key, value in fields.values.items():
-        if not (key.isascii() and key.isdigit() and len(key) <= 9):
-            raise InputError(f"logit_bias: {shown(key)} is not a token id", param="logit_bias")
-        bias = as_number(value)
-        if bias is None or abs(bias) > MOST_BIAS:
-            raise invalid(fields.at(key), f"a number from -{MOST_BIAS} to {MOST_BIAS}", value)
-        biases[int(key)] = bias
-    return biases
-
-
-def _bad_words(body: Fields) -> tuple[str, ...]:
-    words = body.strings("bad_words")
-    if len(words) > MAX_BAD_WORDS:
-        raise InputError(f"bad_words takes at most {MAX_BAD_WORDS} strings", param="bad_words")
-    if "" in words:
-        raise InputError("bad_words must not hold an empty string", param="bad_words")
-    return words
-
-
-def _of_outputs(body: Fields, name: str) -> bool | None:
-    """Read an option in vLLM's `structured_outputs`; None if it isn't there."""
-    outputs = body.object("structured_outputs")
-    return outputs.boolean(name) if outputs is not None and outputs.has(name) else None
-
-
-def _kept(body: Fields) -> int | None:
-    """Read how many tokens of a prompt are kept."""
-    return _not_zero(body, "truncate_prompt_tokens")
-
-
-def _thinking(body: Fields) -> int | None:
-    """Read the most tokens of a reasoning section, which vLLM's clients leave open with -1."""
-    budget = _integer(body, "thinking_token_budget")
-    return None if budget == -1 else budget
-
-
-def _thinking_last(body: Fields) -> str:
-    """Read what a reasoning section says before its end, under the name that llama.cpp has."""
-    text = body.string("reasoning_budget_message") or ""
-    if len(text) > MAX_MESSAGE:
-        raise InputError(
-            f"reasoning_budget_message has at most {MAX_MESSAGE} characters",
-            param="reasoning_budget_message",
+    def reply(self, **more: Any) -> ReplyOptions:
+        if not self.include_reasoning and not self.separate_reasoning:
+            raise InputError(
+                "include_reasoning: false leaves out reasoning that separate_reasoning: false "
+                "leaves in the text; send one of them",
+                param="include_reasoning",
+                code="conflicting_constraints",
+            )
+        return super().reply(
+            separate_reasoning=self.separate_reasoning,
+            include_reasoning=self.include_reasoning,
+            **more,
         )
-    return text
 
 
-def _not_zero(body: Fields, name: str) -> int | None:
-    value = _integer(body, name)
-    if value == 0:
-        raise InputError(f"{name} must be -1 or at least 1, not 0", param=name)
-    return value
+class StreamOptions(RequestModel):
+    """What a stream has besides the answer."""
+
+    continuous_usage_stats: bool = Field(
+        default=False, description="Every chunk has the usage so far."
+    )
+    include_usage: bool = Field(default=False, description="The stream ends with the usage.")
 
 
-def _salt(body: Fields) -> str:
-    """Read the salt of cached prefixes. An empty one would share them with everybody, which is what
-    its sender does not want."""
-    salt = body.string("cache_salt")
-    if salt == "":
-        raise InputError("cache_salt must not be empty", param="cache_salt")
-    return salt or ""
+class OpenAIRequest(GeneratingRequest):
+    """The fields that only the endpoints in OpenAI's protocols have."""
+
+    stop: Annotated[tuple[str, ...], Strings(MAX_STOPS, single=True)] = Field(
+        default=(), description="Strings that end the answer."
+    )
+    user: str = Field(
+        default="",
+        description="The user whose fair share of the engine the request counts towards.",
+    )
+    stream_options: StreamOptions = StreamOptions()
+
+    def reply(self, **more: Any) -> ReplyOptions:
+        continuous = self.stream_options.continuous_usage_stats
+        return super().reply(
+            include_usage=self.stream_options.include_usage or continuous,
+            continuous_usage=continuous,
+            **more,
+        )
 
 
-def _allowed(body: Fields) -> tuple[int, ...] | None:
-    tokens = _token_ids(body, "allowed_token_ids")
-    if body.has("allowed_token_ids") and not tokens:
-        raise InputError("allowed_token_ids must not be empty", param="allowed_token_ids")
-    return tokens or None
+class CompletingRequest(OpenAIRequest):
+    """The fields that completions have, of chats and of texts."""
+
+    n: Annotated[int, Between(1, MAX_CHOICES)] = Field(
+        default=1, description="The number of independent answers."
+    )
+    prompt_logprobs: Alternatives | None = Field(
+        default=None,
+        description="Return the log-probabilities of the prompt's tokens, each with so many of "
+        "the likeliest tokens. Not in a stream.",
+    )
+    return_token_ids: bool = Field(default=False, description="Return the ids of the tokens.")
+    return_tokens_as_token_ids: bool = Field(default=False, description="Name tokens `token_id:5`.")
+    max_completion_tokens: Limit | None = Field(
+        default=None, description="The most tokens of the answer."
+    )
+
+    def reply(self, **more: Any) -> ReplyOptions:
+        if self.prompt_logprobs is not None and self.stream:
+            raise InputError(
+                "prompt_logprobs are returned with whole answers only; leave out stream",
+                param="prompt_logprobs",
+                code="unsupported_parameter",
+            )
+        return super().reply(
+            prompt_logprobs=self.prompt_logprobs,
+            token_ids=self.return_token_ids,
+            tokens_as_ids=self.return_tokens_as_token_ids,
+            **more,
+        )
 
 
-def _token_ids(body: Fields, name: str) -> tuple[int, ...]:
-    return tuple(token_id(item, place, MAX_TOKENS) for item, place in body.items(name) or ())
+def first_limit(**limits: int | None) -> TokenLimit | None:
+    """Return the token limit: the first one that is given, by its field."""
+    return next(
+        (TokenLimit(count, name) for name, count in limits.items() if count is not None), None
+    )

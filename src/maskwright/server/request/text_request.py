@@ -1,13 +1,15 @@
-"""Reads the body of POST /v1/completions: texts or token ids that are continued as they are."""
+"""The body of POST /v1/completions: texts or token ids that are continued as they are."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final, cast
+from typing import Annotated, Any, ClassVar, Final, TypeAlias
+
+from pydantic import Field
 
 from maskwright.errors import InputError
-from maskwright.sampling import MOST_LOGPROBS
+from maskwright.server.json import Json
 from maskwright.server.request.answer_request import (
     AnswerRequest,
     Prompt,
@@ -15,44 +17,19 @@ from maskwright.server.request.answer_request import (
     TokenLimit,
     TokenPrompt,
 )
-from maskwright.server.request.fields import Fields, invalid, missing, token_id
-from maskwright.server.request.refusals import refuse_unsupported
+from maskwright.server.request.model import Array, Between, ByType, IdArray
 from maskwright.server.request.sampling_fields import (
     MAX_CHOICES,
     MAX_TOKENS,
-    SAMPLING_FIELDS,
-    TOKEN_FIELDS,
-    read_limit,
-    read_options,
-    read_reply,
-    read_token_reply,
+    Alternatives,
+    CompletingRequest,
+    first_limit,
 )
-from maskwright.server.request.shape import FIELDS, parse_shape
+from maskwright.server.request.shape_fields import FormattedShapeFields, SomeText
 
 DEFAULT_TOKENS: Final = 16
-MAX_TOKEN_ID: Final = (1 << 31) - 1
 
-OBEYED = (
-    FIELDS
-    | SAMPLING_FIELDS
-    | TOKEN_FIELDS
-    | frozenset(
-        {
-            "add_special_tokens",
-            "best_of",
-            "echo",
-            "logprobs",
-            "max_completion_tokens",
-            "max_tokens",
-            "model",
-            "prompt",
-            "stream",
-            "stream_options",
-        }
-    )
-)
-
-REFUSED: Mapping[str, tuple[object, ...]] = {
+_REFUSED: Final[Mapping[str, tuple[object, ...]]] = {
     "function_call": ("none", "auto"),
     "functions": ([],),
     "add_generation_prompt": (True,),
@@ -70,7 +47,7 @@ REFUSED: Mapping[str, tuple[object, ...]] = {
 }
 """Fields that are refused here, with the values without an effect."""
 
-WAYS_OUT: Final[Mapping[str, str]] = {
+_WAYS_OUT: Final[Mapping[str, str]] = {
     "context_management": "send the prompt that the model shall read",
     "include_reasoning": "completions have no reasoning apart from their text",
     "output_config": "send response_format",
@@ -82,104 +59,105 @@ WAYS_OUT: Final[Mapping[str, str]] = {
 """What to do instead, where it is something else than at other endpoints."""
 
 
-def parse_text_request(tree: dict[str, object]) -> AnswerRequest:
-    """Read a body. Raises InputError, whose `param` is the dotted path of the first wrong field."""
-    body = Fields(tree)
-    refuse_unsupported(body, OBEYED, REFUSED, WAYS_OUT)
-    alternatives = body.integer("logprobs", 0, MOST_LOGPROBS)
-    options = read_options(body, alternatives)
-    reply = read_token_reply(body, read_reply(body))
-    best_of = _best_of(body, options.n, stream=reply.stream)
-    if best_of > options.n and options.params.logprobs is None:
-        options = replace(options, params=replace(options.params, logprobs=0))
-    echo, limit = body.boolean("echo"), _limit(body)
-    scored = [reply.prompt_logprobs, alternatives if echo else None]
-    prompt_logprobs = max((count for count in scored if count is not None), default=None)
-    return AnswerRequest(
-        model=body.string("model"),
-        prompts=_prompts(body),
-        place="prompt",
-        shape=parse_shape(body),
-        tool_use=None,
-        limit=limit or TokenLimit(1, "max_tokens"),
-        options=replace(options, n=best_of, prompt_logprobs=prompt_logprobs),
-        reply=replace(
-            reply,
-            logprobs=alternatives is not None,
-            echo=echo,
-            only_echo=limit is None,
-            best=options.n,
-        ),
+SomeTokens: TypeAlias = Annotated[tuple[int, ...], IdArray(MAX_TOKENS, least=1)]
+SentPrompt: TypeAlias = Annotated[
+    SomeText | SomeTokens, ByType("a string or an array of token ids")
+]
+
+
+class CompletionRequest(CompletingRequest, FormattedShapeFields):
+    """Texts or token ids that are continued."""
+
+    REFUSED: ClassVar = _REFUSED
+    WAYS_OUT: ClassVar = _WAYS_OUT
+
+    logprobs: Alternatives | None = Field(
+        default=None, description="How many alternatives are told for each token."
     )
+    best_of: Annotated[int, Between(1, MAX_CHOICES)] | None = Field(
+        default=None, description="So many answers are made; the `n` likeliest count."
+    )
+    echo: bool = Field(default=False, description="The prompt comes before the answer.")
+    max_tokens: Annotated[int, Between(0, MAX_TOKENS)] = Field(
+        default=DEFAULT_TOKENS, description="0 needs `echo: true`."
+    )
+    add_special_tokens: bool = Field(
+        default=True, description="The tokenizer may add special tokens."
+    )
+    prompt: Annotated[
+        SomeText | Annotated[tuple[SentPrompt, ...], Array("must not be empty")] | SomeTokens,
+        ByType("a string, token ids, or an array of these", first=(int, float)),
+    ]
 
-
-def _limit(body: Fields) -> TokenLimit | None:
-    """Read the token limit; None if only the prompt is wanted, which takes a step of the model all
-    the same."""
-    least = 0 if body.boolean("echo") and not body.has("max_completion_tokens") else 1
-    if body.integer("max_tokens", least, MAX_TOKENS) == 0:
-        return None
-    limit = read_limit(body, "max_completion_tokens", "max_tokens")
-    return limit or TokenLimit(DEFAULT_TOKENS, "max_tokens")
-
-
-def _best_of(body: Fields, n: int, *, stream: bool) -> int:
-    """Return how many answers are generated for each prompt, of which `n` are returned."""
-    best_of = body.integer("best_of", 1, MAX_CHOICES) or n
-    if best_of < n:
-        raise InputError(f"best_of is {best_of}; it must be at least n, {n}", param="best_of")
-    if best_of > n and stream:
-        raise InputError(
-            "best_of above n can't be streamed: which answers are the best is known at their end",
-            param="best_of",
+    def answer(self) -> AnswerRequest:
+        """Return what is asked for. Raises InputError, whose `param` is the dotted path of the
+        first wrong field."""
+        options = self.options(self.logprobs, n=self.n, stop=self.stop, user=self.user)
+        best_of = self._best_of()
+        if best_of > self.n and options.params.logprobs is None:
+            options = replace(options, params=replace(options.params, logprobs=0))
+        limit = self._limit()
+        reply = self.reply(
+            logprobs=self.logprobs is not None,
+            echo=self.echo,
+            only_echo=limit is None,
+            best=self.n,
         )
-    return best_of
+        scored = [self.prompt_logprobs, self.logprobs if self.echo else None]
+        prompt_logprobs = max((count for count in scored if count is not None), default=None)
+        return AnswerRequest(
+            model=self.model,
+            prompts=self._prompts(),
+            place="prompt",
+            shape=self.shape(),
+            tool_use=None,
+            limit=limit or TokenLimit(1, "max_tokens"),
+            options=replace(options, n=best_of, prompt_logprobs=prompt_logprobs),
+            reply=reply,
+        )
 
-
-def _prompts(body: Fields) -> tuple[Prompt, ...]:
-    """Read one prompt or several: a string, an array of strings, of token ids, or of arrays of
-    token ids."""
-    special = body.boolean("add_special_tokens", default=True)
-    match body.get("prompt"):
-        case None:
-            raise missing("prompt")
-        case str(text):
-            return (_text(text, special, "prompt"),)
-        case []:
-            raise InputError("prompt must not be empty", param="prompt")
-        case [first, *_] as items if _is_number(first):
-            return (_tokens(cast(list[object], items), "prompt"),)
-        case list(items):
-            return tuple(
-                _prompt(item, special, f"prompt[{at}]")
-                for at, item in enumerate(cast(list[object], items))
+    def _limit(self) -> TokenLimit | None:
+        """Return the token limit; None if only the prompt is wanted, which takes a step of the
+        model all the same."""
+        if self.max_tokens == 0:
+            if self.echo and self.max_completion_tokens is None:
+                return None
+            raise InputError(
+                f"max_tokens must be an integer from 1 to {MAX_TOKENS}, not 0", param="max_tokens"
             )
-        case other:
-            raise invalid("prompt", "a string, token ids, or an array of these", other)
+        return first_limit(
+            max_completion_tokens=self.max_completion_tokens, max_tokens=self.max_tokens
+        )
+
+    def _best_of(self) -> int:
+        """Return how many answers are generated for each prompt, of which `n` are returned."""
+        best_of = self.best_of or self.n
+        if best_of < self.n:
+            raise InputError(
+                f"best_of is {best_of}; it must be at least n, {self.n}", param="best_of"
+            )
+        if best_of > self.n and self.stream:
+            raise InputError(
+                "best_of above n can't be streamed: which answers are the best is known at their "
+                "end",
+                param="best_of",
+            )
+        return best_of
+
+    def _prompts(self) -> tuple[Prompt, ...]:
+        """Return one prompt or several."""
+        match self.prompt:
+            case str() | (int(), *_):
+                return (self._prompt(self.prompt),)
+            case _:
+                return tuple(map(self._prompt, self.prompt))
+
+    def _prompt(self, sent: Any) -> Prompt:
+        if isinstance(sent, str):
+            return TextPrompt(sent, self.add_special_tokens)
+        return TokenPrompt(sent)
 
 
-def _prompt(item: object, special: bool, place: str) -> Prompt:
-    match item:
-        case str(text):
-            return _text(text, special, place)
-        case list(tokens):
-            return _tokens(cast(list[object], tokens), place)
-        case _:
-            raise invalid(place, "a string or an array of token ids", item)
-
-
-def _text(text: str, special: bool, place: str) -> TextPrompt:
-    if not text:
-        raise InputError(f"{place} must not be empty", param=place)
-    return TextPrompt(text, special)
-
-
-def _tokens(items: list[object], place: str) -> TokenPrompt:
-    if not items:
-        raise InputError(f"{place} must not be empty", param=place)
-    ids = (token_id(item, f"{place}[{at}]", MAX_TOKEN_ID + 1) for at, item in enumerate(items))
-    return TokenPrompt(tuple(ids))
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def parse_text_request(tree: Json) -> AnswerRequest:
+    """Read a body. Raises InputError, whose `param` is the dotted path of the first wrong field."""
+    return CompletionRequest.read(tree).answer()

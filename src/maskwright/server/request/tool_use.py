@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Annotated, Any, cast
+
+from pydantic import Field, WithJsonSchema
 
 from maskwright.errors import InputError
 from maskwright.grammar.tools.tools import (
@@ -17,7 +19,8 @@ from maskwright.grammar.tools.tools import (
     parse_tools,
 )
 from maskwright.server.json import Json
-from maskwright.server.request.fields import Fields
+from maskwright.server.request import sent_tools
+from maskwright.server.request.model import Array, RequestModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,67 +58,82 @@ class ToolUse:
             sent=tuple(self.sent[at] for at in kept),
         )
 
+    def with_places(self, renamed: Callable[[str], str]) -> ToolUse:
+        """The same tools, with the names of their places that the client has for them."""
+        tools = {tool.name: replace(tool, place=renamed(tool.place)) for tool in self.tools}
+        choice = replace(self.choice, tools=tuple(tools[tool.name] for tool in self.choice.tools))
+        return replace(self, tools=tuple(tools.values()), choice=choice)
+
     def key(self) -> str:
         """Return a text that is equal for equal tools and choices."""
         tools = [(tool.name, tool.parameters, repr(tool.input)) for tool in self.choice.tools]
         return json.dumps([self.choice.mode, self.parallel, tools])
 
 
-def parse_tool_use(body: Fields) -> ToolUse | None:
-    """Read the three fields, or `functions` and `function_call`, their older forms; None if there
-    are no tools. Raises InputError with the place of the first error."""
-    functions = [item for item, _ in body.items("functions") or ()]
-    if functions:
-        if body.items("tools"):
+class ToolFields(RequestModel):
+    """The tools of a request, and which of them may or must be called."""
+
+    tools: Annotated[tuple[sent_tools.Tool, ...], Array()] = ()
+    tool_choice: sent_tools.ToolChoice | None = None
+    parallel_tool_calls: bool = Field(
+        default=True, description="Whether there may be more than one call."
+    )
+
+    def tool_use(self) -> ToolUse | None:
+        """Return the tools; None if there are none. Raises InputError with the place of the first
+        error."""
+        return read_tools(self.tools, self.tool_choice, parallel=self.parallel_tool_calls)
+
+
+class FunctionFields(ToolFields):
+    """Tools and their older forms."""
+
+    functions: Annotated[tuple[sent_tools.FunctionDefinition, ...], Array()] = Field(
+        default=(), description="The older form of `tools`."
+    )
+    function_call: Annotated[Any, WithJsonSchema(sent_tools.FUNCTION_CALL)] = None
+
+    def tool_use(self) -> ToolUse | None:
+        if not self.functions:
+            if self.function_call not in (None, "none", "auto"):
+                raise InputError("function_call needs functions", param="function_call")
+            return super().tool_use()
+        if self.tools:
             raise InputError(
                 "functions and tools exclude each other; send tools",
                 param="functions",
                 code="conflicting_constraints",
             )
         try:
-            return _as_functions(parse_tool_use(_newer(functions, body.get("function_call"))))
+            use = _newer(self.functions, self.function_call)
         except InputError as error:
             if error.param is not None:  # in the names that the client used
                 error.param = _older(error.param).replace("tool_choice.function", "function_call")
             raise
-    if body.get("function_call") not in (None, "none", "auto"):
-        raise InputError("function_call needs functions", param="function_call")
-    sent = [item for item, _ in body.items("tools") or ()]
-    tools = parse_tools(cast(list[Any], sent))
-    choice = parse_tool_choice(cast(Any, body.get("tool_choice")), tools)
-    parallel = body.boolean("parallel_tool_calls", default=True)
+        return None if use is None else replace(use.with_places(_older), field="functions")
+
+
+def read_tools(sent: Sequence[Any], choice: Any, *, parallel: bool) -> ToolUse | None:
+    """Read tools and the choice among them in the forms of chat completions and of responses.
+    Raises InputError with the place of the first error."""
+    tools = parse_tools(sent)
+    chosen = parse_tool_choice(choice, tools)
     if not tools:
         return None
-    return ToolUse(tools, choice, parallel, tuple(map(_shown, cast(list[Json], sent), tools)))
+    return ToolUse(tools, chosen, parallel, tuple(map(_shown, sent, tools)))
 
 
-def _newer(functions: list[object], choice: object) -> Fields:
-    """Return the fields of tools for `functions` and `function_call`, of which one is called at
-    most."""
+def _newer(functions: Sequence[object], choice: object) -> ToolUse | None:
+    """Read `functions` and `function_call`, of which one is called at most."""
     if isinstance(choice, dict):
         choice = {"type": "function", "function": choice}
-    return Fields(
-        {
-            "tools": [{"type": "function", "function": function} for function in functions],
-            "tool_choice": choice,
-            "parallel_tool_calls": False,
-        }
-    )
+    sent = [{"type": "function", "function": function} for function in functions]
+    return read_tools(sent, choice, parallel=False)
 
 
 def _older(place: str) -> str:
     """Return the place in `functions` that corresponds to one in `tools`."""
     return place.replace("tools[", "functions[").replace("].function", "]")
-
-
-def _as_functions(use: ToolUse | None) -> ToolUse | None:
-    """Have later errors, too, name the places that the client used."""
-    if use is None:
-        return None
-    tools = {tool.name: replace(tool, place=_older(tool.place)) for tool in use.tools}
-    callable_ones = tuple(tools[tool.name] for tool in use.choice.tools)
-    choice = replace(use.choice, tools=callable_ones)
-    return replace(use, tools=tuple(tools.values()), choice=choice, field="functions")
 
 
 def _shown(tool: Json, read: Tool) -> Mapping[str, Any]:

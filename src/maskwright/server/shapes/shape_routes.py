@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final, cast, get_args
+from typing import Any, Final
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse
@@ -16,19 +16,19 @@ from maskwright.processes import Build, GrammarProcesses, Inquiry
 from maskwright.server.disconnect import until_disconnect
 from maskwright.server.grammars.recipes import Recipes
 from maskwright.server.json import Json
-from maskwright.server.request.body import read_object
-from maskwright.server.request.fields import Fields
+from maskwright.server.request.body import read_as
 from maskwright.server.shapes.examples import examples
-from maskwright.server.shapes.given_shape import GivenShape, given_shape
+from maskwright.server.shapes.given_shape import (
+    CheckRequest,
+    DrawRequest,
+    GivenShape,
+    SampleRequest,
+)
 from maskwright.vocab import Vocabulary
-from maskwright.workbench.choices import PictureName
 from maskwright.workbench.live.checked import checked, unusable
 from maskwright.workbench.live.drawn import drawn
 from maskwright.workbench.live.faults import fault_of
-from maskwright.workbench.live.sampled import WHICH, Which, sampled
-
-MOST_TEXTS: Final = 100
-LARGEST_SEED: Final = (1 << 63) - 1
+from maskwright.workbench.live.sampled import sampled
 
 _HERE: Final = dataclasses.replace(DEFAULT_LIMITS, work=1 << 60, seconds=10.0)
 """The limits of an answer without grammar processes; those of its parts hold besides."""
@@ -54,36 +54,27 @@ class ShapeRoutes:
     async def check(self, http: Request) -> JSONResponse:
         """Say whether a shape can be used; what is wrong with it is the answer, and no error of the
         request."""
-        body = Fields(await read_object(http, self._body_bytes))
-        body.only("shape", "kind")
-        given = given_shape(body)
+        given = await read_as(http, self._body_bytes, CheckRequest.read)
         try:
-            inquiry = Inquiry(checked, (self._build(given), given.text, given.kind))
+            inquiry = Inquiry(checked, (self._build(given), given.shape, given.kind))
             found = await until_disconnect(http.receive, self._found(inquiry))
         except InputError as error:
-            found = unusable(fault_of(error, given.text, given.kind))
+            found = unusable(fault_of(error, given.shape, given.kind))
         return JSONResponse(found)
 
     async def sample(self, http: Request) -> JSONResponse:
         """Return texts of a shape."""
-        body = Fields(await read_object(http, self._body_bytes))
-        body.only("shape", "kind", "which", "count", "seed")
-        which = cast(Which, body.choice("which", WHICH) or "random")
-        count = body.integer("count", 1, MOST_TEXTS) or 1
-        seed = body.integer("seed", 0, LARGEST_SEED) or 0
-        given = given_shape(body)
-        asked = self._build(given), which, count, seed, given.kind == "schema"
+        given = await read_as(http, self._body_bytes, SampleRequest.read)
+        of_schema = given.kind == "schema"
+        asked = self._build(given), given.which, given.count, given.seed, of_schema
         inquiry = Inquiry(sampled, asked)
         return JSONResponse(await until_disconnect(http.receive, self._found(inquiry)))
 
     async def draw(self, http: Request) -> JSONResponse:
         """Return a picture of a shape as SVG."""
-        body = Fields(await read_object(http, self._body_bytes))
-        body.only("shape", "kind", "as")
-        given = given_shape(body)
-        given.read()  # its faults are those of every other endpoint
-        which = body.choice("as", get_args(PictureName)) or "railroad"
-        inquiry = Inquiry(drawn, (given.text, given.kind, which))
+        given = await read_as(http, self._body_bytes, DrawRequest.read)
+        given.read_shape()  # its faults are those of every other endpoint
+        inquiry = Inquiry(drawn, (given.shape, given.kind, given.as_))
         return JSONResponse(await until_disconnect(http.receive, self._found(inquiry)))
 
     async def examples(self, _: Request) -> JSONResponse:
@@ -91,7 +82,7 @@ class ShapeRoutes:
         return JSONResponse({"examples": examples()})
 
     def _build(self, given: GivenShape) -> Build:
-        shape, use = given.read()
+        shape, use = given.read_shape()
         recipe = self._recipes.of(shape, use)
         assert recipe is not None, "there is a shape or a tool"
         return recipe.build
