@@ -65,8 +65,6 @@ REASONS = {
         grammar/dialects/write.py: _Writer.name _Writer.strung _Writer.write_states
         grammar/rules/captures.py: _capturing _peel
         grammar/rules/tree.py: all_parts
-        grammar/schema/document.py: check _refuse _deep_place
-        grammar/schema/references.py: _needs_registry
         grammar/tags/free_text.py: _FreeText.reachable
         automaton/rules/network.py: RuleNetwork._live_nodes
         automaton/rules/value_places.py: _counters

@@ -37,12 +37,6 @@ def test_what_is_json(value: Any) -> None:
     document.check(value, DEFAULT_LIMITS)
 
 
-def test_names_of_all_objects() -> None:
-    value = {"a": [{"b": None}, [{"a": {"c": {}}}]], "enum": ["d"]}
-    assert document.check(value, DEFAULT_LIMITS).names == {"a", "b", "c", "enum"}
-    assert document.check(True, DEFAULT_LIMITS).names == set()
-
-
 def nested(depth: int) -> Any:
     value: Any = {}
     for _ in range(depth):

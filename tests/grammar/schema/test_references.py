@@ -27,7 +27,7 @@ HELD: dict[str, Any] = {
 
 
 def references_of(document: Any, draft: Draft) -> References:
-    return References(document, draft, check(document, DEFAULT_LIMITS).names, {})
+    return References(check(document, DEFAULT_LIMITS), draft, {})
 
 
 def target(reference: str, **options: Any) -> Any:

@@ -10,17 +10,16 @@ from maskwright.errors import LimitError, SchemaError, UnsupportedSchemaError
 from maskwright.grammar.regular.derivative import contains
 from maskwright.grammar.schema.document import check
 from maskwright.grammar.schema.drafts import Draft
-from maskwright.grammar.schema.keys import SchemaKeys
+from maskwright.grammar.schema.parse_options import ParseOptions
 from maskwright.grammar.schema.references import References
-from maskwright.grammar.schema.schema_object import DocumentParser, ParseOptions, SchemaObject
+from maskwright.grammar.schema.schema_object import DocumentParser, SchemaObject
 from maskwright.grammar.schema.tree import Schema
 from maskwright.grammar.schema.vocabularies import SchemaDialect
 from maskwright.limits import DEFAULT_LIMITS, Limits
 
 
 def parser_of(document: Any, options: ParseOptions | None = None) -> DocumentParser:
-    names = check(document, DEFAULT_LIMITS).names
-    references = References(document, Draft.DRAFT2020, names, {})
+    references = References(check(document, DEFAULT_LIMITS), Draft.DRAFT2020, {})
     return DocumentParser(options or ParseOptions(), references)
 
 
@@ -58,7 +57,7 @@ def test_an_object_is_handed_out_once_and_waits_to_be_parsed_once() -> None:
     first = handed_out(parser, value)
     assert handed_out(parser, value, "/elsewhere") is first
     assert handed_out(parser, equal) is not first, "equal objects at two places are two schemas"
-    assert [(schema.pointer, source.value) for schema, source in parser.waiting] == [
+    assert [(source.pointer, source.value) for source in parser.waiting] == [
         ("/a", value),
         ("/a", equal),
     ]
@@ -83,19 +82,21 @@ def test_names_are_checked_before_anything_is_parsed() -> None:
 def test_a_subschema_may_declare_a_draft_of_its_own(value: Any, draft: Draft) -> None:
     parser = parser_of({})
     handed_out(parser, value)
-    ((_, source),) = parser.waiting
+    (source,) = parser.waiting
     assert source.draft is draft
 
 
 def test_a_schema_has_a_key_where_the_document_has_keys() -> None:
     value: dict[str, Any] = {"type": "string"}
-    parser = parser_of({"items": value})
+    document = {"items": value, "not": dict(value), "contains": {"type": "null"}}
+    parser = parser_of(document)
     assert handed_out(parser, value).key is None
-    parser = parser_of({"items": value})
-    parser.keys = SchemaKeys.of_document({"items": value})
-    alike = handed_out(parser, value), handed_out(parser, dict(value))
-    assert alike[0].key is not None
-    assert alike[0].key == alike[1].key
+    parser = parser_of(document)
+    parser.text = check(document, DEFAULT_LIMITS)
+    one, alike, other = (handed_out(parser, document[name]) for name in document)
+    assert one.key is not None
+    assert one.key == alike.key != other.key
+    assert handed_out(parser, {"type": "string"}).key is None, "which is no part of the document"
 
 
 @pytest.mark.parametrize(

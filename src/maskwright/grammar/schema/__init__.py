@@ -10,8 +10,8 @@ To add a keyword:
 
 1. Add its name to the group of its drafts and vocabulary in `drafts.KEYWORD_GROUPS`.
 2. Write its reader, a function from a setting to assertions, into the table of `scalar_keywords`,
-   `container_keywords` or `combining_keywords`. If existing assertions can express the keyword,
-   that is all.
+   `container_keywords` or `combining_keywords` (of `common_keywords`, if most schemas have it). If
+   existing assertions can express the keyword, that is all.
 3. Otherwise add a class to `tree.Assertion`, its negation to `grammar/shape/negation.py`, and what
    it demands to `scalars.py`, `arrays.py`, `objects.py` or `unions.py` beside that. See whether
    `unevaluated.py` and `disjoint.py` must know the class; a scalar one also goes into `_NARROWING`
@@ -33,19 +33,22 @@ and one to the tables in `tests/grammar/schema/`. For users, add a row to docs/j
 
 - `branches`: Upper bounds on the branches of values whose unions are multiplied out.
 - `combining_keywords`: Keywords that combine subschemas about one value: logic, references.
+- `common_keywords`: Keywords that most schemas have.
 - `container_keywords`: Keywords about arrays and objects.
 - `document`: The document as JSON: loading it, checking it, reading settings of a kind.
+- `document_text`: The text of a document, written in one pass that checks it, and the schemas that
+  stand in it.
 - `drafts`: The drafts of JSON Schema, and which keywords each of them has.
-- `keys`: Keys of schemas, which are equal for equal JSON.
 - `options`: The names of what may be chosen in compiling a schema.
 - `parse`: `parse_schema`: from a document to the tree and the report.
+- `parse_options`: How a schema document is read.
 - `places`: Where in a document the schema of a part of a value stands.
 - `recent`: Documents that were parsed lately, which are not parsed again.
 - `references`: Where references lead.
 - `registry`: Where references lead that are more than pointers from the root.
 - `remarks`: What demands less than its author is likely to think, and the way out.
-- `scalar_keywords`: Keywords that hold for every type, and those about numbers and strings.
-- `schema_object`: One schema object while it is parsed, and what all of a document share.
+- `scalar_keywords`: Keywords about numbers and strings.
+- `schema_object`: One schema object while it is read, and what all of a document share.
 - `tree`: The tree: one class for each thing that a schema can assert.
 - `vocabularies`: Which keywords hold in a schema, by its draft and its meta-schema.
 """

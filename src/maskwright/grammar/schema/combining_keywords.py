@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from maskwright.grammar.schema.common_keywords import read_reference
 from maskwright.grammar.schema.document import wrong
 from maskwright.grammar.schema.remarks import Remark
 from maskwright.grammar.schema.schema_object import KeywordReader, SchemaObject
@@ -15,12 +16,8 @@ from maskwright.grammar.schema.tree import (
     Json,
     Not,
     OneOf,
-    Schema,
     Unevaluated,
 )
-
-if TYPE_CHECKING:
-    from maskwright.grammar.schema.registry import Resolver
 
 FEW_OPTIONS: Final = 2
 """Options of a `oneOf` up to which it hardly multiplies."""
@@ -78,33 +75,16 @@ def _read_unevaluated_items(source: SchemaObject, setting: Json, place: str) -> 
     return [Unevaluated("items", source.child(setting, place))]
 
 
-def _read_reference(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
-    uri = _as_uri(setting, place)
-    value, resolver, target = source.parser.references.find(uri, source.resolver, place)
-    pointer = place if target is None else target
-    return [AllOf((_referenced(source, value, resolver, pointer),))]
-
-
 def _read_recursive_reference(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
     if source.resolver is None:  # without anchors `$recursiveRef` is `$ref`
-        return _read_reference(source, setting, place)
-    _as_uri(setting, place)  # which is always "#"
-    value, resolver = source.resolver.find_recursive()
-    return [AllOf((_referenced(source, value, resolver, place),))]
-
-
-def _as_uri(setting: Json, place: str) -> str:
-    if not isinstance(setting, str):
+        return read_reference(source, setting, place)
+    if not isinstance(setting, str):  # which is always "#"
         wrong(setting, "a string", place)
-    return setting
-
-
-def _referenced(
-    source: SchemaObject, value: Json, resolver: Resolver | None, pointer: str
-) -> Schema:
-    return source.parser.schema(
-        value, pointer, source.dialect, resolver, entered=True, closed=source.closed
+    value, resolver = source.resolver.find_recursive()
+    schema = source.parser.schema(
+        value, place, source.dialect, resolver, entered=True, closed=source.closed
     )
+    return [AllOf((schema,))]
 
 
 COMBINING_KEYWORDS: Final[dict[str, KeywordReader]] = {
@@ -117,7 +97,5 @@ COMBINING_KEYWORDS: Final[dict[str, KeywordReader]] = {
     "else": _check_branch,
     "unevaluatedProperties": _read_unevaluated_properties,
     "unevaluatedItems": _read_unevaluated_items,
-    "$ref": _read_reference,
-    "$dynamicRef": _read_reference,
     "$recursiveRef": _read_recursive_reference,
 }

@@ -8,23 +8,19 @@ from __future__ import annotations
 
 from typing import Final
 
-from maskwright.grammar.regular.terms import Regular
 from maskwright.grammar.schema.branches import OF_CONTAINS
 from maskwright.grammar.schema.document import as_array, as_count, as_mapping, as_names, escape
 from maskwright.grammar.schema.remarks import Remark
 from maskwright.grammar.schema.schema_object import KeywordReader, SchemaObject
 from maskwright.grammar.schema.tree import (
-    CLOSED_BY_DEFAULT,
     Assertion,
     Contains,
     If,
     ItemCount,
     Items,
     Json,
-    Properties,
     PropertyCount,
     PropertyNames,
-    ReportEntry,
     Required,
     Schema,
     SomeMember,
@@ -56,27 +52,8 @@ def _read_unique_items(source: SchemaObject, setting: Json, place: str) -> list[
 
 
 def _read_prefix_items(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
-    prefix = _item_schemas(source, as_array(setting, place), place)
+    prefix = source.items(as_array(setting, place), place)
     return [Items(prefix, source.optional("items"), "items" in source.value)]
-
-
-def _read_items(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
-    """A schema for all items or, up to draft 2019-09, an array of schemas for the first ones.
-
-    Schemas that declare no draft are often written for an older one. So an array is read in draft
-    2020-12 as well, unless `prefixItems` shows that the draft is meant.
-    """
-    if source.has("prefixItems"):
-        return []  # `_read_prefix_items` reads it
-    if isinstance(setting, list):
-        prefix = _item_schemas(source, setting, place)
-        rest = source.optional("additionalItems")
-        return [Items(prefix, rest, "additionalItems" in source.value)]
-    return [Items((), source.child(setting, place))]
-
-
-def _item_schemas(source: SchemaObject, settings: list[Json], place: str) -> tuple[Schema, ...]:
-    return tuple(source.child(each, f"{place}/{at}") for at, each in enumerate(settings))
 
 
 def _read_additional_items(
@@ -84,7 +61,7 @@ def _read_additional_items(
 ) -> list[Assertion] | Remark:
     if not isinstance(source.value.get("items"), list):
         return Remark("without an array in 'items' it says nothing")
-    return []  # `_read_items` reads it
+    return []  # the reader of `items` reads it
 
 
 def _read_contains(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
@@ -102,51 +79,8 @@ def _check_contains_count(source: SchemaObject, setting: Json, place: str) -> li
     return []  # `_read_contains` reads it
 
 
-_PROPERTY_SCHEMAS: Final = ("properties", "patternProperties", "additionalProperties")
-
-
-def _read_properties(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
-    """One assertion for three keywords, made when the first of them is read."""
-    keywords = source.value
-    first = next(keyword for keyword in _PROPERTY_SCHEMAS if keyword in keywords)
-    if place != source.place(first):
-        return []
-    named: dict[str, Schema] = {}
-    if "properties" in keywords:
-        below = source.place("properties")
-        for name, value in as_mapping(keywords["properties"], below).items():
-            named[name] = source.child(value, f"{below}/{escape(name)}")
-    patterns: list[tuple[Regular, Schema]] = []
-    if "patternProperties" in keywords:
-        below = source.place("patternProperties")
-        for text, value in as_mapping(keywords["patternProperties"], below).items():
-            at = f"{below}/{escape(text)}"
-            patterns.append((source.pattern(text, at), source.child(value, at)))
-    additional = source.optional("additionalProperties")
-    covers_all = "additionalProperties" in keywords
-    closes = _closes(source)
-    if closes:
-        entry = ReportEntry(source.pointer, "additionalProperties", CLOSED_BY_DEFAULT)
-        source.parser.enforced.append(entry)
-    return [Properties(named, tuple(patterns), additional, covers_all, closes)]
-
-
-def _closes(source: SchemaObject) -> bool | None:
-    """See `Properties.closes`."""
-    if not source.closed:
-        return None
-    if source.value.get("additionalProperties", False) is not False:
-        return False
-    says_nothing = "additionalProperties" not in source.value and "properties" in source.value
-    return True if says_nothing else None
-
-
 def _read_property_names(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
     return [PropertyNames(source.child(setting, place))]
-
-
-def _read_required(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
-    return [Required(as_names(setting, place))]
 
 
 def _read_min_properties(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
@@ -199,14 +133,11 @@ CONTAINER_KEYWORDS: Final[dict[str, KeywordReader]] = {
     "maxItems": _read_max_items,
     "uniqueItems": _read_unique_items,
     "prefixItems": _read_prefix_items,
-    "items": _read_items,
     "additionalItems": _read_additional_items,
     "contains": _read_contains,
     "minContains": _check_contains_count,
     "maxContains": _check_contains_count,
-    **dict.fromkeys(_PROPERTY_SCHEMAS, _read_properties),
     "propertyNames": _read_property_names,
-    "required": _read_required,
     "minProperties": _read_min_properties,
     "maxProperties": _read_max_properties,
     "dependentRequired": _read_dependencies,

@@ -11,15 +11,15 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
-from typing import Any, Final, Literal, NamedTuple, NoReturn, cast
+from typing import Any, Final, Literal, NoReturn, cast
 
 from maskwright.errors import Construct, LimitError, SchemaError, named
+from maskwright.grammar.schema.document_text import DocumentText
 from maskwright.grammar.schema.drafts import BY_NAME, HOLDING, NAMING, READ_BY_NAME
 from maskwright.grammar.schema.tree import Json, ReportEntry, SchemaMaker
 from maskwright.json_faults import json_reason
 from maskwright.limits import Limits
 
-_STRING: Final = frozenset((str,))
 _DATA: Final = frozenset(("const", "enum", "default", "examples", "example"))
 """Keywords whose settings are values, not schemas."""
 _Holds = Literal["keywords", "names", "data"]
@@ -46,14 +46,6 @@ def object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     name is not lost."""
     made = dict(pairs)
     return made if len(made) == len(pairs) else RepeatedNames(pairs)
-
-
-class Names(NamedTuple):
-    """The names of all objects in a document."""
-
-    names: set[Any]
-    is_plain: bool
-    """Whether there is neither null nor a repeated name in the document."""
 
 
 def loaded(source: Json | SchemaMaker) -> Json:
@@ -85,59 +77,22 @@ def of_class(source: Any) -> Any:
     return source
 
 
-def check(document: Json, limits: Limits) -> Names:
-    """Check the size and depth of a document, and that all its values are JSON. Returns the names
-    of all objects in it.
-
-    It does without recursion, so that no depth can exhaust the stack. Numbers are checked because
-    Python's `json` reads `NaN` and makes an infinity of `1e999`, and JSON has neither.
+def check(document: Json, limits: Limits) -> DocumentText:
+    """Check the size and depth of a document, and that all its values are JSON.
 
     Raises `LimitError` with the limit, `SchemaError` with the place of a value that is not JSON.
     """
-    names: set[Any] = set()
-    is_plain = True
-    nodes = 0
-    level: list[Any] = [document]
-    depth = 0
-    while level:
-        nodes += len(level)
-        if nodes > limits.schema_nodes:
-            raise LimitError(
-                f"the schema has more than {limits.schema_nodes:,} values",
-                limit="schema_nodes",
-                value=limits.schema_nodes,
-                construct=Construct.schema(""),
-            )
-        if depth > limits.schema_depth:
-            raise LimitError(
-                f"the schema is nested deeper than {limits.schema_depth}",
-                limit="schema_depth",
-                value=limits.schema_depth,
-                construct=Construct.schema(_deep_place(document, depth)),
-            )
-        below: list[Any] = []
-        for value in level:
-            kind = type(value)
-            if kind is str or kind is bool or kind is int:
-                continue
-            if isinstance(value, dict):
-                below += value.values()  # pyright: ignore[reportUnknownMemberType,reportUnknownArgumentType]
-                names.update(value)  # pyright: ignore[reportUnknownArgumentType]
-                is_plain &= kind is not RepeatedNames
-            elif isinstance(value, list):
-                below += value
-            elif isinstance(value, float):
-                if not isfinite(value):
-                    _refuse(document)
-            elif value is None:
-                is_plain = False
-            elif not isinstance(value, str | int):
-                _refuse(document)
-        level = below
-        depth += 1
-    if not _STRING.issuperset(map(type, names)) and not all(isinstance(n, str) for n in names):
-        _refuse(document)
-    return Names(names, is_plain)
+    text = DocumentText(document, limits.schema_nodes, limits.schema_depth)
+    if text.nodes > limits.schema_nodes:
+        raise LimitError(
+            f"the schema has more than {limits.schema_nodes:,} values",
+            limit="schema_nodes",
+            value=limits.schema_nodes,
+            construct=Construct.schema(""),
+        )
+    if not text.is_json:
+        _refuse(document, limits)
+    return text
 
 
 def plain(document: Json) -> tuple[Json, list[ReportEntry]]:
@@ -190,25 +145,20 @@ def _note_on_null(keyword: str) -> str:
     return "null is read as absent; leave the keyword out"
 
 
-def _deep_place(document: Json, depth: int) -> str:
-    """The place of the first value at a depth, which `check` knows to exist."""
-    waiting = [("", document, 0)]
-    while True:
-        place, value, at = waiting.pop()
-        if at == depth:
-            return place
-        inner = [(below, child, at + 1) for below, child in _children(value, place)]
-        waiting += reversed(inner)
-
-
-def _refuse(document: Json) -> NoReturn:
-    """Raise the error for the first value that is not JSON, which `check` knows to exist.
+def _refuse(document: Json, limits: Limits) -> NoReturn:
+    """Raise the error for the first value that is not JSON or nested too deep, which `check` knows
+    to exist.
 
     Only here places are worked out: documents without fault don't pay for it."""
     level = [("", document)]
-    while level:
+    for _ in range(limits.schema_depth + 1):
         level = [child for place, value in level for child in _children(value, place)]
-    raise AssertionError("no value of the document is other than JSON")
+    raise LimitError(
+        f"the schema is nested deeper than {limits.schema_depth}",
+        limit="schema_depth",
+        value=limits.schema_depth,
+        construct=Construct.schema(level[0][0]),
+    )
 
 
 def _children(value: Any, place: str) -> Iterator[tuple[str, Any]]:

@@ -1,19 +1,18 @@
 """Documents that were parsed lately: whoever compiles a schema again doesn't have it parsed again.
 
-A document is known by its bytes, so that neither who made it nor when makes a difference. What is
-kept was parsed from a copy: the caller may change its own document.
+A document is known by its bytes, so that neither who made it nor when makes a difference. A tree
+holds no array or object of its document: the caller may change it.
 """
 
 from __future__ import annotations
 
-import marshal
 from collections import OrderedDict
 from threading import Lock
 from typing import Final
 
-from maskwright.grammar.schema.document import loaded
-from maskwright.grammar.schema.keys import PLAIN
-from maskwright.grammar.schema.parse import ParsedSchema, ParseOptions, parse_schema
+from maskwright.grammar.schema.document import check, loaded
+from maskwright.grammar.schema.document_text import DocumentText
+from maskwright.grammar.schema.parse import ParsedSchema, ParseOptions, parse_document
 from maskwright.grammar.schema.tree import Json, SchemaMaker
 
 _MOST_BYTES: Final = 1 << 20
@@ -36,16 +35,16 @@ class RecentSchemas:
 
     def parse(self, source: Json | SchemaMaker, options: ParseOptions) -> ParsedSchema:
         """Do what `parse_schema` does, with its errors, or return what it has returned before."""
-        document = loaded(source)
-        key = _key_of(document, options)
+        text = check(loaded(source), options.limits)
+        key = _key_of(text, options)
         if key is None:
-            return parse_schema(document, options)
+            return parse_document(text, options)
         with self._lock:
             known = self._kept.get(key)
             if known is not None:
                 self._kept.move_to_end(key)
                 return known
-        parsed = parse_schema(marshal.loads(key[0]), options)
+        parsed = parse_document(text, options)
         with self._lock:
             if key not in self._kept:
                 self._kept[key] = parsed
@@ -62,16 +61,12 @@ class RecentSchemas:
             self.nbytes = 0
 
 
-def _key_of(document: Json, options: ParseOptions) -> _Key | None:
+def _key_of(text: DocumentText, options: ParseOptions) -> _Key | None:
     """None for a document that isn't made of the types that `json` makes, is large, or may refer to
     others."""
-    if options.documents:
+    if options.documents or text.text is None or len(text.text) > _LARGE:
         return None
-    try:
-        text = marshal.dumps(document, PLAIN)
-    except ValueError:
-        return None
-    return (text, options) if len(text) <= _LARGE else None
+    return text.text, options
 
 
 RECENT: Final = RecentSchemas()

@@ -8,12 +8,13 @@ is ever fetched.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from maskwright.errors import SchemaError
 from maskwright.grammar.schema.document import unescape
+from maskwright.grammar.schema.document_text import DocumentText
 from maskwright.grammar.schema.drafts import Draft
 from maskwright.grammar.schema.tree import Json
 
@@ -22,21 +23,18 @@ if TYPE_CHECKING:
 
 _INDEX = re.compile("0|[1-9][0-9]{0,8}")
 """An index of an array as a step of a JSON Pointer (RFC 6901, section 4)."""
-_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
-_ANCHORS = ("$anchor", "$dynamicAnchor", "$recursiveAnchor")
-_REFERENCES_AND_ANCHORS = frozenset((*_REFERENCES, *_ANCHORS))
 
 
 class References:
-    """Resolves the references of one document. `names`: those of all objects in it. `documents`:
-    others that references may name, by URI."""
+    """Resolves the references of one document. `documents`: others that references may name, by
+    URI."""
 
-    def __init__(
-        self, document: Json, draft: Draft, names: Set[str], documents: Mapping[str, Json]
-    ) -> None:
-        self._document = document
+    def __init__(self, text: DocumentText, draft: Draft, documents: Mapping[str, Json]) -> None:
+        self._document: Any = text.document
         self._draft = draft
-        self.plain = not _needs_registry(document, draft, names)
+        self.plain = not (
+            text.has_anchors or text.has_ids("id" if draft is Draft.DRAFT4 else "$id")
+        )
         """Whether every reference is a pointer from the root of the document itself."""
         self._documents = documents
 
@@ -74,28 +72,3 @@ class References:
             else:
                 raise SchemaError(f"the reference '#{target}' points nowhere", pointer=pointer)
         return value
-
-
-def _needs_registry(document: Json, draft: Draft, names: Set[str]) -> bool:
-    """Whether some reference is more than a pointer from the document's root, or may be."""
-    name = "id" if draft is Draft.DRAFT4 else "$id"
-    if name not in names and names.isdisjoint(_REFERENCES_AND_ANCHORS):
-        return False
-    stack: list[Any] = [document] if isinstance(document, dict | list) else []
-    while stack:
-        value = stack.pop()
-        if isinstance(value, dict):
-            for keyword, below in value.items():  # pyright: ignore[reportUnknownVariableType]
-                kind = type(below)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-                if kind is dict or kind is list:
-                    stack.append(below)
-                elif keyword in _REFERENCES and isinstance(below, str):
-                    if below != "#" and not below.startswith("#/"):
-                        return True
-                elif keyword in _ANCHORS or (
-                    keyword == name and isinstance(below, str) and value is not document
-                ):
-                    return True
-        else:
-            stack += [below for below in value if isinstance(below, dict | list)]  # pyright: ignore[reportUnknownVariableType]
-    return False

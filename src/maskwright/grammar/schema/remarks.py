@@ -76,11 +76,28 @@ _FORMATS_BY_HABIT: Final = {
 
 def on_name(name: str, setting: Json, schema: Mapping[str, Json], draft: Draft) -> Remark:
     """Remark on a name in `schema` that is no keyword there and no annotation."""
+    if name == "nullable" and setting is True and not _allows_null(schema):
+        way_out = "to allow null, put \"null\" into 'type' or 'anyOf'"
+        return Remark(f"{_ignored(draft)}; {way_out}", "nullable")
+    known = _on_any(name, draft)
+    if known is not None:
+        return known
+    if looks_like_schema(setting) and name not in _EXAMPLES and not name.startswith("x-"):
+        way_out = "if it is a property, put it into 'properties'"
+        return Remark(f"{_ignored(draft)}; {way_out}", "misplaced-schema")
+    return Remark(_ignored(draft))
+
+
+def _ignored(draft: Draft) -> str:
+    return f"not a keyword of {draft.title}, which has it ignored"
+
+
+@lru_cache(maxsize=4096)
+def _on_any(name: str, draft: Draft) -> Remark | None:
+    """Remark on a name, whatever its setting; None if that makes a difference."""
     if name in KEYWORDS[draft]:
         return Remark("not among the vocabularies of the meta-schema")
-    note = f"not a keyword of {draft.title}, which has it ignored"
-    if name == "nullable" and setting is True and not _allows_null(schema):
-        return Remark(f"{note}; to allow null, put \"null\" into 'type' or 'anyOf'", "nullable")
+    note = _ignored(draft)
     having = [each for each in Draft if name in KEYWORDS[each]]
     if having and list(Draft).index(having[-1]) > list(Draft).index(draft):
         way_out = f"to have it obeyed, name a draft from {having[0].title} on in '$schema'"
@@ -90,9 +107,7 @@ def on_name(name: str, setting: Json, schema: Mapping[str, Json], draft: Draft) 
     similar = _OF_DRAFT_3.get(name) or _similar_keyword(name, draft)
     if similar:
         return Remark(f"{note}; did you mean {similar!r}?", "unknown-keyword")
-    if looks_like_schema(setting) and name not in _EXAMPLES and not name.startswith("x-"):
-        return Remark(f"{note}; if it is a property, put it into 'properties'", "misplaced-schema")
-    return Remark(note)
+    return None
 
 
 def on_format(name: str) -> Remark:
@@ -170,7 +185,6 @@ def _allows_null(schema: Mapping[str, Json]) -> bool:
     return kinds == "null" or (isinstance(kinds, list) and "null" in kinds)
 
 
-@lru_cache(maxsize=4096)
 def _similar_keyword(name: str, draft: Draft) -> str:
     """The keyword that a name resembles; empty if none does."""
     similar = get_close_matches(name, KEYWORDS[draft], n=1, cutoff=_SIMILAR)

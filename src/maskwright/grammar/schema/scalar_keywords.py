@@ -1,4 +1,4 @@
-"""Keywords that hold for values of every type, and those about numbers and strings."""
+"""Keywords about numbers and strings."""
 
 from __future__ import annotations
 
@@ -12,58 +12,17 @@ from maskwright.grammar.number.interval import Interval
 from maskwright.grammar.number.multiples import multiples
 from maskwright.grammar.number.spellings import decimal
 from maskwright.grammar.regular.terms import length
-from maskwright.grammar.schema.document import as_array, as_count, as_number, wrong
-from maskwright.grammar.schema.drafts import Draft
+from maskwright.grammar.schema.document import as_count, as_number, wrong
 from maskwright.grammar.schema.remarks import Remark, on_format
 from maskwright.grammar.schema.schema_object import KeywordReader, SchemaObject
 from maskwright.grammar.schema.tree import (
-    TYPES,
     Assertion,
-    DigitsOnly,
     Json,
     MultipleOf,
     NumberIn,
     ReportEntry,
     StringIn,
-    TypeIs,
-    Values,
 )
-
-_ONE_TYPE: Final = {name: TypeIs(frozenset([name])) for name in sorted(TYPES)}
-
-
-def _read_type(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
-    if isinstance(setting, str) and setting in _ONE_TYPE and setting != "integer":
-        return [_ONE_TYPE[setting]]
-    types = _type_names(setting, place)
-    if "integer" not in types or "number" in types:
-        return [TypeIs(types)]
-    if source.draft is Draft.DRAFT4:
-        return [TypeIs(types), DigitsOnly()]
-    if source.parser.options.plain_integers:
-        return [TypeIs(types), DigitsOnly(preferred=True)]
-    return [TypeIs(types)]
-
-
-def _type_names(setting: Json, place: str) -> frozenset[str]:
-    names = [setting] if isinstance(setting, str) else setting
-    if not isinstance(names, list) or not names:
-        wrong(setting, "the name of a type or a non-empty array of them", place)
-    for name in names:
-        if not isinstance(name, str) or name not in TYPES:
-            known = ", ".join(sorted(TYPES))
-            if name is None:
-                known += '; the type of null is written "null", as a string'
-            raise SchemaError(f"unknown type {name!r}; known are {known}", pointer=place)
-    return frozenset(names)
-
-
-def _read_enum(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
-    return [Values(tuple(as_array(setting, place)), source.parser.options.plain_integers)]
-
-
-def _read_const(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
-    return [Values((setting,), source.parser.options.plain_integers)]
 
 
 def _read_bound(
@@ -114,9 +73,6 @@ def _read_format(source: SchemaObject, setting: Json, place: str) -> list[Assert
 
 
 SCALAR_KEYWORDS: Final[dict[str, KeywordReader]] = {
-    "type": _read_type,
-    "enum": _read_enum,
-    "const": _read_const,
     "minimum": partial(_read_bound, lower=True, exclusive=False),
     "maximum": partial(_read_bound, lower=False, exclusive=False),
     "exclusiveMinimum": partial(_read_bound, lower=True, exclusive=True),

@@ -7,15 +7,15 @@ keyword of its own (`SomeMember`, `NotValues`, …) comes from negation.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
-from itertools import count
 from typing import Any, Final, NamedTuple, Protocol
 
 from maskwright.grammar.number.interval import Interval
 from maskwright.grammar.regular.terms import Regular
+from maskwright.grammar.schema.document_text import SchemaText
 
 Json = None | bool | int | float | str | list[Any] | dict[str, Any]
 
@@ -257,26 +257,14 @@ Assertion = (
 )
 
 
-_numbers = count()
-
-
-@dataclass(eq=False, slots=True, weakref_slot=True)
-class Schema:
+class Schema(SchemaText):
     """A conjunction of assertions, compared by identity; it is not changed once it is parsed."""
 
-    pointer: str
-    assertions: tuple[Assertion, ...] = ()
-    never: bool = False
-    """The schema `false`."""
-    key: bytes | None = None
-    """Equal for schemas with equal JSON; None if the meaning depends on anything outside of the
-    schema. The parser sets it (see `SchemaKeys`)."""
-    negation: Schema | None = None
-    """The negation of the schema, after `negated` has made it."""
-    number: int = field(default_factory=_numbers.__next__)
+    __slots__ = ()
 
-    def __repr__(self) -> str:
-        return f"Schema({self.pointer or '/'})"
+    assertions: tuple[Assertion, ...]
+    negation: Schema | None
+    """The negation of the schema, after `negated` has made it."""
 
 
 OMITTED_TOOL: Final = "unusable-tool"
@@ -303,12 +291,50 @@ class ReportEntry(NamedTuple):
         return f"{self.pointer}/{self.keyword}" if self.keyword else self.pointer
 
 
-@dataclass(frozen=True)
+class Entries:
+    """Entries of a report, which are made when somebody asks for them: few do."""
+
+    __slots__ = ("flat",)
+
+    def __init__(self) -> None:
+        self.flat: list[str] = []
+        """The fields of the first entry, of the second, and so on."""
+
+    def append(self, entry: ReportEntry) -> None:
+        self.flat += entry
+
+    def extend(self, entries: Iterable[ReportEntry]) -> None:
+        for entry in entries:
+            self.flat += entry
+
+    def __iter__(self) -> Iterator[ReportEntry]:
+        fields = iter(self.flat)
+        return map(ReportEntry, fields, fields, fields, fields)
+
+
 class Report:
     """What compiling did with each keyword: nothing is dropped in silence."""
 
-    enforced: tuple[ReportEntry, ...]
-    annotations: tuple[ReportEntry, ...]
+    def __init__(self, enforced: Iterable[ReportEntry], annotations: Iterable[ReportEntry]) -> None:
+        self._enforced = enforced
+        self._annotations = annotations
+
+    @cached_property
+    def enforced(self) -> tuple[ReportEntry, ...]:
+        return tuple(self._enforced)
+
+    @cached_property
+    def annotations(self) -> tuple[ReportEntry, ...]:
+        return tuple(self._annotations)
+
+    def __reduce__(self) -> tuple[type[Report], tuple[tuple[ReportEntry, ...], ...]]:
+        return Report, (self.enforced, self.annotations)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Report) and self.__reduce__() == other.__reduce__()
+
+    def __hash__(self) -> int:
+        return hash((self.enforced, self.annotations))
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:

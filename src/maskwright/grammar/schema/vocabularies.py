@@ -33,10 +33,13 @@ class SchemaDialect(NamedTuple):
     draft: Draft
     keywords: frozenset[str]
 
-    @classmethod
-    def of_draft(cls, draft: Draft) -> SchemaDialect:
+    @staticmethod
+    def of_draft(draft: Draft) -> SchemaDialect:
         """The dialect with all keywords of a draft."""
-        return cls(draft, KEYWORDS[draft])
+        return _OF_DRAFTS[draft]
+
+
+_OF_DRAFTS: Final = {draft: SchemaDialect(draft, KEYWORDS[draft]) for draft in Draft}
 
 
 def dialect_of(

@@ -75,7 +75,8 @@ class SolvedParts:
         self._add(parse_schema({"$ref": f"{_DOCUMENT}#{pointer}"}, options))
 
     def _add(self, parsed: ParsedSchema) -> None:
-        for (identity, _, _), schema in parsed.schemas.items():
+        for visit, schema in parsed.schemas.items():
+            identity = visit if isinstance(visit, int) else visit[0]
             self._schemas.setdefault(identity, []).append(schema)
 
 

@@ -1,0 +1,16 @@
+"""Keywords that most schemas have; those of `container_keywords` and its like are as hot nowhere.
+
+They are read by compiled code, and nothing else is special about them.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from maskwright.grammar.schema.schema_object import KeywordReader, SchemaObject
+from maskwright.grammar.schema.tree import Assertion, Json
+
+COMMON_KEYWORDS: Final[dict[str, KeywordReader]]
+
+def read_reference(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    """The reader of `$ref`."""

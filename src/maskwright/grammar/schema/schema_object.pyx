@@ -1,0 +1,224 @@
+"""One schema object while it is read; see `schema_object.pyi`."""
+
+from cpython.object cimport PyObject, PyTypeObject, newfunc
+
+from maskwright.grammar.schema.document_text cimport DocumentText, SchemaText
+from maskwright.native cimport BUILT_FROM
+
+from maskwright.errors import Construct, LimitError, RegexError, SchemaError, UnsupportedSchemaError
+from maskwright.grammar.pattern.translate import search
+from maskwright.grammar.schema.document import check_names, no_schema, wrong
+from maskwright.grammar.schema.drafts import ANNOTATIONS, HOLDING, KEYWORDS, NAMING
+from maskwright.grammar.schema.remarks import Remark, on_name, on_schema, pattern_remarks
+from maskwright.grammar.schema.tree import Entries, Schema
+from maskwright.grammar.schema.vocabularies import dialect_of
+from maskwright.limits import CHEAP, spend
+from maskwright.native import require_built
+
+require_built(__name__, BUILT_FROM)
+
+cdef extern from "Python.h":
+    Py_UCS4 PyUnicode_READ_CHAR(object, Py_ssize_t)
+
+Visit = KeywordReader = object  # for what is checked of types
+
+cdef frozenset annotating = ANNOTATIONS, naming = frozenset((*NAMING, *HOLDING))
+cdef newfunc new = (<PyTypeObject *>Schema).tp_new
+cdef object hidden_by_reference = Remark(
+    "hidden by $ref, as this draft has it; put both into 'allOf'", "hidden-keyword"
+)
+
+
+cdef class DocumentParser:
+    def __init__(self, options, references):
+        self.options, self.references = options, references
+        self.enforced, self.annotations = Entries(), Entries()
+        self._enforced, self._annotations = self.enforced.flat, self.annotations.flat
+        self.schemas, self.referenced, self.waiting = {}, {}, []
+        self.choices = 1.0
+
+    cpdef SchemaText schema(
+        self, value, str pointer, dialect, resolver, bint entered=False, bint closed=False
+    ):
+        cdef SchemaText schema
+        cdef SchemaObject source
+        if value is True or value is False:
+            schema = new_schema(pointer)
+            schema.never = value is False
+            return schema
+        if not isinstance(value, dict):
+            no_schema(value, pointer)
+        key = id(value)
+        if resolver is not None or closed:
+            key = key, resolver and resolver.scope(), closed
+        known = self.schemas.get(key)
+        if known is not None:
+            return <SchemaText>known
+        schema = new_schema(pointer)
+        self.schemas[key] = schema
+        if is_named(value):
+            check_names(value, pointer)
+            if "$schema" in value:
+                dialect = dialect_of(value, self.options.documents, dialect, pointer)
+        if self.text is not None:
+            self._use(dialect)
+            if self._kind is not None:
+                self.text.place(schema, value, self._kind + b"closed:" if closed else self._kind)
+        if resolver is not None and not entered:
+            resolver = resolver.enter(value, dialect.draft)
+        source = SchemaObject.__new__(SchemaObject)
+        source.parser, source.value, source.pointer = self, value, pointer
+        source.dialect, source.resolver, source.closed = dialect, resolver, closed
+        source.schema = schema
+        self.waiting.append(source)
+        return schema
+
+    cdef int _use(self, dialect) except -1:
+        """Look up what has to be known of a schema's dialect."""
+        if dialect is self._dialect:
+            return 0
+        draft = dialect.draft
+        self._dialect, self._keywords, self._is_old = dialect, dialect.keywords, draft.is_old
+        self._kind = None  # the text doesn't say which keywords hold
+        if self._keywords is KEYWORDS[draft]:
+            self._kind = draft.name.encode() + b":"
+        return 0
+
+    def read(self, dict readers):
+        cdef SchemaObject source
+        cdef list level
+        while self.waiting:
+            level, self.waiting = self.waiting, []
+            spend(CHEAP * len(level))
+            for source in level:
+                self._read_object(source, readers)
+
+    cdef int _read_object(self, SchemaObject source, dict readers) except -1:
+        """Have a schema assert what its keywords do; each gets its line in the report."""
+        cdef list enforced = self._enforced, annotations = self._annotations
+        cdef list assertions = [], unknown = None
+        cdef frozenset keywords
+        cdef str place = source.pointer
+        cdef Py_ssize_t before = len(enforced)
+        cdef bint is_keyword, is_hidden
+        self._use(source.dialect)
+        keywords, is_hidden = self._keywords, self._is_old and "$ref" in source.value
+        try:
+            for keyword, setting in source.value.items():
+                reader = readers.get(keyword)
+                is_keyword = reader is not None and (
+                    keyword in keywords or (keyword == "additionalItems" and source.has_tuple())
+                )
+                if is_keyword and not (is_hidden and keyword != "$ref"):
+                    place = source.place(keyword)
+                    asserted = reader(source, setting, place)
+                    if isinstance(asserted, list):
+                        assertions += <list>asserted
+                        note(enforced, source.pointer, keyword, "", "")
+                        continue
+                    remark = asserted
+                    note(annotations, source.pointer, keyword, remark[0], remark[1])
+                elif is_keyword:
+                    remark = hidden_by_reference
+                    note(annotations, source.pointer, keyword, remark[0], remark[1])
+                elif keyword in annotating:
+                    note(annotations, source.pointer, keyword, "", "")
+                elif unknown is None:
+                    unknown = [keyword]
+                else:
+                    unknown.append(keyword)
+        except LimitError as error:
+            error.complete(construct=Construct.schema(place))
+            raise
+        demands_nothing = None
+        if len(enforced) == before and keywords.isdisjoint(source.value):
+            demands_nothing = on_schema(source.value, source.draft, is_root=not source.pointer)
+        if demands_nothing is not None:
+            note(annotations, source.pointer, "", demands_nothing[0], demands_nothing[1])
+        if unknown is not None:
+            for keyword in unknown:
+                remark = on_name(keyword, source.value[keyword], source.value, source.draft)
+                rule = remark[1]
+                if demands_nothing is not None and rule == "misplaced-schema":
+                    rule = ""  # it has been said of the schema as a whole
+                note(annotations, source.pointer, keyword, remark[0], rule)
+        source.schema.assertions = tuple(assertions)
+        return 0
+
+
+cdef inline SchemaText new_schema(str pointer):
+    cdef SchemaText made = <SchemaText>new(Schema, <PyObject *>(), NULL)
+    made.pointer = pointer
+    return made
+
+
+cdef inline int note(list entries, str pointer, keyword, about, rule) except -1:
+    """Add an entry to a report, by its parts; see `Entries`."""
+    entries.append(pointer)
+    entries.append(keyword)
+    entries.append(about)
+    entries.append(rule)
+    return 0
+
+
+cdef bint is_named(value) except -1:
+    """Whether a schema object has a keyword that names it or holds others."""
+    for name in value:
+        if name and PyUnicode_READ_CHAR(name, 0) in (u"$", u"d") and name in naming:
+            return True
+    return False
+
+
+cdef class SchemaObject:
+    def __init__(
+        self, DocumentParser parser, value, str pointer, dialect, resolver, bint closed=False
+    ):
+        self.parser, self.value, self.pointer = parser, value, pointer
+        self.dialect, self.resolver, self.closed = dialect, resolver, closed
+
+    @property
+    def draft(self):
+        return self.dialect.draft
+
+    def has(self, keyword):
+        return keyword in self.value and keyword in self.dialect.keywords
+
+    def has_tuple(self):
+        return isinstance(self.value.get("items"), list)
+
+    cpdef str place(self, keyword):
+        return self.pointer + "/" + keyword
+
+    cpdef SchemaText child(self, setting, str place):
+        return self.parser.schema(
+            setting, place, self.dialect, self.resolver, False, self.closed
+        )
+
+    def condition(self, setting, str place):
+        return self.parser.schema(setting, place, self.dialect, self.resolver)
+
+    def children(self, setting, str place):
+        if not isinstance(setting, list) or not setting:
+            wrong(setting, "a non-empty array of schemas", place)
+        return self.items(setting, place)
+
+    def items(self, setting, str place):
+        return tuple([self.child(each, f"{place}/{at}") for at, each in enumerate(setting)])
+
+    def optional(self, keyword):
+        return self.child(self.value.get(keyword, True), self.place(keyword))
+
+    def pattern(self, setting, str place):
+        if not isinstance(setting, str):
+            wrong(setting, "a string", place)
+        self.parser.annotations.extend(pattern_remarks(setting, place))
+        try:
+            return search(setting, self.parser.options.limits)
+        except RegexError as error:
+            kind = UnsupportedSchemaError if error.unsupported else SchemaError
+            raise kind(f"in the pattern: {error.message}", pointer=place) from None
+        except LimitError as error:
+            error.place(Construct.schema(place))
+            raise
+
+
