@@ -96,22 +96,21 @@ def with_service(body: dict[str, object]) -> dict[str, object]:
 
 def batch_endpoints(prefix: str, batching: Batching | None) -> list[Endpoint]:
     """Return the endpoints of files and batches; without a folder, they say how to get one."""
-    if batching is None:
-        return [
-            Endpoint(f"{prefix}{path}", _off, ["GET", "POST", "DELETE"])
-            for path in ("/files", "/files/{rest:path}", "/batches", "/batches/{rest:path}")
-        ]
-    files, batches = batching.files, batching.batches
+    files = None if batching is None else batching.files
+    batches = None if batching is None else batching.batches
     return [
-        Endpoint(f"{prefix}/files", files.create, ["POST"]),
-        Endpoint(f"{prefix}/files", files.list, ["GET"]),
-        Endpoint(f"{prefix}/files/{{id}}", files.describe, ["GET"]),
-        Endpoint(f"{prefix}/files/{{id}}", files.delete, ["DELETE"]),
-        Endpoint(f"{prefix}/files/{{id}}/content", files.content, ["GET"]),
-        Endpoint(f"{prefix}/batches", batches.create, ["POST"]),
-        Endpoint(f"{prefix}/batches", batches.list, ["GET"]),
-        Endpoint(f"{prefix}/batches/{{id}}", batches.describe, ["GET"]),
-        Endpoint(f"{prefix}/batches/{{id}}/cancel", batches.cancel, ["POST"]),
+        Endpoint(f"{prefix}{path}", handler or _off, [method])
+        for method, path, handler in (
+            ("POST", "/files", files and files.create),
+            ("GET", "/files", files and files.list),
+            ("GET", "/files/{id}", files and files.describe),
+            ("DELETE", "/files/{id}", files and files.delete),
+            ("GET", "/files/{id}/content", files and files.content),
+            ("POST", "/batches", batches and batches.create),
+            ("GET", "/batches", batches and batches.list),
+            ("GET", "/batches/{id}", batches and batches.describe),
+            ("POST", "/batches/{id}/cancel", batches and batches.cancel),
+        )
     ]
 
 

@@ -77,7 +77,7 @@ def document(
         **({"security": [{"key": []}]} if has_keys else {}),
         "paths": paths,
         "components": {
-            "schemas": schemas(has_batches=has_batches),
+            "schemas": schemas(),
             "responses": error_responses(),
             "headers": _HEADERS,
             **(keys if has_keys else {}),
@@ -85,14 +85,14 @@ def document(
     }
 
 
-def schemas(*, has_batches: bool = True) -> Json:
+def schemas() -> Json:
     """Return the schemas that the document refers to, by their names."""
     return {
         **anthropic_schemas(),
         **answer_schemas(),
-        **(batch_schemas() if has_batches else {}),
+        **batch_schemas(),
         **error_schemas(),
-        **request_schemas(has_batches=has_batches),
+        **request_schemas(),
         **response_schemas(),
         **service_schemas(),
         **workbench_schemas(),

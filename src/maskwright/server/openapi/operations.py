@@ -376,18 +376,16 @@ def batches() -> Operations:
 
 
 def no_batches() -> Operations:
-    """Return the operations of files and batches on a server without a folder for them, which all
-    answer an error."""
-    found: dict[tuple[str, str], Operation] = {}
-    for name in ("files", "batches"):
-        for path in (f"/{name}", f"/{name}/{{rest}}"):
-            for method in ("GET", "POST", "DELETE"):
-                id = f"{method.lower()}{name.title()}{'Rest' if '{' in path else ''}"
-                about = "Needs `serve --batch-folder FOLDER`"
-                found[method, path] = Operation(
-                    id, about, "Batches", errors=(404, 429, 503), status=None
-                )
-    return found
+    """Return the operations of files and batches on a server without a folder for them, which
+    answers none of them."""
+    return {
+        place: replace(
+            operation,
+            about=f"{operation.about} (needs `serve --batch-folder FOLDER`)",
+            errors=tuple(sorted({*operation.errors, 404, 429, 503})),
+        )
+        for place, operation in batches().items()
+    }
 
 
 def operations(*, has_batches: bool) -> Operations:

@@ -65,9 +65,9 @@ _HARMLESS_FORMS: Final[Mapping[str, Json]] = {
 """Of fields without effect, those of which not all values are accepted: a shape is refused."""
 
 
-def request_schemas(*, has_batches: bool) -> Schemas:
-    """Return the schemas of all bodies. `has_batches`: the server has a folder for batches."""
-    models = [*GENERATING, *_OTHERS, *([BatchRequest] if has_batches else [])]
+def request_schemas() -> Schemas:
+    """Return the schemas of all bodies."""
+    models = [*GENERATING, *_OTHERS, BatchRequest]
     _, made = models_json_schema(
         [(model, "validation") for model in models], ref_template="#/components/schemas/{model}"
     )

@@ -1,9 +1,13 @@
 // The reference of the API: shows the document that the server serves at `openapi.json`, which a
 // search narrows down to the operations and schemas that contain a word.
 
+import { call } from "../playground/api.js";
 import { $, fill, h } from "../playground/dom.js";
 import { setUpTheme } from "../playground/theme.js";
 import { kindOf } from "./kinds.js";
+import { blocks, inline } from "./markdown.js";
+import { exampleOf, fieldsOf } from "./schemas.js";
+import { Trial } from "./try.js";
 
 const EVENTS = "text/event-stream";
 const METHODS = ["get", "post", "delete"];
@@ -21,7 +25,7 @@ function row(name, schema, required) {
   return h("tr", {},
     h("td", {}, h("code", {}, name), required && h("span", { class: "quiet" }, " required")),
     h("td", {}, kind(schema)),
-    h("td", {}, schema.description ?? ""));
+    h("td", {}, inline(schema.description ?? "")));
 }
 
 function table(rows) {
@@ -41,62 +45,83 @@ function contents(content) {
     h("p", {}, h("code", {}, type), " ", kind(type === EVENTS ? schema.properties.data : schema)));
 }
 
-function examples(content) {
-  return Object.entries(content?.["application/json"]?.examples ?? {}).map(([name, { value }]) => [
-    h("h3", {}, `Example: ${name}`), h("pre", { tabindex: "0" }, JSON.stringify(value, null, 2))]);
-}
-
-function answer(status, given, responses) {
+function answer(status, given, { responses }) {
   const told = given.$ref ? responses[given.$ref.split("/").at(-1)] : given;
   const codes = given.$ref ? told.content["application/json"].schema.description : null;
-  return h("tr", {}, h("td", {}, status), h("td", {}, contents(given.content)), h("td", {}, told.description, " ", codes));
+  return h("tr", {}, h("td", {}, status), h("td", {}, contents(given.content)), h("td", {}, inline(told.description), " ", inline(codes ?? "")));
 }
 
-/** An entry that is filled when it first unfolds: what is folded costs the browser nothing. */
-function folded(id, summary, words, contents) {
-  const entry = h("details", { id }, h("summary", {}, summary));
+/** What an answer of JSON may look like: the document's own examples, or a value of its schema. */
+function answerExamples(told, { schemas }) {
+  return Object.entries(told.responses).filter(([status]) => Number(status) < 300).flatMap(([status, { content }]) => {
+    const given = content?.["application/json"];
+    if (!given) return [];
+    const own = Object.entries(given.examples ?? {}).map(([name, { value }]) => [`Answer ${status}: ${name}`, value]);
+    return own.length > 0 ? own : [[`Answer ${status}, for example`, exampleOf(given.schema, schemas)]];
+  }).map(([title, value]) => [h("h3", {}, title), h("pre", { class: "example", tabindex: "0" }, JSON.stringify(value, null, 2))]);
+}
+
+/** An entry that is filled when it first unfolds: what is folded costs the browser nothing. `fields`: what
+ * is said of each field of the call. */
+function folded(id, summary, words, fields, contents) {
+  const found = h("span", { class: "found" });
+  const entry = h("details", { id }, h("summary", {}, summary, found));
   entry.addEventListener("toggle", () => entry.append(...[contents()].flat(9).filter(Boolean)), { once: true });
-  SEARCHED.set(entry, words.toLowerCase());
+  SEARCHED.set(entry, { words: words.toLowerCase(), fields: [...fields].map(([name, about]) => [name, `${name} ${about}`.toLowerCase()]), found });
   return entry;
 }
 
-function operation(path, method, told, responses) {
-  const takes = told.requestBody?.content;
+function operation(path, method, told, components) {
+  const content = told.requestBody?.content;
   const parameters = told.parameters ?? [];
-  const summary = [h("span", { class: "method" }, method.toUpperCase()), h("code", {}, path), h("span", { class: "quiet" }, ` ${told.summary}`)];
-  return folded(told.operationId, summary, path + JSON.stringify(told), () => [
+  const summary = [h("span", { class: `method ${method}` }, method.toUpperCase()), h("code", {}, path), h("span", { class: "quiet" }, " ", inline(told.summary))];
+  const schemas = [...Object.values(content ?? {}), ...Object.values(told.responses).flatMap((each) => Object.values(each.content ?? {}))].map(({ schema }) => schema);
+  const fields = fieldsOf(schemas, components.schemas);
+  for (const { name, schema } of parameters) fields.set(name, schema.description ?? "");
+  return folded(told.operationId, summary, path + JSON.stringify(told), fields, () => [
+    told.description && blocks(told.description),
     parameters.length > 0 && table(parameters.map((each) => row(each.name, each.schema, each.required))),
-    takes && [h("h3", {}, "Body"), contents(takes), examples(takes)],
+    content && [h("h3", {}, "Body"), contents(content)],
+    new Trial({ id: told.operationId, path, method, parameters, content }).element,
+    answerExamples(told, components),
     h("h3", {}, "Answers"),
-    table(Object.entries(told.responses).map(([status, each]) => answer(status, each, responses)))]);
+    table(Object.entries(told.responses).map(([status, each]) => answer(status, each, components)))]);
 }
 
 function schemaEntry([name, schema]) {
-  return folded(`schema-${name}`, h("code", {}, name), name + JSON.stringify(schema), () => [
-    schema.description && h("p", {}, schema.description), members(schema)]);
+  return folded(`schema-${name}`, h("code", {}, name), name + JSON.stringify(schema), [], () => [
+    schema.description && blocks(schema.description), members(schema)]);
 }
 
 function show(document_) {
   const { paths, components, info } = document_;
   $("model").textContent = info.version;
-  $("about").textContent = info.description;
+  fill($("about"), inline(info.description));
   const groups = new Map();
   for (const [path, item] of Object.entries(paths)) {
     for (const method of METHODS.filter((each) => item[each])) {
       const told = item[method];
       if (told.operationId.endsWith("Unversioned") && paths[`/v1${path}`]) continue; // like that with /v1
       if (!groups.has(told.tags[0])) groups.set(told.tags[0], []);
-      groups.get(told.tags[0]).push(operation(path, method, told, components.responses));
+      groups.get(told.tags[0]).push(operation(path, method, told, components));
     }
   }
-  fill($("operations"), [...groups].map(([tag, shown]) => [h("h2", {}, tag), shown]));
+  fill($("operations"), [...groups].map(([tag, shown]) => h("section", { "aria-label": tag }, h("h2", {}, tag), shown)));
   fill($("schemas"), Object.entries(components.schemas).sort().map(schemaEntry));
 }
 
-/** Hides what doesn't contain all words of the search. */
+const NAMED = 5; // fields that an entry names as found
+
+/** Hides what doesn't contain all words of the search. A call contains all fields of its body and its
+ * answers, and tells which of them have a word in their names. */
 function search() {
   const words = $("search").value.toLowerCase().split(/\s+/).filter(Boolean);
-  for (const [entry, text] of SEARCHED) entry.hidden = !words.every((word) => text.includes(word));
+  for (const [entry, { words: text, fields, found }] of SEARCHED) {
+    entry.hidden = !words.every((word) => text.includes(word) || fields.some(([, about]) => about.includes(word)));
+    const named = fields.map(([name]) => name).filter((name) => words.some((word) => name.toLowerCase().includes(word)));
+    fill(found, named.slice(0, NAMED).map((name) => h("code", { class: "chip" }, name)), named.length > NAMED && ` and ${named.length - NAMED} more`);
+  }
+  for (const group of document.querySelectorAll("#operations > section")) group.hidden = group.querySelector("details:not([hidden])") === null;
   const left = [...SEARCHED.keys()].filter((entry) => !entry.hidden);
   $("found").textContent = words.length > 0 ? `${left.length} of ${SEARCHED.size}` : "";
 }
@@ -114,7 +139,7 @@ setUpTheme($("theme"));
 $("search").addEventListener("input", search);
 addEventListener("hashchange", unfold);
 try {
-  show(await (await fetch("openapi.json")).json());
+  show(await call("openapi.json"));
   unfold();
 } catch (error) {
   $("about").textContent = `The document could not be read: ${error.message}`;

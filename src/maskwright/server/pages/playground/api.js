@@ -15,26 +15,28 @@ export class RequestError extends Error {
   }
 }
 
-/** Sends a request and returns the response. Asks for a key, once, where one is needed. */
-export async function send(path, body = undefined, signal = undefined) {
+/** Sends a request, as `fetch` does, and returns the response, whatever it is. Asks for a key, once,
+ * where one is needed. */
+export async function exchange(path, { headers = {}, ...request }) {
   for (let asked = false; ; ) {
     const key = sessionStorage.getItem(KEY);
-    const headers = key ? { authorization: `Bearer ${key}` } : {};
-    if (body !== undefined) headers["content-type"] = "application/json";
-    const response = await fetch(path, {
-      method: body === undefined ? "GET" : "POST",
-      headers,
-      body: body === undefined ? undefined : JSON.stringify(body),
-      signal,
-    });
-    if (response.ok) return response;
-    const told = await response.json().catch(() => ({}));
-    const error = new RequestError(response.status, told.error ?? {});
-    if (response.status !== 401) throw error;
+    const response = await fetch(path, { ...request, headers: key ? { ...headers, authorization: `Bearer ${key}` } : headers });
+    if (response.status !== 401) return response;
     if (sessionStorage.getItem(KEY) !== key) continue; // it was given while this request was away
-    if (asked || !(await askForKey(error.message))) throw error;
+    const told = await response.clone().json().catch(() => ({}));
+    if (asked || !(await askForKey(told.error?.message ?? ""))) return response;
     asked = true;
   }
+}
+
+/** Sends a body of JSON, or asks for a page, and returns the response. Throws a `RequestError` for a refusal. */
+export async function send(path, body = undefined, signal = undefined) {
+  const response = await exchange(path, body === undefined ? { signal } : {
+    method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body), signal,
+  });
+  if (response.ok) return response;
+  const told = await response.json().catch(() => ({}));
+  throw new RequestError(response.status, told.error ?? {});
 }
 
 /** The JSON that the server answers. */

@@ -3,15 +3,23 @@
 import { $, fill, h, notice } from "./dom.js";
 import { hasKey } from "./api.js";
 
+/** A command of curl. `json`: the text of a body; `parts`: fields of a form, `@` before names of files. */
+export function curl(method, address, { json = null, parts = [] } = {}) {
+  const hasBody = json !== null || parts.length > 0;
+  const isUsual = method === (hasBody ? "POST" : "GET");
+  const options = [
+    ...(hasKey() ? ['-H "Authorization: Bearer $MASKWRIGHT_API_KEY"'] : []),
+    ...(json === null ? [] : ["-H 'Content-Type: application/json'", `--data-binary @- <<'END_OF_REQUEST'\n${json}\nEND_OF_REQUEST`]),
+    ...parts.map(([name, value]) => `-F ${quoted(`${name}=${value}`)}`),
+  ];
+  return [`curl ${isUsual ? "" : `-X ${method} `}${/[?&*]/.test(address) ? quoted(address) : address}`, ...options].join(" \\\n  ");
+}
+
+const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
+
 /** Programs by their name. `body`: the request; `base`: the address of the server. */
 export const PROGRAMS = {
-  curl: (body, base) =>
-    [
-      `curl ${base}/v1/chat/completions \\`,
-      "  -H 'Content-Type: application/json' \\",
-      ...(hasKey() ? ['  -H "Authorization: Bearer $MASKWRIGHT_API_KEY" \\'] : []),
-      `  --data-binary @- <<'END_OF_REQUEST'\n${JSON.stringify(body, null, 2)}\nEND_OF_REQUEST`,
-    ].join("\n"),
+  curl: (body, base) => curl("POST", `${base}/v1/chat/completions`, { json: JSON.stringify(body, null, 2) }),
   Python: (body, base) =>
     `from openai import OpenAI
 
