@@ -16,8 +16,9 @@ USER_CACHE: Final = user_cache() or Path("off")
 """Where commands keep what is computed once for each vocabulary, without `--cache`."""
 
 SHAPE_HELP: Final = (
-    "A JSON Schema, a grammar or a pattern: a file, '-' for standard input, the text itself, or "
-    f"the name of one that ships: {listed()}."
+    "A JSON Schema, a grammar or a pattern: a file, '-' for standard input, the text itself, a "
+    "part of a file (openapi.yaml#/components/schemas/Order), a Python type (module:Name), a list "
+    f"of tools, or the name of one that ships: {listed()}."
 )
 KIND_HELP: Final = (
     "What SHAPE is. 'auto' decides by the name of the file and by the text; a pattern stands "

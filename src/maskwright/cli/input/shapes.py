@@ -13,6 +13,8 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias, cast
 from maskwright import mask
 from maskwright.cli.input.faults import ShapeError, place_of, placed
 from maskwright.cli.input.kind import Kind
+from maskwright.cli.input.parts import call_schema, chosen_part
+from maskwright.cli.input.python_type import is_type_name, schema_of_type
 from maskwright.cli.input.shipped import KINDS, ShippedKind, named, read_file_or_shipped
 from maskwright.cli.input.texts import YAML, bytes_of, text_argument
 from maskwright.cli.output.progress import progress
@@ -90,11 +92,17 @@ class _GivenText(NamedTuple):
 def read_shape(argument: str, kind: Kind = "auto") -> Shape:
     """The shape in a file, on standard input (`-`), in the argument itself, or one that ships.
 
-    "auto": a pattern in a file `*.regex` or between slashes (`/a+/`), a grammar if the file's name
-    or the text says so, else a JSON Schema. Raises InputError.
+    "auto": a pattern in a file `*.regex` or between slashes (`/a+/`), a type of Python at
+    `module:Name`, a grammar if the file's name or the text says so, else a JSON Schema; of a file
+    the part at a JSON Pointer after `#`, and of a list of tools a call of one. Raises InputError.
     """
     if kind == "regex" or (kind == "auto" and _is_pattern(argument)):
         return _read_pattern(argument)
+    if kind in ("auto", "schema") and is_type_name(argument):
+        return _schema_of_type(argument)
+    if kind in ("auto", "schema") and (parts := _part_of_file(argument)) is not None:
+        file, pointer = parts
+        return _read_schema(_source(file, "schema"), pointer)
     source = _source(argument, kind)
     if kind == "auto" and _is_yaml(source):
         return _shape_in_yaml(source)
@@ -166,10 +174,29 @@ def _is_inline(argument: str) -> bool:
     return (":" in argument or "\n" in argument) and not Path(argument[:255]).is_file()
 
 
-def _read_schema(source: _GivenText) -> SchemaArgument:
-    """The JSON Schema in a text. Raises InputError with line and column."""
+def _part_of_file(argument: str) -> tuple[str, str] | None:
+    """The file and the JSON Pointer of `FILE#/pointer`."""
+    file, mark, pointer = argument.partition("#/")
+    if not mark or Path(argument[:255]).is_file() or not Path(file[-255:]).is_file():
+        return None
+    return file, f"/{pointer}"
+
+
+def _schema_of_type(argument: str) -> SchemaArgument:
+    schema = schema_of_type(argument)
+    text = json.dumps(schema, ensure_ascii=False, indent=2)
+    return SchemaArgument(schema, text, argument, cast(Json, schema))
+
+
+def _read_schema(source: _GivenText, pointer: str = "") -> SchemaArgument:
+    """The JSON Schema in a text, or the one at a pointer in it; of a list of tools, that of a call.
+    Raises InputError with line and column."""
     name = source.name
     written = _yaml(source) if _is_yaml(source) else _json(source)
+    if pointer:
+        name, written = f"{name}#{pointer}", chosen_part(written, pointer, name)
+    elif (call := call_schema(written)) is not None:
+        written = call
     if not isinstance(written, dict | bool):
         fault = f"not {kind_of(written)}" if source.text.strip() else "and this is empty"
         raise InputError(

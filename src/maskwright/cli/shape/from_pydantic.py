@@ -9,16 +9,12 @@ Exit code: 0; 2 if the module can't be imported, or the type has no JSON Schema.
 
 from __future__ import annotations
 
-import importlib
 import json
-import os
-import sys
 from dataclasses import dataclass
-from difflib import get_close_matches
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from maskwright.cli.arguments import Argument
-from maskwright.errors import InputError
+from maskwright.cli.input.python_type import schema_of_type
 from maskwright.settings import Option
 
 
@@ -37,36 +33,5 @@ class FromPydanticOptions:
 
 
 def run(options: FromPydanticOptions) -> None:
-    wanted = _find(options.type_name)
-    from pydantic import TypeAdapter  # noqa: PLC0415 - takes a fifth of a second
-    from pydantic.errors import PydanticUserError  # noqa: PLC0415
-
-    try:
-        schema = TypeAdapter(wanted).json_schema(mode=options.mode, by_alias=options.by_alias)
-    except (PydanticUserError, TypeError) as error:
-        reason = str(error).partition("\n")[0]
-        raise InputError(
-            f"{options.type_name} has no JSON Schema: {reason}", param="type"
-        ) from None
+    schema = schema_of_type(options.type_name, options.mode, by_alias=options.by_alias)
     print(json.dumps(schema, ensure_ascii=False, indent=2))
-
-
-def _find(type_name: str) -> Any:
-    """The object at `module:Name`. Raises InputError."""
-    module_name, colon, path = type_name.partition(":")
-    if not (module_name and colon and path):
-        raise InputError(f"{type_name}: give module:Name, such as shop.models:Order", param="type")
-    if os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())
-    try:
-        found: Any = importlib.import_module(module_name)
-    except Exception as error:  # the module is the caller's, and may raise anything
-        reason = f"{type(error).__name__}: {error}"
-        raise InputError(f"{module_name} can't be imported: {reason}", param="type") from None
-    for name in path.split("."):
-        if not hasattr(found, name):
-            near = get_close_matches(name, [each for each in dir(found) if each[0] != "_"], n=3)
-            hint = f"; did you mean {' or '.join(near)}?" if near else ""
-            raise InputError(f"there is no {name} in {module_name}{hint}", param="type")
-        found = getattr(found, name)
-    return found

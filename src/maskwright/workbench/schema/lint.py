@@ -8,7 +8,7 @@ from typing import Any, Final
 from maskwright.grammar.schema.document import plain
 from maskwright.grammar.schema.tree import Json, Report
 from maskwright.workbench.findings.finding import Finding, reported
-from maskwright.workbench.pointer import entry_pointer, pointer_of
+from maskwright.workbench.pointer import entry_pointer, pointer_of, reference_tokens
 from maskwright.workbench.schema.option_lint import impossible, shared_values
 from maskwright.workbench.schema.required_lint import unlisted
 from maskwright.workbench.schema.solved_parts import SolvedParts
@@ -66,8 +66,9 @@ def lint_schema(schema: Json, report: Report) -> list[Finding]:
         return found
     used = set(_references(schema))
     parts = SolvedParts(schema)
-    found += unlisted(subschemas(schema))
-    for pointer, part in subschemas(schema):
+    whole = [*subschemas(schema), *_elsewhere(schema)]
+    found += unlisted(whole)
+    for pointer, part in whole:
         found += _unbounded(pointer, part)
         found += _order(pointer, part)
         found += _unused(pointer, part, used)
@@ -95,6 +96,39 @@ def subschemas(schema: Json, pointer: str = "") -> Iterator[tuple[str, dict[str,
                 yield from subschemas(inner, f"{at}/{index}")
         elif keyword in _SINGLE:
             yield from subschemas(setting, at)
+
+
+def _elsewhere(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """As `subschemas`, those that stand where no keyword holds schemas, and to which a reference
+    leads: in the components of an API's description, or in a tool."""
+    parts = [*subschemas(schema)]
+    seen = {pointer for pointer, _ in parts}
+    while parts:
+        referred = {pointer for _, part in parts for pointer in _referred(part)}
+        found = [subschemas(_at(schema, each), each) for each in sorted(referred - seen)]
+        parts = [each for inner in found for each in inner if each[0] not in seen]
+        seen |= referred | {pointer for pointer, _ in parts}
+        yield from parts
+
+
+def _referred(schema: dict[str, Any]) -> Iterator[str]:
+    """The pointer of the reference that a schema itself has into its document."""
+    reference = schema.get("$ref")
+    if isinstance(reference, str) and reference.startswith("#/"):
+        yield reference.removeprefix("#")
+
+
+def _at(schema: Json, pointer: str) -> Json:
+    """What a pointer leads to; None if that is nothing."""
+    here: Any = schema
+    for step in reference_tokens(pointer):
+        if isinstance(here, dict):
+            here = here.get(step)
+        elif isinstance(here, list) and step.isdigit() and int(step) < len(here):
+            here = here[int(step)]
+        else:
+            return None
+    return here
 
 
 def types_of(schema: dict[str, Any]) -> list[str]:
