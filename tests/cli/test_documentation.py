@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from maskwright.cli.arguments import CommandParser, read_options
-from maskwright.cli.program import COMMANDS, divided
+from maskwright.cli.program import COMMANDS, WORDS, divided
 from tests.cli.conftest import Run
 from tests.source_tree import ROOT, tracked
 
@@ -170,7 +170,7 @@ def unknown(span: str) -> list[str]:
     name, rest = divided(span.removeprefix("maskwright ").split())
     if name in COMMANDS:
         return [word for word in rest if word[:2] == "--" and word not in options(name)]
-    known = name in ("COMMAND", "--help", "--version") or not span.startswith("maskwright ")
+    known = name in ("COMMAND", "--help", "--version", *WORDS) or not span.startswith("maskwright ")
     return [] if known else [name]
 
 

@@ -109,7 +109,7 @@ def test_version(run: Run) -> None:
 
 
 def test_the_package_can_be_run() -> None:
-    command = [sys.executable, "-m", "maskwright", "check", '{"type": "integer"}', "-"]
+    command = [sys.executable, "-m", "maskwright", "match", '{"type": "integer"}', "-", "--brief"]
     found = subprocess.run(command, input="12x", capture_output=True, text=True)
     assert (found.returncode, found.stderr) == (1, "")
     assert found.stdout.startswith("-:1:3: this doesn't match\n")

@@ -46,7 +46,7 @@ COMMANDS: Final = {
     "check": Subcommand(
         "shape.check",
         "CheckOptions",
-        "Check a JSON Schema, a grammar or a pattern, or say whether texts match it.",
+        "Check shapes: whether they can be used, and what in them is likely to be a mistake.",
     ),
     "generate": Subcommand(
         "generate",

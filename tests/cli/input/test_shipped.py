@@ -43,13 +43,15 @@ def test_a_grammar_by_its_name() -> None:
     assert read_shape("semver") == read_shape("semver", "lark") == GrammarArgument(text, "lark")
 
 
-def test_check_and_convert_take_names(run: Run) -> None:
+def test_match_and_convert_take_names(run: Run) -> None:
     for name, text in (("sentiment", '{"label": "mixed", "score": 0}'), ("semver", "1.2.3")):
-        assert run("check", name, "-", stdin=text).returncode == 0
-        assert run("check", name, "-", stdin=f"{text} x").returncode == 1
+        assert run("match", name, "--brief", "-", stdin=text).returncode == 0
+        assert run("match", name, "--brief", "-", stdin=f"{text} x").returncode == 1
     found = run("convert", "semver", "--to", "gbnf")
     assert found.returncode == 0, found.stderr
-    assert run("check", "--kind", "gbnf", found.stdout, "-", stdin="1.2.3").returncode == 0
+    assert (
+        run("match", "--brief", "--kind", "gbnf", found.stdout, "-", stdin="1.2.3").returncode == 0
+    )
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
@@ -64,7 +66,7 @@ def test_the_demo_model_writes_an_instance(name: str, run: Run) -> None:
 def test_the_demo_model_writes_by_a_grammar(run: Run) -> None:
     found = run("generate", "semver", "--prompt", "Version 1.2.3 is out.", "--max-tokens", "20")
     assert found.returncode == 0, found.stderr
-    assert run("check", "semver", "-", stdin=found.stdout).returncode == 0
+    assert run("match", "semver", "--brief", "-", stdin=found.stdout).returncode == 0
 
 
 def test_a_file_of_that_name_comes_first(
@@ -72,27 +74,27 @@ def test_a_file_of_that_name_comes_first(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("json").mkdir()
-    assert run("check", "json", "-", stdin="[1]").returncode == 0, "a folder is no file"
+    assert run("match", "json", "--brief", "-", stdin="[1]").returncode == 0, "a folder is no file"
     Path("sentiment").write_text('{"type": "integer"}')
-    assert run("check", "sentiment", "-", stdin="12").returncode == 0
+    assert run("match", "sentiment", "--brief", "-", stdin="12").returncode == 0
     Path("semver").write_text('start: "v" /[0-9]+/')
-    assert run("check", "--kind", "lark", "semver", "-", stdin="v1").returncode == 0
+    assert run("match", "--brief", "--kind", "lark", "semver", "-", stdin="v1").returncode == 0
 
 
-CHECK_SCHEMA, CHECK_GBNF = ("check", "--kind", "schema"), ("check", "--kind", "gbnf")
+MATCH_SCHEMA, MATCH_GBNF = ("match", "--kind", "schema"), ("match", "--kind", "gbnf")
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("check", "sentimant", "-"), "Did you mean sentiment?"),
-        (("check", "Invoice", "-"), "Did you mean invoice?"),
-        (("check", "resume.json", "-"), "Did you mean resume?"),
-        (("check", "jsn", "-"), "Did you mean json?"),
-        (("check", "xyzzy", "-"), "There are the schemas address, bounding_boxes, contact, "),
-        (("check", "xyzzy", "-"), "; grammars arithmetic, chess-moves, cron, "),
-        ((*CHECK_SCHEMA, "json", "-"), "the grammar json ships, but a schema is needed here"),
-        ((*CHECK_GBNF, "json", "-"), "the grammar json ships, but it is written in Lark"),
+        (("match", "sentimant", "-"), "Did you mean sentiment?"),
+        (("match", "Invoice", "-"), "Did you mean invoice?"),
+        (("match", "resume.json", "-"), "Did you mean resume?"),
+        (("match", "jsn", "-"), "Did you mean json?"),
+        (("match", "xyzzy", "-"), "There are the schemas address, bounding_boxes, contact, "),
+        (("match", "xyzzy", "-"), "; grammars arithmetic, chess-moves, cron, "),
+        ((*MATCH_SCHEMA, "json", "-"), "the grammar json ships, but a schema is needed here"),
+        ((*MATCH_GBNF, "json", "-"), "the grammar json ships, but it is written in Lark"),
         (("convert", "semvr", "--to", "ebnf"), "Did you mean semver?"),
         (("convert", "invoce", "--to", "ebnf"), "Did you mean invoice?"),
     ],
@@ -162,4 +164,4 @@ def test_a_pattern_without_slashes_is_known(pattern: str) -> None:
 
 
 def test_common_terminals_are_no_grammar(run: Run) -> None:
-    assert run("check", "common", "-", stdin="").returncode == 2
+    assert run("match", "common", "--brief", "-", stdin="").returncode == 2

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -47,7 +49,7 @@ TEXTS = [
 
 @pytest.mark.parametrize(("text", "code", "where", "expected"), TEXTS)
 def test_verdicts(run: Run, schema: Path, text: str, code: int, where: str, expected: str) -> None:
-    found = run("check", schema, "-", stdin=text)
+    found = run("match", schema, "--brief", "-", stdin=text)
     assert found.returncode == code, found
     assert found.stderr == ""
     if code == MATCH:
@@ -58,7 +60,7 @@ def test_verdicts(run: Run, schema: Path, text: str, code: int, where: str, expe
 
 
 def test_the_caret_stands_under_the_fault(run: Run, schema: Path) -> None:
-    found = run("check", schema, "-", stdin='{\n  "name": "Ann",\n  "age": old\n}\n')
+    found = run("match", schema, "--brief", "-", stdin='{\n  "name": "Ann",\n  "age": old\n}\n')
     _, excerpt, caret, _ = found.stdout.splitlines()
     assert excerpt[caret.index("^")] == "o"
 
@@ -68,17 +70,17 @@ def test_several_files_and_the_worst_verdict(run: Run, schema: Path, tmp_path: P
     good.write_text('{"name": "Ann", "age": 3}')
     short.write_text('{"name": "Ann"')
     bad.write_text("[]")
-    assert run("check", schema, good).returncode == MATCH
-    assert run("check", schema, good, short).returncode == INCOMPLETE
-    found = run("check", schema, bad, short, good)
+    assert run("match", schema, "--brief", good).returncode == MATCH
+    assert run("match", schema, "--brief", good, short).returncode == INCOMPLETE
+    found = run("match", schema, "--brief", bad, short, good)
     assert found.returncode == MISMATCH
     assert all(f"{file}:" in found.stdout for file in (good, short, bad))
 
 
 def test_any_order_of_properties_matches_unless_asked(run: Run, schema: Path) -> None:
     text = '{"age": 3, "name": "Ann"}'
-    assert run("check", schema, "-", stdin=text).returncode == MATCH
-    found = run("check", schema, "-", "--property-order", "schema", stdin=text)
+    assert run("match", schema, "--brief", "-", stdin=text).returncode == MATCH
+    found = run("match", schema, "--brief", "-", "--property-order", "schema", stdin=text)
     assert found.returncode == MISMATCH
     assert ":1:3: " in found.stdout
 
@@ -93,7 +95,7 @@ def test_any_order_of_properties_matches_unless_asked(run: Run, schema: Path) ->
     ],
 )
 def test_a_schema_that_cannot_be_used(run: Run, argument: str, told: str) -> None:
-    found = run("check", argument, "-", stdin="{}")
+    found = run("match", argument, "--brief", "-", stdin="{}")
     assert found.returncode == USAGE
     assert told in found.stderr
     assert "Traceback" not in found.stderr
@@ -104,18 +106,18 @@ def test_a_byte_order_mark_is_passed_over(run: Run, schema: Path, tmp_path: Path
     marked.write_bytes(b"\xef\xbb\xbf" + schema.read_bytes())
     text = tmp_path / "text.json"
     text.write_bytes(b'\xef\xbb\xbf{"name": "Ann", "age": 3}')
-    found = run("check", marked, text)
+    found = run("match", marked, "--brief", text)
     assert (found.returncode, found.stderr) == (MATCH, "")
 
 
 def test_standard_input_is_read_once(run: Run, schema: Path) -> None:
-    found = run("check", schema, "-", "-", stdin='{"name": "Ann", "age": 3}')
+    found = run("match", schema, "--brief", "-", "-", stdin='{"name": "Ann", "age": 3}')
     assert found.returncode == USAGE
     assert "'-' is given more than once" in found.stderr
 
 
 def test_a_misspelt_keyword_is_told(run: Run) -> None:
-    found = run("check", '{"type": "object", "requred": ["a"]}', "-", stdin="{}")
+    found = run("match", '{"type": "object", "requred": ["a"]}', "--brief", "-", stdin="{}")
     assert found.returncode == MATCH
     assert "warning: /requred: " in found.stderr
     assert "did you mean 'required'?" in found.stderr
@@ -185,7 +187,7 @@ def test_errors_have_their_place(run: Run, shape: str, told: str) -> None:
 
 
 def test_texts_as_json(run: Run, schema: Path) -> None:
-    found = run("check", schema, "-", "--json", stdin="{")
+    found = run("match", schema, "--brief", "-", "--json", stdin="{")
     assert found.returncode == INCOMPLETE
     assert json.loads(found.stdout)["texts"][0]["verdict"] == "incomplete"
 
@@ -321,8 +323,6 @@ def test_rules_are_ignored(run: Run, options: list[str], left: set[str]) -> None
     assert set(re.findall(r"\[([a-z-]+)\]$", found.stdout, re.MULTILINE)) == left
     told = json.loads(run("check", schema, *options, "--json").stdout)["findings"]
     assert {each["rule"] for each in told} == left
-    beside_texts = run("check", schema, "-", *options, stdin="[]").stderr
-    assert ("maxLenght" in beside_texts) == ("unknown-keyword" in left)
 
 
 def test_an_ignored_error_is_none(run: Run) -> None:
@@ -373,3 +373,133 @@ def test_what_a_format_leaves_out_is_found(run: Run) -> None:
     assert excerpt[caret.index("^") :].startswith('"format"')
     assert run("check", schema, "--ignore", "narrowed").stdout.count("\n") == 1
     assert "[narrowed]" not in run("check", schema.replace("hostname", "ipv4")).stdout
+
+
+TYPO = '{"type": "object", "requierd": ["a"]}'
+INTEGER = '{"type": "integer"}'
+WRONG = '{\n "type": "strin"}'
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of shapes, two of which have something to say, in which the program runs."""
+    monkeypatch.chdir(tmp_path)
+    found = tmp_path / "shapes"
+    (found / "inner").mkdir(parents=True)
+    (found / ".hidden").mkdir()
+    for name, text in (
+        ("a.json", INTEGER),
+        ("b.lark", 'start: "a"'),
+        ("inner/typo.yaml", "type: object\nrequierd: [a]\nmaxProperties: 1\n"),
+        ("notes.txt", "no shape"),
+        (".hidden/x.json", "{"),
+        (".y.json", "{"),
+    ):
+        (found / name).write_text(text)
+    return found
+
+
+def test_a_folder_stands_for_the_shapes_in_it(run: Run, folder: Path) -> None:
+    found = run("check", "shapes")
+    assert (found.returncode, found.stderr) == (0, "")
+    heads = [line for line in found.stdout.splitlines() if "can be used" in line]
+    assert [head.partition(":")[0] for head in heads[:-1]] == [
+        "shapes/a.json",
+        "shapes/b.lark",
+        "shapes/inner/typo.yaml",
+    ]
+    assert "shapes/inner/typo.yaml:2:1: warning:" in found.stdout
+    assert found.stdout.endswith("3 of 3 shapes can be used; 1 warning\n")
+
+
+def test_a_shape_that_can_not_be_used_does_not_hide_the_others(run: Run, folder: Path) -> None:
+    (folder / "c.json").write_text(WRONG)
+    found = run("check", "shapes", INTEGER)
+    assert found.returncode == 2
+    assert "error: shapes/c.json:2:2: unknown type 'strin'" in found.stdout
+    assert "the schema: can be used" in found.stdout
+    assert found.stdout.endswith("4 of 5 shapes can be used; 1 warning\n")
+
+
+def test_a_rule_of_a_profile_in_one_of_several(run: Run) -> None:
+    found = run("check", INTEGER, '{"type": "array"}', "--profile", "openai-strict")
+    assert found.returncode == 1
+    assert found.stdout.count("openai-strict-root") == 2
+
+
+def test_a_folder_without_shapes_is_refused(run: Run, tmp_path: Path) -> None:
+    found = run("check", tmp_path)
+    assert found.returncode == 2
+    assert "has no files .ebnf, .gbnf, .json, .lark, .regex, .yaml, .yml" in found.stderr
+
+
+def test_standard_input_is_one_shape(run: Run) -> None:
+    assert run("check", "-", INTEGER, stdin='{"type": "null"}').returncode == 0
+    assert "more than once" in run("check", "-", "-").stderr
+
+
+def test_several_shapes_as_json(run: Run, folder: Path) -> None:
+    (folder / "c.json").write_text(WRONG)
+    for options in (("--json",), ("--output-format", "json")):
+        rows = json.loads(run("check", "shapes", *options).stdout)["shapes"]
+        assert [row["usable"] for row in rows] == [True, True, False, True]
+        assert [row["name"] for row in rows][2] == "shapes/c.json"
+        assert (rows[2]["error"]["line"], rows[2]["error"]["column"]) == (2, 2)
+        assert [each["rule"] for each in rows[3]["findings"]] == ["unknown-keyword"]
+
+
+def test_findings_for_github(run: Run, folder: Path) -> None:
+    (folder / "c.json").write_text(WRONG)
+    (folder / "d,e.json").write_text('{"type": "string"}')
+    found = run("check", "shapes", "--output-format", "github")
+    assert found.returncode == 2
+    error, note, warning = found.stdout.splitlines()
+    assert error.startswith(
+        "::error file=shapes/c.json,line=2,col=2,title=unusable::unknown type 'strin'; known are"
+    )
+    assert "%0A" not in error
+    assert note.startswith("::notice file=shapes/d%2Ce.json,line=1,col=1,title=unbounded-string::")
+    assert warning.startswith("::warning file=shapes/inner/typo.yaml,line=2,col=1,title=unknown-")
+    assert run("check", INTEGER, "--output-format", "github").stdout == ""
+
+
+def test_findings_for_code_scanning(run: Run, folder: Path) -> None:
+    (folder / "c.json").write_text(WRONG)
+    document = json.loads(run("check", "shapes", "--output-format", "sarif").stdout)
+    assert document["version"] == "2.1.0"
+    (part,) = document["runs"]
+    error, warning = part["results"]
+    assert (error["ruleId"], error["level"]) == ("unusable", "error")
+    place = error["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"] == {"uri": "shapes/c.json"}
+    assert place["region"] == {"startLine": 2, "startColumn": 2}
+    assert (warning["ruleId"], warning["level"]) == ("unknown-keyword", "warning")
+    rules = {rule["id"] for rule in part["tool"]["driver"]["rules"]}
+    assert rules == {"unusable", "unknown-keyword"}
+    empty = json.loads(run("check", INTEGER, "--output-format", "sarif").stdout)
+    assert empty["runs"][0]["results"] == []
+
+
+def test_shapes_are_checked_again_when_a_file_changes_or_comes(folder: Path) -> None:
+    command = [sys.executable, "-m", "maskwright", "check", "--watch", "shapes", "--ignore", "*"]
+    program = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        assert program.stdout is not None
+        lines = iter(program.stdout.readline, "")
+        assert next(line for line in lines if "shapes can" in line) == "3 of 3 shapes can be used\n"
+        (folder / "c.json").write_text(WRONG)
+        assert next(line for line in lines if "shapes can" in line) == "3 of 4 shapes can be used\n"
+        (folder / "c.json").write_text(INTEGER)
+        assert next(line for line in lines if "shapes can" in line) == "4 of 4 shapes can be used\n"
+    finally:
+        program.terminate()
+        program.communicate()
+
+
+def test_only_one_whole_schema_is_mended(run: Run, tmp_path: Path) -> None:
+    tools = tmp_path / "tools.json"
+    before = '[{"name": "f", "parameters": {"type": "object", "$defs": {"a": {}}}}]'
+    tools.write_text(before)
+    assert "holds several things" in run("check", tools, "--fix").stderr
+    assert tools.read_text() == before
+    assert "--fix mends one shape" in run("check", tools, INTEGER, "--fix").stderr

@@ -21,8 +21,8 @@ def test_a_grammar_is_converted(run: Run, tmp_path: Path) -> None:
     assert "ignored ::= " in found.stdout
     other = tmp_path / "x.gbnf"
     other.write_text(found.stdout)
-    assert run("check", other, "-", stdin="a 12").returncode == 0
-    assert run("check", other, "-", stdin="a b").returncode == 1
+    assert run("match", other, "--brief", "-", stdin="a 12").returncode == 0
+    assert run("match", other, "--brief", "-", stdin="a b").returncode == 1
 
 
 @pytest.mark.parametrize(
@@ -57,13 +57,13 @@ def test_what_is_not_converted(run: Run, arguments: tuple[str, ...], told: str) 
 def test_texts_are_checked(
     run: Run, arguments: tuple[str, ...], text: str, code: int, said: str
 ) -> None:
-    found = run("check", *arguments, "-", stdin=text)
+    found = run("match", *arguments, "--brief", "-", stdin=text)
     assert found.returncode == code, found
     assert said in found.stdout
 
 
 def test_a_fault_in_a_grammar_is_shown(run: Run) -> None:
-    found = run("check", "start: wrong", "-", stdin="")
+    found = run("match", "start: wrong", "--brief", "-", stdin="")
     assert found.returncode == 2
     assert "the grammar:1:8: wrong is not defined\n  start: wrong\n         ^" in found.stderr
 

@@ -3,6 +3,7 @@
 - `checkpoint_shape`: What capacity depends on, as a config.json says it.
 - `faults`: Errors in the text of a shape, with their place and a caret.
 - `kind`: The kinds of a shape.
+- `many`: The shapes that files and folders hold.
 - `opened`: A shape that has been read and compiled for single bytes.
 - `parts`: A schema within a document, and the schema of a call of one of several tools.
 - `python_type`: The JSON Schema of a Python type.

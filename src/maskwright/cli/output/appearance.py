@@ -28,7 +28,7 @@ class Appearance:
         Option(
             "--quiet",
             short="-q",
-            help="Write results, warnings and errors only: no progress, no remarks.",
+            help="Write results and errors only: no progress, no remarks.",
             group="Output",
         ),
     ] = False

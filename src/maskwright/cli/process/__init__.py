@@ -9,4 +9,5 @@
 - `logs`: The log of `serve`, as text or as JSON.
 - `reaching`: How commands reach a server: trust, and what is said if none answers.
 - `security`: Keys of clients and TLS, from options and files.
+- `watching`: Doing something again whenever files change.
 """

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import time
-from contextlib import suppress
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
 
@@ -14,27 +13,20 @@ from maskwright.cli.input.kind import Kind
 from maskwright.cli.input.opened import open_shape
 from maskwright.cli.input.texts import bytes_of
 from maskwright.cli.output.style import coloured
+from maskwright.cli.process.watching import again_on_change
 from maskwright.cli.shape.cases import CasesOptions
 from maskwright.errors import InputError
 from maskwright.grammar.schema.options import PropertyOrder
 from maskwright.workbench.cases import CaseGroup, CaseResult, junit, read_groups, run_group
 
-INTERVAL = 0.3
-"""Seconds between two looks at the files."""
-
 
 def run(options: CasesOptions) -> int:
-    if not options.watch:
+    def work() -> int:
         return _run(options.files, options.report, options.as_json)
-    while True:
-        before = _changed(options.files)
-        try:
-            _run(options.files, options.report, options.as_json)
-        except InputError as error:
-            print(coloured(str(error), "red"), flush=True)
-        while _changed(options.files) == before:
-            time.sleep(INTERVAL)
-        print(flush=True)
+
+    if options.watch:
+        again_on_change(work, lambda: _watched(options.files))
+    return work()
 
 
 def _run(files: list[str], report: str | None, as_json: bool) -> int:
@@ -87,11 +79,8 @@ def _row(result: CaseResult) -> dict[str, Any]:
     return {"group": group, **case._asdict(), "passed": not fault, "fault": fault}
 
 
-def _changed(files: list[str]) -> dict[str, float]:
-    """When the files, and the files beside them that may be shapes, were changed."""
-    times: dict[str, float] = {}
-    for file in files:
-        for path in (Path(file), *Path(file).parent.iterdir()):
-            with suppress(OSError):
-                times[str(path)] = path.stat().st_mtime
-    return times
+def _watched(files: list[str]) -> Iterator[Path]:
+    """The files, and the files beside them that may be shapes."""
+    for file in map(Path, files):
+        yield file
+        yield from file.parent.iterdir()

@@ -1,45 +1,44 @@
-"""Check a JSON Schema, a grammar or a pattern, or say whether texts match it.
+"""Check shapes: whether they can be used, and what in them is likely to be a mistake.
 
-SHAPE is a file, '-', the shape itself, or the name of a schema or grammar that ships with the
-package; a file of that name comes first.
+SHAPES are files, folders with files, '-', shapes themselves, or names of schemas and grammars that
+ship with the package; a file of that name comes first. Of a folder all files *.json, *.yaml, *.yml,
+*.lark, *.gbnf, *.ebnf and *.regex are checked, those in its folders included.
 
-Without FILES, the shape itself is checked: whether it can be used, how long its shortest text is,
-and what in it is likely to be a mistake or more than was meant. `--profile` adds the rules of
-another service, `--ignore` leaves rules out.
+Each shape is checked: whether it can be used, how long its shortest text is, and what in it is
+likely to be a mistake or more than was meant. `--profile` adds the rules of another service,
+`--ignore` leaves rules out. `--output-format github` writes findings for GitHub's workflows, which
+show them beside the lines; `sarif` for code scanning. With `--watch`, the shapes are checked again
+whenever one of the files changes, until Ctrl-C.
 `--fix` writes the file of the shape anew without unused definitions and rules, and with what a
 profile asks for, and shows what it changed. Which texts match changes only where a profile asks for
 it.
 
-FILES are texts to check; '-' is standard input. Under a schema, white space before and after the
-text is ignored, and inside the text runs of up to 32 bytes of it match. Under a grammar or a
-pattern every character counts, except one line break at the end.
+`maskwright match` says whether texts match a shape.
 
-Exit code: 0 if the shape can be used and every text matches; 1 if a text doesn't match, or the
-shape breaks a rule of the profile; 3 if each text that doesn't match is the beginning of one that
-does; 2 if the shape, an option or a file can't be used.
+Exit code: 0 if the shapes can be used; 1 if one breaks a rule of the profile; 2 if one can't be
+used, or an option can't.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, Literal, TypeAlias
 
 from maskwright.cli.arguments import Argument
 from maskwright.cli.input.kind import Kind
-from maskwright.cli.options import JSON_HELP, KIND_HELP, ORDER_HELP, SHAPE_HELP
+from maskwright.cli.options import KIND_HELP, ORDER_HELP, SHAPE_HELP
 from maskwright.grammar.schema.options import PropertyOrder
 from maskwright.settings import Option
 from maskwright.workbench.choices import Profile
+
+OutputFormat: TypeAlias = Literal["text", "json", "github", "sarif"]
 
 
 @dataclass(frozen=True, slots=True)
 class CheckOptions:
     """What `maskwright check` is given."""
 
-    shape: Annotated[str, Argument(help=SHAPE_HELP)]
-    files: Annotated[
-        list[str], Argument(help="Files with texts to check; '-' is standard input.")
-    ] = field(default_factory=list[str])
+    shapes: Annotated[list[str], Argument(help=f"{SHAPE_HELP} Or a folder of such files.")]
     kind: Annotated[Kind, Option(help=KIND_HELP)] = "auto"
     property_order: Annotated[PropertyOrder, Option(help=ORDER_HELP)] = "any"
     profile: Annotated[Profile | None, Option(help="Whose rules a schema has to keep as well.")] = (
@@ -56,4 +55,10 @@ class CheckOptions:
     fix: Annotated[
         bool, Option("--fix", help="Write the file of SHAPE anew with what can be mended.")
     ] = False
-    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False
+    watch: Annotated[
+        bool, Option("--watch", help="Check again whenever one of the files changes.")
+    ] = False
+    output_format: Annotated[
+        OutputFormat, Option(help="For people, for programs, for GitHub, for code scanning.")
+    ] = "text"
+    as_json: Annotated[bool, Option("--json", help="As --output-format json.")] = False

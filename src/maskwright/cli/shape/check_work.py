@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import fnmatch
 import json
-import sys
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
-from typing import Any, Final
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
-from maskwright.cli.input.faults import place_of, schema_position
-from maskwright.cli.input.opened import OpenedShape, given_texts, open_shape
+from maskwright.cli.input.faults import error_data, place_of, schema_position
+from maskwright.cli.input.many import shapes_named
+from maskwright.cli.input.opened import OpenedShape, open_shape
 from maskwright.cli.input.shapes import GrammarArgument, RegexArgument, SchemaArgument
 from maskwright.cli.output.style import Colour, coloured
-from maskwright.cli.output.verdicts import exit_code, verdict_lines
+from maskwright.cli.process.watching import again_on_change
 from maskwright.cli.shape.check import CheckOptions
+from maskwright.cli.shape.check_formats import UNUSABLE, PlacedFinding, github_lines, sarif
 from maskwright.errors import InputError, amount
 from maskwright.workbench.choices import Profile
 from maskwright.workbench.findings.finding import RULES, Finding, Severity, reported
 from maskwright.workbench.findings.places import rule_start
 from maskwright.workbench.position import TextPosition
-from maskwright.workbench.report import reading_data, shortest_bytes
+from maskwright.workbench.report import shortest_bytes
 from maskwright.workbench.schema.lint import lint_schema
 from maskwright.workbench.schema.profiles import openai_strict
 
@@ -30,30 +33,94 @@ MOST_PLACES: Final = 12
 COLOURS: Final[dict[Severity, Colour]] = {"error": "red", "warning": "yellow", "note": "blue"}
 
 
+class CheckedShape(NamedTuple):
+    """One shape: what it was compiled to and what was found in it, or why it can't be used."""
+
+    name: str
+    milliseconds: float
+    opened: OpenedShape | None
+    findings: list[Finding]
+    error: InputError | None
+
+
 def run(options: CheckOptions) -> int:
     ignored = _rules(options.ignore)
-    if options.fix and options.files:
-        raise InputError("--fix mends a shape; give no texts with it", param="fix")
-    texts = given_texts(options.shape, options.files, [])
-    start = time.perf_counter()
-    opened = open_shape(options.shape, options.kind, options.property_order)
-    milliseconds = 1000 * (time.perf_counter() - start)
+    if options.fix and (len(options.shapes) > 1 or options.watch):
+        raise InputError("--fix mends one shape, once", param="fix")
     if options.fix:
+        opened = open_shape(options.shapes[0], options.kind, options.property_order)
         return _fix(opened, options.profile, ignored, options.as_json)
-    if not options.files:
-        return _check_shape(opened, options.profile, ignored, milliseconds, options.as_json)
-    if not options.as_json:
-        for told in reported(opened.grammar.report):
-            if told.rule not in ignored:
-                print(f"warning: {told.pointer or '/'}: {told.message}", file=sys.stderr)
-    readings = {name: opened.read(text) for name, text in texts.items()}
-    if options.as_json:
-        rows = [{"name": name, **reading_data(reading)} for name, reading in readings.items()]
-        print(json.dumps({"texts": rows}, ensure_ascii=False, indent=2))
-    else:
-        for name, reading in readings.items():
-            print("\n".join(verdict_lines(name, reading)))
-    return exit_code(reading.verdict for reading in readings.values())
+    if options.watch:
+        again_on_change(
+            lambda: _check_all(options, ignored), lambda: map(Path, shapes_named(options.shapes))
+        )
+    return _check_all(options, ignored)
+
+
+def _check_all(options: CheckOptions, ignored: frozenset[str]) -> int:
+    names = shapes_named(options.shapes)
+    written = "json" if options.as_json else options.output_format
+    alone = names == options.shapes and len(names) == 1
+    checked: list[CheckedShape] = []
+    for name in names:
+        one = _checked(name, options, ignored)
+        if one.error is not None and alone and written in ("text", "json") and not options.watch:
+            raise one.error
+        if written == "text":
+            print("\n".join(_text_lines(one)), flush=True)
+        checked.append(one)
+    placed = [each for one in checked for each in _placed_findings(one)]
+    match written:
+        case "text":
+            if not alone:
+                print(_summary(checked))
+        case "json":
+            rows = [_data(one) for one in checked]
+            named = [{"name": one.name, **row} for one, row in zip(checked, rows, strict=True)]
+            document = rows[0] if alone else {"shapes": named}
+            print(json.dumps(document, ensure_ascii=False, indent=2))
+        case "github":
+            print("".join(f"{line}\n" for line in github_lines(placed)), end="")
+        case "sarif":
+            print(sarif(placed))
+    if any(one.error is not None for one in checked):
+        return 2
+    return 1 if any(each.severity == "error" for each in placed) else 0
+
+
+def _checked(name: str, options: CheckOptions, ignored: frozenset[str]) -> CheckedShape:
+    start = time.perf_counter()
+    try:
+        opened = open_shape(name, options.kind, options.property_order)
+        milliseconds = 1000 * (time.perf_counter() - start)
+        findings = _findings(opened, options.profile, ignored)
+    except InputError as error:
+        if error.param == "profile":
+            raise
+        return CheckedShape(name, 1000 * (time.perf_counter() - start), None, [], error)
+    return CheckedShape(opened.shape.name, milliseconds, opened, findings, None)
+
+
+def _placed_findings(one: CheckedShape) -> Iterator[PlacedFinding]:
+    """What was found in a shape, with its places; that it can't be used is an error."""
+    if one.error is not None:
+        message = getattr(one.error, "reason", None) or str(one.error)
+        line, column = getattr(one.error, "line", None), getattr(one.error, "column", None)
+        yield PlacedFinding(one.name, "error", UNUSABLE, message, line, column)
+    for finding in one.findings:
+        assert one.opened is not None
+        place = _place(one.opened, finding)
+        what = finding.severity, finding.rule, finding.message
+        yield PlacedFinding(one.name, *what, place["line"], place["column"])
+
+
+def _summary(checked: list[CheckedShape]) -> str:
+    """How many shapes can be used, and what was found in all of them."""
+    bad = sum(one.error is not None for one in checked)
+    counts = Counter(finding.severity for one in checked for finding in one.findings)
+    found = ", ".join(amount(counts[name], name) for name in COLOURS if counts[name])
+    usable = f"{len(checked) - bad} of {amount(len(checked), 'shape')} can be used"
+    return coloured(f"{usable}; {found}" if found else usable, "red" if bad else "green")
 
 
 def _rules(patterns: list[str]) -> frozenset[str]:
@@ -90,37 +157,36 @@ def _fix(
     return 0
 
 
-def _check_shape(
-    opened: OpenedShape,
-    profile: Profile | None,
-    ignored: frozenset[str],
-    milliseconds: float,
-    as_json: bool,
-) -> int:
-    findings = _findings(opened, profile, ignored)
-    report, shortest = opened.grammar.report, shortest_bytes(opened.grammar)
-    if as_json:
-        rows = [{**finding._asdict(), **_place(opened, finding)} for finding in findings]
-        told = {
-            "usable": True,
-            "enforced": len(report.enforced),
-            "annotations": len(report.annotations),
-            "shortest_bytes": shortest,
-            "milliseconds": round(milliseconds, 3),
-            "findings": rows,
-        }
-        print(json.dumps(told, ensure_ascii=False, indent=2))
-    else:
-        for alike in _grouped(findings):
-            print("\n".join(_lines(opened, *alike)))
-        what = f"{amount(len(report.enforced), 'keyword')} enforced"
-        if not opened.is_schema:
-            what = ", ".join(entry.note for entry in report.enforced) or "a pattern"
-        if shortest is not None:
-            what += f"; the shortest text has {amount(shortest, 'byte')}"
-        usable = coloured("can be used", "green")
-        print(f"{opened.shape.name}: {usable}: {what}; read and compiled in {milliseconds:.0f} ms")
-    return 1 if any(finding.severity == "error" for finding in findings) else 0
+def _data(one: CheckedShape) -> dict[str, Any]:
+    """One shape as JSON, as the server's `/v1/check` answers."""
+    if one.opened is None:
+        assert one.error is not None
+        return {"usable": False, **error_data(one.error)}
+    report = one.opened.grammar.report
+    return {
+        "usable": True,
+        "enforced": len(report.enforced),
+        "annotations": len(report.annotations),
+        "shortest_bytes": shortest_bytes(one.opened.grammar),
+        "milliseconds": round(one.milliseconds, 3),
+        "findings": [{**each._asdict(), **_place(one.opened, each)} for each in one.findings],
+    }
+
+
+def _text_lines(one: CheckedShape) -> list[str]:
+    """One shape for people: its findings, and whether it can be used."""
+    if one.opened is None:
+        return [f"{coloured('error', 'red')}: {one.error}"]
+    opened, report = one.opened, one.opened.grammar.report
+    lines = [line for alike in _grouped(one.findings) for line in _lines(opened, *alike)]
+    what = f"{amount(len(report.enforced), 'keyword')} enforced"
+    if not opened.is_schema:
+        what = ", ".join(entry.note for entry in report.enforced) or "a pattern"
+    shortest = shortest_bytes(opened.grammar)
+    if shortest is not None:
+        what += f"; the shortest text has {amount(shortest, 'byte')}"
+    usable = coloured("can be used", "green")
+    return [*lines, f"{one.name}: {usable}: {what}; read and compiled in {one.milliseconds:.0f} ms"]
 
 
 def _findings(

@@ -8,11 +8,13 @@ import re
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from maskwright.cli.input.faults import schema_in
 from maskwright.cli.input.opened import OpenedShape
 from maskwright.cli.input.shapes import GrammarArgument, SchemaArgument
 from maskwright.cli.input.texts import YAML
 from maskwright.errors import InputError
 from maskwright.grammar.dialects.detect import detect
+from maskwright.grammar.schema.document import plain
 from maskwright.grammar.schema.tree import Json
 from maskwright.workbench.conversion.remove import without_rules
 from maskwright.workbench.findings.finding import Finding
@@ -40,6 +42,11 @@ def fix_file(opened: OpenedShape, findings: list[Finding]) -> FixedFile:
     if file.suffix in YAML:
         raise InputError(
             f"--fix writes JSON, and {shape.name} is YAML: mend it by hand", param="fix"
+        )
+    if isinstance(shape, SchemaArgument) and plain(schema_in(shape.text))[0] != shape.schema:
+        raise InputError(
+            f"--fix writes schemas, and {shape.name} holds several things: mend it by hand",
+            param="fix",
         )
     before = file.read_text(encoding="utf-8")
     after, messages, changes = before, list[str](), False

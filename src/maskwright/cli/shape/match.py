@@ -6,7 +6,12 @@ package. FILES are the texts; '-' is standard input.
 For a text that doesn't match, this shows the place, the accepted prefix, the characters and texts
 that were allowed there, the JSON Pointers of the value and of its schema, or the stack of rules;
 and the keywords of a schema without which it would be allowed, and allowed texts like it.
-`--no-why` leaves these out, whose search may take seconds.
+`--no-why` leaves these out, whose search may take seconds, and `--brief` all but the place and what
+could stand there.
+
+Under a schema, white space before and after the text is ignored, and inside the text runs of up to
+32 bytes of it match. Under a grammar or a pattern every character counts, except one line break at
+the end.
 
 Exit code: 0 if every text matches; 1 if a text doesn't match; 3 if each text that doesn't match is
 the beginning of one that does; 2 if the shape, an option or a file can't be used.
@@ -36,4 +41,8 @@ class MatchOptions:
     kind: Annotated[Kind, Option(help=KIND_HELP)] = "auto"
     property_order: Annotated[PropertyOrder, Option(help=ORDER_HELP)] = "any"
     why: Annotated[bool, Option(help="Look for reasons, and for allowed texts alike.")] = True
+    brief: Annotated[
+        bool,
+        Option("--brief", help="A few lines a text: where it stops, what could follow."),
+    ] = False
     as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from maskwright.cli.input.opened import OpenedShape, given_texts, open_shape
+from maskwright.cli.output.appearance import remark
 from maskwright.cli.output.verdicts import (
     exit_code,
     fault_lines,
@@ -14,6 +15,7 @@ from maskwright.cli.output.verdicts import (
 from maskwright.cli.shape.match import MatchOptions
 from maskwright.errors import InputError
 from maskwright.grammar.schema.options import PropertyOrder
+from maskwright.workbench.findings.finding import reported
 from maskwright.workbench.reading import TextReading, Verdict
 from maskwright.workbench.report import Data, reading_data
 
@@ -27,8 +29,10 @@ def run(options: MatchOptions) -> int:
     found = {
         name: _why(opened, reading, options.property_order)
         for name, reading in readings.items()
-        if options.why and reading.verdict is Verdict.MISMATCH
+        if options.why and not options.brief and reading.verdict is Verdict.MISMATCH
     }
+    for told in [] if options.as_json else reported(opened.grammar.report):
+        remark(f"warning: {told.pointer or '/'}: {told.message}")
     if options.as_json:
         rows = [
             {"name": name, **reading_data(reading), **found.get(name, {})}
@@ -37,7 +41,10 @@ def run(options: MatchOptions) -> int:
         print(json.dumps({"texts": rows}, ensure_ascii=False, indent=2))
     else:
         for name, reading in readings.items():
-            print("\n".join(_lines(name, reading, found.get(name, {}))))
+            if options.brief:
+                print("\n".join(verdict_lines(name, reading)))
+            else:
+                print("\n".join(_lines(name, reading, found.get(name, {}))))
     return exit_code(reading.verdict for reading in readings.values())
 
 
