@@ -53,6 +53,7 @@ RUNS: Final[dict[str, tuple[str, ...]]] = {
     "batch": ("/no/such/file", "out.jsonl", "--url", URL),
     "route": (),
     "generate": (INTEGER, "--prompt", "x"),
+    "chat": ("--url", URL),
     "doctor": (),
     "completion": ("bash",),
     "replay": ("/no/such/file",),

@@ -14,11 +14,14 @@
 - `arguments`: Arguments of commands, declared at the parameters of a function.
 - `batch`: The command `batch`: ask a model about thousands of records.
 - `batch_work`: What `batch` does once its arguments are read.
+- `chat`: The command `chat`: a chat in the terminal.
+- `chat_work`: What `chat` does once its arguments are read.
 - `completion`: The command `completion`: print a script for a shell.
 - `completion_work`: What `completion` does once its arguments are read.
 - `doctor`: The command `doctor`: say what this machine is, and what to do about it.
 - `doctor_work`: What `doctor` does once its arguments are read.
 - `generate`: The command `generate`: print one answer that has a shape.
+- `generate_here`: Answers of a model that `generate` loads. Imports torch.
 - `generate_work`: What `generate` does once its arguments are read.
 - `key`: The command `key`: make a key for a client.
 - `options`: Options that several commands share.

@@ -16,7 +16,8 @@ from typing import Annotated
 
 from maskwright.cli.arguments import Argument
 from maskwright.cli.bulk.sources import SourceFormat
-from maskwright.cli.options import CA_HELP, CACHE_HELP, INSECURE_HELP, JSON_HELP, USER_CACHE
+from maskwright.cli.options import CACHE_HELP, JSON_HELP, URL_HELP, USER_CACHE
+from maskwright.cli.process.server_access import ServerAccess
 from maskwright.settings import Option
 
 
@@ -41,9 +42,7 @@ class BatchOptions:
         ),
     ] = None
     system: Annotated[str | None, Option(help="A system message before each prompt.")] = None
-    url: Annotated[
-        str | None, Option(help="Address of a server, such as http://127.0.0.1:8000.")
-    ] = None
+    url: Annotated[str | None, Option(help=URL_HELP)] = None
     model: Annotated[
         str | None,
         Option(
@@ -56,12 +55,7 @@ class BatchOptions:
         str | None,
         Option(help="Name of the model in requests. Default: the first that the server lists."),
     ] = None
-    api_key: Annotated[
-        str | None,
-        Option(envvar="MASKWRIGHT_API_KEY", help="Key for the server.", show_default="none"),
-    ] = None
-    ca: Annotated[str | None, Option(help=CA_HELP, metavar="FILE")] = None
-    insecure: Annotated[bool, Option("--insecure", help=INSECURE_HELP)] = False
+    access: ServerAccess = field(default_factory=ServerAccess)
     concurrency: Annotated[int, Option(least=1, help="Requests that are sent at a time.")] = 32
     retries: Annotated[
         int, Option(least=0, help="How often a request that failed by chance is sent again.")

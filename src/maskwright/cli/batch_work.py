@@ -42,7 +42,7 @@ SHOWN_OF_REASON: Final = 300
 
 def run(options: BatchOptions) -> int:
     _check_server(options.url, options.model)
-    verify = Trust(options.ca, options.insecure).verify()
+    verify = Trust(options.access.ca, options.access.insecure).verify()
     if options.output.endswith(".parquet"):
         require_pyarrow()  # before anything is asked
     given = {
@@ -73,7 +73,7 @@ def run(options: BatchOptions) -> int:
         options.price_prompt, options.price_completion, options.price_cached, options.price_hour
     )
     sending = Sending(
-        options.concurrency, options.retries, options.timeout, options.api_key, verify
+        options.concurrency, options.retries, options.timeout, options.access.api_key, verify
     )
     with closing(
         BatchRun(

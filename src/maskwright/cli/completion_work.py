@@ -13,7 +13,7 @@ from maskwright.cli.input.shipped import KINDS, shipped
 from maskwright.cli.output.appearance import Appearance
 from maskwright.cli.program import COMMANDS, WORDS
 
-SHAPES: Final = frozenset({"shape", "schema", "first", "second"})
+SHAPES: Final = frozenset({"shape", "shapes", "schema", "first", "second"})
 """The positional arguments that may be the name of a shape that ships."""
 
 

@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 import torch
 
 from maskwright.cli.doctor import DoctorOptions
+from maskwright.cli.output.progress import progress
 from maskwright.cli.output.style import coloured
 from maskwright.instructions import AVAILABLE, INSTRUCTIONS
 from maskwright.models import DEMO_PATH, load
@@ -35,7 +36,8 @@ class Examined(NamedTuple):
 
 
 def run(options: DoctorOptions) -> int:
-    rows = [*machine(), *versions(), tables(user_cache()), *torch_build(), bits()]
+    with progress("looking at this machine"):
+        rows = [*machine(), *versions(), tables(user_cache()), *torch_build(), bits()]
     advised = [row for row in rows if row.advice]
     if options.as_json:
         print(json.dumps({"examined": [row._asdict() for row in rows]}, indent=2))

@@ -3,19 +3,22 @@
 SHAPE is a file, the shape itself, or the name of a schema or grammar that ships with the package; a
 file of that name comes first. The answer goes to standard output while it is generated. The model
 sees a schema beside the prompt. It doesn't see a grammar or a pattern, which the prompt should
-therefore describe.
+therefore describe. Without `--prompt`, the prompt is read from standard input.
+
+`--url` asks a server instead of a model in this process; its own settings then say how white space
+and numbers are written.
 
 Where the token limit has shortened the answer, which is whole all the same if there is a shape,
 standard error says so.
 
 With `--json`, the answer is printed when it is complete, with each of its tokens: how many were
 allowed in its place, the logarithms of its probability, what the model would rather have written,
-and when it arrived.
+and when it arrived; with `--url`, with why it ended and what the server counted.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 from maskwright.automaton.value.whitespace import WhitespaceName
@@ -31,9 +34,11 @@ from maskwright.cli.options import (
     MODEL_HELP,
     NUMBERS_HELP,
     SHAPE_HELP,
+    URL_HELP,
     USER_CACHE,
     WHITESPACE_HELP,
 )
+from maskwright.cli.process.server_access import ServerAccess
 from maskwright.grammar.schema.options import Numbers
 from maskwright.model_options import DEMO_PATH, Backend, Dtype, local_checkpoint
 from maskwright.settings import Option
@@ -44,7 +49,19 @@ class GenerateOptions:
     """What `maskwright generate` is given."""
 
     shape: Annotated[str, Argument(help=SHAPE_HELP)]
-    prompt: Annotated[str, Option(help="The user's message to the model.")]
+    prompt: Annotated[
+        str | None,
+        Option(
+            help="The user's message to the model; '-' is standard input, which is also read "
+            "without this option."
+        ),
+    ] = None
+    url: Annotated[str | None, Option(help=f"{URL_HELP} Default: a model here.")] = None
+    name: Annotated[
+        str | None,
+        Option(help="Name of the server's model. Default: the first that it lists."),
+    ] = None
+    access: ServerAccess = field(default_factory=ServerAccess)
     model: Annotated[str, Option(help=MODEL_HELP, show_default="the demo model")] = str(DEMO_PATH)
     backend: Annotated[Backend, Option(help=BACKEND_HELP)] = "auto"
     device: Annotated[str, Option(help=DEVICE_HELP)] = "cpu"
@@ -66,4 +83,5 @@ class GenerateOptions:
     as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False
 
     def __post_init__(self) -> None:
-        local_checkpoint(self.model)
+        if self.url is None:
+            local_checkpoint(self.model)

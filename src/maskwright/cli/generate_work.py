@@ -4,108 +4,75 @@ from __future__ import annotations
 
 import json
 import sys
-import time
-from dataclasses import asdict
+from dataclasses import fields
 from typing import Final
 
 from maskwright.cli.generate import GenerateOptions
-from maskwright.cli.input.shapes import SchemaArgument, compile_shape, read_shape
-from maskwright.cli.input.texts import text_argument
-from maskwright.cli.options import (
-    cache_folder,
-)
-from maskwright.cli.output.progress import progress
-from maskwright.engine import Engine, EngineConfig, Generation, Request, TokenScore
-from maskwright.models import load
-from maskwright.sampling import SamplingParams
-from maskwright.vocab import Vocabulary
+from maskwright.cli.input.shapes import Shape, read_shape
+from maskwright.cli.input.texts import bytes_of, text_argument
+from maskwright.cli.output.appearance import remark
+from maskwright.cli.process.loading import loading
+from maskwright.errors import InputError
 
-LIKELY: Final = 8
-"""The model's likeliest tokens among which `--json` tells those that the shape forbids."""
+HERE_ONLY: Final = ("model", "backend", "device", "dtype", "whitespace", "numbers")
+"""Options about a model in this process."""
 
 
 def run(options: GenerateOptions) -> None:
+    if options.shape == "-" and options.prompt in (None, "-"):
+        raise InputError("standard input is read once; give --prompt", param="prompt")
     wanted = read_shape(options.shape, options.kind)
-    prompt = text_argument(options.prompt, "prompt")
-    with progress("loading the model"):
-        loaded = load(
-            options.model,
-            backend=options.backend,
-            dtype=options.dtype,
-            device=options.device,
-            cache=cache_folder(options.cache),
-        )
-    grammar = compile_shape(
-        wanted,
-        loaded.vocab,
-        whitespace=options.whitespace,
-        integers="digits",
-        numbers=options.numbers,
-        escapes="needed",
-    )
-    told = (
-        json.dumps(wanted.schema, ensure_ascii=False, separators=(",", ":"))
-        if isinstance(wanted, SchemaArgument)
-        else None
-    )
-    tokens = loaded.render_chat([{"role": "user", "content": prompt}], response_schema=told)
-    with Engine(loaded, EngineConfig(max_running=1)) as engine:
-        room = max(1, engine.max_context - len(tokens))
-        logprobs = LIKELY if options.as_json else None
-        generation = engine.submit(
-            Request(
-                prompt=tokens,
-                params=SamplingParams(
-                    temperature=options.temperature, seed=options.seed, logprobs=logprobs
-                ),
-                max_tokens=room if options.max_tokens is None else min(options.max_tokens, room),
-                grammar=grammar,
+    prompt = _prompt(options.prompt)
+    if options.url is not None:
+        _ask(options, options.url, wanted, prompt)
+        return
+    with loading():
+        from maskwright.cli.generate_here import generate  # noqa: PLC0415 - imports torch
+
+    generate(options, wanted, prompt)
+
+
+def _prompt(given: str | None) -> str:
+    """The prompt of the option, or that on standard input. Raises InputError."""
+    if given not in (None, "-"):
+        return text_argument(given, "prompt")
+    if given is None and sys.stdin.isatty():
+        raise InputError("give --prompt, or the prompt on standard input", param="prompt")
+    try:
+        prompt = bytes_of("-").decode().rstrip("\r\n")
+    except UnicodeDecodeError as error:
+        raise InputError(f"the prompt is not UTF-8 (byte {error.start})", param="prompt") from None
+    if not prompt:
+        raise InputError("the prompt is empty: give --prompt, or standard input", param="prompt")
+    return prompt
+
+
+def _ask(options: GenerateOptions, url: str, wanted: Shape, prompt: str) -> None:
+    """Print one answer of a server. Raises InputError for options that it can't obey."""
+    # Only here, because a model in this process needs no client.
+    from maskwright.cli.process.chats import chat_client  # noqa: PLC0415
+
+    for field in fields(options):
+        if field.name in HERE_ONLY and getattr(options, field.name) != field.default:
+            raise InputError(
+                f"--{field.name} is for a model in this process; with --url the server has its own",
+                param=field.name,
             )
-        )
-        if options.as_json:
-            _print_figures(generation, loaded.vocab)
-        else:
-            _print(generation)
-
-
-def _print_figures(generation: Generation, vocabulary: Vocabulary) -> None:
-    """Print an answer with the figures of its tokens, as the server explains them."""
-    # Only here, because it imports the server.
-    from maskwright.server.guarantees.records import Records  # noqa: PLC0415
-
-    start = time.perf_counter()
-    text, scores, arrivals, reason, at = "", list[TokenScore](), list[float](), None, None
-    for delta in generation:
-        if delta.error is not None:
-            raise delta.error
-        text += delta.text
-        scores += delta.scores
-        arrivals += [1000 * (time.perf_counter() - start)] * len(delta.scores)
-        reason, at = delta.finish_reason, delta.shortened_at
-    records = Records(vocabulary)
-    records.keep(None, "answer", 0, scores)
-    explained = records.explained(None, "answer", 0) or {}
-    told = {
-        "text": text,
-        "finish_reason": None if reason is None else reason.value,
-        "shortened_at": at,
-        **{name: explained[name] for name in ("counts", "kept", "wanted", "steps")},
-        "arrival_ms": arrivals,
-        "trace": None if generation.trace is None else asdict(generation.trace),
+    given = {
+        "max_completion_tokens": options.max_tokens,
+        "temperature": options.temperature,
+        "seed": options.seed,
     }
-    print(json.dumps(told, ensure_ascii=False, indent=2))
-
-
-def _print(generation: Generation) -> None:
-    """Print text as it comes, and a line break at the end; and whether the limit has shortened
-    it."""
-    tokens, at = 0, None
-    for delta in generation:
-        print(delta.text, end="", flush=True)
-        if delta.error is not None:
-            raise delta.error
-        tokens, at = tokens + len(delta.token_ids), delta.shortened_at
+    asked = {name: value for name, value in given.items() if value is not None}
+    with chat_client(url, options.access, options.name) as client:
+        answer = client.stream([{"role": "user", "content": prompt}], wanted, asked)
+        for piece in answer.pieces:
+            if not options.as_json:
+                print(piece, end="", flush=True)
+    if options.as_json:
+        figures = {"finish_reason": answer.finish_reason, "usage": answer.usage}
+        print(json.dumps({"text": answer.text, **figures}, ensure_ascii=False, indent=2))
+        return
     print()
-    if at is not None:
-        where = f"from token {at + 1} of {tokens} on" if at < tokens else f"after {tokens} tokens"
-        print(f"the token limit has shortened the answer {where}", file=sys.stderr)
+    if answer.finish_reason == "length":
+        remark("the token limit has shortened the answer")

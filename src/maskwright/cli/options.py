@@ -49,12 +49,7 @@ WEIGHT_DTYPE_HELP: Final = (
     " GPU that multiplies it."
 )
 WHITESPACE_HELP: Final = "White space in JSON answers; 'flexible' leaves it to the model."
-CA_HELP: Final = (
-    "PEM file of the certificate of the server, or of its authority, if that isn't known here."
-)
-INSECURE_HELP: Final = (
-    "Trust any certificate of the server: nothing shows that it is the one meant."
-)
+URL_HELP: Final = "Address of a server, such as http://127.0.0.1:8000."
 NUMBERS_HELP: Final = "How numbers in JSON are written; 'plain' has no exponent."
 CACHE_HELP: Final = (
     "Folder for what is computed once for each vocabulary; with 'off' nothing is kept."

@@ -53,6 +53,11 @@ COMMANDS: Final = {
         "GenerateOptions",
         "Generate one answer that has the shape of a JSON Schema, a grammar or a pattern.",
     ),
+    "chat": Subcommand(
+        "chat",
+        "ChatOptions",
+        "Chat with a model in the terminal, with a shape for its answers if one is given.",
+    ),
     "batch": Subcommand(
         "batch",
         "BatchOptions",

@@ -23,15 +23,16 @@ class TextPosition:
         return self.excerpt, " " * self.caret + "^"
 
 
-def position_of(text: bytes, offset: int) -> TextPosition:
-    """The place of byte `offset`; `len(text)` stands for the end of the text."""
+def position_of(text: bytes, offset: int, window: int = WINDOW) -> TextPosition:
+    """The place of byte `offset`; `len(text)` stands for the end of the text. `window`: characters
+    of its line that are shown."""
     start = text.rfind(b"\n", 0, offset) + 1
     stop = text.find(b"\n", offset)
     row = text[start : len(text) if stop < 0 else stop]
     column = len(row[: offset - start].decode("utf-8", "replace"))
     shown = "".join(c if c.isprintable() else "·" for c in row.decode("utf-8", "replace"))
-    left = max(0, column - WINDOW + 12)
-    right = left + WINDOW
+    left = max(0, column - window + min(12, window // 4))
+    right = left + window
     cut = ("…" if left else "") + shown[left:right] + ("…" if right < len(shown) else "")
     caret = column - left + (1 if left else 0)
     return TextPosition(text.count(b"\n", 0, offset) + 1, column + 1, cut, caret)

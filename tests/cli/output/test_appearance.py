@@ -6,9 +6,11 @@ import pty
 import subprocess
 import sys
 from os import close, read
+from threading import Event
 
 import pytest
 
+from maskwright.cli.output import progress
 from tests.cli.conftest import Run
 
 INTEGER = '{"type": "integer"}'
@@ -88,3 +90,50 @@ def test_quiet_shows_no_progress_on_a_terminal() -> None:
     slow += "line = progress.progress('working'); line.__enter__(); time.sleep(1.5)"
     assert "working" in on_a_terminal(sys.executable, "-c", slow.format(False))
     assert "working" not in on_a_terminal(sys.executable, "-c", slow.format(True))
+
+
+@pytest.mark.parametrize("columns", [40, 60, 200])
+def test_excerpts_are_cut_to_the_terminal(monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
+    """And the caret stands under the fault, wherever in the line that is."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    for before in (0, 30, 100, 300):
+        text = f'["{"a" * before}", x{", 1" * 100}]'
+        shown = on_a_terminal(
+            *PROGRAM, "match", '{"type": "array"}', "--text", text, "--brief", "--color", "never"
+        )
+        _, excerpt, caret, *_ = shown.splitlines()
+        assert len(excerpt) <= columns
+        assert excerpt[caret.index("^")] == "x"
+
+
+@pytest.mark.parametrize(
+    ("command", "line"),
+    [
+        (("sample", "{slow}"), "looking for a text"),
+        (("diff", "{slow}", "{slow}"), "comparing the shapes"),
+        (("match", "{slow}", "--text", "x"), "looking for reasons"),
+        (("convert", "{slow}", "--to", "gbnf"), "converting"),
+        (("draw", "{slow}"), "drawing"),
+        (("check", "{slow}"), "looking for mistakes"),
+        (("trace", "{slow}", "--text", "1"), "following the text"),
+    ],
+)
+def test_whatever_may_take_long_says_what_it_does(
+    run: Run, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...], line: str
+) -> None:
+    """Each step of a command begins with a line of its own, which is shown once it takes longer."""
+    begun: list[str] = []
+
+    class Line:
+        def __init__(self, doing: str) -> None:
+            begun.append(doing)
+            self.done = Event()
+
+        def paint(self) -> None: ...
+
+        def tell(self, doing: str) -> None: ...
+
+    monkeypatch.setattr(progress, "shows_progress", lambda: True)
+    monkeypatch.setattr(progress, "_Line", Line)
+    run(*(argument.replace("{slow}", INTEGER) for argument in command))
+    assert line in begun

@@ -7,10 +7,11 @@ serves the demo model in this process instead.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
-from maskwright.cli.options import CA_HELP, INSECURE_HELP
+from maskwright.cli.options import URL_HELP
+from maskwright.cli.process.server_access import ServerAccess
 from maskwright.settings import Option
 
 
@@ -18,11 +19,8 @@ from maskwright.settings import Option
 class BenchServeOptions:
     """What `maskwright bench serve` is given."""
 
-    url: Annotated[
-        str | None, Option(help="Address of the server, such as http://127.0.0.1:8000.")
-    ] = None
-    ca: Annotated[str | None, Option(help=CA_HELP, metavar="FILE")] = None
-    insecure: Annotated[bool, Option("--insecure", help=INSECURE_HELP)] = False
+    url: Annotated[str | None, Option(help=URL_HELP)] = None
+    access: ServerAccess = field(default_factory=ServerAccess)
     own: Annotated[
         bool, Option("--self", help="Serve the demo model in this process, and measure that.")
     ] = False

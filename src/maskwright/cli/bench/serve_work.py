@@ -34,7 +34,7 @@ def run(options: BenchServeOptions) -> None:
         raise InputError(
             "give either --url or --self, to say which server is measured", param="url"
         )
-    verify = Trust(options.ca, options.insecure).verify()
+    verify = Trust(options.access.ca, options.access.insecure).verify()
     aim = Objective(options.ttft, options.tpot)
     cells = matrix(
         numbers("prompts", options.prompts, int),
@@ -70,6 +70,7 @@ def run(options: BenchServeOptions) -> None:
                     options.drain,
                     random.Random(~options.seed).getrandbits(48),
                     verify,
+                    options.access.api_key,
                 )
             )
         for pattern in asked:
@@ -79,7 +80,14 @@ def run(options: BenchServeOptions) -> None:
                 load = arrivals(pattern, rate, options.seconds, cells, rng)
                 with progress(f"{pattern} at {rate:g} a second, {len(points)} points measured"):
                     outcomes = asyncio.run(
-                        offer(address, load, options.drain, rng.getrandbits(48), verify)
+                        offer(
+                            address,
+                            load,
+                            options.drain,
+                            rng.getrandbits(48),
+                            verify,
+                            options.access.api_key,
+                        )
                     )
                 tried += outcomes
                 points.append(summarize(pattern, rate, options.seconds, outcomes, aim))

@@ -6,6 +6,7 @@ import json
 from functools import lru_cache
 from typing import Any
 
+from maskwright.cli.output.excerpts import excerpt_width
 from maskwright.errors import (
     GrammarError,
     InputError,
@@ -59,7 +60,7 @@ def placed(error: InputError, name: str, text: str) -> InputError:
 
 def place_of(text: str, at: int) -> TextPosition:
     """The place of a character."""
-    return position_of(text.encode(), len(text[:at].encode()))
+    return position_of(text.encode(), len(text[:at].encode()), excerpt_width())
 
 
 def schema_in(text: str) -> Any:

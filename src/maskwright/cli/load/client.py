@@ -53,14 +53,16 @@ async def offer(
     drain: float,
     seed: int,
     verify: ssl.SSLContext | bool = True,
+    key: str | None = None,
 ) -> list[Outcome]:
     """Send every request at its time; after the last, wait up to `drain` seconds for answers.
-    `verify`: which certificates are trusted, as httpx takes it."""
+    `verify`: which certificates are trusted, as httpx takes it. `key`: that of the server."""
     outcomes = [Outcome(cell) for _, cell in load]
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=64)
     timeout = httpx.Timeout(None, connect=10.0)
+    headers = {"authorization": f"Bearer {key}"} if key else {}
     async with httpx.AsyncClient(
-        base_url=url, limits=limits, timeout=timeout, verify=verify
+        base_url=url, limits=limits, timeout=timeout, verify=verify, headers=headers
     ) as client:
         begin = time.monotonic()
         tasks = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from typing import Any
 
@@ -22,6 +23,8 @@ RATES = {
 }
 """The names of rates, and the counters from which they are computed."""
 
+CLEARED = "\x1b[H\x1b[2J"
+"""What has a terminal begin anew at its top."""
 NEEDED = frozenset({"time", "metrics", "healthy"})
 """Members of a server's state by which it is known to be one."""
 PERCENT = ("forced_share", "kv_use", "prefix_hit_share", "mask_hit_share", "draft_acceptance")
@@ -29,15 +32,31 @@ PERCENT = ("forced_share", "kv_use", "prefix_hit_share", "mask_hit_share", "draf
 
 def run(options: StatusOptions) -> int:
     address = f"{options.url.removesuffix('/').removesuffix('/v1')}/v1/state"
-    headers = {"authorization": f"Bearer {options.api_key}"} if options.api_key else {}
-    verify = Trust(options.ca, options.insecure).verify()
+    access = options.access
+    headers = {"authorization": f"Bearer {access.api_key}"} if access.api_key else {}
+    verify = Trust(access.ca, access.insecure).verify()
     with httpx.Client(timeout=TIMEOUT_SECONDS, headers=headers, verify=verify) as client:
-        before = read_state(client, address)
-        time.sleep(options.seconds)
         found = read_state(client, address)
-    found["rates"] = rates_between(before, found)
-    print(json.dumps(found, indent=2) if options.as_json else told(found, output_width()))
-    return 0 if found["healthy"] else 1
+        while True:
+            before = found
+            time.sleep(options.seconds)
+            found = read_state(client, address)
+            rates = rates_between(before, found)
+            _show({**found, "rates": rates}, options)
+            if not options.watch:
+                return 0 if found["healthy"] else 1
+
+
+def _show(found: dict[str, Any], options: StatusOptions) -> None:
+    """Print the figures; while they are watched, in place of those before."""
+    if options.as_json:
+        print(json.dumps(found, indent=None if options.watch else 2), flush=True)
+        return
+    if options.watch and sys.stdout.isatty():
+        print(CLEARED, end="")
+    print(told(found, output_width()), flush=True)
+    if options.watch and not sys.stdout.isatty():
+        print(flush=True)
 
 
 def read_state(client: httpx.Client, address: str) -> dict[str, Any]:

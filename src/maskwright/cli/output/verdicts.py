@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from maskwright.cli.output.excerpts import excerpt_width
 from maskwright.cli.output.style import coloured
 from maskwright.workbench.characters import CharacterRanges, joined
 from maskwright.workbench.continuations import Continuations
@@ -35,7 +36,7 @@ def verdict_lines(name: str, reading: TextReading) -> list[str]:
 
 def fault_lines(name: str, reading: TextReading) -> list[str]:
     """Where a text stops matching, with a caret under the place."""
-    position = position_of(reading.text, reading.fault)
+    position = position_of(reading.text, reading.fault, excerpt_width())
     is_short = reading.verdict is Verdict.INCOMPLETE
     fault = "the text ends too early" if is_short else "this doesn't match"
     excerpt, caret = position.lines()

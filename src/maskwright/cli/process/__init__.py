@@ -1,6 +1,7 @@
 """What a command sets up for its whole process: environment, garbage collection, the log.
 
 - `bounded_http`: The HTTP of servers and routers, with bounds.
+- `chats`: Chats with a server: requests for streams, and the text that comes.
 - `collector`: When Python's garbage collector runs in a server.
 - `draining`: The HTTP server of `serve`: how it ends, and takes up changed files.
 - `environment`: The environment of the process, as it must be before torch is loaded.
@@ -9,5 +10,6 @@
 - `logs`: The log of `serve`, as text or as JSON.
 - `reaching`: How commands reach a server: trust, and what is said if none answers.
 - `security`: Keys of clients and TLS, from options and files.
+- `server_access`: The options of commands that ask a server.
 - `watching`: Doing something again whenever files change.
 """

@@ -15,6 +15,7 @@ from maskwright.cli.input.faults import error_data, place_of, schema_position
 from maskwright.cli.input.many import shapes_named
 from maskwright.cli.input.opened import OpenedShape, open_shape
 from maskwright.cli.input.shapes import GrammarArgument, RegexArgument, SchemaArgument
+from maskwright.cli.output.progress import progress
 from maskwright.cli.output.style import Colour, coloured
 from maskwright.cli.process.watching import again_on_change
 from maskwright.cli.shape.check import CheckOptions
@@ -93,7 +94,8 @@ def _checked(name: str, options: CheckOptions, ignored: frozenset[str]) -> Check
     try:
         opened = open_shape(name, options.kind, options.property_order)
         milliseconds = 1000 * (time.perf_counter() - start)
-        findings = _findings(opened, options.profile, ignored)
+        with progress("looking for mistakes"):
+            findings = _findings(opened, options.profile, ignored)
     except InputError as error:
         if error.param == "profile":
             raise

@@ -15,6 +15,7 @@ from maskwright.cli.input.shapes import (
     read_grammar_argument,
     read_shape,
 )
+from maskwright.cli.output.progress import progress
 from maskwright.cli.shape.convert import ConvertOptions
 from maskwright.errors import InputError
 from maskwright.grammar.dialects.detect import DIALECTS, Dialect
@@ -47,11 +48,11 @@ def run(options: ConvertOptions) -> None:
             else _dialect(options.dialect, "dialect")
         )
         written = read_grammar_argument(options.shape, given)
-        with located(written):
+        with located(written), progress("converting"):
             lowered = read_grammar(written.text, given, start=options.start).lowered
     else:
         wanted = read_shape(options.shape, options.kind)
-        with located(wanted):
+        with located(wanted), progress("converting"):
             match wanted:
                 case SchemaArgument(schema=schema):
                     rules, lost = schema_rules(

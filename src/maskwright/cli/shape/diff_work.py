@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from maskwright.cli.input.opened import open_shape
+from maskwright.cli.output.progress import progress
 from maskwright.cli.shape.diff import DiffOptions
 from maskwright.errors import InputError
 from maskwright.workbench.difference.compared import Comparison, compare
@@ -21,9 +22,9 @@ def run(options: DiffOptions) -> int:
         open_shape(each, options.kind, options.property_order, vocabulary)
         for each in (options.first, options.second)
     ]
-    found = compare(
-        opened[0].grammar, opened[1].grammar, most_pairs=options.pairs, seconds=options.seconds
-    )
+    first, second = (each.grammar for each in opened)
+    with progress("comparing the shapes"):
+        found = compare(first, second, most_pairs=options.pairs, seconds=options.seconds)
     if options.as_json:
         print(json.dumps(_data(found), ensure_ascii=False, indent=2))
     else:

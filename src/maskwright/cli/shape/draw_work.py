@@ -14,6 +14,7 @@ from maskwright.cli.input.shapes import (
     read_shape,
 )
 from maskwright.cli.output.appearance import remark
+from maskwright.cli.output.progress import progress
 from maskwright.cli.shape.draw import DrawOptions
 from maskwright.errors import InputError
 from maskwright.workbench.choices import PictureName
@@ -22,7 +23,7 @@ from maskwright.workbench.diagram.pictures import grammar_picture, pattern_pictu
 
 def run(options: DrawOptions) -> None:
     wanted = read_shape(options.shape, options.kind)
-    with located(wanted):
+    with located(wanted), progress("drawing"):
         svg = _picture(wanted, options.which)
     if options.output is not None:
         _write(Path(options.output), svg)

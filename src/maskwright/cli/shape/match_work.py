@@ -6,6 +6,7 @@ import json
 
 from maskwright.cli.input.opened import OpenedShape, given_texts, open_shape
 from maskwright.cli.output.appearance import remark
+from maskwright.cli.output.progress import progress
 from maskwright.cli.output.verdicts import (
     exit_code,
     fault_lines,
@@ -52,7 +53,8 @@ def _why(opened: OpenedShape, reading: TextReading, order: PropertyOrder) -> Dat
     # Only here, because it imports the compilers of all kinds of shapes.
     from maskwright.cli.input.why import why_not  # noqa: PLC0415
 
-    return why_not(opened, reading, order)
+    with progress("looking for reasons"):
+        return why_not(opened, reading, order)
 
 
 def _lines(name: str, reading: TextReading, why: Data) -> list[str]:

@@ -16,6 +16,7 @@ from maskwright.cli.input.shapes import (
     read_shape,
 )
 from maskwright.cli.output.appearance import remark
+from maskwright.cli.output.progress import progress
 from maskwright.cli.shape.sample import SampleOptions
 from maskwright.errors import BudgetError, InputError
 from maskwright.grammar.dialects.read import read_grammar
@@ -55,10 +56,16 @@ def run(options: SampleOptions) -> int:
 def _write(texts: Iterator[str], seed: int | None, as_json: bool) -> None:
     """Write each text as soon as it is found, and the seed on which they depend."""
     if as_json:
-        told = {"texts": [*texts], **({} if seed is None else {"seed": seed})}
+        with progress("looking for texts"):
+            found = [*texts]
+        told = {"texts": found, **({} if seed is None else {"seed": seed})}
         print(json.dumps(told, ensure_ascii=False, indent=2))
         return
-    for text in texts:
+    while True:
+        with progress("looking for a text"):  # which is off the terminal when one is printed
+            text = next(texts, None)
+        if text is None:
+            break
         print(text, flush=True)
     if seed is not None:
         remark(f"seed {seed}; --seed gives other texts")
@@ -74,14 +81,15 @@ def _texts(grammar: Grammar, which: str, count: int, limit: int, seed: int) -> I
 
 
 def _cover(shape: Shape, grammar: Grammar, limit: int, seed: int, as_json: bool) -> int:
-    match shape:
-        case SchemaArgument(schema=schema):
-            covered = covering.covered_schema(schema, grammar, limit + SHORT, seed)
-        case GrammarArgument(text=text, dialect=dialect):
-            read = read_grammar(text, None if dialect == "auto" else dialect)
-            covered = covering.covered_rules(read.rules)
-        case RegexArgument():
-            raise InputError("--cover needs a schema or a grammar", param="cover")
+    with progress("looking for texts"):
+        match shape:
+            case SchemaArgument(schema=schema):
+                covered = covering.covered_schema(schema, grammar, limit + SHORT, seed)
+            case GrammarArgument(text=text, dialect=dialect):
+                read = read_grammar(text, None if dialect == "auto" else dialect)
+                covered = covering.covered_rules(read.rules)
+            case RegexArgument():
+                raise InputError("--cover needs a schema or a grammar", param="cover")
     if as_json:
         rows = [{"text": text, "uses": list(names)} for text, names in covered.texts]
         told = {

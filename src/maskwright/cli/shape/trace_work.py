@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from maskwright.cli.input.opened import given_texts
 from maskwright.cli.input.shapes import SchemaArgument, Shape, compile_shape, read_shape
+from maskwright.cli.output.progress import progress
 from maskwright.cli.output.style import coloured
 from maskwright.cli.shape.trace import TraceOptions
 from maskwright.errors import InputError
@@ -35,7 +36,9 @@ def run(options: TraceOptions) -> int:
         from maskwright.cli.input.vocabulary import read_vocabulary  # noqa: PLC0415
 
         grammar = compile_shape(wanted, read_vocabulary(options.model), property_order="any")
-        tokens, found = [*traced(grammar, data)], []
+        with progress("following the text"):
+            tokens = [*traced(grammar, data)]
+        found = []
     if options.as_json:
         rows = [token._asdict() for token in tokens]
         for row, probability in zip(rows, found, strict=False):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from maskwright.cli.output.progress import progress
 from maskwright.cli.output.tables import lay_out, output_width
 from maskwright.cli.simulation.place import PlaceOptions
 from maskwright.errors import InputError
@@ -11,7 +12,8 @@ from maskwright.sim.placement.request import PlacementAnswer, read_placement
 
 
 def run(options: PlaceOptions) -> None:
-    answer = read_placement(options.file).answer()
+    with progress("simulating"):
+        answer = read_placement(options.file).answer()
     if answer is None:
         raise InputError(
             "no placement serves this load within the objectives: the model does not fit, or an "

@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 from typing import Final
 
+from maskwright.cli.output.progress import progress
 from maskwright.cli.output.tables import Figure, lay_out, output_width, shown
 from maskwright.cli.simulation.simulate import SimulateOptions
 from maskwright.errors import InputError
@@ -38,12 +39,13 @@ TABLES: Final[tuple[dict[str, str], ...]] = (
 
 def run(options: SimulateOptions) -> None:
     if options.what in SYSTEMS:
-        print(
-            told(SYSTEMS[options.what](options.size), as_json=options.as_json, width=output_width())
-        )
+        with progress("simulating"):
+            found = SYSTEMS[options.what](options.size)
+        print(told(found, as_json=options.as_json, width=output_width()))
         return
     scenario = read_scenario(options.what)
-    runs = scenario.runs()
+    with progress("simulating"):
+        runs = scenario.runs()
     if options.plot is not None:
         title = f"{len(scenario.demands)} requests, replicas: {scenario.replicas}"
         try:

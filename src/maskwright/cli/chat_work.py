@@ -1,0 +1,115 @@
+"""What `maskwright chat` does, once its arguments are read."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+
+from maskwright.cli.chat import ChatOptions
+from maskwright.cli.input.kind import Kind
+from maskwright.cli.input.shapes import Shape, read_shape
+from maskwright.cli.options import cache_folder
+from maskwright.cli.output.appearance import remark
+from maskwright.cli.output.style import coloured
+from maskwright.cli.process.chats import ChatClient, Message, chat_client
+from maskwright.errors import InputError
+
+COMMANDS = "/shape SHAPE, /shape, /clear, /exit"
+
+
+def run(options: ChatOptions) -> None:
+    if options.url is not None and options.model is not None:
+        raise InputError(
+            "give either --url, or --model for this process; --name names a server's model",
+            param="model",
+        )
+    shape = None if options.shape is None else read_shape(options.shape, options.kind)
+    with ExitStack() as closing:
+        url = options.url
+        if url is None:
+            # Imports torch, which is not needed to ask another server.
+            from maskwright.cli.own_server import DEMO_PATH, own_server  # noqa: PLC0415
+
+            model, cache = options.model or str(DEMO_PATH), cache_folder(options.cache)
+            url = closing.enter_context(own_server(model, cache=cache))
+        client = closing.enter_context(chat_client(url, options.access, options.name))
+        given = {
+            "max_completion_tokens": options.max_tokens,
+            "temperature": options.temperature,
+            "seed": options.seed,
+        }
+        fields: dict[str, object] = {k: v for k, v in given.items() if v is not None}
+        Chat(client, shape, options.kind, options.system, fields).run()
+
+
+class Chat:
+    """A chat: what has been said, and the shape of answers."""
+
+    def __init__(
+        self,
+        client: ChatClient,
+        shape: Shape | None,
+        kind: Kind,
+        system: str | None,
+        fields: dict[str, object],
+    ) -> None:
+        self._client = client
+        self._shape = shape
+        self._kind: Kind = kind
+        self._begin: list[Message] = [{"role": "system", "content": system}] if system else []
+        self._messages = [*self._begin]
+        self._fields = fields
+
+    def run(self) -> None:
+        """Answer each line until there are no more."""
+        for line in lines():
+            if not line.strip():
+                continue
+            if line.strip() == "/exit":
+                return
+            try:
+                if line.startswith("/"):
+                    self._obey(line.strip())
+                else:
+                    self._answer(line)
+            except InputError as error:  # the chat goes on as if it had not been said
+                print(coloured(str(error), "red"), file=sys.stderr, flush=True)
+
+    def _obey(self, line: str) -> None:
+        """A line that says what the chat shall be like."""
+        command, _, argument = line.partition(" ")
+        if command == "/clear":
+            self._messages = [*self._begin]
+        elif command == "/shape":
+            self._shape = read_shape(argument.strip(), self._kind) if argument.strip() else None
+        else:
+            raise InputError(f"there is no {command}; there are {COMMANDS}")
+
+    def _answer(self, line: str) -> None:
+        asked = [*self._messages, {"role": "user", "content": line}]
+        answer = self._client.stream(asked, self._shape, self._fields)
+        with suppress(KeyboardInterrupt):
+            for piece in answer.pieces:
+                print(piece, end="", flush=True)
+        answer.pieces.close()
+        print(flush=True)
+        if answer.finish_reason == "length":
+            remark("the token limit has shortened the answer")
+        self._messages = [*asked, {"role": "assistant", "content": answer.text}]
+
+
+def lines() -> Iterator[str]:
+    """The lines of standard input; on a terminal with a prompt, and with those before at hand."""
+    if not sys.stdin.isatty():
+        yield from (line.rstrip("\r\n") for line in sys.stdin)
+        return
+    with suppress(ImportError):  # which Windows doesn't have
+        pass
+    remark(f"a line is a message; {COMMANDS}")
+    while True:
+        try:
+            yield input("> ")
+        except EOFError:
+            print()
+            return
