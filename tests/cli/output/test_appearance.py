@@ -57,7 +57,7 @@ def on_a_terminal(*program: str) -> str:
 
 @pytest.mark.parametrize(("choice", "expected"), [("auto", True), ("never", False)])
 def test_a_terminal_has_colours_unless_they_are_not_wanted(choice: str, expected: bool) -> None:
-    shown = on_a_terminal(*PROGRAM, "match", INTEGER, "--text", "1", "--color", choice)
+    shown = on_a_terminal(*PROGRAM, "match", INTEGER, "--text", "1", "--color", choice, "-q")
     assert ("\x1b[32mmatches" in shown) is expected
     assert "matches" in shown
 
@@ -99,7 +99,15 @@ def test_excerpts_are_cut_to_the_terminal(monkeypatch: pytest.MonkeyPatch, colum
     for before in (0, 30, 100, 300):
         text = f'["{"a" * before}", x{", 1" * 100}]'
         shown = on_a_terminal(
-            *PROGRAM, "match", '{"type": "array"}', "--text", text, "--brief", "--color", "never"
+            *PROGRAM,
+            "match",
+            '{"type": "array"}',
+            "--text",
+            text,
+            "--brief",
+            "--color",
+            "never",
+            "-q",
         )
         _, excerpt, caret, *_ = shown.splitlines()
         assert len(excerpt) <= columns

@@ -8,6 +8,7 @@ import random
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack
+from functools import partial
 from math import isnan
 from pathlib import Path
 from typing import TypeVar, cast, get_args
@@ -35,6 +36,7 @@ def run(options: BenchServeOptions) -> None:
             "give either --url or --self, to say which server is measured", param="url"
         )
     verify = Trust(options.access.ca, options.access.insecure).verify()
+    send = partial(offer, verify=verify, key=options.access.api_key)
     aim = Objective(options.ttft, options.tpot)
     cells = matrix(
         numbers("prompts", options.prompts, int),
@@ -64,14 +66,7 @@ def run(options: BenchServeOptions) -> None:
         first = [(0.0, cell) for cell in cells if cell.words == min(c.words for c in cells)]
         with progress("one request of each kind"):
             tried += asyncio.run(
-                offer(
-                    address,
-                    first,
-                    options.drain,
-                    random.Random(~options.seed).getrandbits(48),
-                    verify,
-                    options.access.api_key,
-                )
+                send(address, first, options.drain, random.Random(~options.seed).getrandbits(48))
             )
         for pattern in asked:
             for rate in offered:
@@ -79,16 +74,7 @@ def run(options: BenchServeOptions) -> None:
                 rng = random.Random(f"{options.seed} {pattern} {rate}")
                 load = arrivals(pattern, rate, options.seconds, cells, rng)
                 with progress(f"{pattern} at {rate:g} a second, {len(points)} points measured"):
-                    outcomes = asyncio.run(
-                        offer(
-                            address,
-                            load,
-                            options.drain,
-                            rng.getrandbits(48),
-                            verify,
-                            options.access.api_key,
-                        )
-                    )
+                    outcomes = asyncio.run(send(address, load, options.drain, rng.getrandbits(48)))
                 tried += outcomes
                 points.append(summarize(pattern, rate, options.seconds, outcomes, aim))
     _report(options, points, tried, files)
