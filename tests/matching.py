@@ -71,7 +71,7 @@ def configuration(grammar: Grammar, text: bytes) -> Configuration:
 
 def shortest_ending(matcher: Matcher) -> bytes:
     """The text by which the budget's own masks lead from here to an accepting state."""
-    matcher = matcher.fork()
+    matcher = matcher.copy()
     tokens = matcher.recognizer.vocabulary.tokens
     text = b""
     while not matcher.accepting:

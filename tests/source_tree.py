@@ -41,8 +41,10 @@ _IMPORT = re.compile(r"^ *((?:from [\w.]+ )?c?import (?:\([^)]*\)|[^(\n]+))$", r
 
 
 def source_of(path: Path) -> str:
-    """The text of a module; of one in Cython what its `.pyi` declares, and what it imports, from
-    C's libraries and Cython itself apart."""
+    """The text of a module; of a package with the names in its `.pyi`; of one in Cython what its
+    `.pyi` declares, and what it imports, from C's libraries and Cython itself apart."""
+    if path.name == "__init__.py" and path.with_suffix(".pyi").exists():
+        return path.read_text() + path.with_suffix(".pyi").read_text()
     if path.suffix != ".pyx":
         return path.read_text()
     parts = [path.with_suffix(".pyi").read_text()]

@@ -1,104 +1,49 @@
 """Structured decoding: text from a language model that always has the shape you asked for.
 
-The compilers are imported when one of their names is first asked for: `maskwright --help` needs
-none of them, and they take most of the time of an import.
+Compile a shape for the tokens of a model, and have a matcher say which of them may come next:
+
+    import numpy as np
+    import maskwright
+
+    vocabulary = maskwright.Vocabulary([b"true", b"fal", b"se", b""], eos=3)
+    grammar = maskwright.compile_json_schema({"type": "boolean"}, vocabulary)
+    matcher = grammar.matcher()
+    mask = np.zeros(vocabulary.words, np.int32)
+    matcher.fill_mask(mask)  # bit i of word w allows token 32 * w + i
+    matcher.accept(1)  # "fal"
+    matcher.forced_tokens()  # [2]: "se" is all that may follow
+    matcher.copy()  # an independent matcher at the same place
+
+A schema is a dict, a bool, JSON text, the `pathlib.Path` of a file, or a class of pydantic.
+`compile_regex`, `compile_grammar` and `compile_tools` compile other shapes, `explain` says what is
+done with each keyword of a schema, and `validate` whether a text has a shape.
+
+Each name is imported when it is first asked for: `maskwright --help` needs none of the compilers,
+which take most of the time of an import.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from maskwright.errors import (
-    BudgetError,
-    GrammarError,
-    InputError,
-    LimitError,
-    MaskwrightError,
-    RegexError,
-    SchemaError,
-    StructuralTagError,
-    UnsatisfiableGrammarError,
-    UnsatisfiableSchemaError,
-    UnspellableError,
-    UnsupportedGrammarError,
-    UnsupportedSchemaError,
-)
-from maskwright.limits import Limits
+# So that `maskwright.errors` and `maskwright.limits` are there without imports of their own.
+import maskwright.errors  # pyright: ignore[reportUnusedImport]
+import maskwright.limits  # noqa: F401  # pyright: ignore[reportUnusedImport]
+from maskwright.exports import importer, public_names
 
-if TYPE_CHECKING:
-    from maskwright.mask import (
-        CaptureBegun,
-        CaptureEnded,
-        CaptureText,
-        ChoiceResponse,
-        ContainerClosed,
-        ContainerOpened,
-        Event,
-        Grammar,
-        GrammarResponse,
-        JsonResponse,
-        Matcher,
-        RegexResponse,
-        ResponseShape,
-        StringText,
-        TagResponse,
-        ValueRead,
-        compile_choice,
-        compile_grammar,
-        compile_json_schema,
-        compile_regex,
-        compile_structural_tag,
-        compile_substring,
-        compile_tools,
-    )
-    from maskwright.vocab import Vocabulary
-
-__all__ = [
-    "BudgetError",
-    "CaptureBegun",
-    "CaptureEnded",
-    "CaptureText",
-    "ChoiceResponse",
-    "ContainerClosed",
-    "ContainerOpened",
-    "Event",
-    "Grammar",
-    "GrammarError",
-    "GrammarResponse",
-    "InputError",
-    "JsonResponse",
-    "LimitError",
-    "Limits",
-    "MaskwrightError",
-    "Matcher",
-    "RegexError",
-    "RegexResponse",
-    "ResponseShape",
-    "SchemaError",
-    "StringText",
-    "StructuralTagError",
-    "TagResponse",
-    "UnsatisfiableGrammarError",
-    "UnsatisfiableSchemaError",
-    "UnspellableError",
-    "UnsupportedGrammarError",
-    "UnsupportedSchemaError",
-    "ValueRead",
-    "Vocabulary",
-    "compile_choice",
-    "compile_grammar",
-    "compile_json_schema",
-    "compile_regex",
-    "compile_structural_tag",
-    "compile_substring",
-    "compile_tools",
-]
+_names = public_names(__file__)
+_find = importer(__name__, _names, globals())
+__all__ = [*_names, "__version__"]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = import_module("maskwright.vocab" if name == "Vocabulary" else "maskwright.mask")
-    value = globals()[name] = getattr(module, name)
-    return value
+    if name == "__version__":
+        # Only here, because it imports what reads the headers of electronic mail.
+        from importlib.metadata import version  # noqa: PLC0415
+
+        return version("maskwright")
+    return _find(name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

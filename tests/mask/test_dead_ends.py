@@ -44,7 +44,7 @@ def test_every_allowed_byte_leads_to_an_end(schema: dict[str, Any], order: Any) 
         for _ in range(40):
             following = matcher.next_bytes()
             for byte in following:
-                ahead = matcher.fork()
+                ahead = matcher.copy()
                 assert ahead.accept(byte)
                 assert ahead.accepting or ahead.next_bytes()
                 assert ahead.min_tokens >= 0

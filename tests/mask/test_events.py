@@ -268,7 +268,7 @@ def test_events_go_on_after_a_rollback_and_in_a_fork() -> None:
     for byte in b'["ab':
         matcher.accept(byte)
     assert matcher.events() == [ContainerOpened("", "array"), StringText("/0", "ab")]
-    twin = matcher.fork()
+    twin = matcher.copy()
     matcher.rollback(1)
     assert matcher.events() == []
     for byte in b'c"]':

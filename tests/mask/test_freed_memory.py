@@ -107,7 +107,7 @@ def test_a_matcher_at_work_keeps_what_it_needs() -> None:
     assert matcher.accept_bytes(b'{"b":[1') == 7
     generations_of(vocab).retire(grammar.recognizer.tables)
     del grammar
-    assert not matcher.fork().accept(ord("x"))
+    assert not matcher.copy().accept(ord("x"))
     assert matcher.accept_bytes(b',"x",[1]],"c":{"y":2}}') == 22
     assert matcher.accepting
     assert matcher.events()

@@ -77,9 +77,9 @@ def test_masks_are_what_can_be_spelled(seed: int) -> None:
         budget = matcher.min_tokens + 1
         assert spelled(matcher, budget) <= expected
         for token in range(vocab.size):
-            ahead = matcher.fork()
+            ahead = matcher.copy()
             assert ahead.accept(token) == (token in allowed(matcher))
-        ahead = matcher.fork()
+        ahead = matcher.copy()
         for token in matcher.forced_tokens():
             assert token in allowed(ahead)
             assert ahead.accept(token)
@@ -130,7 +130,7 @@ def test_json_without_bytes_beyond_ascii(schema: Any, escapes: Any) -> None:
         while not matcher.complete and len(matcher._steps) < 12:
             options = sorted(allowed(matcher))
             assert options
-            ahead = matcher.fork()
+            ahead = matcher.copy()
             for token in range(vocab.size):
                 assert ahead.accept(token) == (token in options)
                 ahead.rollback(token in options)

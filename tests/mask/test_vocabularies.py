@@ -138,9 +138,9 @@ def test_masks_are_the_tokens_that_can_be_accepted(name: str, case: Any) -> None
         ends = set(vocab.eos) if matcher.accepting else set()
         assert mask & vocab.special == ends, "all end tokens, or none"
         for token in range(vocab.size):
-            ahead = matcher.fork()
+            ahead = matcher.copy()
             assert ahead.accept(token) == (token in mask), vocab.tokens[token]
-            by_bytes = matcher.fork()
+            by_bytes = matcher.copy()
             data = vocab.tokens[token]
             if data:
                 whole = by_bytes.accept_bytes(data) == len(data)
@@ -148,7 +148,7 @@ def test_masks_are_the_tokens_that_can_be_accepted(name: str, case: Any) -> None
         fitting = allowed(matcher, matcher.min_tokens + 1)
         assert fitting <= mask
         assert fitting
-        ahead = matcher.fork()
+        ahead = matcher.copy()
         for token in matcher.forced_tokens():
             assert token in allowed(ahead)
             assert ahead.accept(token)
@@ -174,7 +174,7 @@ def test_several_end_tokens_end_a_text_alike() -> None:
     assert matcher.accept_bytes(b"a")
     assert allowed(matcher) == {ord("b"), *vocab.eos}
     for token in vocab.eos:
-        ended = matcher.fork()
+        ended = matcher.copy()
         assert ended.accept(token)
         assert ended.terminated
         assert allowed(ended) == set()
@@ -232,7 +232,7 @@ def test_a_token_may_end_two_names_only_where_they_differ(schema: Any, seed: int
         for _ in range(7):
             mask = allowed(matcher)
             for token, data in enumerate(CROSSING.tokens):
-                ahead = matcher.fork()
+                ahead = matcher.copy()
                 assert ahead.accept(token) == (token in mask), (text, data)
                 if token in mask & long:
                     whole = text + data + shortest_ending(ahead)

@@ -256,7 +256,7 @@ def test_a_text_that_was_read_is_looked_up(monkeypatch: pytest.MonkeyPatch) -> N
         assert all(matchers[2].accept(byte) for byte in text)
     assert matchers[2].position is matchers[0].position
     assert matchers[2].accept(ord(":"))
-    assert not matchers[2].fork().accept(ord('"'))
+    assert not matchers[2].copy().accept(ord('"'))
 
 
 def test_a_text_that_another_grammar_of_the_machine_has_read_is_looked_up(

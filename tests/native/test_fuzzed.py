@@ -128,7 +128,7 @@ def check(matcher: Matcher, text: bytes, random: Random) -> None:
         if at == 0:
             matcher.reset()
         assert matcher.accept(VOCABULARY.fewest(bytes([byte]))[0]) == (at < count)
-    assert matcher.accepting == (matcher.fork().accepting)
+    assert matcher.accepting == (matcher.copy().accepting)
 
 
 def within(matcher: Matcher, random: Random) -> None:

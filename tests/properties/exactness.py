@@ -54,7 +54,7 @@ def check_exact(
         assert matcher.accepting is right(text), f"accepting is {matcher.accepting} at {text!r}"
     endings: dict[str, bytes] = {}
     for text, matcher, token in random.sample(unproved, min(MOST_ENDINGS, len(unproved))):
-        there = matcher.fork()
+        there = matcher.copy()
         assert there.accept(token)
         begin = text + grammar.vocabulary.tokens[token]
         ending = _shortest_ending(there, endings)
@@ -73,7 +73,7 @@ def _reachable(grammar: Grammar, begun: set[bytes]) -> list[tuple[bytes, Matcher
             longer = text + data
             if token not in mask or longer not in begun:
                 continue
-            following = matcher.fork()
+            following = matcher.copy()
             assert following.accept(token)
             if longer not in positions:
                 positions[longer] = position(following)
@@ -96,13 +96,13 @@ def _shortest_ending(matcher: Matcher, known: dict[str, bytes]) -> bytes:
     here = position(matcher)
     ending = known.get(here)
     if ending is not None:
-        twin = matcher.fork()
+        twin = matcher.copy()
         if twin.accept_bytes(ending) == len(ending) and twin.accepting:
             return ending
     if matcher.accepting:
         return b""
     token = min(allowed(matcher, matcher.min_tokens))
-    following = matcher.fork()
+    following = matcher.copy()
     assert following.accept(token)
     data = matcher.recognizer.vocabulary.tokens[token]
     known[here] = data + _shortest_ending(following, known)
@@ -114,7 +114,7 @@ def _check_acceptance(matcher: Matcher, mask: set[int]) -> None:
     vocabulary = matcher.recognizer.vocabulary
     here, row = position(matcher), matcher.row
     for token in range(vocabulary.size):
-        twin = matcher.fork()
+        twin = matcher.copy()
         assert twin.accept(token) is (token in mask), (vocabulary.tokens[token], here)
         if token in mask:
             assert twin.terminated is (token in vocabulary.eos)

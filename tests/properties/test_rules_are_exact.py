@@ -48,7 +48,7 @@ def check_masks(rules: NaiveRules, texts: int, longest: int) -> int:
             following = text + VOCAB.tokens[token]
             if following not in seen and len(following) <= longest:
                 seen.add(following)
-                after = matcher.fork()
+                after = matcher.copy()
                 assert after.accept(token)
                 queue.append((following, after))
     return compared

@@ -86,7 +86,7 @@ class Ahead:
         """A question was asked about the text of a matcher: go on from there."""
         if matcher.by_position:
             self._asked[matcher.position] += 1
-            self._matcher = matcher.fork()
+            self._matcher = matcher.copy()
             self._next = deque()
             self._passed.clear()
             self._left = MOST_IN_A_ROW

@@ -8,6 +8,7 @@
 - `sample/`: Texts that a shape allows, and which of its alternatives they use.
 - `schema/`: What is to be said of a schema itself, without a text.
 - `cases`: Texts that a shape must accept or reject, and what became of them.
+- `answers`: What the library says of a schema and of a text.
 - `characters`: The characters that may come next.
 - `choices`: What may be chosen of these tools, and their limits.
 - `continuations`: The texts with which a text can go on, where there are few.

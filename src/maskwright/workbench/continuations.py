@@ -26,7 +26,7 @@ class _Run:
     """
 
     def __init__(self, matcher: Matcher, in_json: bool, in_string: bool) -> None:
-        self.matcher = matcher.fork()
+        self.matcher = matcher.copy()
         self.in_json = in_json
         self.in_string = in_string
         self.text = ""
@@ -59,7 +59,7 @@ class _Run:
             options = self.options()
         return options
 
-    def fork(self) -> _Run:
+    def copy(self) -> _Run:
         twin = _Run(self.matcher, self.in_json, self.in_string)
         twin.text = self.text
         return twin
@@ -81,7 +81,7 @@ def continuations(matcher: Matcher, text: bytes) -> Continuations:
     options = run.go_on() or []
     branches: list[str] = []
     for option in options:
-        branch = run.fork()
+        branch = run.copy()
         branch.take(option)
         branch.go_on()
         branches.append(branch.text.removeprefix(run.text))

@@ -109,7 +109,7 @@ class _EditSearch:
                 data = added.encode()
                 if edits + cost > self._most:
                     continue
-                moved = matcher.fork()
+                moved = matcher.copy()
                 if moved.accept_bytes(data) == len(data):
                     heapq.heappush(queue, (edits + cost, next(order), after, made + added, moved))
 
@@ -118,7 +118,7 @@ class _EditSearch:
         rest = self._text[self._end : self._end + LOOK].lstrip(" ")[:1] or self._text[self._end :]
         if not rest:
             return True
-        moved = matcher.fork()
+        moved = matcher.copy()
         following = self._text[self._end : self._end + LOOK].partition(rest)[0] + rest
         return moved.accept_bytes(following.encode()) == len(following.encode())
 

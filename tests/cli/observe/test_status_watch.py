@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import httpx
+import pytest
 
 from tests.bounds import PATIENCE
 from tests.pages.demo_server import demo_server
@@ -30,8 +31,13 @@ def test_the_figures_are_asked_for_again_and_again() -> None:
             counts = (json.loads(line)["figures"]["requests_finished"] for line in program.stdout)
             before = next(counts)
             body = {"prompt": "the cat", "max_tokens": 1}
-            httpx.post(f"{served.url}/v1/completions", json=body, timeout=PATIENCE)
-            assert next(count for count in counts if count != before) == before + 1
+            for count, _ in zip(counts, range(50), strict=False):
+                if count > before:
+                    break
+                # The figures of an idle engine are those of its last step.
+                httpx.post(f"{served.url}/v1/completions", json=body, timeout=PATIENCE)
+            else:
+                pytest.fail("the figures don't change")
         finally:
             program.send_signal(signal.SIGINT)
             _, errors = program.communicate()

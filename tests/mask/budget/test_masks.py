@@ -296,7 +296,7 @@ def test_masks_within_budgets_in_runs_of_characters(
     for _ in range(4):
         needs: dict[int, int] = {}
         for token in allowed(matcher) - {EVERY_BYTE.size - 1}:
-            twin = matcher.fork()
+            twin = matcher.copy()
             assert twin.accept(token)
             needs[token] = twin.min_tokens
         for budget in range(1, 2 + max(needs.values(), default=0)):

@@ -260,7 +260,11 @@ def test_a_class_of_pydantic_is_the_parameters_of_a_tool() -> None:
         ({"type": int}, r"the class int .* \(at /type\)"),
         ({"enum": {1, 2}}, r"a set is not a value of JSON: make it a list \(at /enum\)"),
         ({"enum": (1, 2)}, r"a tuple is not a value of JSON: make it a list \(at /enum\)"),
-        (Path("a.json"), r"a PosixPath .*: pass the text of the file, path\.read_text\(\)"),
+        (Path("no.json"), r"can't read no\.json: No such file or directory"),
+        (
+            {"properties": {"a": Path("a.json")}},
+            r"a PosixPath .*: pass the text of the file, path\.read_text\(\) \(at /properties/a\)",
+        ),
         (b"{}", r"b'\{\}' is not a value of JSON: decode it"),
     ],
     ids=str,

@@ -329,14 +329,14 @@ def test_harmony_has_a_channel_for_each(shape: str) -> None:
     assert matcher.accept(CHANNEL)
     assert call.accept(CHANNEL)
     assert allowed(matcher) == allowed(call) | beginning_with(b"final")
-    called = matcher.fork()
+    called = matcher.copy()
     for token in b"final":
         assert matcher.accept(token)
     assert allowed(matcher) == {MESSAGE}
     assert matcher.accept(MESSAGE)
     random = Random(shape)
     for _ in range(8):
-        here, there = matcher.fork(), answers.matcher()
+        here, there = matcher.copy(), answers.matcher()
         for _ in range(12):
             assert allowed(here) == allowed(there)
             steps = sorted(allowed(there) - {HARMONY.eos[0]})

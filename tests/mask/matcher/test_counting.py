@@ -52,7 +52,7 @@ def test_a_text_goes_on_until_the_bound(count: int) -> None:
 def test_a_fork_counts_on_its_own() -> None:
     matcher = compile_structural_tag(TAG, VOCAB).matcher()
     assert all(matcher.accept(token) for token in [B, X, X])
-    twin = matcher.fork()
+    twin = matcher.copy()
     assert twin.accept(X)
     assert not twin.accept(X)
     matcher.rollback(2)

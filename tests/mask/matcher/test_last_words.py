@@ -127,7 +127,7 @@ def test_tokens_of_the_tokenizer_say_it() -> None:
 
 def test_forks_and_steps_back_keep_it() -> None:
     matcher = after(compiled(), "abc")
-    twin = matcher.fork()
+    twin = matcher.copy()
     assert twin.accept(ord(LAST[0]))
     assert spelled(twin) == LAST[1]
     twin.rollback(1)

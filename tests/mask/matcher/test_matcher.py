@@ -216,7 +216,7 @@ def test_rollback(grammar: Grammar) -> None:
 def test_forks_are_independent(grammar: Grammar) -> None:
     matcher = after(grammar, '{"name":"')
     assert matcher is not None
-    twin = matcher.fork()
+    twin = matcher.copy()
     assert twin.accept(ord("x"))
     assert twin.accept(ord('"'))
     assert spelled(matcher) != spelled(twin)
@@ -224,9 +224,9 @@ def test_forks_are_independent(grammar: Grammar) -> None:
     assert matcher.accept(ord("}"))
     assert matcher.complete
     assert not twin.accepting
-    ended = matcher.fork()
+    ended = matcher.copy()
     assert ended.accept(EOS)
-    assert ended.fork().terminated
+    assert ended.copy().terminated
     assert not matcher.terminated
 
 

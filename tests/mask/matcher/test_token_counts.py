@@ -137,13 +137,13 @@ def test_masks_hold_what_the_definition_allows(
         assert spelled(matcher) - {""} == expected, beginning
         assert matcher.accepting is (beginning in fitting)
         refused = [token for token in ALL if token not in expected]
-        assert not any(matcher.fork().accept(id_of(token)) for token in refused)
+        assert not any(matcher.copy().accept(id_of(token)) for token in refused)
         if matcher.min_tokens:
             needed = matcher.min_tokens
             within = allowed(matcher, needed)
             assert within <= allowed(matcher)
             for token in within:
-                following = matcher.fork()
+                following = matcher.copy()
                 assert following.accept(token)
                 assert following.min_tokens < needed
         seen += 1
@@ -222,7 +222,7 @@ def test_rolling_back_and_forking_count_again() -> None:
         assert matcher.accept(id_of(token))
     closed = spelled(matcher)
     assert closed == {"<", "<e"}
-    twin = matcher.fork()
+    twin = matcher.copy()
     matcher.rollback(1)
     assert "x" in spelled(matcher)
     assert spelled(twin) == closed
@@ -262,11 +262,11 @@ def test_a_character_that_is_begun_is_completed() -> None:
     held = {vocab.tokens[token] for token in allowed(matcher)}
     assert held == {bytes([byte]) for byte in range(0x80, 0xC0)} | {b"\xa9<"}
     assert held == {vocab.tokens[token] for token in allowed(matcher, matcher.min_tokens + 1)}
-    assert not matcher.fork().accept(vocab.tokens.index(b"\xa9x"))
-    through = matcher.fork()
+    assert not matcher.copy().accept(vocab.tokens.index(b"\xa9x"))
+    through = matcher.copy()
     assert through.accept(vocab.tokens.index(b"\xa9<"))
     assert {vocab.tokens[token] for token in allowed(through)} == {b"e"}
-    by_bytes = matcher.fork()
+    by_bytes = matcher.copy()
     assert by_bytes.accept_bytes(b"\xa9x") == 1
     by_bytes.rollback(1)
     assert by_bytes.accept_bytes(b"\xa9<e!") == 3

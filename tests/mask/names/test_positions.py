@@ -84,7 +84,7 @@ def test_masks_are_those_of_contexts_that_remember_each_name(
             assert mask == _mask(there, None)
             assert here.next_bytes() == there.next_bytes()
             for token in random.sample(range(len(TOKENS)), 10):
-                assert here.fork().accept(token) is (token in mask), TOKENS[token]
+                assert here.copy().accept(token) is (token in mask), TOKENS[token]
             liked = [token for token in mask if TOKENS[token] in FAVOURITES]
             token = random.choice(liked if liked and random.random() < 0.8 else sorted(mask))
             assert here.accept(token)
@@ -104,7 +104,7 @@ def test_every_token_within_a_budget_leaves_enough_for_the_rest(name: str, budge
             mask = sorted(_mask(matcher, left))
             assert mask
             for token in random.sample(mask, min(8, len(mask))):
-                following = matcher.fork()
+                following = matcher.copy()
                 assert following.accept(token)
                 assert following.min_tokens < left, TOKENS[token]
             liked = [token for token in mask if TOKENS[token] in FAVOURITES]
@@ -173,7 +173,7 @@ def test_names_are_compared_by_value(text: bytes, token: bytes, *, may_come: boo
 
 def test_forks_and_rollbacks_know_their_own_names() -> None:
     matcher = after(_grammars({})[0], b'{"b":1,"a":1')
-    fork = matcher.fork()
+    fork = matcher.copy()
     rest, other = b',"aa":1,"', b',"ab":1,"'
     for data in (rest, other, rest):
         assert matcher.accept_bytes(data) == len(data)

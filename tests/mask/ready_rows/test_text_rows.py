@@ -114,10 +114,10 @@ CASES = [
 def test_masks_are_what_each_token_does(grammar: Grammar, sample: str) -> None:
     matcher = grammar.matcher()
     for byte in (*sample.encode(), None):
-        taken = {token for token in range(VOCAB.size) if matcher.fork().accept(token)}
+        taken = {token for token in range(VOCAB.size) if matcher.copy().accept(token)}
         assert allowed(matcher) == taken, f"in {sample!r} before {byte}"
         for begun in taken & set(range(0x80, 0x100)):  # a character begun can be completed
-            there = matcher.fork()
+            there = matcher.copy()
             assert there.accept(begun)
             assert there.min_tokens >= 0
         if byte is not None:

@@ -91,7 +91,7 @@ def test_a_long_list_without_repeats_is_one_list() -> None:
         assert matcher.accept_bytes(text) == len(text)
         sizes.append(leaves.count)
         matcher.accept(ord(","))
-        assert matcher.fork().accept_bytes(text) < len(text)
+        assert matcher.copy().accept_bytes(text) < len(text)
     assert matcher.next_bytes() == b"]"
     assert sizes[-1] < sizes[2] + 100
 

@@ -38,7 +38,7 @@ def check(seed: int, dialect: Any, texts: int) -> None:
             following = text + VOCAB.tokens[token]
             if following not in seen and len(following) <= 6 and len(seen) < texts:
                 seen.add(following)
-                after = matcher.fork()
+                after = matcher.copy()
                 assert after.accept(token)
                 waiting.append((following, after))
     for _ in range(3):

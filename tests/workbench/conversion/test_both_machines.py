@@ -227,7 +227,7 @@ def is_respelled(matcher: Matcher, token: int, text: bytes, rules: Grammar) -> b
     """Whether a token that the rules forbid is part of an escape that JSON doesn't need: without
     it, they allow a text that goes on so. Rules write listed names and strings in one way, the
     machine of JSON only where nothing but listed ones may come."""
-    after = matcher.fork()
+    after = matcher.copy()
     assert after.accept(token)
     if after.terminated:
         return False

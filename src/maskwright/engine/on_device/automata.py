@@ -153,7 +153,7 @@ def _own(matcher: Matcher) -> _TableSource:
     """The grammar of a matcher in this process, from its beginning; all of it can be known."""
 
     def start() -> Site:
-        beginning = matcher.fork()
+        beginning = matcher.copy()
         beginning.reset()
         return MatcherSite(beginning)
 

@@ -62,7 +62,7 @@ class MatcherSite:
     def after(self, token: int) -> MatcherSite | None:
         if not self._step(token):
             return None
-        following = MatcherSite(self._matcher.fork())
+        following = MatcherSite(self._matcher.copy())
         self._matcher.rollback(1)
         return following
 
@@ -84,7 +84,7 @@ class MatcherSite:
                 position = self._matcher.position
                 if position not in numbers:
                     numbers[position] = len(targets)
-                    targets.append(MatcherSite(self._matcher.fork()))
+                    targets.append(MatcherSite(self._matcher.copy()))
                 known.append(token)
                 groups.append(numbers[position])
                 self._matcher.rollback(1)

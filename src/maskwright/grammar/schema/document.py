@@ -11,6 +11,8 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
+from os import PathLike
+from pathlib import Path
 from typing import Any, Final, Literal, NoReturn, cast
 
 from maskwright.errors import Construct, LimitError, SchemaError, named
@@ -49,12 +51,13 @@ def object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def loaded(source: Json | SchemaMaker) -> Json:
-    """The document itself, what JSON text stands for, or the schema of a class of pydantic. Raises
-    `SchemaError`, `LimitError`."""
-    if not isinstance(source, str):
-        return of_class(source)
+    """The document itself, what JSON text stands for, the document in the file of a path, or the
+    schema of a class of pydantic. Raises `SchemaError`, `LimitError`."""
+    document: Any = of_class(source)
+    if not isinstance(document, str):
+        return document
     try:
-        return json.loads(source, object_pairs_hook=object_of)
+        return json.loads(document, object_pairs_hook=object_of)
     except ValueError as error:
         raise SchemaError(f"the schema is not JSON: {json_reason(error)}", pointer="") from None
     except RecursionError:
@@ -67,14 +70,24 @@ def loaded(source: Json | SchemaMaker) -> Json:
 
 
 def of_class(source: Any) -> Any:
-    """The schema of a model of pydantic, or of one of its type adapters; anything else itself.
+    """The schema of a model of pydantic, or of one of its type adapters; the text in the file of a
+    path; anything else itself. Raises `SchemaError` for a file that can't be read.
 
     Nothing of pydantic is imported: both have a method that makes the schema."""
     if isinstance(source, type) and hasattr(source, "model_json_schema"):
         return cast(Any, source).model_json_schema()
     if type(source).__name__ == "TypeAdapter" and hasattr(source, "json_schema"):
         return source.json_schema()
-    return source
+    return _file_text(source) if isinstance(source, PathLike) else source
+
+
+def _file_text(path: PathLike[str]) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise SchemaError(f"can't read {path}: {error.strerror}", pointer="") from None
+    except UnicodeDecodeError as error:
+        raise SchemaError(f"{path} is no UTF-8 (byte {error.start})", pointer="") from None
 
 
 def check(document: Json, limits: Limits) -> DocumentText:

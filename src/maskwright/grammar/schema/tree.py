@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
+from os import PathLike
 from typing import Any, Final, NamedTuple, Protocol
 
 from maskwright.grammar.number.interval import Interval
@@ -32,8 +33,11 @@ class TypeAdapter(Protocol):
     def json_schema(self) -> dict[str, Any]: ...
 
 
-SchemaMaker = ModelClass | TypeAdapter
-"""What is no JSON, and is taken for the schema that it makes."""
+SchemaMaker = ModelClass | TypeAdapter | PathLike[str]
+"""What is no JSON, and is taken for the schema that it makes, or that is in the file of that
+path."""
+SchemaSource = Json | SchemaMaker
+"""All that is taken for a schema. A string is JSON text, never a path: clients send strings."""
 
 TYPES: Final = frozenset(("null", "boolean", "integer", "number", "string", "array", "object"))
 

@@ -10,7 +10,7 @@ from unicodedata import category
 
 from maskwright.errors import InputError, named
 from maskwright.grammar.dialects.detect import DIALECTS, Dialect
-from maskwright.grammar.schema.document import kind_of, of_class
+from maskwright.grammar.schema.document import kind_of, loaded
 from maskwright.grammar.schema.tree import Json
 
 MOST_NAME: Final = 128
@@ -133,7 +133,8 @@ def _tool(item: Json, place: str, taken: Container[str]) -> Tool:
         _check_neutral(fields, place)
     _check_names(fields, place, _FUNCTION, _PARAMETERS)
     name = _name(fields, place, taken)
-    parameters = of_class(fields.get("parameters"))
+    given = fields.get("parameters")
+    parameters = given if isinstance(given, str) else loaded(given)  # no text, as in OpenAI's APIs
     if parameters is None or parameters == {}:
         parameters = {"type": "object", "additionalProperties": False}
     if not isinstance(parameters, dict | bool):

@@ -7,9 +7,12 @@ import pickle
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from functools import wraps
+from io import BytesIO
+from os import PathLike
 from typing import Any, Final, ParamSpec, cast
 
 from maskwright.errors import InputError, named
+from maskwright.grammar.schema.document import loaded, of_class
 from maskwright.limits import Limits
 from maskwright.mask.grammar import Grammar, Recipe
 from maskwright.vocab import Vocabulary
@@ -90,16 +93,24 @@ def _check_vocabulary(given: dict[str, Any], call: str) -> None:
     raise InputError(f"vocab has to be a Vocabulary, not {named(vocab)}: {hint}", param="vocab")
 
 
+class _Pickler(pickle.Pickler):
+    """Writes the document in a file in place of its path, which is another file elsewhere."""
+
+    def reducer_override(self, obj: object) -> Any:
+        return (loaded, (of_class(obj),)) if isinstance(obj, PathLike) else NotImplemented
+
+
 def _recipe(
     compile: Callable[..., Grammar], given: dict[str, Any], vocab: Vocabulary
 ) -> Recipe | None:
     """How a grammar is made again, if what it is compiled from can be pickled. That is pickled at
     once, since a caller may change it later: some microseconds for each kilobyte."""
+    data = BytesIO()
     try:
-        data = pickle.dumps(given, pickle.HIGHEST_PROTOCOL)
+        _Pickler(data, pickle.HIGHEST_PROTOCOL).dump(given)
     except Exception:  # objects of callers may raise anything
         return None
-    return _compiled_again, (compile, data, vocab)
+    return _compiled_again, (compile, data.getvalue(), vocab)
 
 
 def _compiled_again(compile: Callable[..., Grammar], data: bytes, vocab: Vocabulary) -> Grammar:

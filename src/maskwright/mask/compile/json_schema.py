@@ -28,7 +28,7 @@ from maskwright.grammar.schema.options import (
 )
 from maskwright.grammar.schema.parse import ParseOptions
 from maskwright.grammar.schema.recent import RECENT
-from maskwright.grammar.schema.tree import Json, Schema, SchemaMaker
+from maskwright.grammar.schema.tree import Json, Schema, SchemaSource
 from maskwright.limits import DEFAULT_LIMITS, Limits, Work
 from maskwright.mask.compile.arguments import compiler
 from maskwright.mask.compile.constructs import SchemaConstructs
@@ -49,7 +49,7 @@ _DRAFTS: Final = dict(zip(get_args(DraftName), Draft, strict=True))
 
 @compiler
 def compile_json_schema(
-    schema: Json | SchemaMaker,
+    schema: SchemaSource,
     vocab: Vocabulary,
     *,
     property_order: PropertyOrder = "schema",
@@ -63,7 +63,8 @@ def compile_json_schema(
     additional_properties: AdditionalProperties = "allow",
     limits: Limits | None = None,
 ) -> Grammar:
-    """Compile a JSON Schema for a vocabulary: a dict, a bool, JSON text, or a model of pydantic.
+    """Compile a JSON Schema for a vocabulary: a dict, a bool, JSON text, the `pathlib.Path` of a
+    file, or a model of pydantic.
 
     - `property_order`: with "schema", declared properties come in the order in which the schema
       lists them, and other names after them; "any" allows every order.
@@ -125,7 +126,7 @@ def _check(name: str, value: str, known: Iterable[str]) -> None:
 
 
 def _compile(
-    schema: Json | SchemaMaker, options: ParseOptions, source_of: Callable[[Schema], _Source]
+    schema: SchemaSource, options: ParseOptions, source_of: Callable[[Schema], _Source]
 ) -> Grammar | None:
     """Return the grammar of a schema; None if it has no instances."""
     parsed = RECENT.parse(schema, options)

@@ -119,7 +119,7 @@ class CountingMatcher(Matcher):
         super().rollback(count)
         del self._tokens[len(self._path) :]
 
-    def fork(self) -> Matcher:
+    def copy(self) -> Matcher:
         twin = CountingMatcher(self._walker, self._budgets, self._counts)
         twin._adopt(self)
         twin._tokens = self._tokens.copy()

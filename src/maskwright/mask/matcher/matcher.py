@@ -400,19 +400,19 @@ class Matcher:
         if self._events is not None and self._events.read > len(self._text):
             self._events = None  # It has read bytes that were removed.
 
-    def fork(self) -> Matcher:
+    def copy(self) -> Matcher:
         """Return an independent matcher with an equal text and position."""
         twin = Matcher(self._walker, self._budgets)
         twin._adopt(self)
         return twin
 
     def __copy__(self) -> Matcher:
-        return self.fork()
+        return self.copy()
 
     def __deepcopy__(self, memo: object) -> Matcher:
         """As `copy`: what matchers share never changes in a way that one of them sees."""
         del memo
-        return self.fork()
+        return self.copy()
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(

@@ -1,0 +1,24 @@
+# The names of this package: a line for each, with the module in which it stands.
+from maskwright.automaton.events.events import CaptureBegun as CaptureBegun
+from maskwright.automaton.events.events import CaptureEnded as CaptureEnded
+from maskwright.automaton.events.events import CaptureText as CaptureText
+from maskwright.automaton.events.events import ContainerClosed as ContainerClosed
+from maskwright.automaton.events.events import ContainerOpened as ContainerOpened
+from maskwright.automaton.events.events import Event as Event
+from maskwright.automaton.events.events import StringText as StringText
+from maskwright.automaton.events.events import ValueRead as ValueRead
+from maskwright.mask.compile.grammar import compile_grammar as compile_grammar
+from maskwright.mask.compile.json_schema import compile_json_schema as compile_json_schema
+from maskwright.mask.compile.responses import ChoiceResponse as ChoiceResponse
+from maskwright.mask.compile.responses import GrammarResponse as GrammarResponse
+from maskwright.mask.compile.responses import JsonResponse as JsonResponse
+from maskwright.mask.compile.responses import RegexResponse as RegexResponse
+from maskwright.mask.compile.responses import ResponseShape as ResponseShape
+from maskwright.mask.compile.responses import TagResponse as TagResponse
+from maskwright.mask.compile.tags import compile_structural_tag as compile_structural_tag
+from maskwright.mask.compile.text import compile_choice as compile_choice
+from maskwright.mask.compile.text import compile_regex as compile_regex
+from maskwright.mask.compile.text import compile_substring as compile_substring
+from maskwright.mask.compile.tools import compile_tools as compile_tools
+from maskwright.mask.grammar import Grammar as Grammar
+from maskwright.mask.matcher.matcher import Matcher as Matcher
