@@ -1,7 +1,7 @@
 """What the host does for each row of a step, where the forward costs nothing.
 
     python benchmarks/step_cost.py [--vocabularies 4000,131072] [--running 1,16,64,256]
-        [--cases greedy,temperature,top-p,stop,schema] [--steps 60] [--save]
+        [--cases greedy,temperature,top-p,stop,penalties,schema] [--steps 60] [--save]
 
 A model's forward is replaced by logits that were drawn before, so that a step is what the engine
 does around it: plan, sampling, and what follows each token. As many requests as are `running` are
@@ -45,6 +45,9 @@ CASES: Final = {
     "temperature": SamplingParams(temperature=1.0),
     "top-p": SamplingParams(temperature=1.0, top_p=0.9),
     "stop": SamplingParams(temperature=1.0),
+    "penalties": SamplingParams(
+        temperature=1.0, repetition_penalty=1.1, presence_penalty=0.5, frequency_penalty=0.2
+    ),
     "schema": SamplingParams(temperature=1.0),
 }
 STOPS: Final = {"stop": ("\n\nQuestion:", "</answer>", "\N{BLACK SQUARE}")}

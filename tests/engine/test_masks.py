@@ -207,7 +207,7 @@ def test_every_row_is_sampled_under_the_mask_of_its_text(
     harness.run()
     assert [harness.completion(number) for number in range(len(asked))] == plain
     counts = harness.core.counts
-    assert 60 < counts.accepted < counts.drafted
+    assert 60 < counts.accepted_tokens < counts.drafted_tokens
     assert harness.scheduler.preemptions > 0
     assert min(harness.kinds["free"], harness.kinds["constrained"]) > 100
     assert harness.kinds["may end"] > 10
@@ -248,7 +248,7 @@ def test_a_constraint_that_begins_in_the_middle_holds_from_there_on(
         special = loaded.vocab.special_tokens[SPECIAL]
         assert all(special in one.token_ids for one in plain)
     elif forced:
-        assert harness.core.counts.forced > 20
+        assert harness.core.counts.forced_tokens > 20
     else:
         assert min(across["before"], across["behind"]) > 5
 

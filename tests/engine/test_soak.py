@@ -81,7 +81,7 @@ def test_soak(loaded: LoadedModel, count: int, overlap: bool) -> None:
     assert FinishReason.ERROR not in ends
     assert harness.scheduler.preemptions > harness.scheduler.swaps > 0
     assert harness.scheduler.host.used == 0
-    assert min(harness.core.counts.accepted, harness.core.counts.forced) > 0
+    assert min(harness.core.counts.accepted_tokens, harness.core.counts.forced_tokens) > 0
     tree = harness.scheduler.tree
     assert tree is not None
     assert tree.hits > 0

@@ -37,7 +37,7 @@ def test_bits_are_the_same_after_coming_back(
         harness.add(request, number)
     harness.run()
     assert harness.scheduler.swaps == harness.scheduler.preemptions > 0
-    assert harness.core.counts.computed <= 4 * (12 + 39) + harness.scheduler.swaps
+    assert harness.core.counts.computed_tokens <= 4 * (12 + 39) + harness.scheduler.swaps
     assert harness.scheduler.host.used == 0
     for number, request in enumerate(requests(4)):
         plain = run_alone(loaded, request, kv_dtype=kv_dtype)
@@ -89,14 +89,14 @@ def test_copies_beside_steps_change_nothing(
         harness.add(request, number)
     beside = 0
     while not harness.core.idle:
-        in_flight, computed = late.in_flight, harness.core.counts.computed
+        in_flight, computed = late.in_flight, harness.core.counts.computed_tokens
         harness.step()
-        beside += in_flight > 0 and harness.core.counts.computed > computed
+        beside += in_flight > 0 and harness.core.counts.computed_tokens > computed
     assert harness.scheduler.swaps == harness.scheduler.preemptions > 0
     assert len(late.begun) > harness.scheduler.swaps, "some came back"
     assert beside > 0
     assert harness.scheduler.host.used == harness.pool.used == late.in_flight == 0
-    assert harness.core.counts.computed <= 4 * (12 + 39) + harness.scheduler.swaps
+    assert harness.core.counts.computed_tokens <= 4 * (12 + 39) + harness.scheduler.swaps
     for number, request in enumerate(requests(4)):
         plain = run_alone(loaded, request)
         assert harness.completion(number) == plain.completion(1)

@@ -93,7 +93,9 @@ def test_the_same_weights_guess_every_token(loaded: LoadedModel, kv_dtype) -> No
     harness = Harness(loaded, replace(config, draft_model=loaded))
     counts = run_all(harness, asked).counts
     assert [harness.completion(n) for n in range(8)] == [plain.completion(n) for n in range(8)]
-    assert counts.model_drafted == counts.model_accepted == counts.accepted > 100
+    assert (
+        counts.model_drafted_tokens == counts.model_accepted_tokens == counts.accepted_tokens > 100
+    )
     assert counts.steps < plain.core.counts.steps / 2
 
 
@@ -117,8 +119,8 @@ def test_tokens_and_logits_are_those_of_plain_decoding(
     counts = run_all(harness, asked).counts
     harness.post_step_work.stop()
     assert harness.scheduler.preemptions > 0
-    assert counts.model_drafted > 20
-    assert (counts.model_accepted > counts.model_drafted / 2) == good
+    assert counts.model_drafted_tokens > 20
+    assert (counts.model_accepted_tokens > counts.model_drafted_tokens / 2) == good
     for number, request in enumerate(asked):
         plain = run_alone(loaded, request)
         assert harness.completion(number) == plain.completion(1)
@@ -188,7 +190,7 @@ def test_a_draft_model_with_fewer_positions_stops_there(
     request = Request([65] * 5, SamplingParams(seed=1), 60, eos=())
     counts = run_all(harness, [request]).counts
     assert harness.completion(0) == alone(loaded, request)
-    assert 0 < counts.model_drafted <= 15
+    assert 0 < counts.model_drafted_tokens <= 15
 
 
 @pytest.fixture(scope="module")
@@ -215,8 +217,8 @@ def test_drafts_come_true_in_long_contexts_as_in_short_ones(
         harness.add(Request(prompt, params, 60, eos=()), 0)
         harness.run()
         told = harness.core.counts
-        assert told.accepted == told.drafted
-        counts.append(told.accepted)
+        assert told.accepted_tokens == told.drafted_tokens
+        counts.append(told.accepted_tokens)
     assert min(counts) > (25 if looked_up else 35), "the longest are caught up with in 8 steps"
 
 
@@ -232,11 +234,11 @@ def test_one_beyond_the_draft_model_stops_no_other(loaded: LoadedModel, tmp_path
     harness = Harness(loaded, config)
     counts = run_all(harness, [near, far]).counts
     assert [harness.completion(n) for n in range(2)] == [alone(loaded, near), alone(loaded, far)]
-    assert (counts.model_drafted, counts.model_accepted) == (
-        alone_counts.model_drafted,
-        alone_counts.model_accepted,
+    assert (counts.model_drafted_tokens, counts.model_accepted_tokens) == (
+        alone_counts.model_drafted_tokens,
+        alone_counts.model_accepted_tokens,
     )
-    assert counts.model_drafted > 0
+    assert counts.model_drafted_tokens > 0
 
 
 def test_an_adapter_has_no_guesses_of_the_model(loaded: LoadedModel, tmp_path: Path) -> None:

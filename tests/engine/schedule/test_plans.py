@@ -220,7 +220,7 @@ def test_the_comparison_sees_a_difference(loaded: LoadedModel) -> None:
         [harness] = run.harnesses
         preempted += harness.scheduler.preemptions
         swapped += harness.scheduler.swaps
-        drafted += harness.core.counts.accepted
+        drafted += harness.core.counts.accepted_tokens
         evicted += 0 if harness.scheduler.tree is None else harness.scheduler.tree.evictions
         other = replace(config, max_batch_tokens=config.max_batch_tokens + 3, stall=None)
         different += run_simulation(run, other, arrivals).plans != run.plans

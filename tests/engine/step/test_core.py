@@ -460,7 +460,7 @@ def test_a_row_that_waited_for_its_mask_is_not_sampled_beside_its_successor(
     (active,) = harness.core._active.values()
     masks, active.masks = active.masks, None
     harness.core.step()
-    assert harness.core.counts.held == 1
+    assert harness.core.counts.held_rows == 1
     harness.scheduler.pause(active.sequence)
     harness.scheduler.tables.let_go(active.sequence)
     harness.core.resume(0)
@@ -490,7 +490,7 @@ def test_a_request_that_is_paused_during_a_forward_gets_no_token(loaded: LoadedM
     harness.core.step()
     harness.scheduler.commit = commit
     assert harness.core.idle, "nothing is left to do before the reader goes on"
-    assert (harness.core.counts.held, harness.core.counts.sampled) == (1, 1)
+    assert (harness.core.counts.held_rows, harness.core.counts.sampled_tokens) == (1, 1)
     harness.core.resume(0)
     harness.run()
     assert harness.completion(0) == alone(loaded, request)
@@ -529,7 +529,7 @@ def test_a_kept_row_whose_mask_has_come_is_not_waited_for(loaded: LoadedModel) -
     harness = Harness(loaded, replace(PLAIN, canonical=False, overlap=True))
     try:
         harness.add(Request([70], SamplingParams(seed=1), 9, grammar=grammar), 1)
-        wait_until(lambda: harness.step() or harness.core.counts.held > 0)
+        wait_until(lambda: harness.step() or harness.core.counts.held_rows > 0)
         before = harness.post_step_work.waited
         harness.step()
         assert harness.post_step_work.waited - before > 0.9 * STRAGGLER, "nothing to do but to wait"
@@ -537,7 +537,7 @@ def test_a_kept_row_whose_mask_has_come_is_not_waited_for(loaded: LoadedModel) -
         wait_until(lambda: harness.post_step_work.has_results)
         before = harness.post_step_work.waited
         harness.step()
-        assert harness.core.counts.sampled == 1
+        assert harness.core.counts.sampled_tokens == 1
         assert harness.post_step_work.waited - before < 0.5 * STRAGGLER
         harness.run()
         assert harness.completion(1).text == "xyz"

@@ -147,7 +147,7 @@ def answers(
     if INTERPRETED or device != "cpu":
         assert table is not None
         # Requests without a grammar have one mask, and the others pass the same positions.
-        assert 2 < table.copied < core.counts.sampled / 2
+        assert 2 < table.copied < core.counts.sampled_tokens / 2
     else:
         assert table is None
     recorded = core._runner.graphs

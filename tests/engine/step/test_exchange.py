@@ -105,10 +105,10 @@ def test_only_what_lacks_is_moved_and_only_that_is_not_computed(loaded: LoadedMo
     assert target.exchange.lacking(source.prefix(begun)) == [2, 3, 4, 5]
     assert moved(source, target, begun) == 4
     assert target.exchange.lacking(source.prefix(begun)) == []
-    before = target.core.counts.computed
+    before = target.core.counts.computed_tokens
     target.add(begun, 1)
     target.step()
-    assert target.core.counts.computed - before == tokens - 24
+    assert target.core.counts.computed_tokens - before == tokens - 24
     assert target.scheduler.tree is not None
     target.run()
     assert target.completion(1) == run_alone(loaded, PLAIN).completion(1)
@@ -122,7 +122,7 @@ def test_what_follows_a_lost_block_is_computed_again(loaded: LoadedModel, lost: 
     moved(source, target, begun, frozenset([lost]))
     target.add(begun, 1)
     target.step()
-    assert target.core.counts.computed == tokens - 4 * lost
+    assert target.core.counts.computed_tokens == tokens - 4 * lost
     target.run()
     assert target.completion(1) == run_alone(loaded, PLAIN).completion(1)
 

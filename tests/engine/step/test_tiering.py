@@ -174,10 +174,10 @@ def test_an_evicted_prefix_is_not_computed_again(
     with tiered(loaded, **stores) as side:
         first = side.in_turn(requests)
         assert side.fetched == 0
-        before = side.core.counts.computed
+        before = side.core.counts.computed_tokens
         assert side.in_turn(requests, 10) == first
         assert 28 < side.fetched == side.tiers.counts()[tier]["fetched"]
-        assert side.core.counts.computed - before == 3 * (60 + 7 - 56)
+        assert side.core.counts.computed_tokens - before == 3 * (60 + 7 - 56)
         assert first == [run_alone(loaded, request).completion(1) for request in requests]
 
 
@@ -228,7 +228,7 @@ def test_another_engine_finds_a_finished_prefix(loaded: LoadedModel, tmp_path: P
         assert one.scheduler.tree.evictions == 0
         assert other.answers([request]) == first
         assert other.fetched == 14
-        assert other.core.counts.computed == 60 + 7 - 56
+        assert other.core.counts.computed_tokens == 60 + 7 - 56
 
 
 @pytest.mark.parametrize("lost", [0, 5, 13])
@@ -332,11 +332,11 @@ def test_what_takes_longer_to_fetch_is_computed_and_tried_again_later(
     with tiered(loaded, host=1 << 20, step_times=model) as side:
         first = side.in_turn(requests)
         side.tiers._land_seconds = 0.005  # a block of four tokens
-        before = side.core.counts.computed
+        before = side.core.counts.computed_tokens
         assert side.answers(requests[:1], 10) == first[:1]
         assert side.tiers.declined == {"host": 14, "disk": 0}
         assert side.fetched == 0
-        assert side.core.counts.computed - before == 67
+        assert side.core.counts.computed_tokens - before == 67
         for number in range(20, 30):
             side.answers([requests[number % 3]], number)
         assert side.fetched > 0

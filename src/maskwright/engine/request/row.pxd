@@ -37,4 +37,5 @@ cdef class Row:
     cdef Py_ssize_t go_on(self, list tokens) except -1
     cdef bint take(self, token) except -1
     cdef int look_up(self) except -1
+    cpdef int judge(self, Py_ssize_t drafted, Py_ssize_t accepted, counts) except -1
     cdef int publish_text(self, str text, token) except -1

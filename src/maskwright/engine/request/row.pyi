@@ -6,6 +6,7 @@ followed in this process. Where it also knows all that comes after a token, the 
 takes the token at once, in compiled code; what is rare is left to `Active`.
 """
 
+from maskwright.engine.counts import Counts
 from maskwright.engine.request.drafts import LookBack
 from maskwright.engine.request.emission import Emitter
 from maskwright.engine.request.generation import Generation
@@ -47,6 +48,9 @@ class Row:
         canonical: bool,
         drafter: LookBack | None,
     ) -> None: ...
+    def judge(self, drafted: int, accepted: int, counts: Counts) -> None:
+        """Note that of `drafted` draft tokens the first `accepted` were drawn."""
+
     def take_draft(self, guesses: list[int]) -> None:
         """Draft `guesses`, as far as the grammar allows them, and fill the masks: what `Active`
         does where a row has guesses."""

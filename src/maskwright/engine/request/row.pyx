@@ -105,6 +105,22 @@ cdef class Row:
         self.masks = Masks(tuple(rows), filled, filled)
         return 0
 
+    cpdef int judge(self, Py_ssize_t drafted, Py_ssize_t accepted, counts) except -1:
+        record = self.generation.record
+        counts.drafted_tokens += drafted
+        counts.accepted_tokens += accepted
+        record.drafted += drafted
+        record.accepted += accepted
+        if self.sequence.by_model:
+            counts.model_drafted_tokens += drafted
+            counts.model_accepted_tokens += accepted
+            record.model_drafted += drafted
+            record.model_accepted += accepted
+        elif self.drafter is not None:
+            (<LookBack>self.drafter).judge(drafted, accepted)
+            self.sequence.judge(drafted, accepted)
+        return 0
+
     cdef int publish_text(self, str text, token) except -1:
         """Publish the text that is safe to send, with all tokens that weren't published."""
         if not text:

@@ -22,3 +22,4 @@ cdef class Sequence:
     cdef public Py_ssize_t overtaken, preemptions, blocks_peak
     cdef Py_ssize_t count_pending(self) noexcept
     cdef bint is_decoding(self) noexcept
+    cpdef int judge(self, double drafted, double accepted) except -1

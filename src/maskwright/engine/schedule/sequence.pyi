@@ -94,6 +94,10 @@ class Sequence:
         acceptance: float = 1.0,
         draft: list[int] | None = None,
     ) -> None: ...
+    def judge(self, drafted: int, accepted: int) -> None:
+        """Have `acceptance` follow a looked-up draft, of which the first `accepted` tokens were
+        drawn."""
+
     @property
     def pending(self) -> int:
         """Tokens still to be computed before the next one can be sampled; 1 while decoding, 0

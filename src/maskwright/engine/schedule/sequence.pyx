@@ -13,6 +13,9 @@ cdef enum:
 SHORT = MOST_PENDING
 MOST_PREEMPTIONS = 3
 
+# Weight of the last draft in the moving average of a sequence's acceptance rate.
+cdef double ACCEPTANCE_RATE = 0.3
+
 
 class Phase(enum.Enum):
     WAITING = "waiting"
@@ -46,6 +49,10 @@ cdef class Sequence:
             and self.computed >= self.prompt_length
             and 0 < len(self.tokens) - self.computed <= MOST_PENDING
         )
+
+    cpdef int judge(self, double drafted, double accepted) except -1:
+        self.acceptance += ACCEPTANCE_RATE * (accepted / drafted - self.acceptance)
+        return 0
 
     @property
     def pending(self):

@@ -4,12 +4,12 @@
 - `calls`: Work of other threads that is done between two steps.
 - `copy_stream`: Where blocks are copied between the pools: at once, or beside steps on a GPU.
 - `core`: The engine without its thread: one call is one step.
-- `counts`: What the steps have counted, and where their time went.
 - `exchange`: Blocks of a prefix that leave the engine and enter it.
 - `loop`: The engine's thread, its inbox and its public class.
 - `open_stores`: Opens the stores that the settings ask for.
 - `plain_rows`: The rows of a step that ask for nothing rare, all at once.
 - `post_step`: The work that follows a step for each request, inline or in a thread.
 - `runner`: Runs the forward and samples the rows.
+- `seconds`: Where the time of the steps goes.
 - `tiering`: Blocks that leave the pool for host memory and disk, and come back.
 """

@@ -19,6 +19,7 @@ from typing import NamedTuple, TypeAlias
 import torch
 from torch import Tensor
 
+from maskwright.engine.counts import Counts
 from maskwright.engine.draft.model import DraftModel
 from maskwright.engine.kv.horizon import CacheHorizon
 from maskwright.engine.on_device.decode import DrawnAhead
@@ -32,10 +33,10 @@ from maskwright.engine.schedule.plan import StepPlan
 from maskwright.engine.schedule.scheduler import Scheduler
 from maskwright.engine.schedule.sequence import Phase
 from maskwright.engine.schedule.step_time import StepTimeModel
-from maskwright.engine.step.counts import Counts, StepSeconds
-from maskwright.engine.step.plain_rows import ACCEPTANCE_RATE, PlainRows
+from maskwright.engine.step.plain_rows import PlainRows
 from maskwright.engine.step.post_step import Failed, PostStepWork, Prepared, StepResult
 from maskwright.engine.step.runner import Runner
+from maskwright.engine.step.seconds import Stopwatch
 from maskwright.engine.step.tiering import BlockTiers
 from maskwright.errors import GenerationError, MaskwrightError
 from maskwright.kernels.device import runs_kernels
@@ -89,7 +90,7 @@ class Core:
         self.scheduler = scheduler
         self.counts = Counts()
         self.finished: Counter[FinishReason] = Counter()
-        self.seconds = StepSeconds()
+        self.watch = Stopwatch(lambda: post_step_work.waited)
         self.seen = post_step_work.seen
         self._runner = runner
         self._post_step_work = post_step_work
@@ -219,47 +220,57 @@ class Core:
         """Run one step: plan, forward, sample. Results of post-step work are collected on the way:
         a request that has advanced before the plan takes part in it, and a row whose mask is there
         after the forward is sampled."""
-        begun = self._await_advances()
+        self._await_advances()
         if self.device_steps is not None and self._decode_ahead(self.device_steps):
             self.move_blocks()
             return
         if self._draft_model is not None:
             self._guess(self._draft_model)
-        drafted = self._worked()
+        self.watch.lap("draft")
         self.move_blocks()
-        scheduler, step_times = self.scheduler, self._step_times
-        budget = (
-            None
-            if step_times is None
-            else step_times.budget(scheduler.decoding, scheduler.prefilled)
-        )
-        plan = scheduler.plan(budget)
-        planned = self._worked()
-        if plan.admitted:
-            self._note_admitted(plan)
-        if plan.preempted:
-            self._note_preempted(plan)
+        plan = self._plan()
+        planning = self.watch.lap("plan")
+        logits = self._compute(plan)
+        computing = self.watch.lap("forward")
+        self._await_rows(logits)
+        self._sample_all(plan, logits)
+        self._note_step(plan, planning + computing + self.watch.lap("sample"))
+
+    def _plan(self) -> StepPlan:
+        """Plan a step, and note which requests it admits and preempts."""
+        scheduler, times = self.scheduler, self._step_times
+        most = None if times is None else times.budget(scheduler.decoding, scheduler.prefilled)
+        plan = scheduler.plan(most)
+        now = self._clock()
+        for sequence in plan.admitted:
+            self._active[sequence.arrival].generation.record.admitted(now, self.seen)
+        for sequence in plan.preempted:
+            self._active[sequence.arrival].generation.record.preempt(now)
+        return plan
+
+    def _compute(self, plan: StepPlan) -> Tensor | None:
+        """Move the blocks of a step and compute it. Returns the logits, None where it has no
+        tokens."""
+        begun = self.watch.now()
         self._runner.arrange(plan)
-        if step_times is not None and plan.swapped:
-            step_times.observe_copies(plan.swapped, self._worked() - planned)
+        if self._step_times is not None and plan.swapped:
+            self._step_times.observe_copies(plan.swapped, self.watch.now() - begun)
         logits = self._runner.forward(plan) if plan.chunks else None
         if logits is not None:
             self._score_prompts(plan, logits)
         self.scheduler.commit(plan)
-        computed = self._worked()
+        return logits
+
+    def _await_rows(self, logits: Tensor | None) -> None:
+        """Collect results of post-step work; where a step has computed nothing, wait for them, or
+        for blocks that are being copied."""
+        transfers = self.scheduler.tables.transfers
+        copying = bool(transfers)
         moving = self.tiers is not None and self.tiers.waits
-        copying = bool(scheduler.tables.transfers)
         nothing_to_do = logits is None and not (moving or copying or self._can_sample_held)
         self._settle(STRAGGLER if nothing_to_do else 0.0)
         if logits is None and copying:
-            scheduler.tables.transfers.wait()
-        self._sample_all(plan, logits)
-        sampled = self._worked()
-        self._note_step(plan, sampled - drafted)
-        self.seconds.draft += drafted - begun
-        self.seconds.plan += planned - drafted
-        self.seconds.forward += computed - planned
-        self.seconds.sample += sampled - computed
+            transfers.wait()
 
     def _sample_all(self, plan: StepPlan, logits: Tensor | None) -> None:
         """Sample all rows whose masks are there, and go on with their tokens."""
@@ -285,7 +296,7 @@ class Core:
         if self.horizon is not None:
             self.horizon.note(self._clock())
         if plan.chunks:
-            self.counts.computed += tokens
+            self.counts.computed_tokens += tokens
             self.seen.tokens.note(tokens)
             self.seen.sequences.note(len(plan.chunks))
             if decodes:
@@ -305,7 +316,7 @@ class Core:
     def _decode_ahead(self, device_steps: DeviceSteps) -> bool:
         """Run several steps in a row on the device, where every running request allows that and
         nobody waits to be admitted. False, with nothing computed, where some don't."""
-        scheduler, begin = self.scheduler, self._worked()
+        scheduler = self.scheduler
         if scheduler.waiting or self._held or not all(map(advances_by_one, scheduler.running)):
             return False
         self._await(lambda: any(active.masks is None for active in self._decoding()))
@@ -315,22 +326,20 @@ class Core:
         ahead = device_steps.plan(actives, scheduler)
         if ahead is None:
             return False
-        planned = self._worked()
+        self.watch.lap("plan")
         self._runner.arrange(ahead.plan)
         drawn = self._runner.decode_ahead(ahead.plan, ahead.rows, ahead.steps)
         if drawn is None:
             return False
         scheduler.commit(ahead.plan)
-        computed = self._worked()
+        computing = self.watch.lap("forward")
         now = self._clock()
         with WakeUps.held():
             for active, row in zip(actives, drawn, strict=True):
                 self._take_drawn(active, row, now)
         self._settle()
-        self._note_ahead(drawn, ahead.steps, computed - planned)
-        self.seconds.plan += planned - begin
-        self.seconds.forward += computed - planned
-        self.seconds.sample += self._worked() - computed
+        self._note_ahead(drawn, ahead.steps, computing)
+        self.watch.lap("sample")
         return True
 
     def _take_drawn(self, active: Active, drawn: DrawnAhead, now: float) -> None:
@@ -349,7 +358,7 @@ class Core:
         self.counts.device_steps += steps
         for number in range(steps):
             tokens = sum(len(row.tokens) > number for row in drawn)
-            self.counts.computed += tokens
+            self.counts.computed_tokens += tokens
             self.seen.tokens.note(tokens)
             self.seen.sequences.note(tokens)
             self.seen.decodes.note(tokens)
@@ -357,32 +366,13 @@ class Core:
         if self._step_times is not None:
             self._step_times.observe(len(drawn), 0, seconds / steps, 0.0)
 
-    def _note_admitted(self, plan: StepPlan) -> None:
-        now = self._clock()
-        for sequence in plan.admitted:
-            self._active[sequence.arrival].generation.record.admitted(now, self.seen)
-
-    def _note_preempted(self, plan: StepPlan) -> None:
-        now = self._clock()
-        for sequence in plan.preempted:
-            self._active[sequence.arrival].generation.record.preempt(now)
-
-    def _await_advances(self) -> float:
-        """End what is out of time, and wait briefly for requests that are about to advance; returns
-        when that was done, by `_worked`."""
-        begin = self._worked()
+    def _await_advances(self) -> None:
+        """End what is out of time, and wait briefly for requests that are about to advance."""
+        self.watch.start()
         self.expire()
-        expired = self._worked()
+        self.watch.lap("plan")
         self._await(self._expects_advance)
-        settled = self._worked()
-        self.seconds.plan += expired - begin
-        self.seconds.sample += settled - expired
-        self.seconds.wait = self._post_step_work.waited
-        return settled
-
-    def _worked(self) -> float:
-        """Seconds of a clock that stands still while the engine waits for post-step work."""
-        return time.perf_counter() - self._post_step_work.waited
+        self.watch.lap("sample")
 
     def _await(self, missing: Callable[[], bool]) -> None:
         """Collect results of post-step work, and wait up to `GRACE` for each next one while
@@ -438,7 +428,7 @@ class Core:
                     self.scheduler.pause(active.sequence)
             case Advance(reason, forced, draft):
                 self._advancing.pop(number, None)
-                self.counts.forced += len(forced)
+                self.counts.forced_tokens += len(forced)
                 active.generation.record.forced += len(forced)
                 self.scheduler.extend(active.sequence, forced)
                 active.sequence.draft, active.sequence.by_model = list(draft), False
@@ -482,9 +472,9 @@ class Core:
                 if active is not None:
                     active.generation.record.drop_row(self._clock())
             elif active.masks is None or active.sequence.phase is not Phase.RUNNING:
-                self.counts.held += 1
+                self.counts.held_rows += 1
                 if active.masks is None and held.logits is logits:
-                    self.counts.late += 1
+                    self.counts.late_rows += 1
                     active.generation.record.await_mask(self._clock())
                 self._held[number] = Held(held.rows.clone(), 0, held.draft)
             else:
@@ -611,12 +601,15 @@ class Core:
             self._end(active.sequence.arrival, FinishReason.ERROR, first)
             return
         if draft:
-            self._judge(active, len(draft), sum(map(operator.eq, tokens, draft)))
+            accepted = sum(map(operator.eq, tokens, draft))
+            active.judge(len(draft), accepted, self.counts)
+            if active.sequence.by_model and self._draft_model is not None:
+                self._draft_model.judge(active.sequence, len(draft), accepted)
         self._go_on(active, tokens, now)
 
     def _go_on(self, active: Active, tokens: list[int], now: float) -> None:
         """Append `tokens` that were drawn, and start the post-step work."""
-        self.counts.sampled += len(tokens)
+        self.counts.sampled_tokens += len(tokens)
         active.generation.record.drew(len(tokens), now, self.seen)
         active.masks = None
         active.sequence.draft = []
@@ -629,23 +622,6 @@ class Core:
         self._advancing[number] = time.perf_counter()
         if not self._post_step_work.start(active, tokens):
             self._advancing[number] = 0.0
-
-    def _judge(self, active: Active, drafted: int, accepted: int) -> None:
-        """Record that of `drafted` draft tokens the first `accepted` were drawn."""
-        counts, record, sequence = self.counts, active.generation.record, active.sequence
-        counts.drafted += drafted
-        counts.accepted += accepted
-        record.drafted += drafted
-        record.accepted += accepted
-        if sequence.by_model and self._draft_model is not None:
-            self._draft_model.judge(sequence, drafted, accepted)
-            counts.model_drafted += drafted
-            counts.model_accepted += accepted
-            record.model_drafted += drafted
-            record.model_accepted += accepted
-        elif active.drafter is not None:
-            active.drafter.judge(drafted, accepted)
-            sequence.acceptance += ACCEPTANCE_RATE * (accepted / drafted - sequence.acceptance)
 
 
 def _consecutive(ready: list[tuple[Active, Held]], whole: Tensor) -> bool:

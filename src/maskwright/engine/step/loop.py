@@ -278,7 +278,7 @@ class Engine:
     def stats(self) -> EngineStats:
         """A snapshot of the counters, from any thread."""
         core, scheduler, pool = self._core, self._core.scheduler, self._pool
-        counts, tree = core.counts, scheduler.tree
+        tree = scheduler.tree
         with self._wake:
             waiting = len(self._submitted) + len(scheduler.waiting)
             submitted, prompt_tokens = self._submitted_requests, self._prompt_tokens
@@ -297,35 +297,22 @@ class Engine:
             blocks_used=pool.used,
             blocks_cached=pool.cached,
             blocks_free=pool.free,
-            steps=counts.steps,
-            device_steps=counts.device_steps,
-            computed_tokens=counts.computed,
-            sampled_tokens=counts.sampled,
-            forced_tokens=counts.forced,
-            drafted_tokens=counts.drafted,
-            accepted_tokens=counts.accepted,
-            model_drafted_tokens=counts.model_drafted,
-            model_accepted_tokens=counts.model_accepted,
-            held_rows=counts.held,
-            late_rows=counts.late,
-            idle_rows=counts.idle_rows,
             prefix_queries=0 if tree is None else tree.queries,
             prefix_hits=0 if tree is None else tree.hits,
             evictions=0 if tree is None else tree.evictions,
             preemptions=scheduler.preemptions,
             swaps=scheduler.swaps,
             finished={reason.value: count for reason, count in core.finished.copy().items()},
-            seconds={**asdict(core.seconds), "digest": self._post_step_work.busy},
+            seconds={**asdict(core.watch.seconds), "digest": self._post_step_work.busy},
             submitted=submitted,
             refused=refused,
             prompt_tokens=prompt_tokens,
             positions_idle=_idle_positions(scheduler.running, pool),
-            mask_rows=counts.mask_rows,
-            mask_hits=counts.mask_hits,
             prefill_queue_tokens=prefill,
             reserved_kv_tokens=reserved,
             observations=core.seen.read(),
             tiers={} if core.tiers is None else core.tiers.counts(),
+            **asdict(core.counts),
         )
 
     def cached_seconds(self) -> float | None:

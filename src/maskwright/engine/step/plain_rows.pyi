@@ -9,16 +9,16 @@ back.
 """
 
 from collections.abc import Mapping
-from typing import Final, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from maskwright.engine.counts import Counts
 from maskwright.engine.observations import Observations
 from maskwright.engine.request.active import Active
 from maskwright.engine.schedule.chunk import Chunk
 from maskwright.engine.schedule.sequence import Sequence
-from maskwright.engine.step.counts import Counts
 
 class Charge(Protocol):
     """Charges output tokens to the client and the class of a sequence."""
@@ -38,9 +38,6 @@ class RowsLeft(NamedTuple):
     failed: list[tuple[int, Active, Exception]]
     behind: list[Active]
     settled: list[Sequence]
-
-ACCEPTANCE_RATE: Final[float]
-"""Weight of the last draft in the moving average of a sequence's acceptance rate."""
 
 class PlainRows:
     """The plain rows of one step at a time."""

@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 from libc.stdint cimport uint32_t
 
-from maskwright.engine.request.drafts cimport LookBack
 from maskwright.engine.request.progress cimport Progress
 from maskwright.engine.request.row cimport Row
 from maskwright.engine.schedule.chunk cimport Chunk
@@ -18,8 +17,6 @@ from maskwright.sampling.draw cimport Draw, Draws
 require_built(__name__, BUILT_FROM)
 
 cdef object RUNNING = Phase.RUNNING
-
-ACCEPTANCE_RATE = 0.3
 
 
 class RowsLeft(NamedTuple):
@@ -135,7 +132,7 @@ cdef class PlainRows:
             at += 1 if draft is None else 1 + len(draft)
             sequence, record = row.sequence, row.generation.record
             if draft is not None:
-                _judge(row, draft, tokens, counts)
+                row.judge(len(draft), _equal(draft, tokens), counts)
                 if len(tokens) > 1:
                     sequence.computed += len(tokens) - 1
                     settled.append(sequence)
@@ -166,7 +163,7 @@ cdef class PlainRows:
                 behind.append(row)
         if charged:
             charge(one, output=charged)
-        counts.sampled += sampled
+        counts.sampled_tokens += sampled
         counts.mask_rows += filled
         counts.mask_hits += hits
         self.clear()
@@ -200,17 +197,7 @@ cdef bint _is_plain(Row row, Chunk chunk) except -1:
     )
 
 
-cdef int _judge(Row row, list draft, list tokens, counts) except -1:
-    """Note how much of a draft was drawn."""
-    cdef Py_ssize_t drafted = len(draft), accepted = 0
-    cdef Sequence sequence = row.sequence
-    while accepted < min(drafted, <Py_ssize_t>len(tokens)) and tokens[accepted] == draft[accepted]:
-        accepted += 1
-    counts.drafted += drafted
-    counts.accepted += accepted
-    record = row.generation.record
-    record.drafted += drafted
-    record.accepted += accepted
-    (<LookBack>row.drafter).judge(drafted, accepted)
-    sequence.acceptance += ACCEPTANCE_RATE * (accepted / <double>drafted - sequence.acceptance)
-    return 0
+cdef Py_ssize_t _equal(list draft, list tokens) except -1:
+    """How many tokens of a draft were drawn; after the first other one, nothing was."""
+    cdef Py_ssize_t last = len(tokens) - 1
+    return last + (last < <Py_ssize_t>len(draft) and tokens[last] == draft[last])

@@ -16,8 +16,6 @@ from maskwright.engine.schedule.sequence import Sequence
 from maskwright.engine.schedule.step_time import StepTimeModel
 from maskwright.sim.costs.work import CostModel, work_of
 
-ACCEPTANCE_RATE = 0.3
-
 
 class PlansSteps(Protocol):
     """What a simulated engine needs of a scheduler: `Scheduler` is one."""
@@ -209,7 +207,7 @@ class SimulatedEngine:
             matched += 1
         if draft:
             self._drafters[sequence.arrival].judge(len(draft), matched)
-            sequence.acceptance += ACCEPTANCE_RATE * (matched / len(draft) - sequence.acceptance)
+            sequence.judge(len(draft), matched)
         sequence.draft = []
         tokens = answer[: matched + 1]
         self.scheduler.confirm(sequence, tokens)
