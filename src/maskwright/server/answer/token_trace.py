@@ -35,7 +35,7 @@ class TokenTrace:
         params = {
             field.name: getattr(asked.params, field.name)
             for field in fields(asked.params)
-            if field.name not in ("seed", "logprobs", "scale", "plain")
+            if field.init and field.name not in ("seed", "logprobs", "scale")
         }
         banned = asked.params.banned
         if banned is not None:
