@@ -1,7 +1,7 @@
-"""The part of PromQL that the shipped alert rules use, evaluated as Prometheus does.
+"""The part of PromQL that the shipped alert rules and dashboard use, evaluated as Prometheus does.
 
 Instant selectors with a lookback of five minutes, `rate` and `increase` with Prometheus's
-extrapolation, `histogram_quantile`, `sum by`, arithmetic, comparisons as filters and `and on`, with
+extrapolation, `histogram_quantile`, `sum`, arithmetic, comparisons as filters and `and on`, with
 one-to-one matching. Whatever else an expression contains is an error. `test_alerts.py` has promtool
 check the same scenarios where there is one.
 """
@@ -107,8 +107,7 @@ class _Parser:
         if token in ("rate", "increase"):
             return self.rate(per_second=token == "rate")
         if token == "sum":
-            self.expect("by")
-            names = self.names()
+            names = self.names() if self.next_is("by") else frozenset[str]()
             grouped: Vector = {}
             for labels, value in _vector(self.atom()).items():
                 key = _only(labels, names)

@@ -84,6 +84,7 @@ def test_expressions() -> None:
     assert value('a{instance="a"}', 0, a="7") == 7
     assert value('a{instance!="a"}', 0, a="7") is None
     assert value("sum by (job) (a)", 0, a="7") == 7
+    assert value("sum(a)", 0, a="7") == 7
     assert value("rate(a[5m])", 300, a="0+60x5") == pytest.approx(1)
     for wrong in ("avg(a)", "a > b", "a[5m]", 'a{b=~"c"}', "a b", "1", "a ^ 2"):
         with pytest.raises((ValueError, IndexError)):
