@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from maskwright import compile_json_schema
-from maskwright.errors import LimitError
+from maskwright.errors import LimitError, TooLongError
 from maskwright.limits import Limits, Work, spend
 from tests.bounds import counted_calls
 from tests.matching import EVERY_BYTE, matches
@@ -150,6 +150,7 @@ ANSWERED: dict[str, Json] = {
         "unevaluatedProperties": False,
     },
 }
+BILLION: Json = {"type": "string", "minLength": 10**9, "pattern": "^[ab]*$"}
 
 REFUSED: dict[str, tuple[str, Json]] = {
     "a tree of references, exponential": ("work", references(60, 2)),
@@ -190,7 +191,6 @@ REFUSED: dict[str, tuple[str, Json]] = {
             "minLength": 1,
         },
     ),
-    "a billion letters": ("work", {"type": "string", "minLength": 10**9, "pattern": "^[ab]*$"}),
     "many objects": ("witness_search", {"type": "object", "minProperties": 10**6}),
     "two arrays of arrays of arrays": (
         "work",
@@ -271,6 +271,17 @@ def test_answered(schema: Json) -> None:
 def test_refused_soon(limit: str, schema: Json) -> None:
     with counted_calls() as calls:
         assert walk(schema) == limit
+    assert calls.count < MOST_CALLS
+
+
+def test_a_billion_letters_are_too_many_for_a_budget_at_once() -> None:
+    """Masks without a budget count nothing; the end of the text is found too far by its look."""
+    with counted_calls() as calls:
+        assert walk(BILLION) is None
+        matcher = compile_json_schema(BILLION, EVERY_BYTE, limits=FEW_STEPS).matcher()
+        assert matcher.accept_bytes(b'"ab') == 3
+        with pytest.raises(TooLongError, match="characters"):
+            _ = matcher.min_tokens
     assert calls.count < MOST_CALLS
 
 

@@ -55,6 +55,9 @@ def test_too_long_a_string_is_refused() -> None:
     assert composed(full_match("a{40}"), 40) == "a" * 40
     with pytest.raises(LimitError, match="40 characters"):
         composed(full_match("(?:ab){21}"), 40)
+    with pytest.raises(LimitError, match="40 characters"):
+        composed(LengthBounded(full_match("a*b"), 41, None), 40)
+    assert composed(LengthBounded(full_match("a*b"), 40, None), 40) is None
     check_searched(40, 40)
 
 

@@ -49,19 +49,14 @@ def _composed(term: Regular, limit: int) -> str | None:
             return None if first is None or rest is None else first + rest
         case Repeat(body=body, least=least):
             each = composed(body, limit)
-            if each is not None and len(each) * least > limit:
-                raise TooLongError(
-                    f"the shortest string of a pattern has more than {limit:,} characters",
-                    limit="witness_search",
-                    value=limit,
-                    way_out="ask for fewer characters",
-                )
+            check_length(0 if each is None else len(each) * least, limit)
             return None if each is None else each * least
         case CountingSet(body=body, counts=counts, tail=tail):
             rest = composed(tail, limit)
             rounds = (counts & -counts).bit_length() - 1
             return None if rest is None else chr(most_readable(body.ranges)) * rounds + rest
         case LengthBounded(core=core, most=most):
+            check_length(least_length(term), limit)
             found = composed(core, limit)
             fewest = least_length(term)  # of characters, which count before bytes here
             fits = found is not None and len(found) == fewest and (most is None or fewest <= most)
@@ -94,6 +89,17 @@ def _shortest_option(options: Iterable[Regular], limit: int) -> str | None:
 def encoded_size(text: str) -> int:
     """Bytes of a text in UTF-8, halves of surrogate pairs included."""
     return len(text.encode(errors="surrogatepass"))
+
+
+def check_length(length: int, limit: int) -> None:
+    """Raise `TooLongError` where the shortest string has this length at least, and may not."""
+    if length > limit:
+        raise TooLongError(
+            f"the shortest string of a pattern has more than {limit:,} characters",
+            limit="witness_search",
+            value=limit,
+            way_out="ask for fewer characters",
+        )
 
 
 def check_searched(seen: int, limit: int) -> None:
