@@ -47,7 +47,7 @@ FORMATS = st.fixed_dictionaries(
     {"type": st.sampled_from(["text", "json_object", "json_schema"])},
     optional={"json_schema": VALUES, "schema": VALUES},
 )
-NAMES = sorted(ChatCompletionRequest.obeyed() | NEUTRAL.keys())
+NAMES = sorted(ChatCompletionRequest.obeyed | NEUTRAL.keys())
 BODIES = st.builds(
     lambda fields, messages, shape: {**fields, **messages, **shape},
     st.dictionaries(st.sampled_from(NAMES), VALUES, max_size=3),

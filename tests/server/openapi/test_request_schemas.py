@@ -356,7 +356,7 @@ def special(request: str, name: str) -> tuple[Any, ...]:
 @pytest.mark.parametrize("request_name", MODELS)
 def test_the_fields_are_those_of_the_parser(request_name: str) -> None:
     model = MODELS[request_name]
-    obeyed, refused = model.obeyed(), model.REFUSED
+    obeyed, refused = model.obeyed, model.REFUSED
     properties = SCHEMAS[request_name]["properties"]
     assert set(properties) == obeyed | HARMLESS | NEUTRAL.keys() | refused.keys()
 
@@ -364,7 +364,7 @@ def test_the_fields_are_those_of_the_parser(request_name: str) -> None:
 @pytest.mark.parametrize("request_name", MODELS)
 def test_the_document_allows_what_the_parser_accepts_and_nothing_else(request_name: str) -> None:
     parse, least = REQUESTS[request_name]
-    obeyed = MODELS[request_name].obeyed()
+    obeyed = MODELS[request_name].obeyed
     properties = SCHEMAS[request_name]["properties"]
     others = ANTHROPIC_BESIDE if request_name == "AnthropicRequest" else BESIDE
     validators = {name: validator(schema) for name, schema in properties.items()}

@@ -55,12 +55,12 @@ OTHERS: Final[dict[str, tuple[Parse, dict[str, Any], tuple[str, ...]]]] = {
 def cases() -> Iterator[tuple[str, Parse, dict[str, Any], str, Any]]:
     """Each endpoint with its reader, a body, and a field of the body with its value."""
     for name, (parse, least) in REQUESTS.items():
-        for field in sorted(MODELS[name].obeyed()):
+        for field in sorted(MODELS[name].obeyed):
             for value in (*VALUES, *special(name, field)):
                 beside = {
                     other: given
                     for other, given in BESIDE.get(field, {}).items()
-                    if other in MODELS[name].obeyed()
+                    if other in MODELS[name].obeyed
                 }
                 yield name, parse, {**least, **beside, field: value}, field, value
     for name, (parse, least, fields) in OTHERS.items():

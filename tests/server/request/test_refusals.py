@@ -20,7 +20,7 @@ from maskwright.server.request.text_request import parse_text_request
 
 
 def refuse(**fields: Any) -> None:
-    refuse_unsupported(fields, ChatCompletionRequest.obeyed())
+    refuse_unsupported(fields, ChatCompletionRequest.obeyed)
 
 
 def refused(**fields: Any) -> tuple[str | None, str, str]:
@@ -155,15 +155,15 @@ def test_a_name_that_others_know_is_never_taken_for_a_misspelt_one() -> None:
         refuse_unsupported({"stors": True}, near)
 
 
-@pytest.mark.parametrize("name", sorted(ChatCompletionRequest.obeyed()))
+@pytest.mark.parametrize("name", sorted(ChatCompletionRequest.obeyed))
 def test_fields_that_are_obeyed_pass(name: str) -> None:
     """Their readers check them, whatever their names speak of."""
     refuse(**{name: object()})
 
 
 def test_no_field_is_in_two_lists() -> None:
-    assert ChatCompletionRequest.obeyed().isdisjoint(NEUTRAL)
-    assert ChatCompletionRequest.obeyed().isdisjoint(HARMLESS)
+    assert ChatCompletionRequest.obeyed.isdisjoint(NEUTRAL)
+    assert ChatCompletionRequest.obeyed.isdisjoint(HARMLESS)
     assert HARMLESS.isdisjoint(NEUTRAL)
 
 

@@ -155,11 +155,12 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         "ebnf.definition",
     ),
     ({"guided_choice": []}, "guided_choice"),
+    ({"structured_outputs": {"json_object": False}}, "structured_outputs.json_object"),
+    ({"structured_outputs": {"json_object": 1}}, "structured_outputs.json_object"),
     ({"guided_choice": "a"}, "guided_choice"),
     ({"guided_choice": [1]}, "guided_choice[0]"),
     ({"structured_outputs": {}}, "structured_outputs"),
     ({"structured_outputs": {"regex": "a", "choice": ["a"]}}, "structured_outputs"),
-    ({"structured_outputs": {"json_object": False}}, "structured_outputs.json_object"),
     ({"structured_outputs": {"jason": {}}}, "structured_outputs.jason"),
     (
         {"structured_outputs": {"json": {}, "disable_fallback": "no"}},

@@ -14,7 +14,7 @@ from maskwright.server.request.anthropic_request import AnthropicRequest
 from maskwright.server.request.explain_request import ExplainAnswerRequest, ExplainTextRequest
 from maskwright.server.request.model import RequestModel
 from maskwright.server.request.protocol import ChatCompletionRequest
-from maskwright.server.request.refusals import HARMLESS, NEUTRAL, WAYS_OUT
+from maskwright.server.request.refusals import HARMLESS
 from maskwright.server.request.response_request import ResponseRequest
 from maskwright.server.request.sampling_fields import GeneratingRequest
 from maskwright.server.request.text_request import CompletionRequest
@@ -92,10 +92,9 @@ def _add_refused(schema: dict[str, Any], model: type[GeneratingRequest]) -> None
     for name in sorted(HARMLESS - properties.keys()):
         form = _HARMLESS_FORMS.get(name, ANYTHING)
         properties[name] = {**form, "description": "Accepted, and without effect."}
-    ways_out = {**WAYS_OUT, **model.WAYS_OUT}
-    for name, neutral in sorted({**NEUTRAL, **model.REFUSED}.items()):
+    for name, neutral in sorted(model.neutral.items()):
         if name not in properties:
-            way_out = ways_out.get(name, "leave it out")
+            way_out = model.ways_out.get(name, "leave it out")
             about = f"Not supported, and refused unless it has no effect; {way_out}."
             properties[name] = one_of([None, *neutral], about)
     schema["description"] = UNKNOWN

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from pydantic import Field
 
@@ -24,7 +24,7 @@ class TemplateFields(RequestModel):
     """The fields with variables of the chat template."""
 
     chat_template_kwargs: RawObject = Field(
-        default={}, description="Variables of the chat template."
+        default_factory=dict[str, Any], description="Variables of the chat template."
     )
     documents: Annotated[tuple[RawObject, ...], Array()] = Field(
         default=(), description="Documents for the chat template."

@@ -38,6 +38,13 @@ class RequestModel(BaseModel):
 
     model_config = ConfigDict(strict=True, frozen=True, arbitrary_types_allowed=True)
 
+    names: ClassVar[tuple[str, ...]] = ()
+    """The names of the fields, as clients write them."""
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_: Any) -> None:
+        cls.names = tuple(field.alias or name for name, field in cls.model_fields.items())
+
     @model_validator(mode="before")
     @classmethod
     def _present(cls, value: object) -> object:
@@ -55,11 +62,6 @@ class RequestModel(BaseModel):
             return cls.model_validate(tree)
         except ValidationError as error:
             raise _refusal(error) from None
-
-    @classmethod
-    def names(cls) -> tuple[str, ...]:
-        """Return the names of the fields, as clients write them."""
-        return tuple(field.alias or name for name, field in cls.model_fields.items())
 
     @classmethod
     def __get_pydantic_json_schema__(
@@ -90,10 +92,9 @@ class ClosedModel(RequestModel):
     @classmethod
     def _known(cls, value: object) -> object:
         if isinstance(value, dict):
-            names = cls.names()
             for name, each in cast(Json, value).items():
-                if each is not None and name not in names:
-                    known = {"name": name, "known": names, "reason": cls.REASONS.get(name)}
+                if each is not None and name not in cls.names:
+                    known = {"name": name, "known": cls.names, "reason": cls.REASONS.get(name)}
                     raise PydanticCustomError("unknown", "unknown field", known)
         return value
 

@@ -6,8 +6,6 @@ docs/api.md lists them.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from pydantic import Field
 
 from maskwright.errors import InputError
@@ -46,7 +44,6 @@ class ChatCompletionRequest(
             raise InputError("top_logprobs needs logprobs to be true", param="top_logprobs")
         alternatives = (self.top_logprobs or 0) if self.logprobs else None
         reply = self.reply(logprobs=self.logprobs, one_function=bool(self.functions))
-        options = self.options(alternatives, n=self.n, stop=self.stop, user=self.user)
         return AnswerRequest(
             model=self.model,
             prompts=(self.prompt(),),
@@ -56,7 +53,13 @@ class ChatCompletionRequest(
             limit=first_limit(
                 max_completion_tokens=self.max_completion_tokens, max_tokens=self.max_tokens
             ),
-            options=replace(options, prompt_logprobs=self.prompt_logprobs),
+            options=self.options(
+                alternatives,
+                stop=self.stop,
+                user=self.user,
+                n=self.n,
+                prompt_logprobs=self.prompt_logprobs,
+            ),
             reply=reply,
         )
 

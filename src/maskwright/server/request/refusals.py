@@ -239,14 +239,12 @@ and `max_token` it is 0.95, of `top_k` and `top_p` 0.8, of `prompt` and `stop` 0
 def refuse_unsupported(
     body: Json,
     known: frozenset[str],
-    more: Mapping[str, tuple[object, ...]] | None = None,
-    ways_out: Mapping[str, str] | None = None,
+    neutral: Mapping[str, tuple[object, ...]] = NEUTRAL,
+    ways_out: Mapping[str, str] = WAYS_OUT,
 ) -> None:
     """Raise InputError for the first field that is not in `known` and would have to be obeyed.
-    `more`: additional fields of this endpoint, like `NEUTRAL`. `ways_out`: what to do instead at
-    this endpoint, before `WAYS_OUT`."""
-    ways_out = {**WAYS_OUT, **(ways_out or {})}
-    neutral = {**NEUTRAL, **(more or {})}
+    `neutral`, `ways_out`: the fields of the endpoint with the values without an effect, and what
+    to do instead."""
     if "text" not in known:
         _refuse_format(body.get("text"), ways_out)
     for name, value in body.items():

@@ -169,7 +169,9 @@ class ResponseRequest(OpenAIRequest, ReasoningFields, TemplateFields, ToolFields
     max_output_tokens: Limit | None = Field(
         default=None, description="The most tokens of the answer."
     )
-    metadata: dict[str, str] = Field(default={}, description="Repeated in the response.")
+    metadata: dict[str, str] = Field(
+        default_factory=dict[str, str], description="Repeated in the response."
+    )
 
     def answer(self) -> AnswerRequest:
         """Return what is asked for. Raises InputError, whose `param` is the dotted path of the

@@ -18,7 +18,7 @@ from maskwright.server.request.answer_request import (
 )
 from maskwright.server.request.model import Between, IdArray, RequestModel, Strings, shown
 from maskwright.server.request.own_options import OwnOptions
-from maskwright.server.request.refusals import refuse_unsupported
+from maskwright.server.request.refusals import NEUTRAL, WAYS_OUT, refuse_unsupported
 from maskwright.server.request.shape_fields import ShapeFields
 
 ALTERNATIVES_EXPLAINED = 8
@@ -46,6 +46,20 @@ class GeneratingRequest(ShapeFields):
     """Fields that are refused at this endpoint, with the values without an effect."""
     WAYS_OUT: ClassVar[Mapping[str, str]] = {}
     """What to do instead, where it is something else than at other endpoints."""
+
+    obeyed: ClassVar[frozenset[str]] = frozenset()
+    """The names of the fields that this endpoint has."""
+    neutral: ClassVar[Mapping[str, tuple[object, ...]]] = NEUTRAL
+    """Those that it refuses, as those of every endpoint, with the values without an effect."""
+    ways_out: ClassVar[Mapping[str, str]] = WAYS_OUT
+    """What to do instead of these."""
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **more: Any) -> None:
+        super().__pydantic_init_subclass__(**more)
+        cls.obeyed = frozenset(cls.names)
+        cls.neutral = {**NEUTRAL, **cls.REFUSED}
+        cls.ways_out = {**WAYS_OUT, **cls.WAYS_OUT}
 
     # What the client is told.
     stream: bool = Field(default=False, description="Send the answer as server-sent events.")
@@ -88,7 +102,7 @@ class GeneratingRequest(ShapeFields):
         description="Lowers a token's logit by this for each time that it has occurred.",
     )
     logit_bias: dict[str, Annotated[float, Between(-MOST_BIAS, MOST_BIAS)]] = Field(
-        default={},
+        default_factory=dict[str, float],
         description="What is added to the logits of tokens, by their ids.",
         json_schema_extra={"propertyNames": {"pattern": "^[0-9]{1,9}$"}},
     )
@@ -141,24 +155,21 @@ class GeneratingRequest(ShapeFields):
 
     @classmethod
     def read(cls, tree: Json) -> Self:
-        refuse_unsupported(tree, cls.obeyed(), cls.REFUSED, cls.WAYS_OUT)
+        refuse_unsupported(tree, cls.obeyed, cls.neutral, cls.ways_out)
         return super().read(tree)
-
-    @classmethod
-    def obeyed(cls) -> frozenset[str]:
-        """Return the names of the fields that this endpoint has."""
-        return frozenset(cls.names())
 
     def options(
         self,
         alternatives: int | None,
         *,
+        stop: tuple[str, ...],
+        user: str,
         n: int = 1,
-        stop: tuple[str, ...] = (),
-        user: str = "",
+        **more: Any,
     ) -> GenerationOptions:
-        """Return how answers are generated. `alternatives`: how many alternatives to each token the
-        client asks for; None if it asks for no log-probabilities."""
+        """Return how answers are generated, with `more` that not every endpoint has.
+        `alternatives`: how many alternatives to each token the client asks for; None if it asks for
+        no log-probabilities."""
         own, outputs = self.maskwright, self.structured_outputs
         if alternatives is None and "logprobs" in own.model_fields_set:
             raise InputError(
@@ -200,6 +211,7 @@ class GeneratingRequest(ShapeFields):
             own=own,
             user=user,
             cache_salt=self.cache_salt or "",
+            **more,
         )
 
     def reply(self, **more: Any) -> ReplyOptions:

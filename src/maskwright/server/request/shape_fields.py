@@ -232,7 +232,7 @@ class StructuredOutputs(ClosedModel):
     regex: SomeText | None = None
     choice: Choices | None = None
     grammar: AnyGrammar | None = None
-    json_object: Annotated[Literal[True], Worded("true")] | None = None
+    json_object: Annotated[bool, Worded("true"), WithJsonSchema({"const": True})] | None = None
     structural_tag: TagOrText = None
     disable_any_whitespace: bool = Field(default=False, description="JSON has no whitespace.")
     disable_additional_properties: bool | None = Field(
@@ -249,7 +249,9 @@ class StructuredOutputs(ClosedModel):
                 param=place,
                 code="conflicting_constraints",
             )
-        if self.json_object:
+        if self.json_object is not None:
+            if not self.json_object:
+                raise invalid(f"{place}.json_object", "true", False)
             return _any_object(f"{place}.json_object")
         [shape] = _shapes(
             {"json": self.json_},
@@ -312,7 +314,7 @@ class FormattedShapeFields(ShapeFields):
         return self.shape_of(self.response_format, "response_format")
 
 
-FIELDS: Final = frozenset(FormattedShapeFields.names())
+FIELDS: Final = frozenset(FormattedShapeFields.names)
 """The fields that may contain a shape."""
 
 
