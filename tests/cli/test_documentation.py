@@ -203,4 +203,4 @@ def test_what_no_command_takes_is_found(span: str, expected: list[str]) -> None:
 
 def test_there_are_such_commands() -> None:
     named = {path.stem for path, _ in INVOCATIONS}
-    assert named >= {"README", "tutorial", "your-own-model", "operations", "scale"}
+    assert named >= {"grammars", "tutorial", "your-own-model", "operations", "scale"}

@@ -13,7 +13,6 @@ from typing import Final
 import httpx
 
 from maskwright.cli.batch import BatchOptions
-from maskwright.cli.bulk.batch_file import BatchFile
 from maskwright.cli.bulk.given_work import (
     extraction_of,
     journals_of,
@@ -62,6 +61,9 @@ def run(options: BatchOptions) -> int:
         refuse_beside_requests(
             schema=options.schema, prompt_template=options.prompt_template, system=options.system
         )
+        # Only here, because it imports the models of requests.
+        from maskwright.cli.bulk.batch_file import BatchFile  # noqa: PLC0415
+
         work = BatchFile(path)
     else:
         template = PromptTemplate(template_of(options.prompt_template), options.system)

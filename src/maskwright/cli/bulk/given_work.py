@@ -9,6 +9,7 @@ from typing import cast
 from maskwright.cli.bulk.extraction import Extraction
 from maskwright.cli.bulk.prompt_template import PromptTemplate
 from maskwright.cli.bulk.sources import SourceFormat
+from maskwright.cli.input.python_type import is_type_name
 from maskwright.cli.input.shipped import read_file_or_shipped
 from maskwright.cli.input.texts import YAML, bytes_of, text_argument
 from maskwright.errors import InputError
@@ -37,6 +38,8 @@ def _read_schema(argument: str) -> dict[str, object] | bool:
     """The JSON Schema of an argument. It is read here, since what reads shapes for other commands
     imports the compilers. Raises InputError."""
     inline = argument.lstrip().startswith("{") or argument in ("true", "false")
+    if not inline and (is_type_name(argument) or "#/" in argument):
+        return _shape(argument)
     text = argument if inline else read_file_or_shipped(argument, ("schema",)).decode()
     try:
         schema: object = _yaml(text) if argument.endswith(YAML) else json.loads(text)
@@ -46,9 +49,25 @@ def _read_schema(argument: str) -> dict[str, object] | bool:
         raise InputError(
             f"--schema: not valid JSON: {json_reason(error)}", param="schema"
         ) from None
+    if isinstance(schema, list):
+        return _shape(argument)
     if not isinstance(schema, dict | bool):
         raise InputError("--schema: a schema is a JSON object, true or false", param="schema")
     return cast(dict[str, object] | bool, schema)
+
+
+def _shape(argument: str) -> dict[str, object] | bool:
+    """The schema of an argument as other commands read it: a Python type, a part of a file, a list
+    of tools. Raises InputError."""
+    # Only here, because most schemas are files of their own.
+    from maskwright.cli.input.shapes import SchemaArgument, read_shape  # noqa: PLC0415
+
+    try:
+        found = read_shape(argument, "schema")
+    except InputError as error:
+        raise InputError(f"--schema: {error}", param="schema") from None
+    assert isinstance(found, SchemaArgument)
+    return found.schema
 
 
 def _yaml(text: str) -> object:

@@ -33,17 +33,19 @@ def _run(files: list[str], report: str | None, as_json: bool) -> int:
     results: list[CaseResult] = []
     for file in files:
         for group in read_groups(_document(file), file):
-            results += run_group(group, _opened(group, file).read)
+            found = run_group(group, _opened(group, file).read)
+            results += found
+            for name, case, fault in found if not as_json else ():
+                if fault:
+                    head = coloured("FAILED", "red")
+                    print(f"{head} {name}: {case.expected} {case.name}: {fault}", flush=True)
     if report is not None:
         Path(report).write_text(junit(results, ", ".join(files)), encoding="utf-8")
-    failed = [result for result in results if result.fault]
+    failed = sum(bool(result.fault) for result in results)
     if as_json:
-        print(json.dumps({"cases": [_row(r) for r in results], "failed": len(failed)}, indent=2))
+        print(json.dumps({"cases": [_row(r) for r in results], "failed": failed}, indent=2))
     else:
-        for group, case, fault in failed:
-            head = coloured("FAILED", "red")
-            print(f"{head} {group}: {case.expected} {case.name}: {fault}")
-        verdict = f"{len(results) - len(failed)} of {len(results)} cases as expected"
+        verdict = f"{len(results) - failed} of {len(results)} cases as expected"
         print(coloured(verdict, "red" if failed else "green"), flush=True)
     return 1 if failed else 0
 

@@ -8,10 +8,12 @@ import time
 from collections import deque
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from maskwright.engine import Engine, EngineStats
 from maskwright.server.json import Json
+
+if TYPE_CHECKING:  # a router reads histories too, and starts without torch
+    from maskwright.engine import Engine, EngineStats
 
 SECONDS: Final = 5
 KEPT_SECONDS: Final = 3600
