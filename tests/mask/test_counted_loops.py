@@ -209,8 +209,6 @@ RECURSIVE = {
         mask/matcher/counting.py: CountingMatcher._accept_bytes
         mask/matcher/token_counts.py: TokenCounts._close TokenCounts._closed_at
         mask/matcher/token_counts.py: TokenCounts._completed
-        mask/shared/vocabulary_tables.py: VocabularyTables._find_precomputed
-        mask/shared/vocabulary_tables.py: VocabularyTables.precomputed_string
     """,
     ROUND: """
         grammar/pattern/translate.py: _Translation._leading _Translation._quantified.rounds

@@ -18,7 +18,7 @@ from maskwright.automaton.machine.step import DEPENDS_ON_TEXT, NO_NODE, PENDING,
 from maskwright.automaton.value.last_value import last_value
 from maskwright.errors import Construct, LimitError
 from maskwright.limits import CHEAP, Limits, Work, spend
-from maskwright.mask.position import Position, unpacked
+from maskwright.mask.position import Position, Positions, unpacked
 from maskwright.mask.shared.machine import MOST_BYTES, SharedMachine
 from maskwright.mask.shared.vocabulary_tables import VocabularyTables
 from maskwright.mask.walk.walk import Walk
@@ -82,8 +82,14 @@ class Recognizer:
         self.for_text: Added | None = None
         """What counts for the text that is being read, where a question is about one; guarded by
         the lock. What a question about no text adds counts for it alone."""
-        self.new_positions = 0
-        """Positions that this grammar was the first to reach on its machine."""
+        self.positions: Final = Positions(
+            shared.positions,
+            self.walk,
+            shared.precomputed,
+            tables.known_alike,
+            shared.text_names.matter,
+            tables.lock,
+        )
         context, leaf = start
         with tables.lock:
             root = self.machine.known_root(context)
@@ -150,17 +156,18 @@ class Recognizer:
         )
 
     @property
+    def new_positions(self) -> int:
+        """Positions that this grammar was the first to reach on its machine."""
+        return self.positions.added
+
+    @property
     def new_exits(self) -> int:
         """Exits that were added to the machine on behalf of this grammar."""
         return self._added.exits
 
     def position(self, here: Configuration) -> Position:
         """Return the position of a configuration, which all grammars of one machine share."""
-        known = self.shared.positions.get(here)
-        if known is None:
-            known = self.shared.positions.setdefault(here, Position(here))
-            self.new_positions += 1
-        return known
+        return self.positions.at(here)
 
     # Where bytes and tokens lead
 
@@ -239,15 +246,6 @@ class Recognizer:
                     return False
                 here, taken = unpacked(target), taken + 1
         return True
-
-    def known_target(self, here: Configuration, token: int) -> Configuration | None:
-        """Return the configuration after a token, if that depends on nothing but what the machine
-        has already; None if not, or if the token may not follow."""
-        with self.tables.lock:
-            target = self.walk.take_token(*here, token)
-            if target == PENDING:
-                self.machine.abandon()
-            return unpacked(target) if target >= 0 else None
 
     def take_token(
         self, here: Configuration, token: int, read_prefix: Callable[[], bytes | bytearray]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from maskwright.automaton.json.levels import Levels
 from maskwright.automaton.leaf.exits import PartsEnded
 from maskwright.automaton.leaf.rows import DEAD
 from maskwright.automaton.machine.exits import Configuration
@@ -51,6 +53,8 @@ class Walker:
         self._node_bounds = recognizer.shared.node_bounds
         self._limits = recognizer.shared.limits
         self._is_one_language = isinstance(recognizer.machine.contexts, TextContexts)
+        self._is_json = isinstance(recognizer.machine.contexts, Levels)
+        self._precomputed = recognizer.shared.precomputed
         self.names: Final = NamePositions(recognizer)
         self._text_positions = recognizer.shared.text_positions
 
@@ -60,31 +64,33 @@ class Walker:
         `read_prefix` gives the text so far; masks don't depend on it where every text can be
         spelled (`budget.spellable` has the others).
         """
-        del read_prefix
-        with self.tables.lock:
-            if position.row < 0:
-                plain = position
-                if position.variant:
-                    plain = self.recognizer.position(position.configuration)
-                if plain.row < 0:
-                    alike = self._alike(plain)
-                    if alike.row < 0:
-                        self._set_row(alike, self._find_row(alike.configuration))
-                    plain.row = alike.row
-                if position is not plain:
-                    self._set_row(position, plain.row)
+        self.find_first(position, partial(self.find_lacking, read_prefix))
 
-    def _find_row(self, here: Configuration) -> int:
-        """The number of the mask row. Where the machine lacks nothing for it, nothing has to be
-        counted, so that there is no question."""
-        recognizer, number = self.recognizer, 0
-        precomputed = self.tables.known_precomputed(here.leaf)
-        if precomputed is not None:
-            number = recognizer.walk.find_row(*here, precomputed, UNMEASURED, False, None)
-            if number >= 0:
-                return number
-        with recognizer:
-            return self._walk(here, stopped=number)
+    def find_first(self, position: Position, lacking: Callable[[Position, bool], object]) -> None:
+        """Like `find`; what the machine lacks something for is left to `lacking`, which
+        `find_lacking` is, or calls. Elsewhere nothing has to be counted, so that there is no
+        question."""
+        if position.variant:
+            with self.tables.lock:
+                plain = self.recognizer.position(position.configuration)
+                self.recognizer.positions.find(plain, lacking)
+                self._set_row(position, plain.row)
+        else:
+            self.recognizer.positions.find(position, lacking)
+
+    def find_lacking(
+        self, read_prefix: Callable[[], bytes | bytearray], position: Position, stopped: bool
+    ) -> None:
+        """Compute the mask row of a position for which the machine lacks something. `stopped`:
+        whether a walk has stopped for it."""
+        del read_prefix
+        with self.recognizer:
+            alike = position
+            if not stopped:
+                alike = self._at(position, self.tables.alike(position.configuration.leaf))
+            if alike.row < 0:
+                alike.row = self._walk(alike.configuration, stopped=PENDING if stopped else 0)
+            position.row = alike.row
 
     def measure(self, position: Position, read_prefix: Callable[[], bytes | bytearray]) -> None:
         """Compute the mask row of a position, and the budget that certainly suffices there."""
@@ -99,15 +105,6 @@ class Walker:
             if position is not plain:
                 self._set_row(position, plain.row)
                 position.sufficient_budget = plain.sufficient_budget
-
-    def _alike(self, position: Position) -> Position:
-        """A position that has the same mask, and fewer counters; mostly the position itself."""
-        leaf = position.configuration.leaf
-        alike = self.tables.known_alike(leaf)
-        if alike is None:
-            with self.recognizer:
-                alike = self.tables.alike(leaf)
-        return self._at(position, alike)
 
     def _at(self, position: Position, leaf: int) -> Position:
         """The position with another leaf state in the same context."""
@@ -130,13 +127,7 @@ class Walker:
     def known_after(self, position: Position, token: int) -> Position | None:
         """Like `after`, where the machine lacks nothing for it and the text doesn't matter: nothing
         has to be counted then. None elsewhere, and for a token that is not allowed."""
-        if position.by_text:
-            return None
-        here = self.recognizer.known_target(position.configuration, token)
-        if here is None or self.names.apply(here):
-            return None
-        following = position.moves[token] = self.recognizer.position(here)
-        return following
+        return self.recognizer.positions.after(position, token)
 
     def after(
         self, position: Position, token: int, read_prefix: Callable[[], bytes | bytearray]
@@ -275,7 +266,7 @@ class Walker:
     def _supply(self) -> None:
         """Supply what a walk has stopped for: a bound, or what the machine lacks."""
         machine = self.recognizer.machine
-        number, request = next(iter(machine.arrays.pending), (0, 0))
+        number, request = machine.arrays.first_request
         if request == LEAF_NEED:
             self.tables.leaf_bounds.compute(self.tables.leaves, number, self._limits)
         elif request == NODE_NEED:
@@ -287,11 +278,14 @@ class Walker:
     def precomputed(self, here: Configuration) -> PrecomputedMask:
         """Return the part of the mask at a configuration that ready rows provide."""
         tables = self.tables
-        in_string = tables.precomputed_string(here.leaf)
-        if in_string is not None:
-            return in_string
-        if not tables.is_text(here.leaf):
-            return NOTHING
+        leaf = int(tables.leaves.rows.ready_leaf[here.leaf]) or here.leaf
+        known = self._precomputed.get(leaf)
+        if known is not None:
+            return known
+        in_string = tables.precomputed_string(leaf)
+        if in_string is not None or not self._may_run(leaf):
+            found = self._precomputed[leaf] = in_string or NOTHING
+            return found
         in_text = self._text_row(here)
         if in_text is not None:
             return in_text
@@ -303,6 +297,15 @@ class Walker:
         if run is None and after_space is None:
             return NOTHING
         return tables.texts.precomputed(run, after_space)
+
+    def _may_run(self, leaf: int) -> bool:
+        """Whether plain text is read at a leaf, of which ready rows may hold a part."""
+        tables = self.tables
+        if not tables.is_text(leaf):
+            return False
+        if self._is_json and not isinstance(tables.leaves.label_of(leaf), PartsEnded):
+            return tables.run(leaf) is not None  # what follows begins with no text, nor its spaces
+        return True
 
     def _text_row(self, here: Configuration) -> PrecomputedMask | None:
         """The mask at a place in a text that is one regular language; None if another way to find

@@ -8,11 +8,11 @@ byte of a token has depth 1.
 
 from typing import NamedTuple
 
-from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t
+from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint64_t
 
 import numpy as np
 
-from maskwright.native cimport BUILT_FROM, const_int32s, const_uint8s
+from maskwright.native cimport BUILT_FROM, const_int32s, const_uint8s, uint64s
 from maskwright.native import require_built
 
 require_built(__name__, BUILT_FROM)
@@ -166,6 +166,26 @@ cdef class SiblingTrie:
         self.c.twin = const_int32s(twin)
         self.c.roots = roots
         self.c.tokens = <int32_t>len(twin)
+        wide = np.flatnonzero(children >= WIDE).astype(np.int32)
+        self.wide = np.concatenate((np.array([-1], np.int32), wide))
+        self.present = np.zeros(4 * len(self.wide), np.uint64)
+        self.c.wide, self.c.wides = const_int32s(self.wide), <int32_t>len(self.wide)
+        self.c.present = <const Present *>uint64s(self.present)
+        self.note_children()
+
+    cdef int note_children(self) except -1:
+        """Note which bytes the children of the root and of each wide node have."""
+        cdef Present *present = <Present *>self.c.present
+        cdef int32_t at, node, child, first = 0, stop = self.c.roots
+        cdef uint8_t byte
+        for at in range(self.c.wides):
+            if at:
+                node = self.c.wide[at]
+                first, stop = self.c.first[node], self.c.first[node] + self.c.children[node]
+            for child in range(first, stop):
+                byte = self.c.byte[child]
+                present[at][byte >> 6] |= (<uint64_t>1) << (byte & 63)
+        return 0
 
     @classmethod
     def of(cls, trie):

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from maskwright.automaton.json.bit_sets import numbers_in
-from maskwright.automaton.json.plain_names import PlainReader, plain_shapes
+from maskwright.automaton.json.plain_names import plain_shapes
+from maskwright.automaton.json.plain_reader import PlainFacts, PlainReader
 from maskwright.automaton.json.remembered_names import RememberedNames
 from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.equality import equality_candidates
@@ -27,7 +28,7 @@ def reader(
 ) -> PlainReader | None:
     known = solving or Solver(order, DEFAULT_LIMITS)
     plain_shape = plain_shapes(known, RememberedNames(known.values.names, None))
-    return PlainReader.of((Thread(0, progress),), plain_shape)
+    return PlainReader.of((Thread(0, progress),), plain_shape, 1)
 
 
 PLAIN: list[tuple[dict[str, Any], bool]] = [
@@ -50,25 +51,28 @@ def test_plain_shapes(schema: dict[str, Any], is_plain: bool) -> None:
 def test_levels_of_several_threads_and_compared_objects_are_not_plain() -> None:
     progress, known = object_(A_B_C), solver()
     plain_shape = plain_shapes(known, RememberedNames(known.values.names, None))
-    assert PlainReader.of((Thread(0, progress), Thread(1, progress)), plain_shape) is None
+    assert PlainReader.of((Thread(0, progress), Thread(1, progress)), plain_shape, 1) is None
     candidates = equality_candidates(['{"a":1}'], (), "{")
     for each in (
         progress._replace(candidates=candidates),
         progress._replace(must_equal_one=True),
     ):
-        assert PlainReader.of((Thread(0, each),), plain_shape) is None
+        assert PlainReader.of((Thread(0, each),), plain_shape, 1) is None
 
 
 def test_many_names_take_memory_in_proportion() -> None:
     """A bit for each of 10,000 names, each as a number of its own, would take 6 MB."""
     found = reader(object_({"properties": {f"n{at}": {} for at in range(10_000)}}))
     assert found is not None
-    found.plain.__dict__.pop("_words_of_names")
+    plain = found.plain
     tracemalloc.start()
-    bits = found.plain.bits((1 << 5_000) - 1)
+    facts = PlainFacts(plain.shape, plain.order, plain.possible, plain.others, plain.words, True)
     kept, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert {found.words[at] for at in numbers_in(bits)} == {f"n{at}" for at in range(5_000)}
+    assert facts is not None
+    names = {f"n{at}" for at in range(10_000)}
+    after = found.reader_after(5_000)
+    assert {after.words[at] for at in numbers_in(after.bits)} == names - {"n5000"}
     assert kept < 1_000_000
 
 

@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 
 from maskwright import Grammar, Matcher, Vocabulary, compile_json_schema, compile_tools
-from maskwright.automaton.json.plain_names import PlainReader
+from maskwright.automaton.json.contexts import JsonContexts
+from maskwright.automaton.machine.exits import Exit
+from maskwright.automaton.value.level import Level, Thread
+from maskwright.automaton.value.progress import ObjectProgress
 from maskwright.errors import BudgetError
 from maskwright.mask.shared.generations import tables_of
 from tests.counting import Counting
@@ -287,21 +290,24 @@ def test_names_that_differ_in_what_they_exclude_share_a_walk(
 
 def test_names_that_are_left_to_the_text_share_the_way_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """What follows is found out once for all of them, and not for those that are remembered."""
-    asked: list[str | None] = []
-    threads = PlainReader.threads
+    asked: list[frozenset[str]] = []
+    after_threads = JsonContexts._after_threads
 
-    def noted(reader: PlainReader, label: Any, text: str | None) -> Any:
-        asked.append(text)
-        return threads(reader, label, text)
+    def noted(
+        self: JsonContexts, level: Level, threads: tuple[Thread, ...], dynamic: int = 0
+    ) -> Exit:
+        progresses = [thread.progress for thread in threads if not dynamic]
+        asked.extend(p.others for p in progresses if isinstance(p, ObjectProgress))
+        return after_threads(self, level, threads, dynamic)
 
-    monkeypatch.setattr(PlainReader, "threads", noted)
+    monkeypatch.setattr(JsonContexts, "_after_threads", noted)
     grammar, _ = _grammars({"properties": {"ab": {}}, "additionalProperties": ONE})
     matcher = after(grammar, b'{"x":1,"yy":1,"zzz":1,')
-    named = [text for text in asked if text is not None]
+    assert 0 < len(asked) < 3
+    assert not any(asked)
     assert TOKENS.index(b'"a"') in allowed(matcher)
     assert matcher.accept_bytes(b'"a":1,') == 6
     assert TOKENS.index(b'"a"') not in allowed(matcher)
     assert matcher.accept_bytes(b'"bb":1,"a') == 9
     assert TOKENS.index(b'"') not in allowed(matcher)
-    assert len(named) < 3
-    assert "a" in asked
+    assert {"a"} in asked

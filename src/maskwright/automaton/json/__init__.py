@@ -12,6 +12,7 @@ made, and threads that others dominate are dropped.
 - `levels`: The levels met by the grammars of one kind, numbered.
 - `names`: Reading a property name, for any threads.
 - `plain_names`: Reading a property name where counting decides what may come.
+- `plain_reader`: One reader for each progress of such an object.
 - `precheck`: Finding at compile time what would end a text in its middle.
 - `remembered_names`: The names that contexts remember, and those that they leave to the text.
 - `values`: Reading a value: the languages of its scalars, and the threads that each satisfies.

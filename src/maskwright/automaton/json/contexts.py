@@ -31,7 +31,8 @@ from maskwright.automaton.json.distinguish import DistinguishedValues
 from maskwright.automaton.json.dominated import drop_dominated
 from maskwright.automaton.json.levels import Levels
 from maskwright.automaton.json.names import NameReader
-from maskwright.automaton.json.plain_names import PlainReader, plain_shapes
+from maskwright.automaton.json.plain_names import plain_shapes
+from maskwright.automaton.json.plain_reader import PlainReader
 from maskwright.automaton.json.remembered_names import RememberedNames
 from maskwright.automaton.json.values import ReadThread, ValueReader
 from maskwright.automaton.leaf.keys import ChoiceState, End, LiteralState, Padded, Spaced, Text
@@ -112,8 +113,8 @@ class JsonContexts(Contexts):
         listed names and strings are written without escapes that JSON doesn't ask for. `table`:
         numbers the levels; contexts that differ in nothing but the root share one. `within_tokens`:
         see `remembered_names.names_within`; without it all names are remembered."""
-        self._table = table or Levels()
-        self.levels: Final = self._table.known
+        self._table = Levels() if table is None else table
+        self.levels: Final = self._table
         self._solver = solver
         self.whitespace = whitespace
         self._root = root
@@ -152,6 +153,15 @@ class JsonContexts(Contexts):
         return context, self._value_reader(context)[1]
 
     def exit(self, context: int, label: Hashable, text: str | None = None) -> Exit:
+        known = self._names.get(context)
+        if known is not None and type(label) is tuple and isinstance(known[0], PlainReader):
+            reader, _ = known
+            at = reader.index(label)
+            if at is not None:
+                return self._after_listed(reader, at)
+            if text is None and reader.reads_any_other(label):
+                value = reader.plain.other_value(label[1:])
+                return self._after_plain(value, reader.reader_after_other(), DYNAMIC)
         level = self.levels[context]
         match label:
             case StructuralLabel.SPACE:
@@ -179,6 +189,10 @@ class JsonContexts(Contexts):
         return self._after_name(context, level, label, text)
 
     def gate(self, context: int) -> tuple[int, int] | None:
+        known = self._names.get(context)
+        if known is not None:
+            reader, _ = known
+            return None if reader.others else (reader.bits, len(reader.words))
         level = self.levels[context]
         if (
             level.bracket == "["
@@ -294,7 +308,7 @@ class JsonContexts(Contexts):
         if isinstance(reader, PlainReader):
             at = reader.index(label)
             if at is not None:
-                return self._after_listed(level, reader, at)
+                return self._after_listed(reader, at)
         if text is None:
             dynamic = DYNAMIC if reader.is_other(label) else 0
             return self._after_threads(level, reader.threads(label, None), dynamic)
@@ -384,42 +398,42 @@ class JsonContexts(Contexts):
     # Members of plain objects: `_after_name`, and the exits that follow, made together since a
     # first mask needs them all
 
-    def _after_listed(self, level: Level, reader: PlainReader, at: int) -> Exit:
+    def _after_listed(self, reader: PlainReader, at: int) -> Exit:
         """The exit after one of the names that a plain shape lists."""
         if not reader.names >> at & 1:
             return Exit(BLOCKED)
+        return self._after_plain(reader.shape.values[at], reader.reader_after(at))
+
+    def _after_plain(self, value: Conjunction, following: PlainReader, dynamic: int = 0) -> Exit:
+        """The exit after a name in a plain shape, before its value; `following` reads the next
+        name."""
         spend()
-        key = (reader.plain.shape.values[at], level.depth)
+        key = (value, following.depth)
         above = self._alone.get(key)
         if above is None:
-            threads = (Thread(0, None, self._representative(key[0])),)
+            threads = (Thread(0, None, self._representative(value)),)
             above = self._alone[key] = self._context(
-                Level(LevelPhase.VALUE, "", threads, level.depth)
+                Level(LevelPhase.VALUE, "", threads, following.depth)
             )
-        following = reader.reader_after(at)
-        threads = (Thread(reader.tag, following.progress),)
-        waiting = Level(LevelPhase.NEXT, "{", threads, level.depth)
-        frame = self._table.find(waiting)
-        then: tuple[Further, ...] = ()
-        if frame is None:
-            frame = self._table.add(waiting, self)
-            then = self._after_listed_value(frame, waiting, following)
-        return Exit(PUSH, above, self._colon, frame=frame, then=then)
+        frame = self._table.before_name(LevelPhase.NEXT, following, self)
+        then = () if frame in self._continues else self._after_plain_value(frame, following)
+        return Exit(PUSH | dynamic, above, self._colon, frame=frame, then=then)
 
-    def _after_listed_value(
-        self, context: int, level: Level, following: PlainReader
-    ) -> tuple[Further, ...]:
+    def _after_plain_value(self, context: int, following: PlainReader) -> tuple[Further, ...]:
         """The exits after a member's value; `following` reads the next name."""
         goes_on, closes = following.others or following.bits != 0, following.may_close
         self._continues[context] = goes_on
-        leaf = self._comma_leaf(level, goes_on, closes)
-        then: list[Further] = [(context, _THE_ONLY, Exit(STAY, context, leaf))]
+        leaf = self._comma_leaf("{", following.depth, goes_on, closes)
+        after = Exit(STAY, context, leaf)
+        then: list[Further] = [(context, _THE_ONLY, after)]
         if goes_on:
-            name = self._context(Level(LevelPhase.NAME, "{", level.threads, level.depth))
-            if name not in self._names:
+            name = self._table.before_name(LevelPhase.NAME, following, self)
+            known = self._names.get(name)
+            if known is None:
                 term = self._written(following.term)
-                self._names[name] = following, self._leaves.state(ChoiceState(term, EMPTY, ()))
-            then.append((context, StructuralLabel.COMMA, Exit(STAY, name, self._names[name][1])))
+                start = self._leaves.state(ChoiceState(term, EMPTY, ()))
+                known = self._names[name] = following, start
+            then.append((context, StructuralLabel.COMMA, Exit(STAY, name, known[1])))
         if closes:
             then.append(
                 (context, StructuralLabel.CLOSE, Exit(POP, result=Closed(((following.tag, None),))))
@@ -485,33 +499,33 @@ class JsonContexts(Contexts):
         """A comma, if something may follow it, or the closing bracket."""
         level = self.levels[context]
         closes = any(map(_may_close, level.threads))
-        return self._comma_leaf(level, self._may_continue(context), closes)
+        return self._comma_leaf(level.bracket, level.depth, self._may_continue(context), closes)
 
-    def _comma_leaf(self, level: Level, goes_on: bool, closes: bool) -> int:
-        key = (goes_on, closes, level.bracket, level.depth)
+    def _comma_leaf(self, bracket: str, depth: int, goes_on: bool, closes: bool) -> int:
+        key = (goes_on, closes, bracket, depth)
         known = self._next_leaves.get(key)
         if known is None:
-            known = self._next_leaves[key] = self._comma_or_closing(level, goes_on, closes)
+            known = self._next_leaves[key] = self._comma_or_closing(*key)
         return known
 
-    def _comma_or_closing(self, level: Level, goes_on: bool, closes: bool) -> int:
+    def _comma_or_closing(self, goes_on: bool, closes: bool, bracket: str, depth: int) -> int:
         space = self.whitespace
         marks: list[tuple[int, int]] = []
         if goes_on:
-            after = space.comma(level.depth)[1:].encode()
+            after = space.comma(depth)[1:].encode()
             marks.append((ord(","), self._spaced(StructuralLabel.COMMA, after)))
         if closes:
-            marks.append(self._closing(level, empty=False))
+            marks.append(self._closing(bracket, depth, empty=False))
         choice = self._leaves.state(ChoiceState(EMPTY, EMPTY, tuple(marks)))
         return self._leaves.state(Padded(space.room, choice)) if space.room else choice
 
-    def _closing(self, level: Level, *, empty: bool) -> tuple[int, int]:
+    def _closing(self, bracket: str, depth: int, *, empty: bool) -> tuple[int, int]:
         end = self._leaves.state(End(StructuralLabel.CLOSE))
-        bracket = b"}" if level.bracket == "{" else b"]"
+        mark = b"}" if bracket == "{" else b"]"
         if self.whitespace.lines and not empty:
-            line = self.whitespace.line(level.depth - 1).encode() + bracket
+            line = self.whitespace.line(depth - 1).encode() + mark
             return line[0], self._leaves.state(LiteralState(line[1:], end))
-        return bracket[0], end
+        return mark[0], end
 
     def _may_continue(self, context: int) -> bool:
         known = self._continues.get(context)
@@ -562,7 +576,7 @@ class JsonContexts(Contexts):
                 marks = [self._first_line(level, leaf)] if reader.threads else []
                 strings = scalars = EMPTY
             if any(_may_close(t) for t in level.threads):
-                marks.append(self._closing(level, empty=True))
+                marks.append(self._closing(level.bracket, level.depth, empty=True))
             leaf = self._leaves.state(ChoiceState(strings, scalars, tuple(marks)))
         return leaf
 
@@ -570,7 +584,7 @@ class JsonContexts(Contexts):
         known = self._names.get(context)
         if known is None:
             level = self.levels[context]
-            reader = PlainReader.of(level.threads, self._plain_shape)
+            reader = PlainReader.of(level.threads, self._plain_shape, level.depth)
             reader = reader or NameReader.of(
                 level.threads, self._solver, self._plain_shape, self._remembered
             )
@@ -587,7 +601,7 @@ class JsonContexts(Contexts):
             marks.append(self._first_line(level, leaf))
             term = EMPTY
         if any(_may_close(t) for t in level.threads):
-            marks.append(self._closing(level, empty=True))
+            marks.append(self._closing(level.bracket, level.depth, empty=True))
         return self._leaves.state(ChoiceState(term, EMPTY, tuple(marks)))
 
     def _written(self, strings: Regular) -> Regular:

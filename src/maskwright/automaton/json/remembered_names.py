@@ -33,6 +33,11 @@ class RememberedNames:
         self._classes = classes
         self._within_tokens = within_tokens
 
+    @property
+    def leaves_to_text(self) -> bool:
+        """Whether names are left to the text at all."""
+        return self._within_tokens is not None
+
     def reduced(self, after: ObjectProgress) -> ObjectProgress:
         """The progress after a name that the object does not list, with the names that need not be
         remembered left to the text."""

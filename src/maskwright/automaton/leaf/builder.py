@@ -39,6 +39,7 @@ from maskwright.automaton.leaf.utf8 import (
     FIRST_LEAD,
     LAST_LEAD,
     QUOTE,
+    WRITTEN,
     SpelledCharacters,
     escapable,
     must_escape,
@@ -95,6 +96,8 @@ class LeafBuilder:
         key = self._keys[state]
         match key:
             case Text(inside=True, term=term) if self._build_names(state, term):
+                return
+            case Hex() if self._build_digits_of_words(state, key):
                 return
             case Text(term=Parallel() as term):
                 self._build_parallel(state, term)
@@ -279,6 +282,39 @@ class LeafBuilder:
         if node.nullable:
             overrides[QUOTE] = self._state(End(label(term)))
         self._rows.override(state, trunk, overrides)
+        return True
+
+    def _build_digits_of_words(self, state: int, key: Hex) -> bool:
+        """Build a place in the digits of an escape that begins a character of some ASCII words, and
+        of nothing else; False elsewhere."""
+        node, others = key.term, None
+        if isinstance(node, Tagged) and node.named:
+            node, *others = node.parts
+        if not isinstance(node, Words) or any(p is not EMPTY for p in others or ()):
+            return False
+        if not node.table.ascii or key.left == 0:
+            return False
+        _, base, left = key
+        step = 1 << (4 * (left - 1))
+        blocks: dict[int, list[Words]] = {}
+        for point, _, child in word_arcs(node):
+            if base <= point < base + 16 * step and (not node.table.bare or must_escape(point)):
+                blocks.setdefault((point - base) // step, []).append(child)
+        overrides: dict[int, int] = {}
+        for digit, children in blocks.items():
+            low, high = children[0].low, children[-1].high
+            if left > 1:
+                after: Text | Hex = key._replace(base=base + digit * step, left=left - 1)
+            elif others is None:
+                after = Text(True, children[0])
+            else:
+                after = Text(True, tagged((children[0], *others), named=True))
+            if others is None or left == 1:
+                target = self._state(after)
+            else:
+                target = self._named(after, low, high, True)
+            overrides |= dict.fromkeys(WRITTEN[digit], target)
+        self._rows.override(state, 0, overrides)
         return True
 
     def _trunk(self, key: Key) -> int | None:

@@ -20,6 +20,7 @@ cdef struct Leaves:
     int32_t *gate_low
     int32_t *gate_high
     uint8_t *eager
+    int32_t *ready_leaf
     # By override.
     uint8_t *override_byte
     int32_t *override_next
@@ -29,7 +30,7 @@ cdef struct Leaves:
 cdef class LeafRows:
     cdef Leaves c
     cdef readonly object targets, living
-    cdef readonly object base, override_start, override_stop, label, gate_low, gate_high, eager
+    cdef readonly object base, override_start, override_stop, label, gate_low, gate_high, eager, ready_leaf
     cdef readonly object override_byte, override_next
     cdef readonly int rows
     cdef int overrides

@@ -42,6 +42,9 @@ class LeafRows:
     """[states]: names that can still be reached; high 0 is no gate."""
     eager: Final[UInt8]
     """[states]: 1 where the leaf is left as soon as the state is reached; see `leaving`."""
+    ready_leaf: Final[Int32]
+    """[states]: for a place in a list of words the state whose `PrecomputedMask` serves it too; 0
+    elsewhere."""
 
     def __init__(self) -> None: ...
     def is_built(self, state: int, /) -> bool: ...

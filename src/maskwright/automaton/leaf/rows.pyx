@@ -47,6 +47,7 @@ cdef class LeafRows:
         self.gate_low = np.zeros(256, np.int32)
         self.gate_high = np.zeros(256, np.int32)
         self.eager = np.zeros(256, np.uint8)
+        self.ready_leaf = np.zeros(256, np.int32)
         self.bind()
 
     cdef int bind(self) except -1:
@@ -61,6 +62,7 @@ cdef class LeafRows:
         c.gate_low = int32s(self.gate_low)
         c.gate_high = int32s(self.gate_high)
         c.eager = uint8s(self.eager)
+        c.ready_leaf = int32s(self.ready_leaf)
         c.override_byte = uint8s(self.override_byte)
         c.override_next = int32s(self.override_next)
         c.states = <int32_t>len(self.base)
@@ -84,6 +86,7 @@ cdef class LeafRows:
             self.gate_low = _doubled(self.gate_low, 0)
             self.gate_high = _doubled(self.gate_high, 0)
             self.eager = _doubled(self.eager, 0)
+            self.ready_leaf = _doubled(self.ready_leaf, 0)
             self.bind()
 
     def next_states(self, int32_t state):

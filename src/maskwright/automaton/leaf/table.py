@@ -211,18 +211,20 @@ class LeafTable:
             beyond = [int(other.nullable) for other in others]
             labels = ((1 + word, *beyond) for word in range(len(table.strings)))
             ends = [self.state(End(each)) for each in labels]
-        trunks = (0, 0)
+        trunks, alike = (0, 0), None
         if names.open:
             texts, escapes = Text(True, names.beyond), Escape(names.beyond)
             trunks = (self._builder.row_of(texts), self._builder.row_of(escapes))
+            alike = [self.state(each) for each in (texts, escapes, Hex(names.beyond, 0, 4))]
         trie = WordTrie(names, self.count)
         self.count += trie.count
         self.keys.add(trie)
         self.rows.make_room(self.count - 1)
         self.rows.override_all(trie.state, np.repeat(trunks, trie.size), trie.rows(ends))
+        states = slice(trie.state, trie.state + trie.count)
+        self.rows.ready_leaf[states] = trie.state if alike is None else np.repeat(alike, trie.size)
         if others is not None and not names.open:
             low, high, ended = (trie.places.low, trie.places.high, trie.places.ended)
-            states = slice(trie.state, trie.state + trie.count)
             self.rows.gate_low[states] = np.concatenate((low, low + ended, low + ended))
             self.rows.gate_high[states] = np.tile(high, 3)
         return trie

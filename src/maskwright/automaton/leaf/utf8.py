@@ -42,9 +42,9 @@ SHORT_ESCAPES: Final = {0x22: 0x22, 0x5C: 0x5C, 0x2F: 0x2F} | {
     ord(c): p for c, p in zip("bfnrt", (8, 12, 10, 13, 9), strict=True)
 }
 """Byte after a backslash → code point."""
-_WRITTEN: Final = [frozenset(f"{digit:x}{digit:X}".encode()) for digit in range(16)]
+WRITTEN: Final = [frozenset(f"{digit:x}{digit:X}".encode()) for digit in range(16)]
 """The bytes that are each hexadecimal digit."""
-_DIGITS: Final = sorted(byte for some in _WRITTEN for byte in some)
+_DIGITS: Final = sorted(byte for some in WRITTEN for byte in some)
 
 
 class SpelledCharacters:
@@ -155,7 +155,7 @@ class SpelledCharacters:
                 break
             target = self._hex(key._replace(base=base, left=key.left - 1))
             if target != DEAD:
-                row |= dict.fromkeys(_WRITTEN[digit], target)
+                row |= dict.fromkeys(WRITTEN[digit], target)
         return row
 
 

@@ -78,10 +78,6 @@ class WordTrie:
             term = tagged((term, *self.names.others), named=True)
         return self._key(state, term)
 
-    def beyond(self, state: int) -> Text | Escape | Hex:
-        """What one of the states would stand for without the words, where there are other texts."""
-        return self._key(state, self.names.beyond)
-
     def _key(self, state: int, term: Regular) -> Text | Escape | Hex:
         at = state - self.state
         if at < self.size:

@@ -15,7 +15,6 @@ from typing import Final
 
 from maskwright.automaton.leaf.table import LeafTable
 from maskwright.automaton.machine.contexts import Contexts
-from maskwright.automaton.machine.exits import BLOCKED, NO_FRAME, POP, Exit
 from maskwright.automaton.machine.step import NO_NODE, REQUEST_ROW, MachineArrays
 from maskwright.errors import LimitError
 from maskwright.limits import DEFAULT_LIMITS, Limits, Work, spend
@@ -43,7 +42,6 @@ class Machine:
         self.contexts = contexts
         self._limits = limits
         self.work: Final = Work(limits)
-        self._gated: set[int] = set()
         self._added = self._added_for_text = Added()
         self._roots: dict[int, int] = {}
         self.arrays: Final = MachineArrays(leaves.rows)
@@ -106,24 +104,13 @@ class Machine:
 
     def _add_exit(self, context: int, label_id: int) -> None:
         """Find the exit with a label, and those that come next."""
-        found = self.contexts.exit(context, self.leaves.labels[label_id])
-        self._enter_exit(context, label_id, found)
-        for context, label, each in found.then:
-            label_id = self.leaves.label_id(label)
-            if not self.arrays.has_exit(context, label_id):
-                self._enter_exit(context, label_id, each)
-
-    def _enter_exit(self, context: int, label_id: int, found: Exit) -> None:
-        kind, following, leaf, result, frame, _ = found
-        if kind == POP:
-            leaf = self.leaves.label_id(result)
-        elif kind != BLOCKED:
-            if following not in self._gated:
-                self.know_context(following)
-            if frame != NO_FRAME and frame not in self._gated:
-                self.know_context(frame)
-        self._added.exits += 1
-        self.arrays.enter_exit(context, label_id, kind, following, leaf, frame)
+        arrays, leaves = self.arrays, self.leaves
+        found = self.contexts.exit(context, leaves.labels[label_id])
+        before = arrays.exits
+        try:
+            arrays.enter_exits(context, label_id, found, leaves.label_id, self.know_context)
+        finally:
+            self._added.exits += arrays.exits - before
 
     @property
     def exits(self) -> int:
@@ -137,7 +124,7 @@ class Machine:
 
     def know_context(self, context: int) -> None:
         """Make room for a context and its gate."""
-        if context in self._gated:
+        if self.arrays.knows(context):
             return
         if self._added_for_text.contexts > self._limits.contexts:
             raise LimitError(
@@ -146,8 +133,7 @@ class Machine:
         gate = self.contexts.gate(context)  # which may take work, and so be abandoned
         self._added.contexts += 1
         self._added_for_text.contexts += 1
-        self._gated.add(context)
-        self.arrays.reserve_context(context)
+        self.arrays.note_context(context)
         if gate is not None:
             self.arrays.set_gate(context, *gate)
 

@@ -81,12 +81,23 @@ cdef class MachineArrays:
     cdef Machine c
     cdef readonly LeafRows leaves
     cdef readonly object node_context, node_parent, gate_start, gate_bits
-    cdef object node_slots
+    cdef object node_slots, is_noted
+    # By context: 1 where there is room for it and its gate is known.
+    cdef uint8_t *noted
+    cdef int32_t contexts_noted
     cdef Py_ssize_t exit_count, gate_words
     cdef int bind(self) except -1
     cdef int check(self, int32_t leaf, int32_t node) except -1
     cdef int check_node(self, int32_t node) except -1
     cdef int grow_exits(self) except -1
+    cpdef bint has_exit(self, int32_t context, int32_t label) except -1
+    cpdef int enter_exit(
+        self, int32_t context, int32_t label, int32_t kind, int32_t following, int32_t leaf, int32_t frame
+    ) except -1
+    cdef int enter_found(
+        self, int32_t context, int32_t label, found, label_id, know
+    ) except -1
+    cpdef bint knows(self, int32_t context) except -1
 
 
 cdef void ask(Machine *machine, int64_t first, int64_t second) noexcept nogil

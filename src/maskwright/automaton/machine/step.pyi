@@ -1,4 +1,5 @@
-from typing import Final
+from collections.abc import Callable, Hashable
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -83,6 +84,9 @@ class MachineArrays:
         """What it needed and could not find: (leaf, `REQUEST_ROW`) a row, (context, label) an
         exit."""
     @property
+    def first_request(self) -> tuple[int, int]:
+        """The first of these, (0, 0) if there is none."""
+    @property
     def nodes_full(self) -> bool: ...
     @property
     def stopped(self) -> bool:
@@ -116,8 +120,22 @@ class MachineArrays:
     ) -> None:
         """Enter the exit from a context with the id of a label. `leaf`: for a `POP` the label id of
         its result. See `Exit`."""
-    def reserve_context(self, context: int, /) -> None:
-        """Make room for a context."""
+    def enter_exits(
+        self,
+        context: int,
+        label: int,
+        found: tuple[Any, ...],
+        label_id: Callable[[Hashable], int],
+        know: Callable[[int], None],
+        /,
+    ) -> None:
+        """Enter `found`, the `Exit` from a context with the id of a label, and of its `then` those
+        that are not known. `label_id` gives the id of a label; `know` is called for each context to
+        which they lead and that is not noted."""
+    def knows(self, context: int, /) -> bool:
+        """Whether a context is noted."""
+    def note_context(self, context: int, /) -> None:
+        """Note a context, and make room for it."""
     def set_gate(self, context: int, bits: int, width: int, /) -> None:
         """Give a context its gate; see `Contexts.gate`."""
 

@@ -21,7 +21,7 @@ from maskwright.automaton.leaf.rows cimport (
     is_end,
     next_leaf,
 )
-from maskwright.native cimport BUILT_FROM, int32s, uint64s
+from maskwright.native cimport BUILT_FROM, int32s, uint8s, uint64s
 from maskwright.native import require_built
 
 require_built(__name__, BUILT_FROM)
@@ -221,6 +221,7 @@ cdef class MachineArrays:
         self.node_slots = np.full(512, NO_NODE, np.int32)
         self.gate_start = np.full(128, -1, np.int32)
         self.gate_bits = np.zeros(64, np.uint64)
+        self.is_noted = np.zeros(128, np.uint8)
         self.c.exits = _empty_exits(256)
         self.c.exit_mask = 255
         self.bind()
@@ -237,6 +238,7 @@ cdef class MachineArrays:
         self.c.node_room = <int32_t>len(self.node_context)
         self.c.gate_start = int32s(self.gate_start)
         self.c.gate_bits = uint64s(self.gate_bits)
+        self.noted, self.contexts_noted = uint8s(self.is_noted), <int32_t>len(self.is_noted)
         return 0
 
     cdef int check(self, int32_t leaf, int32_t node) except -1:
@@ -267,6 +269,12 @@ cdef class MachineArrays:
         return [
             (self.c.pending[at].first, self.c.pending[at].second) for at in range(self.c.requests)
         ]
+
+    @property
+    def first_request(self):
+        if self.c.requests == 0:
+            return 0, 0
+        return self.c.pending[0].first, self.c.pending[0].second
 
     @property
     def nodes_full(self):
@@ -340,13 +348,13 @@ cdef class MachineArrays:
         for node in range(self.c.nodes):
             enter_node(&self.c, node)
 
-    def has_exit(self, int32_t context, int32_t label):
+    cpdef bint has_exit(self, int32_t context, int32_t label) except -1:
         cdef int64_t key = (<int64_t>context << 32) | label
         return self.c.exits[_slot_of(&self.c, key)].key == key
 
-    def enter_exit(
+    cpdef int enter_exit(
         self, int32_t context, int32_t label, int32_t kind, int32_t following, int32_t leaf, int32_t frame
-    ):
+    ) except -1:
         cdef int64_t key = (<int64_t>context << 32) | label, slot = _slot_of(&self.c, key)
         if self.c.exits[slot].key != key:
             self.exit_count += 1
@@ -354,6 +362,7 @@ cdef class MachineArrays:
                 self.grow_exits()
                 slot = _slot_of(&self.c, key)
         self.c.exits[slot] = ExitEntry(key, kind, following, leaf, frame)
+        return 0
 
     cdef int grow_exits(self) except -1:
         cdef ExitEntry *old = self.c.exits
@@ -366,14 +375,42 @@ cdef class MachineArrays:
         free(old)
         return 0
 
-    def reserve_context(self, int32_t context):
+    def enter_exits(self, int32_t context, int32_t label, found, label_id, know):
+        cdef int32_t other
+        self.enter_found(context, label, found, label_id, know)
+        for further, name, each in found[5]:
+            other = label_id(name)
+            if not self.has_exit(further, other):
+                self.enter_found(further, other, each, label_id, know)
+
+    cdef int enter_found(
+        self, int32_t context, int32_t label, found, label_id, know
+    ) except -1:
+        """Enter an exit, once the contexts are known to which it leads."""
+        cdef int32_t kind = found[0], following = found[1], leaf = found[2], frame = found[4]
+        if kind == POP:
+            leaf = label_id(found[3])
+        elif kind != BLOCKED:
+            if not self.knows(following):
+                know(following)
+            if frame != NO_FRAME and not self.knows(frame):
+                know(frame)
+        self.enter_exit(context, label, kind, following, leaf, frame)
+        return 0
+
+    cpdef bint knows(self, int32_t context) except -1:
+        return context < self.contexts_noted and self.noted[context] != 0
+
+    def note_context(self, int32_t context):
         while context >= len(self.gate_start):
             self.gate_start = _doubled(self.gate_start, -1)
+            self.is_noted = _doubled(self.is_noted, 0)
             self.bind()
+        self.noted[context] = 1
 
     def set_gate(self, int32_t context, bits, Py_ssize_t width):
         cdef Py_ssize_t words = (width + 63) // 64 or 1, at
-        self.reserve_context(context)
+        self.note_context(context)
         while self.gate_words + words > len(self.gate_bits):
             self.gate_bits = _doubled(self.gate_bits, 0)
             self.bind()

@@ -23,7 +23,13 @@ class SpellableWalker(Walker):
         super().__init__(costs.walker.recognizer)
         self._costs: Final = costs
 
-    def find(self, position: Position, read_prefix: Callable[[], bytes | bytearray]) -> None:
+    def find_first(self, position: Position, lacking: Callable[[Position, bool], object]) -> None:
+        lacking(position, False)
+
+    def find_lacking(
+        self, read_prefix: Callable[[], bytes | bytearray], position: Position, stopped: bool
+    ) -> None:
+        del stopped
         with self.recognizer:
             if position.row < 0:
                 here = position.configuration

@@ -100,7 +100,7 @@ class Matcher:
         """The number of the current mask in the row table of the vocabulary."""
         here = self._path[-1]
         if here.row < 0:
-            self._find(here)
+            self._walker.find_first(here, self._find_lacking)
         return here.row
 
     @property
@@ -159,15 +159,15 @@ class Matcher:
             self._fill_within(here, budget, out)
             return
         if here.row < 0:
-            self._find(here)
+            self._walker.find_first(here, self._find_lacking)
         try:
             self._rows.write(here.row, out)
         except ValueError:  # the words are not contiguous
             out[:] = self._rows[here.row]
 
     @_reading
-    def _find(self, here: Position) -> None:
-        self._walker.find(here, self._read)
+    def _find_lacking(self, here: Position, stopped: bool) -> None:
+        self._walker.find_lacking(self._read, here, stopped)
 
     @_reading
     def _fill_within(self, here: Position, budget: int, out: npt.NDArray[np.int32]) -> None:

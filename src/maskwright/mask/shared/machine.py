@@ -21,6 +21,7 @@ from maskwright.mask.shared.budget_cache import BudgetCache
 from maskwright.mask.shared.leaf_bounds import NodeBounds
 from maskwright.mask.shared.text_positions import TextPositions
 from maskwright.mask.walk.name_endings import NameEndings
+from maskwright.mask.walk.walk import PrecomputedMask
 
 # Measured over the schemas of MaskBench: a position with its moves, an exit with its context.
 POSITION_BYTES: Final = 500
@@ -35,7 +36,10 @@ class SharedMachine:
     it."""
 
     def __init__(self, leaves: LeafTable, contexts: Contexts, limits: Limits) -> None:
-        self.positions: Final[dict[Configuration, Position]] = {}
+        self.positions: Final[dict[int, Position]] = {}
+        """By leaf << 32 | node."""
+        self.precomputed: Final[dict[int, PrecomputedMask]] = {}
+        """By leaf: the part of its masks that ready rows provide, where no context matters."""
         self.text_positions: Final = TextPositions()
         self.limits: Final = limits
         self.machine: Final = Machine(leaves, contexts, limits)

@@ -54,6 +54,9 @@ MOST_TRANSITIONS: Final = 150_000
 _LEAF_BYTES: Final = 1_200
 """Of a leaf state with everything that refers to it, over 240 MaskBench schemas."""
 
+_QUICKLY_WALKED: Final = 1 / 500
+"""A part of the trie that a walk visits in less time than it takes to make a ready row."""
+
 NOTHING: Final = PrecomputedMask(None, None, None)
 
 _UTF_8: Final = frozenset((*range(0xC0), *range(0xC2, 0xF5)))
@@ -133,6 +136,22 @@ class VocabularyParts:
         return names_within(spellings[token] for token in self.tokens_with_quotes.tolist())
 
     @cached_property
+    def _nodes_below(self) -> npt.NDArray[np.int64]:
+        """By byte: nodes of the trie of all tokens that begin so, without quotes and backslashes,
+        which lead out of a string or to the few escapes."""
+        found = np.zeros(256, np.int64)
+        roots = np.flatnonzero(self.trie.depth == 1)
+        found[self.trie.byte[roots]] = self.trie.skip[roots] - roots
+        found[list(b'"\\')] = 0
+        return found
+
+    def nodes_below(self, first_bytes: npt.NDArray[np.uint64]) -> int:
+        """Nodes of the trie that a walk may come to within a string, given the set of the bytes
+        that may come next, uint64 [4]."""
+        bits = np.unpackbits(first_bytes.view(np.uint8), bitorder="little")
+        return int(self._nodes_below[bits.view(np.bool_)].sum())
+
+    @cached_property
     def has_every_byte(self) -> bool:
         """Whether every byte that occurs in UTF-8 is a token. Then every text can be spelled, and n
         bytes never need more than n tokens."""
@@ -166,7 +185,8 @@ class VocabularyTables:
         self.is_retired = False
         """Whether grammars had better begin afresh in other tables."""
         self._precomputed: dict[int, PrecomputedMask | None] = {}
-        self._alike: dict[int, int] = {}
+        self.known_alike: Final[dict[int, int]] = {}
+        """What `alike` has found, by leaf."""
         self._texts: dict[int, PrecomputedMask] = {}
         self._json_machines: dict[Hashable, tuple[Levels, SharedMachine]] = {}
         self._every_byte = np.ones(768, np.uint8)
@@ -229,6 +249,7 @@ class VocabularyTables:
     def precomputed_string(self, leaf: int) -> PrecomputedMask | None:
         """Return the precomputed part of the mask at `leaf`; None if it is not within a string, or
         if the mask depends on the context."""
+        leaf = int(self.leaves.rows.ready_leaf[leaf]) or leaf
         if leaf not in self._precomputed:
             self._precomputed[leaf] = self._find_precomputed(leaf)
         return self._precomputed[leaf]
@@ -236,12 +257,10 @@ class VocabularyTables:
     def alike(self, leaf: int) -> int:
         """The state, with fewer counters, that has the masks of `leaf` in every context; mostly
         `leaf` itself."""
-        found = self._alike[leaf] = self._simpler(leaf, self.strings.alike)
-        return found
-
-    def known_alike(self, leaf: int) -> int | None:
-        """What `alike` has found for a state, if it has been asked."""
-        return self._alike.get(leaf)
+        known = self.known_alike.get(leaf)
+        if known is None:
+            known = self.known_alike[leaf] = self._simpler(leaf, self.strings.alike)
+        return known
 
     def unbounded(self, leaf: int) -> int:
         """The state without a bound on its length from which, in every context, it takes as many
@@ -250,29 +269,35 @@ class VocabularyTables:
 
     def _simpler(self, leaf: int, simplify: Callable[[Regular], Regular]) -> int:
         """The state between two characters of a string with a simpler term."""
+        if self.leaves.rows.ready_leaf[leaf]:  # in a list of words
+            return leaf
         key = self.leaves.keys[leaf]
         if not isinstance(key, Text) or not key.inside:
             return leaf
         term = simplify(key.term)
         return leaf if term is key.term else self.leaves.state(Text(True, term))
 
-    def known_precomputed(self, leaf: int) -> PrecomputedMask | None:
-        """Return the precomputed part of the mask at `leaf`; None if it has to be worked out."""
-        if leaf not in self._precomputed:
-            return None
-        return self._precomputed[leaf] or (None if self.is_text(leaf) else NOTHING)
-
     def _find_precomputed(self, leaf: int) -> PrecomputedMask | None:
         leaves, keys = self.leaves, self.leaves.keys
-        if leaves.rows.gate_high[leaf]:
-            return None
-        trie = keys.trie(leaf)
-        if trie is not None and trie.names.open:  # other names continue from any listed one
-            return self.precomputed_string(leaves.state(trie.beyond(leaf)))
-        if not is_within(leaf, keys) or has_minimal_escapes(term_within(leaf, keys)):
+        if leaves.rows.gate_high[leaf] or keys.trie(leaf) is not None:  # few tokens, or the context
+            return None  # decides
+        if not is_within(leaf, keys) or self._is_quickly_walked(leaf):
             return None
         ready = self.rows.ready(self.strings.ready(leaf, keys))
         return PrecomputedMask(ready, self.parts.leaving, self._every_byte)
+
+    def _is_quickly_walked(self, leaf: int) -> bool:
+        """Whether a place within a string is one before few tokens, so that a walk takes less than
+        to make a ready row."""
+        leaves = self.leaves
+        term = term_within(leaf, leaves.keys)
+        if has_minimal_escapes(term):
+            return True
+        if not isinstance(leaves.keys[leaf], Text) or characters_left(term) != NARROW:
+            return False
+        leaves.build(leaf)
+        nodes = self.parts.nodes_below(leaves.rows.living[leaves.rows.base[leaf]])
+        return nodes < _QUICKLY_WALKED * len(self.trie.byte)
 
     def precomputed_text(self, leaf: int) -> PrecomputedMask | None:
         """Return the mask at `leaf`, in a text that is one regular language; None where walking is

@@ -45,8 +45,12 @@ cdef class RowTable:
     cdef Py_ssize_t page_used
     # Two whole rows, for a comparison.
     cdef int32_t *whole
+    # By word: the sum over its 32 tokens.
+    cdef uint64_t *sums
     cdef dict ready_rows, seen
     cdef object __weakref__
+    cdef Ready make_ready(self, bytes data)
+    cdef uint64_t fingerprint(self, const int32_t *row) noexcept nogil
     cdef int grow(self) except -1
     cdef Record *new_record(self, int32_t patches) except NULL
     cdef int32_t find(self, const Addition *addition) except -1

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from maskwright.native cimport BUILT_FROM, const_int32s, int32s
 from maskwright.native import require_built
+from maskwright.vocab.bits cimport lowest, ones
 
 require_built(__name__, BUILT_FROM)
 
@@ -24,6 +25,8 @@ Row = npt.NDArray[np.int32]
 
 cdef enum:
     PAGE = 1 << 19  # bytes
+
+cdef uint64_t ALL_TOKENS = 0xFFFFFFFF
 
 
 cdef inline Patch *patches_of(const Record *record) noexcept nogil:
@@ -35,26 +38,18 @@ cdef class Ready:
         raise TypeError("ready rows are made by a RowTable")
 
 
-cdef Ready _ready(bytes data):
-    cdef Ready ready = Ready.__new__(Ready)
-    ready.row = np.frombuffer(data, np.int32)
-    ready.words = const_int32s(ready.row)
-    ready.fingerprint = _fingerprint(ready.words, <int32_t>len(ready.row))
-    return ready
-
-
-cdef uint64_t _fingerprint(const int32_t *row, int32_t words) noexcept nogil:
+cdef inline uint64_t _sum_of(int32_t word, uint64_t bits) noexcept nogil:
+    """The sum over the tokens that a word allows."""
     cdef uint64_t total = 0
-    cdef int32_t word, bit
-    for word in range(words):
-        for bit in range(32):
-            if (<uint32_t>row[word] >> bit) & 1:
-                total += scattered(32 * word + bit)
+    while bits:
+        total += scattered(32 * word + lowest(bits))
+        bits &= bits - 1
     return total
 
 
 cdef class RowTable:
     def __cinit__(self, int32_t words):
+        cdef int32_t word
         self.words = words
         self.room = 128
         self.records = <Record **>calloc(self.room, sizeof(Record *))
@@ -63,6 +58,11 @@ cdef class RowTable:
         if self.records is NULL or self.slots is NULL or self.whole is NULL:
             raise MemoryError
         memset(self.slots, -1, 2 * self.room * sizeof(int32_t))
+        self.sums = <uint64_t *>malloc((words + 1) * sizeof(uint64_t))
+        if self.sums is NULL:
+            raise MemoryError
+        for word in range(words):
+            self.sums[word] = _sum_of(word, ALL_TOKENS)
         self.pages = []
         self.page_used = PAGE
         self.ready_rows, self.seen = {}, {}
@@ -72,6 +72,7 @@ cdef class RowTable:
         free(self.records)
         free(self.slots)
         free(self.whole)
+        free(self.sums)
 
     def __len__(self):
         return self.count
@@ -112,9 +113,28 @@ cdef class RowTable:
             raise ValueError(f"a row has {self.words} words, not {len(row)}")
         ready = self.ready_rows.get(data)
         if ready is None:
-            ready = self.ready_rows[data] = _ready(data)
+            ready = self.ready_rows[data] = self.make_ready(data)
         self.seen[id(row)] = ref(row), ready
         return ready
+
+    cdef Ready make_ready(self, bytes data):
+        cdef Ready ready = Ready.__new__(Ready)
+        ready.row = np.frombuffer(data, np.int32)
+        ready.words = const_int32s(ready.row)
+        ready.fingerprint = self.fingerprint(ready.words)
+        return ready
+
+    cdef uint64_t fingerprint(self, const int32_t *row) noexcept nogil:
+        """The sum over all tokens of a row."""
+        cdef uint64_t total = 0, bits
+        cdef int32_t word
+        for word in range(self.words):
+            bits = <uint32_t>row[word]
+            if ones(bits) <= 16:
+                total += _sum_of(word, bits)
+            else:  # fewer are missing
+                total += self.sums[word] - _sum_of(word, ALL_TOKENS & ~bits)
+        return total
 
     def number(self, row):
         return self.number_on(None, row)
@@ -127,7 +147,7 @@ cdef class RowTable:
         addition.added, addition.touched = int32s(added), int32s(touched)
         addition.words = <int32_t>len(touched)
         addition.base = NULL
-        addition.fingerprint = _fingerprint(addition.added, self.words)
+        addition.fingerprint = self.fingerprint(addition.added)
         if ready is not None:
             addition.base = ready.words
             addition.fingerprint += ready.fingerprint

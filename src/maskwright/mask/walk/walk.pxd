@@ -34,6 +34,8 @@ cdef struct Depth:
     # The next trie node to visit, and the end of its siblings.
     int32_t cursor
     int32_t stop
+    # Which bytes these siblings have, where they are many; NULL otherwise.
+    const uint64_t *present
     # Bit b of 256 is set if some leaf of the chain accepts byte b.
     uint64_t living[4]
 

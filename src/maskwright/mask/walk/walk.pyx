@@ -33,7 +33,8 @@ from maskwright.automaton.machine.step cimport (
 from maskwright.mask.walk.row_table cimport Addition, Ready, RowTable, scattered
 from maskwright.native cimport BUILT_FROM, const_int64s, const_uint8s, int32s
 from maskwright.native import require_built
-from maskwright.vocab.trie cimport Siblings, SiblingTrie
+from maskwright.vocab.bits cimport ones
+from maskwright.vocab.trie cimport Siblings, SiblingTrie, bytes_of_children
 
 require_built(__name__, BUILT_FROM)
 
@@ -165,6 +166,7 @@ cdef class Walk:
                 state.phase = RESTING
                 state.depth = 0
                 task.depths[0].cursor, task.depths[0].stop = 0, known.rest.c.roots
+                task.depths[0].present = known.rest.c.present[0]
         if state.phase == RESTING:
             task.trie, task.skip = &known.rest.c, NULL
             if not _walk_to_the_end(&task):
@@ -189,6 +191,7 @@ cdef class Walk:
         first.chain[0] = Passing(leaf, node, 0)
         first.known = 1
         first.cursor, first.stop = 0, self.trie.c.roots
+        first.present = self.trie.c.present[0]
         for at in range(4):
             first.living[at] = 0
         for at in range(MEMO):
@@ -330,6 +333,23 @@ cdef Passing _left(Task *task, Passing here) noexcept nogil:
     return behind
 
 
+cdef inline int32_t _next_living(const Depth *level, int32_t at, uint8_t byte) noexcept nogil:
+    """The next of the siblings whose byte is not dead, after the one `at` with this byte; `stop` if
+    there is none."""
+    cdef int32_t word = byte >> 6
+    cdef uint64_t present = level.present[word] & ~((<uint64_t>2 << (byte & 63)) - 1), living
+    at += 1
+    while True:
+        living = present & level.living[word]
+        if living:
+            return at + ones(present & ((living & -living) - 1))
+        at += ones(present)
+        word += 1
+        if word == 4:
+            return level.stop
+        present = level.present[word]
+
+
 cdef Outcome _walk(Task *task, int64_t most) noexcept nogil:
     """Walk on from where the state stands, and pause after `most` nodes."""
     cdef Machine *machine = task.machine
@@ -387,10 +407,13 @@ cdef Outcome _walk(Task *task, int64_t most) noexcept nogil:
                 break
             level.chain[known] = here
             known += 1
-        visited += stop - at
         while at < stop and not waiting:
             byte = trie.byte[at]
-            if not (level.living[byte >> 6] >> (byte & 63)) & 1 or (
+            if not (level.living[byte >> 6] >> (byte & 63)) & 1:
+                at = at + 1 if level.present is NULL else _next_living(level, at, byte)
+                continue
+            visited += 1
+            if (
                 task.skip is not NULL
                 and depth < 2
                 and task.skip[byte + (state.skipped_part if depth else 0)]
@@ -476,7 +499,7 @@ cdef Outcome _walk(Task *task, int64_t most) noexcept nogil:
             at += 1
         level.known = known
         level.cursor = at
-        visited -= stop - at
+        visited += 1
         if waiting:
             break
         if down >= 0:
@@ -486,6 +509,7 @@ cdef Outcome _walk(Task *task, int64_t most) noexcept nogil:
             level.living[0] = level.living[1] = level.living[2] = level.living[3] = 0
             level.cursor = trie.first[down]
             level.stop = trie.first[down] + trie.children[down]
+            level.present = bytes_of_children(trie, down)
         else:
             depth -= 1
     state.depth = depth
