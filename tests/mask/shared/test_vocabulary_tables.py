@@ -115,3 +115,41 @@ def test_what_depends_on_the_tokens_alone_is_made_once(monkeypatch: pytest.Monke
     assert after is not before
     assert after.texts is not before.texts
     assert after.names_within_tokens is before.names_within_tokens
+
+
+def test_a_walk_takes_the_place_of_a_ready_row_before_few_tokens(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A pattern is walked where few tokens may come, and a list of words everywhere; the masks are
+    those of ready rows."""
+    tokens = (*BYTES, *(f"{a}{b}{c}".encode() for a in "ab" for b in 'cd"' for c in '1",'), b"")
+    masks: list[list[list[int]]] = []
+    held: list[int] = []
+    for part in (0, 1):
+        vocabulary = Vocabulary(tokens, eos=len(tokens) - 1)
+        monkeypatch.setattr(vocabulary_tables, "_QUICKLY_WALKED", part)
+        rows = tables_of(vocabulary).strings
+        matcher = compile_json_schema(
+            {"type": "string", "pattern": "^([ab][cd]1|a1){1,3}$"}, vocabulary
+        ).matcher()
+        masks.append([])
+        for byte in b'"ac1a1"':
+            masks[-1].append(allowed(matcher))
+            assert matcher.accept(byte)
+        held.append(rows.nbytes)
+    assert masks[0] == masks[1]
+    assert tokens.index(b"bd1") in masks[1][1]
+    assert held[0] > held[1] == 0
+
+
+def test_words_have_no_ready_rows() -> None:
+    vocabulary = own_vocabulary()
+    rows = tables_of(vocabulary).strings
+    matcher = compile_json_schema({"enum": ["one", "only", "two"]}, vocabulary).matcher()
+    for byte, following in zip(b'"one"', ('"', "ot", "n", "el", '"'), strict=True):
+        assert {chr(token) for token in allowed(matcher)} - {"\\", " ", "\n", "\t", "\r"} == set(
+            following
+        )
+        assert matcher.accept(byte)
+    assert matcher.accepting
+    assert rows.nbytes == 0
