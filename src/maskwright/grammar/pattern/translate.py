@@ -14,10 +14,10 @@ of the automaton of all of them. There are few, and all are found before transla
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Final, assert_never
 
 from maskwright.errors import LimitError
@@ -166,14 +166,14 @@ class _Translation:
 
     def translate(self, node: Pattern, after: After, before: Before) -> Regular:
         spend()
-        if len({id(follow) for follow in after.values()}) == 1 and is_plain(node):
+        if _is_same(after) and is_plain(node):
             return concat(_plain(node), after[before])
         match node:
             case Class(ranges=ranges):
                 return self._character(ranges, after, before)
             case Concat(parts=parts):
-                for part in reversed(parts[1:]):
-                    after = {b: self.translate(part, after, b) for b in self.places}
+                for plain, run in groupby(reversed(parts[1:]), is_plain):
+                    after = self._preceded(after, run, plain)
                 return self.translate(parts[0], after, before) if parts else after[before]
             case Choice(options=options):
                 return alt(*(self.translate(option, after, before) for option in options))
@@ -191,6 +191,18 @@ class _Translation:
                 return self._algebra(node, after, before)
             case _:
                 assert_never(node)
+
+    def _preceded(self, after: After, parts: Iterable[Pattern], plain: bool) -> After:
+        """What follows a place if there are parts, the last one first, before what followed."""
+        if plain and _is_same(after):  # then the place makes no difference
+            follow = after[self.start]
+            for part in parts:
+                spend(len(self.places))
+                follow = concat(_plain(part), follow)
+            return self.everywhere(follow)
+        for part in parts:
+            after = {before: self.translate(part, after, before) for before in self.places}
+        return after
 
     def _character(self, ranges: Ranges, after: After, before: Before) -> Regular:
         by_follow: dict[Regular, list[Ranges]] = {}
@@ -276,6 +288,12 @@ class _Translation:
             return loop(key, done.nullable, unfold)
 
         return rounds(before, node.least, node.most)
+
+
+def _is_same(after: After) -> bool:
+    """Whether the same follows after every place."""
+    first, *others = after.values()
+    return all(each is first for each in others)
 
 
 def _looks_to_the_left(node: Pattern) -> Iterator[Pattern]:
