@@ -23,6 +23,19 @@ from maskwright.native import require_built
 
 require_built(__name__, BUILT_FROM)
 
+cdef extern from "Python.h":
+    int PyObject_GenericSetAttr(object, object, object) except -1
+
+
+cdef object made(kind, tuple names, tuple values):
+    """A frozen object of a class of `tree`, as its `__init__` makes it in several times the time."""
+    cdef object new = (<type>kind).__new__(kind)
+    cdef Py_ssize_t at
+    for at in range(len(names)):
+        PyObject_GenericSetAttr(new, names[at], values[at])
+    return new
+
+
 cdef dict one_type = {name: [TypeIs(frozenset([name]))] for name in sorted(TYPES)}
 
 
@@ -110,7 +123,11 @@ cdef object properties_of(SchemaObject source):
             ReportEntry(source.pointer, "additionalProperties", CLOSED_BY_DEFAULT)
         )
     covers_all = "additionalProperties" in keywords
-    return Properties(named, tuple(patterns), additional, covers_all, closes)
+    return made(
+        Properties,
+        ("named", "patterns", "additional", "covers_all", "closes"),
+        (named, tuple(patterns), additional, covers_all, closes),
+    )
 
 
 cdef inline str below(str place, name):
@@ -140,11 +157,12 @@ def read_items(SchemaObject source, setting, str place):
         prefix = source.items(setting, place)
         rest = source.optional("additionalItems")
         return [Items(prefix, rest, "additionalItems" in source.value)]
-    return [Items((), source.child(setting, place))]
+    rest = source.child(setting, place)
+    return [made(Items, ("prefix", "rest", "covers_all"), ((), rest, True))]
 
 
 def read_required(SchemaObject source, setting, str place):
-    return [Required(as_names(setting, place))]
+    return [made(Required, ("names",), (as_names(setting, place),))]
 
 
 def read_reference(SchemaObject source, setting, str place):
@@ -159,7 +177,7 @@ def read_reference(SchemaObject source, setting, str place):
     value, resolver, target = parser.references.find(setting, source.resolver, place)
     pointer = place if target is None else target
     schema = parser.schema(value, pointer, source.dialect, resolver, True, source.closed)
-    asserted = [AllOf((schema,))]
+    asserted = [made(AllOf, ("parts",), ((schema,),))]
     if is_plain and isinstance(value, dict):
         parser.referenced[setting] = asserted
     return asserted

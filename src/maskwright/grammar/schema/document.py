@@ -223,6 +223,8 @@ def escape(name: str) -> str:
 
 def unescape(step: str) -> str:
     """The property name of a step of a JSON Pointer."""
+    if "~" not in step:
+        return step
     return step.replace("~1", "/").replace("~0", "~")  # in this order: "~01" is "~1"
 
 

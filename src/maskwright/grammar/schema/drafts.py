@@ -27,9 +27,10 @@ class Draft(Enum):
     @property
     def is_old(self) -> bool:
         """Whether a `$ref` hides its siblings, as up to draft 7."""
-        return self in (Draft.DRAFT4, Draft.DRAFT6, Draft.DRAFT7)
+        return self in _OLD
 
 
+_OLD: Final = frozenset((Draft.DRAFT4, Draft.DRAFT6, Draft.DRAFT7))
 DEFAULT_DRAFT: Final = Draft.DRAFT2020
 
 

@@ -40,7 +40,7 @@ MANY_NEGATED: Final = 8
 """Options of unions from which on a `not` may multiply them."""
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class ParsedSchema:
     """A document's tree, and the report of what was done with each keyword."""
 

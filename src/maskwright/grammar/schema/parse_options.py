@@ -28,4 +28,4 @@ class ParseOptions:
     enforce_formats: bool = True
     plain_integers: bool = False
     closed: bool = False
-    limits: Limits = DEFAULT_LIMITS
+    limits: Limits = field(default=DEFAULT_LIMITS, hash=False)  # whose own hash takes long

@@ -79,35 +79,33 @@ def on_name(name: str, setting: Json, schema: Mapping[str, Json], draft: Draft) 
     if name == "nullable" and setting is True and not _allows_null(schema):
         way_out = "to allow null, put \"null\" into 'type' or 'anyOf'"
         return Remark(f"{_ignored(draft)}; {way_out}", "nullable")
-    known = _on_any(name, draft)
-    if known is not None:
-        return known
-    if looks_like_schema(setting) and name not in _EXAMPLES and not name.startswith("x-"):
+    remark, may_be_property = _on_any(name, draft)
+    if may_be_property and looks_like_schema(setting):
         way_out = "if it is a property, put it into 'properties'"
-        return Remark(f"{_ignored(draft)}; {way_out}", "misplaced-schema")
-    return Remark(_ignored(draft))
-
-
-def _ignored(draft: Draft) -> str:
-    return f"not a keyword of {draft.title}, which has it ignored"
+        return Remark(f"{remark.note}; {way_out}", "misplaced-schema")
+    return remark
 
 
 @lru_cache(maxsize=4096)
-def _on_any(name: str, draft: Draft) -> Remark | None:
-    """Remark on a name, whatever its setting; None if that makes a difference."""
+def _on_any(name: str, draft: Draft) -> tuple[Remark, bool]:
+    """Remark on a name whose setting is no schema; and whether it may be a property, if it is."""
     if name in KEYWORDS[draft]:
-        return Remark("not among the vocabularies of the meta-schema")
+        return Remark("not among the vocabularies of the meta-schema"), False
     note = _ignored(draft)
     having = [each for each in Draft if name in KEYWORDS[each]]
     if having and list(Draft).index(having[-1]) > list(Draft).index(draft):
         way_out = f"to have it obeyed, name a draft from {having[0].title} on in '$schema'"
-        return Remark(f"{note}; {way_out}", "keyword-of-later-draft")
+        return Remark(f"{note}; {way_out}", "keyword-of-later-draft"), False
     if having:
-        return Remark(note)
+        return Remark(note), False
     similar = _OF_DRAFT_3.get(name) or _similar_keyword(name, draft)
     if similar:
-        return Remark(f"{note}; did you mean {similar!r}?", "unknown-keyword")
-    return None
+        return Remark(f"{note}; did you mean {similar!r}?", "unknown-keyword"), False
+    return Remark(note), name not in _EXAMPLES and not name.startswith("x-")
+
+
+def _ignored(draft: Draft) -> str:
+    return f"not a keyword of {draft.title}, which has it ignored"
 
 
 def on_format(name: str) -> Remark:
