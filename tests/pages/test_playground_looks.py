@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import time
 from typing import Any
 
 import pytest
@@ -106,9 +107,17 @@ def test_words_are_explained_when_they_are_pointed_at(page: Browser, selector: s
     assert place["right"] <= page.run("return innerWidth")
     page.find("body").send_keys(Keys.ESCAPE)
     assert not page.find("#help").is_displayed()
+    page.find("body").send_keys(Keys.TAB)  # from now on the keyboard is used
     page.run("arguments[0].focus()", element)
-    page.until(lambda: HELP[selector] in page.text("#help"))
-    assert page.find("#help").is_displayed()
+    page.until(lambda: page.find("#help").is_displayed())
+    assert HELP[selector] in page.text("#help")
+
+
+def test_what_is_pressed_is_not_covered_by_its_explanation(page: Browser) -> None:
+    page.find("#tab-views-diagram").click()
+    page.until(lambda: page.text("#view-diagram svg"))
+    time.sleep(0.5)  # longer than the pointer has to rest
+    assert not page.find("#help").is_displayed()
 
 
 def test_the_word_of_each_explanation_is_shown(page: Browser) -> None:
