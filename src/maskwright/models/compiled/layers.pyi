@@ -26,7 +26,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maskwright.models.compiled_plan import Ints
+from maskwright.models.runs import Ints
 
 Floats = NDArray[np.float32]
 
