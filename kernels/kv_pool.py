@@ -83,7 +83,9 @@ def _untouched_zeros(shape: Sequence[int], dtype: torch.dtype) -> Tensor:
 def clear_blocks(pool: KvPool, blocks: Sequence[int]) -> None:
     """Zero `blocks` in all layers."""
     if blocks:
-        [index] = upload([torch.tensor(blocks)], pool.data.device)
+        index = torch.tensor(blocks)
+        if pool.data.device.type != "cpu":
+            [index] = upload([index], pool.data.device)
         for part in _parts(pool):
             part.index_fill_(0, index, 0)
 
