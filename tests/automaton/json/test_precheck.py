@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from maskwright import Grammar, compile_json_schema, compile_structural_tag, compile_tools
+from maskwright.automaton.json.precheck import WIDE, is_long
 from maskwright.errors import LimitError
-from maskwright.grammar.schema.parse import ParsedSchema
+from maskwright.grammar.schema.parse import ParsedSchema, ParseOptions, parse_schema
+from maskwright.mask.compile import json_schema
 from tests.matching import EVERY_BYTE, matches
 
 
@@ -35,6 +37,41 @@ def test_long_choices_that_are_told_apart_are_not() -> None:
     kinds = [{"properties": {"kind": {"const": at}}, "required": ["kind"]} for at in range(60)]
     grammar = compile_json_schema({"items": {"type": "object", "oneOf": kinds}}, EVERY_BYTE)
     assert grammar.matcher().accept_bytes(b'[{"kind":59}]') == 13
+
+
+def told_apart(count: int) -> list[Any]:
+    kinds = [{"properties": {"kind": {"const": at}}, "required": ["kind"]} for at in range(count)]
+    return [{"type": "object", **kind} for kind in kinds]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (told_apart(60), False),
+        (_one_of(WIDE)["oneOf"], False),
+        (_one_of(WIDE + 1)["oneOf"], True),
+        ([*told_apart(40), *_one_of(4)["oneOf"]], True),  # those may have any kind
+        ([*told_apart(40), {"type": "string"}, {"pattern": "a"}], True),
+        ([{"type": "null"}] * 4 + [{"const": at} for at in range(40)], False),
+        ([{"type": "null"}] * 6 + [{"const": at} for at in range(40)], True),
+    ],
+)
+def test_long_choices_have_many_pairs_to_be_told_apart(options: list[Any], expected: bool) -> None:
+    (union,) = parse_schema({"oneOf": options}, ParseOptions()).one_ofs
+    assert is_long(union) is expected
+
+
+def test_choices_that_are_told_apart_have_no_shapes_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+
+    def note(*arguments: Any) -> None:
+        asked.append(arguments)
+
+    monkeypatch.setattr(json_schema, "precheck_alternatives", note)
+    compile_json_schema({"title": "told apart", "oneOf": told_apart(40)}, EVERY_BYTE)
+    assert not asked
+    compile_json_schema({"title": "not told apart", **_one_of(WIDE + 1)}, EVERY_BYTE)
+    assert len(asked) == 1
 
 
 def test_pairs_are_counted_for_each_oneOf() -> None:

@@ -175,6 +175,13 @@ def test_the_longest_one_of_is_known() -> None:
     assert parse_schema({}, ParseOptions()).widest == 0
 
 
+def test_every_one_of_is_known() -> None:
+    document = {"oneOf": [{}, {}], "items": {"oneOf": [{}, {}, {}], "anyOf": [{}]}}
+    found = parse_schema(document, ParseOptions()).one_ofs
+    assert sorted(len(union.options) for union in found) == [2, 3]
+    assert not [*parse_schema({}, ParseOptions()).one_ofs]
+
+
 @pytest.mark.parametrize(
     ("schema", "intricate"),
     [

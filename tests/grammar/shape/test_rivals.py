@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from maskwright.grammar.shape.rivals import KINDS, Rivals
+from maskwright.grammar.shape.rivals import KINDS, Rivals, have_rivals
 from tests.grammar.shape.semantics import VALUES, kind, satisfies, schema
 
 CONSTANTS: list[Any] = [None, True, 1, 1.0, 2, "a", "b", "x", [], [1], {}, {"a": 1}]
@@ -89,3 +89,13 @@ def test_rivals(documents: list[Any], rivals: list[list[int]]) -> None:
         [other for other in each if at in ours[other]] for at, each in enumerate(ours)
     ]  # by both of a pair
     assert seen == rivals
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_pairs_of_rivals_are_counted_once(seed: int) -> None:
+    options = [schema(random_option(random.Random(seed * 100 + at))) for at in range(9)]
+    rivals = Rivals(options)
+    pairs = {frozenset((at, other)) for at in range(9) for other in rivals.of(at)}
+    assert [have_rivals(options, most) for most in range(40)] == [
+        most < len(pairs) for most in range(40)
+    ]

@@ -1,7 +1,7 @@
 """Finds at compile time what would end a text in its middle, as far as a count of steps finds it.
 
 Shapes are otherwise built when a text first reaches them. A long `oneOf` may have too many options
-that exclude each other only by a search, and unions may multiply to too many: then all shapes are
+that nothing but a search tells apart, and unions may multiply to too many: then all shapes are
 built. With other keywords that may exceed a limit, it is asked what every text asks. Either way a
 schema is refused before any text is begun, and what has been found is kept for the masks.
 """
@@ -16,11 +16,13 @@ from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.progress import ArrayProgress, ObjectProgress
 from maskwright.errors import LimitError
 from maskwright.grammar.regular.terms import EMPTY
+from maskwright.grammar.schema.tree import OneOf
+from maskwright.grammar.shape.rivals import have_rivals
 from maskwright.grammar.shape.shape import Conjunction, ObjectShape
 from maskwright.limits import MEASURED, Limits, Work, spend
 
 WIDE: Final = 10
-"""A `oneOf` of more options than this is long."""
+"""A `oneOf` of more options than this is long if more pairs than this may share a value."""
 _MOST_VALUES: Final = 1_000
 """Conjunctions that are looked at."""
 MOST_STEPS: Final = 150_000
@@ -30,6 +32,12 @@ FEW_STEPS: Final = 10_000
 _OF_SHAPES: Final = MEASURED | {"alternatives"}
 """The limits that building shapes runs into, and those that pass for the whole compile; all others
 are counted anew for each mask."""
+
+
+def is_long(union: OneOf) -> bool:
+    """Whether a `oneOf` has many options of which many have to be told apart by a search: by a
+    type, a constant or a member they are told apart in linear time."""
+    return len(union.options) > WIDE and have_rivals(union.options, WIDE)
 
 
 def precheck_alternatives(

@@ -7,7 +7,7 @@ the tables of `common_keywords`, `scalar_keywords`, `container_keywords` and `co
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, cast
@@ -22,7 +22,7 @@ from maskwright.grammar.schema.parse_options import ParseOptions
 from maskwright.grammar.schema.references import References
 from maskwright.grammar.schema.scalar_keywords import SCALAR_KEYWORDS
 from maskwright.grammar.schema.schema_object import DocumentParser, KeywordReader, Visit
-from maskwright.grammar.schema.tree import Json, Report, ReportEntry, Schema, SchemaMaker
+from maskwright.grammar.schema.tree import Json, OneOf, Report, ReportEntry, Schema, SchemaMaker
 from maskwright.grammar.schema.vocabularies import SchemaDialect, dialect_of
 from maskwright.limits import Limits
 
@@ -61,6 +61,12 @@ class ParsedSchema:
         """An upper bound on the branches of a value once its unions are multiplied out; 1 where the
         document has too few unions for that to matter. Found when it is asked for."""
         return most_branches(self.schemas.values()) if self._many_choices else 1.0
+
+    @property
+    def one_ofs(self) -> Iterator[OneOf]:
+        """Every `oneOf` of the document."""
+        for schema in self.schemas.values():
+            yield from (each for each in schema.assertions if isinstance(each, OneOf))
 
     @property
     def intricate(self) -> bool:

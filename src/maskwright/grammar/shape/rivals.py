@@ -36,6 +36,16 @@ class Rivals:
         return found
 
 
+def have_rivals(options: Sequence[Schema], most: int) -> bool:
+    """Whether more than `most` pairs of options may share a value."""
+    rivals, found = Rivals(options), 0
+    for at in range(len(options)):
+        found += len(rivals.of(at))  # each pair is seen twice
+        if found > 2 * most:
+            return True
+    return False
+
+
 def _of_kind(options: Sequence[Schema], kind: str) -> _Scalars | _Objects | _Any:
     holders = [at for at, option in enumerate(options) if kind in outline(option).types]
     match kind:

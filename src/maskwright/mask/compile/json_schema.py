@@ -10,6 +10,7 @@ from maskwright.automaton.json.contexts import JsonContexts
 from maskwright.automaton.json.precheck import (
     FEW_STEPS,
     WIDE,
+    is_long,
     precheck_alternatives,
     precheck_beginning,
 )
@@ -137,9 +138,10 @@ def _compile(
         root = frozenset([parsed.root])
         if not solver.satisfiable(root):
             return None
-        if parsed.widest > WIDE:
+        multiplies = parsed.branches > options.limits.alternatives
+        if parsed.widest > WIDE and (multiplies or any(map(is_long, parsed.one_ofs))):
             precheck_alternatives(root, solver, options.limits)
-        elif parsed.branches > options.limits.alternatives:
+        elif multiplies:
             precheck_alternatives(root, solver, options.limits, FEW_STEPS)
         if parsed.intricate:
             precheck_beginning(root, solver, options.limits)
