@@ -124,6 +124,17 @@ def test_a_long_answer_can_be_stopped(page: Browser) -> None:
     assert button.text == "Send"
 
 
+def test_a_very_long_answer_is_cut_with_a_word(page: Browser) -> None:
+    unfold(page, "tokenize")
+    # The browser is answered in place of the server, which never says so much.
+    page.run(
+        "const fetched = window.fetch; window.fetch = (path, given) => path.endsWith('/tokenize')"
+        " ? Promise.resolve(new Response('x'.repeat(1000003))) : fetched(path, given)"
+    )
+    shown = send(page, "tokenize")
+    assert shown == "x" * 1_000_000 + "\n… and 3 characters more"
+
+
 def programs(page: Browser, language: str) -> dict[str, str]:
     """The code of each call in a language, as it stands there when the page is opened."""
     page.run(

@@ -1,12 +1,12 @@
 // One call of the API: its parameters and body to be filled in, the request as code, and its answer.
 
 import { exchange, hasKey } from "../playground/api.js";
-import { fill, h } from "../playground/dom.js";
+import { count, fill, h } from "../playground/dom.js";
 import { formatted } from "../playground/format.js";
 import { copyText, curl, python } from "../playground/snippets.js";
 
 const JSON_TYPE = "application/json", FORM = "multipart/form-data";
-const MOST_SHOWN = 100000; // characters of an answer
+const MOST_SHOWN = 1000000; // characters of an answer
 
 /** The part of an entry in which a call is tried. `call`: its path, method, parameters and body. */
 export class Trial {
@@ -140,10 +140,15 @@ async function read(response, show) {
     const { value, done } = await reader.read();
     if (done) break;
     text += value;
-    show(text.slice(0, MOST_SHOWN));
+    show(cut(text));
   }
   const isJson = (response.headers.get("content-type") ?? "").startsWith(JSON_TYPE);
-  show((isJson ? laidOut(text) : text).slice(0, MOST_SHOWN));
+  show(cut(isJson ? laidOut(text) : text));
+}
+
+function cut(text) {
+  const more = text.length - MOST_SHOWN;
+  return more > 0 ? `${text.slice(0, MOST_SHOWN)}\n… and ${count(more)} characters more` : text;
 }
 
 function laidOut(text) {
