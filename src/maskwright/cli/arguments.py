@@ -307,7 +307,8 @@ def _file_values(
     found: dict[str, Any] = {}
     for entry in read_settings(file, known):
         parameter = known[entry.name]
-        parser.places[parameter.name] = entry.place
+        if parameter.name not in values:
+            parser.places[parameter.name] = entry.place
         try:
             found[parameter.name] = _of_document(parameter, entry.value)
         except argparse.ArgumentTypeError as error:

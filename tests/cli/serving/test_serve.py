@@ -78,6 +78,9 @@ def test_a_bad_value_names_the_variable_or_the_file(
     message = "maskwright: --block-size is 3; it must be 4, 8, 16, 32 or 64."
     found = run("serve", "--config", file)
     assert found == (2, "", f"{message} (--block-size is set by {file}:2)\n")
+    assert run("serve", "--config", file, "--block-size", "5").stderr == (
+        "maskwright: --block-size is 5; it must be 4, 8, 16, 32 or 64.\n"
+    )
     monkeypatch.setenv("MASKWRIGHT_BLOCK_SIZE", "3")
     found = run("serve")
     assert (

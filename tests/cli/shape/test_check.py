@@ -463,6 +463,13 @@ def test_findings_for_github(run: Run, folder: Path) -> None:
     assert run("check", INTEGER, "--output-format", "github").stdout == ""
 
 
+def test_two_formats_exclude_each_other(run: Run) -> None:
+    found = run("check", INTEGER, "--json", "--output-format", "sarif")
+    assert found.returncode == 2
+    assert "exclude each other" in found.stderr
+    assert run("check", INTEGER, "--json", "--output-format", "json").returncode == 0
+
+
 def test_findings_for_code_scanning(run: Run, folder: Path) -> None:
     (folder / "c.json").write_text(WRONG)
     document = json.loads(run("check", "shapes", "--output-format", "sarif").stdout)

@@ -46,6 +46,8 @@ class CheckedShape(NamedTuple):
 
 def run(options: CheckOptions) -> int:
     ignored = _rules(options.ignore)
+    if options.as_json and options.output_format not in ("text", "json"):
+        raise InputError("--json and --output-format exclude each other", param="output_format")
     if options.fix and (len(options.shapes) > 1 or options.watch):
         raise InputError("--fix mends one shape, once", param="fix")
     if options.fix:
