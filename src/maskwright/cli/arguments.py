@@ -24,7 +24,6 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
-from difflib import get_close_matches
 from inspect import get_annotations
 from pathlib import Path
 from types import NoneType, UnionType
@@ -42,6 +41,7 @@ from typing import (
     get_origin,
 )
 
+from maskwright.cli.input.spelling import nearest
 from maskwright.cli.output.appearance import Appearance, choose
 from maskwright.errors import InputError
 from maskwright.settings import Option
@@ -139,9 +139,8 @@ class CommandParser(argparse.ArgumentParser):
             known = self._option_string_actions
             if not flag.startswith("--") or " " in word or flag in known:
                 continue
-            near = [each for each in known if each.startswith(flag)]
-            near = near or get_close_matches(flag, known, n=1)
-            hint = f"; did you mean {near[0]}?" if near else ""
+            near = nearest(flag, known)
+            hint = f"; did you mean {near}?" if near else ""
             self.error(f"there is no option {flag}{hint}")
 
 

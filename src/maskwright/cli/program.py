@@ -14,10 +14,10 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import Final, NamedTuple
 
 from maskwright.cli.arguments import CommandParser, read_options
+from maskwright.cli.input.spelling import nearest
 from maskwright.cli.output.columns import described
 from maskwright.cli.process.environment import prepare_environment
 from maskwright.cli.process.loading import loading
@@ -299,7 +299,7 @@ def _by_option(error: InputError, parser: CommandParser) -> str:
 
 
 def _unknown(name: str) -> str:
-    near = get_close_matches(name, [*COMMANDS, *WORDS, "--help", "--version"], n=1)
-    hint = f"did you mean '{near[0]}'?" if near else "'maskwright --help' names the commands"
+    near = nearest(name, [*COMMANDS, *WORDS, "--help", "--version"])
+    hint = f"did you mean '{near}'?" if near else "'maskwright --help' names the commands"
     what = "option" if name.startswith("-") else "command"
     return f"maskwright: there is no {what} {name!r}; {hint}"

@@ -10,6 +10,7 @@
 - `settings_file`: The file of settings of a command.
 - `shapes`: The shape given on the command line: schema, grammar or pattern.
 - `shipped`: The schemas and grammars that ship with the package, by name.
+- `spelling`: The known word that somebody may have meant by another.
 - `texts`: Reads files, standard input and text given as arguments.
 - `vocabulary`: The vocabulary of a checkpoint, read without the model.
 - `why`: Why a text of a shape isn't allowed, and which texts like it are.

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable
-from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
 
+from maskwright.cli.input.spelling import nearest
 from maskwright.errors import InputError
 
 
@@ -40,8 +40,8 @@ def read_settings(path: str, known: Iterable[str]) -> list[SettingEntry]:
     for name, value in table.items():
         place = f"{path}:{_line(text, name)}"
         if name not in names:
-            near = get_close_matches(name.replace("_", "-"), names, n=1)
-            hint = f"did you mean {near[0]}?" if near else "--help lists the settings"
+            near = nearest(name.replace("_", "-"), names)
+            hint = f"did you mean {near}?" if near else "--help lists the settings"
             raise InputError(f"{place}: there is no setting {name}; {hint}", param="config")
         entries.append(SettingEntry(name, value, place))
     return entries
