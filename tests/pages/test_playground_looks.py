@@ -122,6 +122,11 @@ def test_what_is_pressed_is_not_covered_by_its_explanation(page: Browser) -> Non
 
 def test_the_word_of_each_explanation_is_shown(page: Browser) -> None:
     assert page.text("#check .term") == "enforced"
+    page.find("#tab-kinds-gbnf").click()
+    page.until(lambda: page.text("#check .term"))
+    assert page.text("#check .term") == "at least"  # a grammar has no keywords
+    page.find("#tab-kinds-schema").click()
+    page.until(lambda: page.text("#check .term"))
     assert "prefix" in page.text("#cases-list select")
     assert page.text("#tab-views-step") == "Step"
     assert page.text("#tab-kinds-structural_tag") == "Tag"
