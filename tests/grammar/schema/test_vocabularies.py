@@ -96,4 +96,4 @@ def test_the_draft_of_a_schema(schema: dict[str, Any], draft: Draft) -> None:
     old = {"$schema": "http://json-schema.org/draft-04/schema", "$vocabulary": {"urn:x": True}}
     dialect = dialect_of(schema, {"urn:old": old, "urn:bare": {}}, LATEST, "")
     assert dialect == (draft, KEYWORDS[draft])
-    assert dialect.keywords is KEYWORDS[draft]  # which `SchemaKeys` looks at
+    assert dialect.keywords is KEYWORDS[draft]  # which `DocumentParser` looks at
