@@ -105,6 +105,9 @@ class LeafTable:
         self.count = 0
         self.keys = Keys()
         self._tries: dict[NameLanguage, WordTrie] = {}
+        self._word_ends: dict[tuple[int, ...], list[int]] = {}
+        """The states after the closing quotes of the first words of a list, by the rest of their
+        labels."""
         self.labels: list[Hashable] = [None]
         self._ids: dict[tuple[type[Key], Key], int] = {}  # tuples of two kinds may be equal
         self._label_ids: dict[tuple[type, Hashable], int] = {(type(None), None): 0}
@@ -208,9 +211,11 @@ class LeafTable:
         if others is None:
             ends = [self.state(End(1))] * len(table.strings)
         else:
-            beyond = [int(other.nullable) for other in others]
-            labels = ((1 + word, *beyond) for word in range(len(table.strings)))
-            ends = [self.state(End(each)) for each in labels]
+            beyond = tuple(int(other.nullable) for other in others)
+            known = self._word_ends.setdefault(beyond, [])
+            for word in range(len(known), len(table.strings)):
+                known.append(self.state(End((1 + word, *beyond))))
+            ends = known[: len(table.strings)]
         trunks, alike = (0, 0), None
         if names.open:
             texts, escapes = Text(True, names.beyond), Escape(names.beyond)

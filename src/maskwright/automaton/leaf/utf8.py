@@ -121,11 +121,16 @@ class SpelledCharacters:
     def _escape_row(self, term: Regular) -> Row:
         row: Row = {}
         transitions = escapable(term)
+        states: dict[Regular, int] = {}
         for byte, point in SHORT_ESCAPES.items():
             target = transitions.after(point)
             if target is not EMPTY:
-                row[byte] = self._state(Text(True, target))
-        unit = self._hex(Hex(term, 0, 4))
+                if target not in states:
+                    states[target] = self._state(Text(True, target))
+                row[byte] = states[target]
+        # All code units are more than one block of characters, so the digits decide.
+        whole = Hex(term, 0, 4)
+        unit = self._state(whole) if transitions.ascii else self._hex(whole)
         if unit != DEAD:
             row[LETTER_U] = unit
         return row
