@@ -56,8 +56,9 @@ class LeafRows:
         """Give `state` its row (int32 [256]), if `trunk` is one as its differences from that."""
     def override(self, state: int, trunk: int, overrides: Row, /) -> None:
         """Give `state` the row `trunk`, but for some bytes."""
-    def override_all(self, state: int, trunks: npt.NDArray[np.int_], rows: Overrides, /) -> None:
-        """Give states from `state` on the rows `trunks` [states], each but for some bytes."""
+    def override_all(self, state: int, trunks: tuple[int, ...], rows: Overrides, /) -> None:
+        """Give states from `state` on the rows `trunks`, each to an equal part of the states one
+        after the other, but for some bytes."""
 
 class WordPlaces:
     """The places in a list of words, numbered: the root, then those of each word that the words

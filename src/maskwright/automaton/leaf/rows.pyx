@@ -180,13 +180,15 @@ cdef class LeafRows:
 
     def override_all(self, int32_t state, trunks, rows):
         first, count, states = self.overrides, len(rows.byte), len(rows.start) - 1
+        block = states // len(trunks)
         stop = state + states
         self.reserve(count)
         self.override_byte[first : first + count] = rows.byte
         self.override_next[first : first + count] = rows.target
         self.override_start[state:stop] = first + rows.start[:states]
         self.override_stop[state:stop] = first + rows.start[1:]
-        self.base[state:stop] = trunks
+        for at, trunk in enumerate(trunks):
+            self.base[state + at * block : state + (at + 1) * block] = trunk
         self.overrides += count
 
 

@@ -225,13 +225,14 @@ class LeafTable:
         self.count += trie.count
         self.keys.add(trie)
         self.rows.make_room(self.count - 1)
-        self.rows.override_all(trie.state, np.repeat(trunks, trie.size), trie.rows(ends))
-        states = slice(trie.state, trie.state + trie.count)
-        self.rows.ready_leaf[states] = trie.state if alike is None else np.repeat(alike, trie.size)
-        if others is not None and not names.open:
-            low, high, ended = (trie.places.low, trie.places.high, trie.places.ended)
-            self.rows.gate_low[states] = np.concatenate((low, low + ended, low + ended))
-            self.rows.gate_high[states] = np.tile(high, 3)
+        self.rows.override_all(trie.state, trunks, trie.rows(ends))
+        for block, leaf in enumerate(alike or [trie.state] * 3):
+            first = trie.state + block * trie.size
+            self.rows.ready_leaf[first : first + trie.size] = leaf
+            if others is not None and not names.open:
+                after = trie.places.ended if block else 0  # an escape doesn't spell the end
+                self.rows.gate_low[first : first + trie.size] = trie.places.low + after
+                self.rows.gate_high[first : first + trie.size] = trie.places.high
         return trie
 
     def _toward(self, key: Continuation | Limited) -> int:
