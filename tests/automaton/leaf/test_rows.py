@@ -75,5 +75,5 @@ def test_many_states_at_once() -> None:
         np.array([97, 98, 99], np.uint8),
         np.array([DEAD, 4, 5], np.int32),
     )
-    rows.override_all(10, np.array([trunk, trunk, 0]), overrides)
+    rows.override_all(10, (trunk, trunk, 0), overrides)
     assert [rows.next_states(state) for state in (10, 11, 12)] == [{98: 4}, {97: 7}, {99: 5}]

@@ -21,8 +21,6 @@ from collections import deque
 from collections.abc import Hashable, Sequence
 from typing import Final, overload
 
-import numpy as np
-
 from maskwright.automaton.leaf.builder import LeafBuilder
 from maskwright.automaton.leaf.exits import leaving
 from maskwright.automaton.leaf.keys import (
