@@ -123,7 +123,7 @@ def test_a_walk_takes_the_place_of_a_ready_row_before_few_tokens(
     """A pattern is walked where few tokens may come, and a list of words everywhere; the masks are
     those of ready rows."""
     tokens = (*BYTES, *(f"{a}{b}{c}".encode() for a in "ab" for b in 'cd"' for c in '1",'), b"")
-    masks: list[list[list[int]]] = []
+    masks: list[list[set[int]]] = []
     held: list[int] = []
     for part in (0, 1):
         vocabulary = Vocabulary(tokens, eos=len(tokens) - 1)
