@@ -217,7 +217,7 @@ def test_budgets_of_places_far_from_a_bound_and_near_it(schema: dict[str, Any], 
     for _ in range(4):
         least, left = matcher.min_tokens, dict[int, int]()
         for token in allowed(matcher):
-            fork = matcher.fork()
+            fork = matcher.copy()
             assert fork.accept(token)
             left[token] = fork.min_tokens
         for budget in (least, least + 1, least + 4):
