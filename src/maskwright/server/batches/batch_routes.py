@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import WithJsonSchema
 from starlette.requests import Request
@@ -17,7 +17,7 @@ from maskwright.server.batches.pages import page
 from maskwright.server.exchange import owner_of
 from maskwright.server.json import Json
 from maskwright.server.request.body import read_as
-from maskwright.server.request.model import ClosedModel, invalid
+from maskwright.server.request.model import ClosedModel, RawObject, invalid
 
 MOST: Final = 100
 DEFAULT: Final = 20
@@ -39,7 +39,7 @@ class BatchRequest(ClosedModel):
     input_file_id: str
     endpoint: BatchEndpoint
     completion_window: Literal["24h"]
-    metadata: Annotated[dict[str, Any], WithJsonSchema(METADATA)] | None = None
+    metadata: Annotated[RawObject, WithJsonSchema(METADATA)] | None = None
 
     def labels(self) -> dict[str, str] | None:
         """Return what the client has to say of the batch, within the bounds."""
@@ -51,7 +51,7 @@ class BatchRequest(ClosedModel):
             if len(name) > METADATA_NAME or not is_short:
                 wanted = f"a string of at most {METADATA_TEXT} characters"
                 raise invalid(f"metadata.{name}", wanted, value)
-        return given
+        return None if given is None else dict(given)
 
 
 class BatchRoutes:

@@ -6,10 +6,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Final, Literal, cast
+from typing import Annotated, Any, ClassVar, Final, Literal, cast
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
+from maskwright.errors import InputError
 from maskwright.server.json import Json
 from maskwright.server.request.answer_request import AnswerRequest, ChatPrompt
 from maskwright.server.request.chat_prompt import ABOUT_EFFORT, TemplateFields
@@ -19,6 +20,7 @@ from maskwright.server.request.model import (
     Between,
     ByType,
     ClosedModel,
+    RawObject,
     RequestModel,
     Strings,
     Worded,
@@ -169,13 +171,16 @@ class ResponseRequest(OpenAIRequest, ReasoningFields, TemplateFields, ToolFields
     max_output_tokens: Limit | None = Field(
         default=None, description="The most tokens of the answer."
     )
-    metadata: dict[str, str] = Field(
-        default_factory=dict[str, str], description="Repeated in the response."
-    )
+    metadata: Annotated[
+        RawObject,
+        WithJsonSchema({"type": "object", "additionalProperties": {"type": "string"}}),
+    ] = Field(default_factory=dict[str, Any], description="Repeated in the response.")
 
     def answer(self) -> AnswerRequest:
         """Return what is asked for. Raises InputError, whose `param` is the dotted path of the
         first wrong field."""
+        if not all(isinstance(value, str) for value in self.metadata.values()):
+            raise InputError("metadata must be an object of strings", param="metadata")
         scored = LOGPROBS in self.include or self.top_logprobs
         alternatives = (self.top_logprobs or 0) if scored else None
         messages = conversation(self.instructions, self.input)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from maskwright.errors import InputError
 from maskwright.sampling import MOST_LOGPROBS, SamplingParams
@@ -16,7 +16,15 @@ from maskwright.server.request.answer_request import (
     ReplyOptions,
     TokenLimit,
 )
-from maskwright.server.request.model import Between, IdArray, RequestModel, Strings, shown
+from maskwright.server.request.model import (
+    Between,
+    IdArray,
+    RawObject,
+    RequestModel,
+    Strings,
+    invalid,
+    shown,
+)
 from maskwright.server.request.own_options import OwnOptions
 from maskwright.server.request.refusals import NEUTRAL, WAYS_OUT, refuse_unsupported
 from maskwright.server.request.shape_fields import ShapeFields
@@ -33,6 +41,12 @@ SEED_BITS = 64
 
 MOST_BIAS: Final = 100
 """The largest amount of an entry of `logit_bias`."""
+
+_BIASES: Final[Json] = {
+    "type": "object",
+    "propertyNames": {"pattern": "^[0-9]{1,9}$"},
+    "additionalProperties": {"type": "number", "minimum": -MOST_BIAS, "maximum": MOST_BIAS},
+}
 
 Count = Annotated[int, Between(0, MAX_TOKENS)]
 Limit = Annotated[int, Between(1, MAX_TOKENS)]
@@ -101,10 +115,9 @@ class GeneratingRequest(ShapeFields):
         default=0.0,
         description="Lowers a token's logit by this for each time that it has occurred.",
     )
-    logit_bias: dict[str, Annotated[float, Between(-MOST_BIAS, MOST_BIAS)]] = Field(
-        default_factory=dict[str, float],
+    logit_bias: Annotated[RawObject, WithJsonSchema(_BIASES)] = Field(
+        default_factory=dict[str, Any],
         description="What is added to the logits of tokens, by their ids.",
-        json_schema_extra={"propertyNames": {"pattern": "^[0-9]{1,9}$"}},
     )
     allowed_token_ids: Annotated[tuple[int, ...], IdArray(MAX_TOKENS, least=1)] | None = Field(
         default=None, description="No other token is chosen."
@@ -223,10 +236,16 @@ class GeneratingRequest(ShapeFields):
         )
 
     def _biases(self) -> Mapping[int, float]:
-        for key in self.logit_bias:
+        biases: dict[int, float] = {}
+        for key, value in self.logit_bias.items():
             if not (key.isascii() and key.isdigit() and len(key) <= 9):
                 raise InputError(f"logit_bias: {shown(key)} is not a token id", param="logit_bias")
-        return {int(key): bias for key, bias in self.logit_bias.items()}
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            if not (is_number and -MOST_BIAS <= value <= MOST_BIAS):
+                wanted = f"a number from -{MOST_BIAS} to {MOST_BIAS}"
+                raise invalid(f"logit_bias.{key}", wanted, value)
+            biases[int(key)] = float(value)
+        return biases
 
     def _kept(self) -> int | None:
         """Return how many tokens of a prompt are kept."""
