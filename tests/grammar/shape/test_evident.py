@@ -90,6 +90,16 @@ def test_a_value_within_many_levels_is_left_to_a_search() -> None:
     assert solver().satisfiable(conjunction(deep))
 
 
+def test_a_value_that_is_too_large_is_left_to_a_search() -> None:
+    tree: dict[str, Any] = {"n0": {"type": "null"}}
+    for at in range(1, 16):
+        below = {"$ref": f"#/$defs/n{at - 1}"}
+        tree[f"n{at}"] = {"type": "array", "items": below, "minItems": 2}
+    for at, expected in ((10, True), (15, False)):
+        document = {"$ref": f"#/$defs/n{at}", "$defs": tree}
+        assert EvidentValues().has_value(conjunction(document)) is expected
+
+
 def documents() -> list[Json]:
     drawn = random.Random(11)
     listed = [case.schema for case in (*CASES, *ALGEBRA, *CONTAINERS)]

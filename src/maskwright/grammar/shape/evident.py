@@ -61,6 +61,8 @@ _MOST_LEVELS: Final = 64
 """Levels of required values that are looked at, one within another."""
 _MOST_PARTS: Final = 64
 """Schemas of one conjunction that are looked at, with those that they refer to."""
+_MOST_VALUES: Final = 4_096
+"""Values within one that are looked at; a text with more may be too long to be completed."""
 _PLAIN: Final = 10**15
 """Whole numbers up to here have a short spelling."""
 
@@ -69,33 +71,39 @@ class EvidentValues:
     """Confirms that conjunctions of one document have values. False leaves it open."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[Conjunction, frozenset[str]], bool] = {}
+        self._known: dict[tuple[Conjunction, frozenset[str]], int] = {}
+        """How many values an evident one has in it, with itself; 0 where none is evident."""
         self._level = 0
 
-    def has_value(self, conjunction: Conjunction, types: frozenset[str] = TYPES) -> bool:
-        """Whether the conjunction evidently has a value of one of the types, of which "integer"
-        stands beside "number"."""
+    def has_value(self, conjunction: Conjunction) -> bool:
+        """Whether the conjunction evidently has a value, of no more than thousands of values."""
+        return self._size(conjunction, TYPES) > 0
+
+    def _size(self, conjunction: Conjunction, types: frozenset[str] = TYPES) -> int:
+        """The values within an evident one of one of the types, of which "integer" stands beside
+        "number"; 0 if none is evident, or it has too many."""
         key = conjunction, types
         known = self._known.get(key)
         if known is None:
             if self._level == _MOST_LEVELS:
-                return False
-            self._known[key] = False  # for a value that is required within itself
+                return 0
+            self._known[key] = 0  # for a value that is required within itself
             self._level += 1
             try:
-                known = self._known[key] = self._find(conjunction, types)
+                found = self._find(conjunction, types)
             finally:
                 self._level -= 1
+            known = self._known[key] = found if found <= _MOST_VALUES else 0
         return known
 
-    def _find(self, conjunction: Conjunction, types: frozenset[str]) -> bool:
+    def _find(self, conjunction: Conjunction, types: frozenset[str]) -> int:
         spend(CHEAP)
         about: dict[str, list[Assertion]] = {}
         others: list[Assertion] = []
         waiting = [*conjunction]
         for looked_at, part in enumerate(waiting):  # which grows
             if part.never or looked_at == _MOST_PARTS:
-                return False
+                return 0
             for assertion in part.assertions:
                 match assertion:
                     case TypeIs(types=named):
@@ -107,43 +115,43 @@ class EvidentValues:
                         (about.setdefault(kind, []) if kind else others).append(assertion)
         match others:
             case []:
-                return self._has_one_of(types, about)
+                return self._one_of(types, about)
             case [Values(values=values)] if not about:
-                return any(_is_evident(value, types) for value in values)
+                return int(any(_is_evident(value, types) for value in values))
             case [AnyOf(options=options)] if not about:
-                return any(self.has_value(frozenset([option]), types) for option in options)
+                sizes = (self._size(frozenset([option]), types) for option in options)
+                return next((size for size in sizes if size), 0)
             case _:
-                return False
+                return 0
 
-    def _has_one_of(self, types: frozenset[str], about: dict[str, list[Assertion]]) -> bool:
-        """Whether a type is among `types` of which the assertions about it are evidently met."""
+    def _one_of(self, types: frozenset[str], about: dict[str, list[Assertion]]) -> int:
+        """The size of a value of one of the types that evidently meets what is said of its type."""
         kinds = {"number" if kind == "integer" else kind for kind in types}
         if not kinds <= about.keys():
-            return True
-        return (
-            ("string" in kinds and _has_string(about["string"]))
-            or ("number" in kinds and _has_whole_number(about["number"]))
-            or ("array" in kinds and self._has_array(about["array"]))
-            or ("object" in kinds and self._has_object(about["object"]))
-        )
+            return 1
+        if ("string" in kinds and _has_string(about["string"])) or (
+            "number" in kinds and _has_whole_number(about["number"])
+        ):
+            return 1
+        size = self._array(about["array"]) if "array" in kinds else 0
+        return size or (self._object(about["object"]) if "object" in kinds else 0)
 
-    def _has_array(self, assertions: list[Assertion]) -> bool:
+    def _array(self, assertions: list[Assertion]) -> int:
         counts = [each for each in assertions if isinstance(each, ItemCount)]
         least, most = joint_count(counts)
         if most is not None and most < least:
-            return False
+            return 0
         if least == 0:
-            return all(isinstance(each, ItemCount | Items | UniqueItems) for each in assertions)
+            free = (isinstance(each, ItemCount | Items | UniqueItems) for each in assertions)
+            return int(all(free))
         items = [each for each in assertions if isinstance(each, Items)]
         if len(items) + len(counts) < len(assertions) or least > _MOST_PARTS:
-            return False
-        return all(
-            self.has_value(conjunction_of(_item_of(each, at) for each in items))
-            for at in range(least)
-        )
+            return 0
+        each = (conjunction_of(_item_of(one, at) for one in items) for at in range(least))
+        return _with_all(map(self._size, each))
 
-    def _has_object(self, assertions: list[Assertion]) -> bool:
-        """Whether the object of the required members alone is evidently one."""
+    def _object(self, assertions: list[Assertion]) -> int:
+        """The size of the object of the required members alone, if it is evidently one."""
         names: dict[str, None] = {}
         properties: list[Properties] = []
         counts: list[PropertyCount] = []
@@ -156,17 +164,27 @@ class EvidentValues:
                 case PropertyCount():
                     counts.append(assertion)
                 case _:
-                    return False
+                    return 0
         least, most = joint_count(counts)
         if not least <= len(names) <= (len(names) if most is None else most):
-            return False
-        return all(self._has_member(name, properties) for name in names)
+            return 0
+        return _with_all(self._member(name, properties) for name in names)
 
-    def _has_member(self, name: str, properties: Sequence[Properties]) -> bool:
+    def _member(self, name: str, properties: Sequence[Properties]) -> int:
         if not is_text(name) or any(each.patterns for each in properties):
-            return False
+            return 0
         values = (each.named.get(name, each.additional) for each in properties)
-        return self.has_value(conjunction_of(values))
+        return self._size(conjunction_of(values))
+
+
+def _with_all(sizes: Iterable[int]) -> int:
+    """The size of a container of values of these sizes; 0 if one of them is."""
+    total = 1
+    for size in sizes:
+        if size == 0:
+            return 0
+        total += size
+    return total
 
 
 def _item_of(items: Items, at: int) -> Schema:
