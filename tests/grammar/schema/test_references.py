@@ -123,6 +123,20 @@ def test_the_name_of_an_identifier_depends_on_the_draft() -> None:
     assert references_of(document, Draft.DRAFT6).plain
 
 
+@pytest.mark.parametrize(
+    ("document", "place"),
+    [
+        ({"id": 5, "properties": {"a": {"$ref": "b"}}}, "/id"),
+        ({"properties": {"b": {"id": ["a"]}}, "items": {"$ref": "#c"}}, "/properties/b/id"),
+        ({"items": {"id": {}, "items": {"$ref": "#c"}}}, "/items/id"),
+    ],
+)
+def test_an_identifier_of_draft_4_is_a_string(document: Any, place: str) -> None:
+    with pytest.raises(SchemaError) as raised:
+        parse_schema({"$schema": Draft.DRAFT4.value, **document}, ParseOptions())
+    assert raised.value.pointer == place
+
+
 def test_a_dynamic_reference_depends_on_the_way() -> None:
     """The same subschema means two things, so it is parsed for each dynamic scope."""
     tree = {

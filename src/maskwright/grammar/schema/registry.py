@@ -6,7 +6,7 @@ for documents that have one.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 import referencing
 from jsonschema_specifications import REGISTRY as METASCHEMAS
@@ -21,6 +21,7 @@ from referencing.jsonschema import (
 )
 
 from maskwright.errors import SchemaError, UnsupportedSchemaError
+from maskwright.grammar.schema.document import wrong
 from maskwright.grammar.schema.drafts import Draft, draft_of
 from maskwright.grammar.schema.tree import Json
 
@@ -51,6 +52,7 @@ class Resolver(NamedTuple):
                     return _resource(documents[known], draft)
             return METASCHEMAS[uri]
 
+        _check_id(document, draft, "")
         resource = _resource(document, draft)
         empty: referencing.Registry[Any] = referencing.Registry(
             retrieve=retrieve  # pyright: ignore[reportCallIssue] - an attrs field
@@ -65,8 +67,9 @@ class Resolver(NamedTuple):
         uris = [uri for uri, _ in self.inner.dynamic_scope()]
         return tuple(dict.fromkeys(reversed(uris))), self.inner._base_uri
 
-    def enter(self, value: Mapping[str, Json], draft: Draft) -> Resolver:
-        """The resolver inside a subschema, which may have an identifier of its own."""
+    def enter(self, value: Mapping[str, Json], draft: Draft, pointer: str) -> Resolver:
+        """The resolver inside the subschema at `pointer`, which may have an identifier."""
+        _check_id(value, draft, pointer)
         return Resolver(self.inner.in_subresource(_resource(value, draft)))
 
     def find(self, reference: str, pointer: str) -> tuple[Json, Resolver]:
@@ -97,6 +100,15 @@ class Resolver(NamedTuple):
         """Where `$recursiveRef: "#"` leads."""
         resolved: Any = lookup_recursive_ref(self.inner)
         return resolved.contents, Resolver(resolved.resolver)
+
+
+def _check_id(value: object, draft: Draft, pointer: str) -> None:
+    """Raise `SchemaError` for an `id` of draft 4 that is no string; those of later drafts have been
+    checked (see `check_names`)."""
+    if draft is Draft.DRAFT4 and isinstance(value, dict):
+        named = cast(Json, value.get("id", ""))  # pyright: ignore[reportUnknownMemberType]
+        if not isinstance(named, str):
+            wrong(named, "a string", f"{pointer}/id")
 
 
 def _resource(value: object, draft: Draft) -> referencing.Resource[Any]:

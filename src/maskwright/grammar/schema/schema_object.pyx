@@ -65,7 +65,7 @@ cdef class DocumentParser:
             if self._kind is not None:
                 self.text.place(schema, value, self._kind + b"closed:" if closed else self._kind)
         if resolver is not None and not entered:
-            resolver = resolver.enter(value, dialect.draft)
+            resolver = resolver.enter(value, dialect.draft, pointer)
         source = SchemaObject.__new__(SchemaObject)
         source.parser, source.value, source.pointer = self, value, pointer
         source.dialect, source.resolver, source.closed = dialect, resolver, closed
