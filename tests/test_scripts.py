@@ -183,6 +183,8 @@ ROWS = [
         "--out {tmp}/pictures --seconds 1",
         "dashboard-timeline.png: [0-9]+ KiB",
     ),
+    Row("tools/constants_page.py", "--out {tmp}/constants.md", "^$"),
+    Row("tools/settings_page.py", "--out {tmp}/settings.md", "^$"),
     Row("tools/newest_python.py", "--find", r"python3"),
     Row("tools/smoke.py", "", "[36] passed, 0 failed, [03] skipped"),
     Row("tools/playground_pictures.py", "--out {tmp}/pictures", "playground.png: [0-9]+ KiB"),

@@ -1,6 +1,6 @@
 """Writes docs/constants.md: the numbers that were chosen in the code, with the reason beside each.
 
-    python tools/constants_page.py
+    python tools/constants_page.py [--out FILE]
 
 A number is listed if it is a constant of a module and has a description below it. Numbers that
 follow from something else, such as the code of a quote, have none. `tests/docs/test_constants.py`
@@ -9,6 +9,7 @@ says when the page is behind.
 
 from __future__ import annotations
 
+import argparse
 import ast
 import re
 from collections.abc import Iterator
@@ -87,4 +88,6 @@ def cell(text: str) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page())
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--out", type=Path, default=PAGE, help="file that is written")
+    parser.parse_args().out.write_text(page())

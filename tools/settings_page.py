@@ -1,12 +1,13 @@
 """Writes the tables of docs/settings.md from the settings themselves.
 
-    python tools/settings_page.py
+    python tools/settings_page.py [--out FILE]
 
 `tests/cli/serving/test_settings_page.py` says when the page is behind.
 """
 
 from __future__ import annotations
 
+import argparse
 import re
 from collections import defaultdict
 from pathlib import Path
@@ -58,4 +59,6 @@ def written(page: str) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(written(PAGE.read_text()))
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--out", type=Path, default=PAGE, help="file that is written")
+    parser.parse_args().out.write_text(written(PAGE.read_text()))
