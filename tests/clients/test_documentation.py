@@ -25,6 +25,8 @@ SECTION = re.compile(r"^## (.+?)\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 EXAMPLE = re.compile(r"```python\n(.*?)```\n\n```\n(.*?)```", re.DOTALL)
 NODE = re.compile(r"```javascript\n(.*?)```\n\n```\n(.*?)```", re.DOTALL)
 REQUEST = re.compile(r"curl -s (\S+) .*?-d '([^'…]*)'\n.*?```json\n(.*?)```", re.DOTALL)
+FROM_FILE = """'"$(cat order.json)"'"""
+"""What puts a file into the body of a request, in a shell."""
 MOST_LINES = 16
 SHOWN = "http://127.0.0.1:8000"
 """The address of the server in the documents."""
@@ -91,12 +93,26 @@ def without_changing(answer: dict[str, Any]) -> dict[str, Any]:
     return {**kept, "usage": usage}  # the details tell what earlier requests left in the cache
 
 
-@pytest.mark.parametrize("page", ["../README.md", "tutorial.md"])
-def test_the_first_request_has_the_answer_that_is_shown(server: str, page: str) -> None:
-    [(address, body, shown)] = REQUEST.findall((DOCUMENTS / page).read_text())
+def answered(server: str, address: str, body: str) -> dict[str, Any]:
+    """What the server answers to a request that the documents send to `address`."""
     request = urllib.request.Request(
         address.replace(SHOWN, server), body.encode(), {"Content-Type": "application/json"}
     )
     with urllib.request.urlopen(request, timeout=200) as answer:
-        read = json.load(answer)
+        return json.load(answer)
+
+
+def test_the_first_request_has_the_answer_that_is_shown(server: str) -> None:
+    [(address, body, shown)] = REQUEST.findall((DOCUMENTS / "tutorial.md").read_text())
+    read = answered(server, address, body)
     assert without_changing(read) == without_changing(json.loads(shown))
+
+
+def test_the_request_of_the_readme_has_the_message_that_is_shown(server: str) -> None:
+    text = (DOCUMENTS.parent / "README.md").read_text()
+    [schema] = re.findall(r"\*\*`order.json`\*\*:\n\n```json\n(.*?)```", text, re.DOTALL)
+    [(address, body)] = re.findall(r"curl -s (\S+) .*?-d '(.*?)'\n```", text, re.DOTALL)
+    [shown] = re.findall(r"message of the answer is `(.*?)`", text)
+    assert body.count(FROM_FILE) == 1
+    read = answered(server, address, body.replace(FROM_FILE, schema))
+    assert read["choices"][0]["message"]["content"] == shown
