@@ -260,6 +260,14 @@ Assertion = (
     | Unevaluated
 )
 
+ABOUT: Final[dict[type[Assertion], str]] = {
+    StringIn: "string",
+    **dict.fromkeys((NumberIn, MultipleOf, DigitsOnly), "number"),
+    **dict.fromkeys((Items, ItemCount, Contains, UniqueItems, NotUniqueItems), "array"),
+    **dict.fromkeys((Properties, SomeMember, PropertyNames, Required, PropertyCount), "object"),
+}
+"""The type that an assertion is about, if it holds for all values of others."""
+
 
 class Schema(SchemaText):
     """A conjunction of assertions, compared by identity; it is not changed once it is parsed."""

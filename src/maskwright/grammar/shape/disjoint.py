@@ -15,30 +15,20 @@ from weakref import WeakKeyDictionary
 from maskwright.grammar.number.spellings import decimal
 from maskwright.grammar.regular.enumerate import few
 from maskwright.grammar.schema.tree import (
+    ABOUT,
     TYPES,
     AllOf,
     AnyOf,
     Assertion,
-    Contains,
-    DigitsOnly,
-    ItemCount,
-    Items,
     Json,
-    MultipleOf,
     Not,
-    NotUniqueItems,
     NotValues,
-    NumberIn,
     OneOf,
     Properties,
-    PropertyCount,
-    PropertyNames,
     Required,
     Schema,
-    SomeMember,
     StringIn,
     TypeIs,
-    UniqueItems,
     Values,
 )
 
@@ -107,13 +97,6 @@ _MOST_STRINGS: Final = 16
 """Up to how many strings of a pattern are enumerated."""
 _MOST_REFERENCES: Final = 16
 """How many references that lead to nothing but references are followed."""
-_ABOUT: Final[dict[type[Assertion], str]] = {
-    **dict.fromkeys((NumberIn, MultipleOf, DigitsOnly), "number"),
-    StringIn: "string",
-    **dict.fromkeys((Items, ItemCount, Contains, UniqueItems, NotUniqueItems), "array"),
-    **dict.fromkeys((Properties, SomeMember, PropertyNames, Required, PropertyCount), "object"),
-}
-"""The type that an assertion is about, if it holds for all values of others."""
 _EVERYTHING: Final = Outline(TYPES - {"integer"})
 _NOTHING: Final = Outline(frozenset(), frozenset())
 
@@ -223,7 +206,7 @@ def accepts_all(schema: Schema, kind: str) -> bool:
                 case AllOf(parts=parts):
                     waiting += parts
                 case _:
-                    about = _ABOUT.get(type(assertion))
+                    about = ABOUT.get(type(assertion))
                     if about is None or about == kind:
                         return False
     return not waiting

@@ -14,24 +14,21 @@ from typing import Final
 
 from maskwright.grammar.regular.terms import EMPTY, is_text
 from maskwright.grammar.schema.tree import (
+    ABOUT,
     TYPES,
     AllOf,
     AnyOf,
     Assertion,
-    Contains,
     DigitsOnly,
     ItemCount,
     Items,
     Json,
     MultipleOf,
-    NotUniqueItems,
     NumberIn,
     Properties,
     PropertyCount,
-    PropertyNames,
     Required,
     Schema,
-    SomeMember,
     StringIn,
     TypeIs,
     UniqueItems,
@@ -40,23 +37,6 @@ from maskwright.grammar.schema.tree import (
 from maskwright.grammar.shape.shape import Conjunction, conjunction_of, joint_count
 from maskwright.limits import CHEAP, spend
 
-_ABOUT: Final[dict[type[Assertion], str]] = {
-    StringIn: "string",
-    NumberIn: "number",
-    MultipleOf: "number",
-    DigitsOnly: "number",
-    Items: "array",
-    ItemCount: "array",
-    UniqueItems: "array",
-    NotUniqueItems: "array",
-    Contains: "array",
-    Properties: "object",
-    PropertyCount: "object",
-    PropertyNames: "object",
-    Required: "object",
-    SomeMember: "object",
-}
-"""The type of value about which alone an assertion says something."""
 _MOST_LEVELS: Final = 64
 """Levels of required values that are looked at, one within another."""
 _MOST_PARTS: Final = 64
@@ -111,7 +91,7 @@ class EvidentValues:
                     case AllOf(parts=parts):
                         waiting += parts
                     case _:
-                        kind = _ABOUT.get(type(assertion))
+                        kind = ABOUT.get(type(assertion))
                         (about.setdefault(kind, []) if kind else others).append(assertion)
         match others:
             case []:
