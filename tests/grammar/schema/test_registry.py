@@ -62,8 +62,8 @@ def test_a_document_that_is_not_registered() -> None:
 
 
 def test_the_scope_is_the_resources_on_the_way() -> None:
-    within = root().enter(DOCUMENT["properties"]["b"], Draft.DRAFT2020)
-    beside = root().enter(DOCUMENT["properties"]["a"], Draft.DRAFT2020)
+    within = root().enter(DOCUMENT["properties"]["b"], Draft.DRAFT2020, "/b")
+    beside = root().enter(DOCUMENT["properties"]["a"], Draft.DRAFT2020, "/a")
     assert beside.scope() == root().scope() != within.scope()
     assert within.find("#/$defs/c", "/x")[0] == {"const": 2}
 

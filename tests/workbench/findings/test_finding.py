@@ -7,8 +7,10 @@ import re
 from collections.abc import Iterator
 
 from maskwright.workbench.findings.finding import RULES
-from tests.source_tree import ROOT, modules
+from tests.source_tree import ROOT, modules, tracked
 
+COMPILED = re.compile(r'(?:Finding|Remark)\(\s*"(?:[^"\\]|\\.)*",\s*"([a-z-]+)"')
+"""A remark of compiled source, which is no Python: its message, and its rule."""
 RULE_AT = {"Finding": 2, "Remark": 1, "ReportEntry": 3}
 """Which argument of a call is a rule."""
 
@@ -27,6 +29,8 @@ def named_in_source() -> Iterator[str]:
                             yield f"{re.escape(begin)}.+"
                         case _:
                             pass
+    for path in tracked("src/*.pyx"):
+        yield from map(re.escape, COMPILED.findall(path.read_text()))
 
 
 def test_every_rule_is_listed_and_every_listed_one_used() -> None:
