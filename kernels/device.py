@@ -1,8 +1,10 @@
 """What decides whether an operation runs as a Triton kernel or as its twin in plain torch.
 
-Triton is optional (the extra `gpu`). Without it, `jit` leaves a function as it is, and nothing
+Triton is optional (the extra `gpu`), and takes 70 MB and up to half a second to import, so a
+process without a GPU leaves it alone. Without it, `jit` leaves a function as it is, and nothing
 calls it. With TRITON_INTERPRET=1 in the environment, kernels run on the CPU in Triton's
-interpreter, which tests use; Triton reads the variable when a kernel is defined.
+interpreter, which tests use; Triton reads the variable when a kernel is defined. A program that has
+imported Triton before has kernels as well, which it may compile for GPUs of other machines.
 """
 
 # Triton is untyped, and absent on many machines.
@@ -10,24 +12,29 @@ interpreter, which tests use; Triton reads the variable when a kernel is defined
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from itertools import accumulate
 from typing import Any, Final
 
 import torch
 from torch import Tensor
 
-try:
-    import triton
-    import triton.language as language
-except ImportError:
-    triton = language = None
-
-AVAILABLE = triton is not None
+INSTALLED = find_spec("triton") is not None
 """Whether Triton is installed."""
 
-INTERPRETED = AVAILABLE and os.environ.get("TRITON_INTERPRET") == "1"
+INTERPRETED = INSTALLED and os.environ.get("TRITON_INTERPRET") == "1"
 """Whether kernels run in Triton's interpreter."""
+
+AVAILABLE = INSTALLED and (INTERPRETED or "triton" in sys.modules or torch.cuda.is_available())
+"""Whether this process has kernels."""
+
+if AVAILABLE:
+    import triton
+    import triton.language as language
+else:
+    triton = language = None
 
 LOGIT_MULTIPLE: Final = 16
 """Rows of logits begin at multiples of so many numbers, which Triton compiles kernels for."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,8 @@ from hypothesis import HealthCheck, settings
 from maskwright.cli.process.environment import prepare_environment
 
 prepare_environment()  # before any test imports torch; the command line does likewise
+with suppress(ImportError):  # so that tests have kernels, which some compile for absent GPUs
+    import_module("triton")
 
 # What an example takes depends on the processor, its load, and what has been compiled.
 settings.register_profile("any", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -21,8 +21,9 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 from unittest.mock import patch
@@ -31,6 +32,8 @@ import torch
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
+with suppress(ImportError):  # before the kernels, which a process without a GPU leaves alone
+    import_module("triton")
 
 from benchmarks.report import SKIPPED, Report, options_of
 from maskwright.kernels import (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -31,6 +32,25 @@ print(AVAILABLE, INTERPRETED, logits.tolist())
 """
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert run.stdout == "False False [[0.0, -inf, 0.0, -inf]]\n", run.stderr
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="needs a machine without a GPU")
+@pytest.mark.parametrize(
+    ("before", "interpret", "imported"),
+    [("", "0", False), ("", "1", True), ("import triton", "0", True)],
+)
+def test_triton_is_imported_only_for_kernels(before: str, interpret: str, imported: bool) -> None:
+    pytest.importorskip("triton", reason="needs triton, of the extra gpu")
+    program = f"""
+{before}
+from maskwright.kernels.device import AVAILABLE, INSTALLED
+import sys
+print(INSTALLED, AVAILABLE, "triton" in sys.modules)
+"""
+    environment = {**os.environ, "TRITON_INTERPRET": interpret}
+    command = [sys.executable, "-c", program]
+    run = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert run.stdout == f"True {imported} {imported}\n", run.stderr
 
 
 def test_columns_arrive_as_they_were(device: torch.device) -> None:

@@ -33,7 +33,7 @@ CPU = torch.device("cpu")
 
 
 def test_names_of_devices(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(device, "AVAILABLE", True)
+    monkeypatch.setattr(device, "INSTALLED", True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     assert find_device("cpu") == find_device("auto") == CPU
@@ -49,7 +49,7 @@ def test_names_of_devices(monkeypatch: pytest.MonkeyPatch) -> None:
     assert find_device("cuda:1") == torch.device("cuda", 1)
     with pytest.raises(InputError, match=r"torch sees 2 GPUs, from cuda:0 on"):
         find_device("cuda:2")
-    monkeypatch.setattr(device, "AVAILABLE", False)
+    monkeypatch.setattr(device, "INSTALLED", False)
     assert find_device("auto") == CPU
     with pytest.raises(InputError, match="need Triton"):
         find_device("cuda")

@@ -9,7 +9,7 @@ from typing import Final
 import torch
 
 from maskwright.errors import InputError
-from maskwright.kernels.device import AVAILABLE
+from maskwright.kernels.device import INSTALLED
 from maskwright.kernels.fp8.product import MULTIPLE
 from maskwright.model_options import DEVICE_NAME, check_device_name
 
@@ -24,9 +24,9 @@ def find_device(name: str) -> torch.device:
     if name == "cpu":
         return torch.device("cpu")
     if name == "auto":
-        usable = AVAILABLE and torch.cuda.is_available()
+        usable = INSTALLED and torch.cuda.is_available()
         return torch.device("cuda", 0) if usable else torch.device("cpu")
-    if not AVAILABLE:
+    if not INSTALLED:
         raise InputError(
             f"device {name}: its kernels need Triton; install it with `pip install"
             " 'maskwright[gpu]'`.",
