@@ -30,7 +30,7 @@ endif
 # that of files that changed. compileall doesn't go into folders that are links.
 build: $(READY)
 	@$(VENV)/bin/python setup.py --quiet build_ext --inplace
-	@$(VENV)/bin/python -m compileall -q src/maskwright src/maskwright/kernels
+	@$(VENV)/bin/python -m compileall -q src/maskwright src/maskwright/kernels simulator/src
 
 # PORT, or else the variable MASKWRIGHT_PORT, is tried before minutes go by for an installation.
 run:
@@ -70,13 +70,13 @@ bench: build ; for script in $(BENCHMARKS); do $(VENV)/bin/python $$script || [ 
 docs: $(READY) ; NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict
 
 clean:
-	rm -rf $(VENV) build dist site src/*.egg-info .pytest_cache .ruff_cache .hypothesis .clients
+	rm -rf $(VENV) build dist site src/*.egg-info simulator/build simulator/src/*.egg-info .pytest_cache .ruff_cache .hypothesis .clients
 	find src -name '*.so' -delete
 
-$(READY): pyproject.toml constraints.txt
+$(READY): pyproject.toml simulator/pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	rm -f $(VENV)/ready-*
 	$(torch_$(TORCH))
 	$(PIP) install --constraint constraints.txt cython setuptools $(COMPILER)
-	$(PIP) install --constraint constraints.txt --no-build-isolation --editable '.[dev]'
+	$(PIP) install --constraint constraints.txt --no-build-isolation --editable '.[dev]' --editable simulator
 	touch $@

@@ -13,6 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "maskwright"
+SIMULATOR = ROOT / "simulator" / "src" / "maskwright_sim"
 
 
 @dataclass(frozen=True)
@@ -76,18 +77,20 @@ def tree_of(path: Path) -> ast.Module:
 
 @cache
 def modules() -> tuple[Module, ...]:
-    """Every module of the package, those of `kernels/` as `maskwright.kernels`."""
+    """Every module of the package, the files of `kernels/` as `maskwright.kernels`, and of the
+    simulator."""
     found = [
         Module(dotted_name(path), path, tree_of(path))
-        for path in tracked("src/*.py", "src/*.pyx", "kernels/*.py")
+        for path in tracked("src/*.py", "src/*.pyx", "kernels/*.py", "simulator/*.py")
     ]
     assert len(found) > 200
     return tuple(found)
 
 
 def dotted_name(path: Path) -> str:
-    base = PACKAGE if path.is_relative_to(PACKAGE) else ROOT
-    parts = ("maskwright", *path.relative_to(base).with_suffix("").parts)
+    base = next(each for each in (PACKAGE, SIMULATOR, ROOT) if path.is_relative_to(each))
+    package = SIMULATOR.name if base == SIMULATOR else PACKAGE.name
+    parts = (package, *path.relative_to(base).with_suffix("").parts)
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 

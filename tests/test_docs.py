@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGE = ROOT / "src" / "maskwright"
+PACKAGES = (ROOT / "src" / "maskwright", ROOT / "simulator" / "src" / "maskwright_sim")
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 FILE = re.compile(r"`(?:[\w/]+/)?(\w+\.pyx?)`")
@@ -51,8 +51,8 @@ def test_links_lead_somewhere() -> None:
 def test_every_package_lists_what_it_holds() -> None:
     """In the docstring of its `__init__`, a line for each module and each package in it."""
     wrong: list[str] = []
-    for package in sorted(path.parent for path in PACKAGE.rglob("__init__.py")):
-        if package == PACKAGE:
+    for package in sorted(path.parent for each in PACKAGES for path in each.rglob("__init__.py")):
+        if package == PACKAGES[0]:
             continue
         docstring = ast.get_docstring(ast.parse((package / "__init__.py").read_text())) or ""
         files = (*package.glob("*.py"), *package.glob("*.pyx"))
@@ -61,7 +61,7 @@ def test_every_package_lists_what_it_holds() -> None:
         listed = re.findall(r"^- `(\w+/?)`: \S", docstring, flags=re.MULTILINE)
         if sorted(listed) != sorted(modules | packages):
             differing = set(listed).symmetric_difference(modules | packages)
-            wrong.append(f"{package.relative_to(PACKAGE)}: {sorted(differing) or 'listed twice'}")
+            wrong.append(f"{package.relative_to(ROOT)}: {sorted(differing) or 'listed twice'}")
     assert wrong == []
 
 

@@ -27,7 +27,7 @@ LAYERS = (
     *("native", "instructions"),
     "model_options",
     *("grammar", "automaton", "vocab", "mask", "workbench", FACE, "instances", "processes"),
-    *("integrations", "sampling", "models", "engine", "dist", "records", "server", "sim", "cli"),
+    *("integrations", "sampling", "models", "engine", "dist", "records", "server", "cli"),
     "__main__",
 )
 # What may be imported from outside: the grammar half starts fast and runs anywhere; above the face

@@ -122,7 +122,9 @@ def module_symbols() -> dict[str, frozenset[str]]:
                         names |= {alias.asname or alias.name for alias in inner.names}
                     case _:
                         pass
-        found[module.name.removeprefix("maskwright").lstrip(".")] = frozenset(names)
+        found["" if module.name == "maskwright" else module.name.removeprefix("maskwright.")] = (
+            frozenset(names)
+        )
     return found
 
 

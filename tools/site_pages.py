@@ -21,6 +21,7 @@ READMES: Final = (
     "kernels/README.md",
     "grammars/README.md",
     "schemas/README.md",
+    "simulator/README.md",
     "examples/demo_model/README.md",
     "examples/extraction/README.md",
 )

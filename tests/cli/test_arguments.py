@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -356,7 +355,7 @@ def test_help_has_the_settings_in_groups(capsys: pytest.CaptureFixture[str]) -> 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_of_a_command_has_its_own_name_and_a_help_text(name: str) -> None:
-    module = importlib.import_module(f"maskwright.cli.{COMMANDS[name].module}")
+    module = COMMANDS[name].imported()
     parameters = list(parameters_of(getattr(module, COMMANDS[name].options)))
     assert all(each.declared.help for each in parameters)
     flags = [each.flag for each in parameters if isinstance(each.declared, Option)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import importlib
 import io
 import itertools
 import re
@@ -136,7 +135,7 @@ INVOCATIONS = [(path, command) for path in PAGES for command in invocations(path
 
 def call(name: str, arguments: list[str], parser: CommandParser) -> Any:
     """The options with which a command would run."""
-    module = importlib.import_module(f"maskwright.cli.{COMMANDS[name].module}")
+    module = COMMANDS[name].imported()
     return read_options(getattr(module, COMMANDS[name].options), parser, arguments)
 
 

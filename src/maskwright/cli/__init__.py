@@ -10,7 +10,6 @@
 - `process/`: What a command sets up for its whole process.
 - `serving/`: The command `serve`: its options, and what it starts.
 - `shape/`: The commands that see, test and change a shape. They need no torch.
-- `simulation/`: The commands that simulate clusters.
 - `arguments`: Arguments of commands, declared at the parameters of a function.
 - `batch`: The command `batch`: ask a model about thousands of records.
 - `batch_work`: What `batch` does once its arguments are read.

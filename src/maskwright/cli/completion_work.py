@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from importlib import import_module
 from typing import Final, Literal, NamedTuple, get_args, get_origin
 
 from maskwright.cli.arguments import Argument, parameters_of
@@ -35,15 +34,17 @@ class CompletedCommand(NamedTuple):
 
 
 def run(options: CompletionOptions) -> None:
-    commands = {name: _command(name) for name in COMMANDS}
+    commands = {name: _command(name) for name, command in COMMANDS.items() if command.installed}
     lines = {"bash": bash, "zsh": zsh, "fish": fish}[options.shell](commands)
     print("\n".join(lines))
 
 
 def _command(name: str) -> CompletedCommand:
     command = COMMANDS[name]
-    module = import_module(f"maskwright.cli.{command.module}")
-    parameters = [*parameters_of(getattr(module, command.options)), *parameters_of(Appearance)]
+    parameters = [
+        *parameters_of(getattr(command.imported(), command.options)),
+        *parameters_of(Appearance),
+    ]
     options: list[CompletedOption] = []
     words = [each.split()[1] for each in COMMANDS if each.startswith(f"{name} ")]
     for parameter in parameters:

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import errno
 import importlib
+import importlib.util
 import os
 import re
 import sys
 from collections.abc import Sequence
+from types import ModuleType
 from typing import Final, NamedTuple
 
 from maskwright.cli.arguments import CommandParser, read_options
@@ -23,6 +25,9 @@ from maskwright.cli.process.environment import prepare_environment
 from maskwright.cli.process.loading import loading
 from maskwright.errors import AddressError, InputError, MaskwrightError
 
+SIMULATOR: Final = "maskwright_sim"
+"""The package of the simulator, a distribution of its own."""
+
 
 class Subcommand(NamedTuple):
     """Where a subcommand is, the class of its options there, and what it does. A subcommand may
@@ -31,6 +36,21 @@ class Subcommand(NamedTuple):
     module: str
     options: str
     does: str
+    package: str = "maskwright"
+
+    @property
+    def installed(self) -> bool:
+        """Whether its package is there."""
+        return importlib.util.find_spec(self.package) is not None
+
+    def imported(self) -> ModuleType:
+        """The module that declares the options. Raises InputError if its package isn't there."""
+        if not self.installed:
+            raise InputError(
+                f"this command is part of {self.package.replace('_', '-')}, which isn't installed; "
+                "in a clone of Maskwright's repository: pip install ./simulator"
+            )
+        return importlib.import_module(f"{self.package}.cli.{self.module}")
 
 
 COMMANDS: Final = {
@@ -150,14 +170,16 @@ COMMANDS: Final = {
         "most.",
     ),
     "place": Subcommand(
-        "simulation.place",
+        "place",
         "PlaceOptions",
         "Find how many devices, in which parallelism, serve a load within objectives.",
+        SIMULATOR,
     ),
     "simulate": Subcommand(
-        "simulation.simulate",
+        "simulate",
         "SimulateOptions",
         "Simulate a cluster under a load, and compare policies of scheduling.",
+        SIMULATOR,
     ),
     "completion": Subcommand(
         "completion",
@@ -262,7 +284,7 @@ def _run(arguments: list[str]) -> int:
         return USAGE_ERROR
     command = COMMANDS[name]
     with loading():
-        module = importlib.import_module(f"maskwright.cli.{command.module}")
+        module = command.imported()
     parser = CommandParser(f"maskwright {name}", module.__doc__ or "")
     try:
         options = read_options(getattr(module, command.options), parser, rest)

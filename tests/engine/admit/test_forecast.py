@@ -8,8 +8,8 @@ import pytest
 
 from maskwright.engine.admit.forecast import Forecast, Room, Task, ahead, forecast
 from maskwright.engine.schedule.step_time import StepTimeModel
-from maskwright.sim.costs.linear import LinearCosts
-from maskwright.sim.engine.step_times import measured_step_times
+from maskwright_sim.costs.linear import LinearCosts
+from maskwright_sim.engine.step_times import measured_step_times
 
 COSTS = LinearCosts()
 

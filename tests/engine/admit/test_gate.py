@@ -21,9 +21,9 @@ from maskwright.engine.schedule.service import ServiceClass
 from maskwright.engine.schedule.step_time import StepTimeModel
 from maskwright.errors import InputError, OverloadedError
 from maskwright.models import LoadedModel
-from maskwright.sim.costs.linear import LinearCosts
-from maskwright.sim.engine.simulated_engine import SimulatedEngine
-from maskwright.sim.engine.step_times import measured_step_times
+from maskwright_sim.costs.linear import LinearCosts
+from maskwright_sim.engine.simulated_engine import SimulatedEngine
+from maskwright_sim.engine.step_times import measured_step_times
 from tests.bounds import PATIENCE, wait_until
 from tests.engine.step.held import held_steps
 from tests.engine.step.test_loop import request

@@ -15,11 +15,11 @@ from maskwright.engine.schedule.scheduler import Scheduler
 from maskwright.engine.schedule.sequence import Sequence
 from maskwright.models import LoadedModel
 from maskwright.sampling import SamplingParams
-from maskwright.sim.costs.linear import LinearCosts
-from maskwright.sim.engine.simulated_engine import PlanSummary, SimulatedEngine, summarize_plan
-from maskwright.sim.engine.step_times import ExactStepTimeModel
-from maskwright.sim.fleet.by_router import ByRouter
-from maskwright.sim.load.demand import Demand
+from maskwright_sim.costs.linear import LinearCosts
+from maskwright_sim.engine.simulated_engine import PlanSummary, SimulatedEngine, summarize_plan
+from maskwright_sim.engine.step_times import ExactStepTimeModel
+from maskwright_sim.fleet.by_router import ByRouter
+from maskwright_sim.load.demand import Demand
 from tests.engine.step.test_core import Harness
 
 COSTS = LinearCosts()

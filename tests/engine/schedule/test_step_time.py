@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maskwright.engine.schedule.step_time import AIM, FIRST, LEAST, LinearFit, StepTimeModel
-from maskwright.sim.costs.linear import LinearCosts
-from maskwright.sim.engine.step_times import measured_step_times
+from maskwright_sim.costs.linear import LinearCosts
+from maskwright_sim.engine.step_times import measured_step_times
 
 COSTS = LinearCosts()
 

@@ -14,8 +14,8 @@ from maskwright.engine.schedule.plan import PlanBuilder
 from maskwright.engine.schedule.scheduler import Scheduler
 from maskwright.engine.schedule.sequence import MOST_PREEMPTIONS, Phase, Sequence
 from maskwright.engine.schedule.step_time import StepTimeModel
-from maskwright.sim.costs.linear import LinearCosts
-from maskwright.sim.engine.simulated_engine import SimulatedEngine
+from maskwright_sim.costs.linear import LinearCosts
+from maskwright_sim.engine.simulated_engine import SimulatedEngine
 from tests.engine.schedule.test_scheduler import advance
 
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, cast, get_args
 
+from maskwright.cli.input.table_file import known, one_of, read_table
 from maskwright.dist.front.wire import Address
 from maskwright.dist.front.worker import WorkerTraits
 from maskwright.dist.routing.replica_state import Role
 from maskwright.errors import InputError
-from maskwright.sim.settings import known, one_of, read_table
 
 SETTINGS: Final = ("url", "name", "role", "model", "weight")
 
