@@ -27,8 +27,11 @@ coverage has the longest collection during a case, and their share of the time.
 
 Ratios to llguidance's times are those over the schemas that both pass, and over all that each of
 them compiles. A schema is slower if it takes longer to its first mask, or for all masks of its
-texts together, than with llguidance. The dearest schemas are those with the longest time to the
-first mask, the most time for masks, and the most time beyond that of llguidance for both.
+texts together, than with llguidance; slower by token, if a mask and accepted token take longer on
+average: llguidance keeps the schema's order of properties, and refuses texts with another order
+before `maskwright-any` does, so that all masks together are not equally many. The dearest schemas
+are those with the longest time to the first mask, the most time for masks, and the most time beyond
+that of llguidance for both.
 
     python benchmarks/maskbench.py --memory --cases 0 --engines maskwright-any --limit 60 --save
 

@@ -96,6 +96,11 @@ class Outcome:
         return sum(self.step_us)
 
     @property
+    def step_mean_us(self) -> float:
+        """A mask and an accepted token on average, 0 where there were none."""
+        return self.masks_us / max(1, len(self.step_us))
+
+    @property
     def passes(self) -> bool:
         return self.status == "compiled" and not self.wrong
 

@@ -55,6 +55,7 @@ def test_ratios_over_what_both_pass_leave_out_wrong_and_refused_cases() -> None:
     assert row["mask longest"] == 3 / 6
     assert row["compile slower_%"] == 50
     assert row["mask slower_%"] == 0
+    assert row["mask slower_by_token_%"] == 0
 
 
 def test_ratios_over_all_take_whatever_each_engine_compiles() -> None:
@@ -64,6 +65,28 @@ def test_ratios_over_all_take_whatever_each_engine_compiles() -> None:
     assert row["mask longest"] == 80 / 10
     assert row["compile slower_%"] == 66.7
     assert row["mask slower_%"] == 33.3
+    assert row["mask slower_by_token_%"] == 33.3
+
+
+@pytest.mark.parametrize(
+    ("steps", "together", "by_token"),
+    [((3, 3, 3), 100, 0), ((3, 6, 3), 100, 0), ((9, 1, 3), 100, 100), ((4,), 0, 0), ((5,), 0, 100)],
+)
+def test_a_text_that_is_refused_earlier_compares_by_token(
+    steps: tuple[float, ...], together: float, by_token: float
+) -> None:
+    """The baseline reads two tokens, in 4 each."""
+    ours = Run("maskwright-any", "cold", {"one": compiled(1, *steps)}, 0, 0.0)
+    theirs = Run("llguidance", "cold", {"one": compiled(1, 4, 4)}, 0, 0.0)
+    row = Pair(ours, theirs, theirs).row(all_cases=False)
+    assert row["mask slower_%"] == together
+    assert row["mask slower_by_token_%"] == by_token
+
+
+def test_a_case_without_tokens_is_not_slower() -> None:
+    ours = Run("maskwright-any", "cold", {"one": compiled(1)}, 0, 0.0)
+    theirs = Run("llguidance", "cold", {"one": compiled(1)}, 0, 0.0)
+    assert Pair(ours, theirs, theirs).row(all_cases=False)["mask slower_by_token_%"] == 0
 
 
 def test_masks_are_compared_within_a_pass_and_compiling_with_the_first() -> None:
@@ -85,7 +108,12 @@ def test_a_comparison_without_common_cases_has_no_ratios() -> None:
     refused = Run("llguidance", "cold", {"one": Outcome("refused")}, 0, 0.0)
     run = Run("maskwright", "cold", {"one": compiled(1, 1)}, 0, 0.0)
     row = Pair(run, refused, refused).row(all_cases=False)
-    assert row == {"schemas": 0, "compile slower_%": None, "mask slower_%": None}
+    assert row == {
+        "schemas": 0,
+        "compile slower_%": None,
+        "mask slower_%": None,
+        "mask slower_by_token_%": None,
+    }
 
 
 def test_the_dearest_come_first_in_each_order() -> None:
