@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from maskwright.automaton.leaf.rows import DEAD, UNBUILT, LeafRows, Overrides
+from maskwright.automaton.leaf.rows import DEAD, UNBUILT, LeafRows, WordPlaces
 
 
 def row(**targets: int) -> np.ndarray:
@@ -66,14 +66,50 @@ def test_everything_is_kept_as_the_arrays_grow() -> None:
         assert rows.next_states(state) == expected
 
 
-def test_many_states_at_once() -> None:
+def test_the_places_of_a_list_of_words() -> None:
+    places = WordPlaces(("a", "ab", "b\n"))
+    assert places.size == 5
+    assert [places.words_at(place) for place in range(5)] == [
+        (0, 3, 0),
+        (0, 2, 1),
+        (1, 2, 2),
+        (2, 3, 1),
+        (2, 3, 2),
+    ]
+    assert [places.place(*place) for place in ((0, 0), (0, 1), (1, 2), (2, 1), (2, 2))] == [
+        *range(5)
+    ]
+    for place in (-1, 5):
+        with pytest.raises(IndexError, match="place"):
+            places.words_at(place)
+    with pytest.raises(IndexError, match="word"):
+        places.place(3, 1)
+
+
+@pytest.mark.parametrize("is_open", [False, True])
+@pytest.mark.parametrize("bare", [False, True])
+def test_the_rows_of_a_list_of_words(is_open: bool, bare: bool) -> None:
     rows = LeafRows()
-    rows.store(0, row(a=7), None)
+    rows.store(0, row(x=7), None)
     trunk = int(rows.base[0])
-    overrides = Overrides(
-        np.array([0, 2, 2, 3], np.int32),
-        np.array([97, 98, 99], np.uint8),
-        np.array([DEAD, 4, 5], np.int32),
-    )
-    rows.override_all(10, (trunk, trunk, 0), overrides)
-    assert [rows.next_states(state) for state in (10, 11, 12)] == [{98: 4}, {97: 7}, {99: 5}]
+    places = WordPlaces(("a", "ab", "b\n"))
+    places.fill(rows, 10, [90, 91, 92], (trunk, 0), (1, 2, 3), is_open, bare, not is_open)
+    quote, backslash = ord('"'), ord("\\")
+    expected = [{97: 11, 98: 13}, {quote: 90, 98: 12}, {quote: 91}, {}, {quote: 92}]
+    for place, found in enumerate(expected):
+        if is_open or (place in (0, 1, 3) and not bare):
+            found[backslash] = 15 + place
+        assert rows.next_states(10 + place) == {120: 7, **found}
+    after_backslash = [{117: 20}, {117: 21}, {}, {117: 23, ord("n"): 14}, {}]
+    assert [rows.next_states(15 + place) for place in range(5)] == after_backslash
+    assert not any(map(rows.is_built, range(20, 25)))
+    assert rows.ready_leaf[10:26].tolist() == [1] * 5 + [2] * 5 + [3] * 5 + [0]
+    low, high = [0, 0, 1, 2, 2], [3, 2, 2, 3, 3]
+    after = [0, 1, 2, 2, 3]  # an escape doesn't spell the end of a word
+    gated = (low + after + after, high * 3) if not is_open else ([0] * 15, [0] * 15)
+    assert (rows.gate_low[10:25].tolist(), rows.gate_high[10:25].tolist()) == gated
+
+
+def test_places_are_filled_with_as_many_states_as_there_are_words() -> None:
+    with pytest.raises(ValueError, match="2 words have 1 states"):
+        WordPlaces(("a", "b")).fill(LeafRows(), 1, [5], (0, 0), (1, 1, 1), False, True, False)

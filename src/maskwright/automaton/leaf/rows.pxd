@@ -42,6 +42,26 @@ cdef class LeafRows:
     cdef int reserve(self, Py_ssize_t count) except -1
 
 
+cdef class WordPlaces:
+    cdef bytes text
+    cdef readonly int32_t size
+    cdef int32_t words
+    cdef int32_t *numbers
+    # By word.
+    cdef int32_t *stop
+    cdef int32_t *shared
+    cdef int32_t *first
+    # By place.
+    cdef int32_t *low
+    cdef int32_t *high
+    cdef int32_t *ended
+    cdef int32_t *depth
+    cdef int32_t *parent
+    cdef int number(self) except -1
+    cdef uint8_t letter(self, int32_t place) noexcept
+    cdef bint goes_on(self, int32_t place) noexcept
+
+
 cdef inline int32_t next_leaf(const Leaves *leaves, int32_t leaf, uint8_t byte) noexcept nogil:
     """The next state of a built leaf state, or DEAD."""
     cdef int32_t at

@@ -1,4 +1,4 @@
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -11,14 +11,6 @@ UNBUILT: Final = -2
 Int32 = npt.NDArray[np.int32]
 UInt8 = npt.NDArray[np.uint8]
 Row = dict[int, int]
-
-class Overrides(NamedTuple):
-    """The bytes by which the rows of states differ from another, one state after the other."""
-
-    start: Int32
-    """[states + 1]"""
-    byte: UInt8
-    target: Int32
 
 class LeafRows:
     """Grows only. An array is replaced by a longer one when it has to grow."""
@@ -56,9 +48,6 @@ class LeafRows:
         """Give `state` its row (int32 [256]), if `trunk` is one as its differences from that."""
     def override(self, state: int, trunk: int, overrides: Row, /) -> None:
         """Give `state` the row `trunk`, but for some bytes."""
-    def override_all(self, state: int, trunks: tuple[int, ...], rows: Overrides, /) -> None:
-        """Give states from `state` on the rows `trunks`, each to an equal part of the states one
-        after the other, but for some bytes."""
 
 class WordPlaces:
     """The places in a list of words, numbered: the root, then those of each word that the words
@@ -66,26 +55,33 @@ class WordPlaces:
 
     size: Final[int]
     """How many places there are."""
-    low: Final[Int32]
-    """By place: the first of the words that go on from it, or end there."""
-    high: Final[Int32]
-    """By place: one more than the last of them."""
-    ended: Final[Int32]
-    """By place: 1 where a word ends."""
-    depth: Final[Int32]
-    """By place: how many bytes have been read."""
-    first: Final[Int32]
-    """By word: the place after the first byte that it does not share with the one before it."""
-    shared: Final[Int32]
-    """By word: how many bytes it shares with the one before it."""
 
-    def __init__(self, text: bytes, stop: Int32, /) -> None:
-        """`text`: the words one after the other, each ASCII. `stop`: where each ends there."""
-    def rows(self, state: int, ends: Int32, is_open: bool, bare: bool, /) -> Overrides:
-        """Fill in what is known by place, and return the overrides of all places, then of those
-        after a backslash.
+    def __init__(self, words: tuple[str, ...], /) -> None:
+        """`words`: sorted, each ASCII."""
+    def place(self, word: int, depth: int, /) -> int:
+        """The place after `depth` characters of a word that does not share all of them with the
+        one before it."""
+    def words_at(self, place: int, /) -> tuple[int, int, int]:
+        """The first of the words that go on from a place or end there, one more than the last of
+        them, and how many characters have been read."""
+    def fill(
+        self,
+        rows: LeafRows,
+        state: int,
+        ends: list[int],
+        trunks: tuple[int, int],
+        alike: tuple[int, int, int],
+        is_open: bool,
+        bare: bool,
+        gated: bool,
+        /,
+    ) -> None:
+        """Give the states from `state` on their rows, and what else is known by state: one for each
+        place, then one after a backslash at each; of those after `\\u` at each, which come then,
+        the rows are built elsewhere.
 
-        `state`: the first of the states: one for each place, then one after a backslash at each,
-        then one after `\\u` at each. `ends` [words]: the states after the words' closing quotes.
-        `is_open`: whether other texts are read beside the words; `bare`: whether no character of
-        the words may be escaped where it need not be."""
+        `ends` [words]: the states after the words' closing quotes. `trunks`: the rows that those of
+        places and of those after a backslash differ from. `alike`: `ready_leaf` of each kind of
+        state. `is_open`: whether other texts are read beside the words; `bare`: whether no
+        character of the words may be escaped where it need not be; `gated`: whether the states are
+        alive only where one of their words may come."""

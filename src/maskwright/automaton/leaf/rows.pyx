@@ -5,11 +5,12 @@ state is a shared *base row* and a few *overrides*. Equal rows are stored once.
 """
 
 from hashlib import blake2b
-from typing import NamedTuple
 
 import numpy as np
 
 from libc.stdint cimport int32_t, uint8_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memset
 
 from maskwright.native cimport BUILT_FROM, int32s, uint8s, uint64s
 from maskwright.native import require_built
@@ -23,12 +24,6 @@ cdef enum:
     QUOTE = 0x22
     BACKSLASH = 0x5C
     LETTER_U = 0x75
-
-
-class Overrides(NamedTuple):
-    start: object
-    byte: object
-    target: object
 
 
 cdef class LeafRows:
@@ -178,130 +173,162 @@ cdef class LeafRows:
         self.overrides = at
         self.c.base[state] = trunk
 
-    def override_all(self, int32_t state, trunks, rows):
-        first, count, states = self.overrides, len(rows.byte), len(rows.start) - 1
-        block = states // len(trunks)
-        stop = state + states
-        self.reserve(count)
-        self.override_byte[first : first + count] = rows.byte
-        self.override_next[first : first + count] = rows.target
-        self.override_start[state:stop] = first + rows.start[:states]
-        self.override_stop[state:stop] = first + rows.start[1:]
-        for at, trunk in enumerate(trunks):
-            self.base[state + at * block : state + (at + 1) * block] = trunk
-        self.overrides += count
-
 
 cdef _doubled(array, fill):
     return np.concatenate([array, np.full_like(array, fill)])
 
 
 cdef class WordPlaces:
-    cdef readonly object low, high, ended, depth, first, shared
-    cdef readonly int32_t size
-    cdef const uint8_t[::1] text
-    cdef object stop
+    def __cinit__(self, tuple words):
+        cdef Py_ssize_t at, count = len(words)
+        cdef int32_t stop = 0
+        self.text = "".join(words).encode("ascii")
+        self.words = <int32_t>count
+        self.numbers = <int32_t *>malloc((3 * count + 5 * (len(self.text) + 1)) * sizeof(int32_t))
+        if self.numbers == NULL:
+            raise MemoryError(f"{count} words")
+        self.stop, self.shared, self.first = (
+            self.numbers, self.numbers + count, self.numbers + 2 * count
+        )
+        for at in range(count):
+            stop += <int32_t>len(<str>words[at])
+            self.stop[at] = stop
+        self.number()
 
-    def __init__(self, const uint8_t[::1] text, stop):
-        cdef int32_t[::1] first, shared
-        cdef const int32_t[::1] stops = stop
-        self.text, self.stop = text, stop
-        if len(stop) and stops[stops.shape[0] - 1] != text.shape[0]:
-            raise ValueError("the words are not the text")
-        first = self.first = np.zeros(len(stop), np.int32)
-        shared = self.shared = np.zeros(len(stop), np.int32)
-        self.size = _number(text, stops, shared, first)
-        self.low, self.high, self.ended, self.depth = np.zeros((4, self.size), np.int32)
+    def __dealloc__(self):
+        free(self.numbers)
 
-    def rows(self, int32_t state, const int32_t[::1] ends, bint is_open, bint bare):
-        cdef Py_ssize_t size = self.size, words = len(self.stop)
-        cdef Py_ssize_t count = 1, word, depth, length, node, start = 0
-        cdef const int32_t[::1] stop = self.stop, shared = self.shared
-        cdef int32_t[::1] low = self.low, high = self.high, ended = self.ended, depths = self.depth
-        cdef int32_t[::1] first, target, parent = np.zeros(size, np.int32)
-        cdef int32_t[::1] over = np.zeros(size, np.int32), escapes = np.zeros(size, np.int32)
-        cdef int32_t[::1] path = np.zeros(self.text.shape[0] + 1, np.int32)
-        cdef uint8_t[::1] byte
-        cdef uint8_t letter, escape
-        if ends.shape[0] != words:
-            raise ValueError(f"{words} words have {ends.shape[0]} states after them")
-        starts = np.zeros(2 * size + 1, np.int32)
-        bytes_, targets = np.zeros(5 * size, np.uint8), np.zeros(5 * size, np.int32)
-        first, byte, target = starts, bytes_, targets
-        high[0] = <int32_t>words
-        for word in range(words):
-            length = stop[word] - start
+    cdef int number(self) except -1:
+        """Number the places, and fill in what is known by word and by place."""
+        cdef const uint8_t *text = self.text
+        cdef int32_t size = 1, before = 0, start = 0, same, most, word, depth, length
+        cdef int32_t *path
+        for word in range(self.words):
+            same = 0
+            if word:
+                most = min(self.stop[word] - start, start - before)
+                while same < most and text[before + same] == text[start + same]:
+                    same += 1
+            self.shared[word] = same
+            self.first[word] = size
+            size += self.stop[word] - start - same
+            before, start = start, self.stop[word]
+        self.size = size
+        self.low = self.numbers + 3 * self.words
+        self.high, self.ended, self.depth, self.parent = (
+            self.low + size, self.low + 2 * size, self.low + 3 * size, self.low + 4 * size
+        )
+        memset(self.low, 0, 5 * size * sizeof(int32_t))
+        self.high[0] = self.words
+        path = <int32_t *>calloc(len(self.text) + 1, sizeof(int32_t))
+        if path == NULL:
+            raise MemoryError(f"{size} places in words")
+        size, start = 1, 0
+        for word in range(self.words):
+            length = self.stop[word] - start
             for depth in range(1, length + 1):
-                if depth > shared[word]:
-                    path[depth] = <int32_t>count
-                    parent[count] = path[depth - 1]
-                    low[count] = <int32_t>word
-                    depths[count] = <int32_t>depth
-                    letter = self.text[start + depth - 1]
-                    over[path[depth - 1]] += _is_plain(letter)
-                    escapes[path[depth - 1]] += _short_escape(letter) != 0
-                    count += 1
-                high[path[depth]] = <int32_t>(word + 1)
-            ended[path[length]] = 1
+                if depth > self.shared[word]:
+                    path[depth] = size
+                    self.parent[size] = path[depth - 1]
+                    self.low[size] = word
+                    self.depth[size] = depth
+                    size += 1
+                self.high[path[depth]] = word + 1
+            self.ended[path[length]] = 1
             start += length
-        # How many overrides each place has, and then where they begin.
-        for node in range(size):
-            over[node] += ended[node]
-            over[node] += is_open or (high[node] > low[node] + ended[node] and not bare)
-            first[node + 1] = first[node] + over[node]
-            over[node] = first[node]
-        for node in range(size):
-            first[size + node + 1] = first[size + node] + escapes[node]
-            escapes[node] = first[size + node]
-            if high[node] > low[node] + ended[node]:
-                first[size + node + 1] += 1
-                byte[escapes[node]] = LETTER_U
-                target[escapes[node]] = <int32_t>(state + 2 * size + node)
-                escapes[node] += 1
-        for node in range(size):
-            if ended[node]:
-                byte[over[node]] = QUOTE
-                target[over[node]] = ends[low[node]]
-                over[node] += 1
-            if is_open or (high[node] > low[node] + ended[node] and not bare):
-                byte[over[node]] = BACKSLASH
-                target[over[node]] = <int32_t>(state + size + node)
-                over[node] += 1
-            if node == 0:
-                continue
-            start = stop[low[node] - 1] if low[node] else 0
-            letter = self.text[start + depths[node] - 1]
-            escape = _short_escape(letter)
-            if _is_plain(letter):
-                byte[over[parent[node]]] = letter
-                target[over[parent[node]]] = <int32_t>(state + node)
-                over[parent[node]] += 1
-            if escape:
-                byte[escapes[parent[node]]] = escape
-                target[escapes[parent[node]]] = <int32_t>(state + node)
-                escapes[parent[node]] += 1
-        count = first[2 * size]
-        return Overrides(starts, bytes_[:count], targets[:count])
+        free(path)
+        return 0
+
+    cdef uint8_t letter(self, int32_t place) noexcept:
+        """The character that leads to a place, which is not the root."""
+        cdef const uint8_t *text = self.text
+        cdef int32_t word = self.low[place]
+        return text[(self.stop[word - 1] if word else 0) + self.depth[place] - 1]
+
+    def place(self, int32_t word, int32_t depth):
+        if depth == 0:
+            return 0
+        if not 0 <= word < self.words:
+            raise IndexError(f"there is no word {word}")
+        return self.first[word] + depth - self.shared[word] - 1
+
+    def words_at(self, int32_t place):
+        if not 0 <= place < self.size:
+            raise IndexError(f"there is no place {place}")
+        return self.low[place], self.high[place], self.depth[place]
+
+    def fill(
+        self, LeafRows rows, int32_t state, list ends, trunks, alike, bint is_open, bint bare,
+        bint gated
+    ):
+        cdef int32_t size = self.size, place, at, count, after, trunk, escape_trunk
+        cdef int32_t *following
+        cdef Leaves *c = &rows.c
+        cdef uint8_t letter, escape
+        if len(ends) != self.words:
+            raise ValueError(f"{self.words} words have {len(ends)} states after them")
+        trunk, escape_trunk = trunks
+        rows.check_row(trunk)
+        rows.check_row(escape_trunk)
+        rows.make_room(state + 3 * size - 1)
+        rows.reserve(5 * size)
+        following = <int32_t *>calloc(2 * size, sizeof(int32_t))
+        if following == NULL:
+            raise MemoryError(f"{size} places in words")
+        # How many bytes lead on from each place, and after a backslash there.
+        for place in range(1, size):
+            letter = self.letter(place)
+            following[self.parent[place]] += _is_plain(letter)
+            following[size + self.parent[place]] += _short_escape(letter) != 0
+        # Where the overrides of each begin.
+        at = rows.overrides
+        for place in range(2 * size):
+            after = place - size if place >= size else place
+            count = following[place]
+            if place < size:
+                count += self.ended[place] + (is_open or (self.goes_on(place) and not bare))
+            else:
+                count += self.goes_on(after)
+            c.base[state + place] = trunk if place < size else escape_trunk
+            c.override_start[state + place] = at
+            following[place] = at
+            at += count
+            c.override_stop[state + place] = at
+        rows.overrides = at
+        for place in range(size):
+            if self.ended[place]:
+                add(c, following + place, QUOTE, ends[self.low[place]])
+            if is_open or (self.goes_on(place) and not bare):
+                add(c, following + place, BACKSLASH, state + size + place)
+            if self.goes_on(place):
+                add(c, following + size + place, LETTER_U, state + 2 * size + place)
+            if place:
+                letter = self.letter(place)
+                escape = _short_escape(letter)
+                if _is_plain(letter):
+                    add(c, following + self.parent[place], letter, state + place)
+                if escape:
+                    add(c, following + size + self.parent[place], escape, state + place)
+        free(following)
+        for at in range(3):
+            after = alike[at]
+            for place in range(size):
+                c.ready_leaf[state + at * size + place] = after
+                if gated:  # an escape doesn't spell the end of a word
+                    count = self.ended[place] if at else 0
+                    c.gate_low[state + at * size + place] = self.low[place] + count
+                    c.gate_high[state + at * size + place] = self.high[place]
+
+    cdef bint goes_on(self, int32_t place) noexcept:
+        """Whether a word has a further character."""
+        return self.high[place] > self.low[place] + self.ended[place]
 
 
-cdef int32_t _number(
-    const uint8_t[::1] text, const int32_t[::1] stop, int32_t[::1] shared, int32_t[::1] first
-) except -1:
-    """Fill in what each word shares with the one before it, and the place after the first character
-    that it doesn't share; returns how many places there are."""
-    cdef int32_t size = 1, before = 0, start = 0, same, most
-    cdef Py_ssize_t word
-    for word in range(stop.shape[0]):
-        same = 0
-        if word:
-            most = min(stop[word] - start, start - before)
-            while same < most and text[before + same] == text[start + same]:
-                same += 1
-        shared[word] = same
-        first[word] = size
-        size += stop[word] - start - same
-        before, start = start, stop[word]
-    return size
+cdef inline void add(Leaves *leaves, int32_t *at, uint8_t byte, int32_t target) noexcept:
+    """Enter an override where `at` says, which moves on."""
+    leaves.override_byte[at[0]] = byte
+    leaves.override_next[at[0]] = target
+    at[0] += 1
 
 
 cdef uint8_t _short_escape(uint8_t letter) noexcept nogil:

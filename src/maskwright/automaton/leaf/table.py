@@ -51,6 +51,9 @@ from maskwright.automaton.leaf.word_tries import NameLanguage, WordTrie, trie_of
 from maskwright.grammar.regular.derivative import label
 from maskwright.grammar.regular.terms import EMPTY, Parallel, Regular, Tagged, Words
 
+Pair = tuple[int, int]
+Triple = tuple[int, int, int]
+
 _PER_TRIE_STATE: Final = 16
 """States made with a whole list of words take as much as one that was made alone."""
 
@@ -103,6 +106,7 @@ class LeafTable:
         self.count = 0
         self.keys = Keys()
         self._tries: dict[NameLanguage, WordTrie] = {}
+        self._others: dict[tuple[Regular, ...] | None, tuple[Pair, Triple]] = {}
         self._word_ends: dict[tuple[int, ...], list[int]] = {}
         """The states after the closing quotes of the first words of a list, by the rest of their
         labels."""
@@ -214,24 +218,27 @@ class LeafTable:
             for word in range(len(known), len(table.strings)):
                 known.append(self.state(End((1 + word, *beyond))))
             ends = known[: len(table.strings)]
-        trunks, alike = (0, 0), None
-        if names.open:
-            texts, escapes = Text(True, names.beyond), Escape(names.beyond)
-            trunks = (self._builder.row_of(texts), self._builder.row_of(escapes))
-            alike = [self.state(each) for each in (texts, escapes, Hex(names.beyond, 0, 4))]
+        beyond = self._beyond(names) if names.open else None
         trie = WordTrie(names, self.count)
         self.count += trie.count
         self.keys.add(trie)
-        self.rows.make_room(self.count - 1)
-        self.rows.override_all(trie.state, trunks, trie.rows(ends))
-        for block, leaf in enumerate(alike or [trie.state] * 3):
-            first = trie.state + block * trie.size
-            self.rows.ready_leaf[first : first + trie.size] = leaf
-            if others is not None and not names.open:
-                after = trie.places.ended if block else 0  # an escape doesn't spell the end
-                self.rows.gate_low[first : first + trie.size] = trie.places.low + after
-                self.rows.gate_high[first : first + trie.size] = trie.places.high
+        own = trie.state
+        trunks, alike = beyond or ((0, 0), (own, own, own))
+        gated = others is not None and not names.open
+        trie.places.fill(self.rows, own, ends, trunks, alike, names.open, table.bare, gated)
         return trie
+
+    def _beyond(self, names: NameLanguage) -> tuple[Pair, Triple]:
+        """The rows of other texts than the words and after a backslash in them; the states of
+        these texts, after a backslash, and after `\\u`."""
+        known = self._others.get(names.others)
+        if known is None:
+            texts, escapes = Text(True, names.beyond), Escape(names.beyond)
+            rows = self._builder.row_of(texts), self._builder.row_of(escapes)
+            digits = self.state(Hex(names.beyond, 0, 4))
+            states = self.state(texts), self.state(escapes), digits
+            known = self._others[names.others] = rows, states
+        return known
 
     def _toward(self, key: Continuation | Limited) -> int:
         """The state of `key`; the quick way for what each state between characters has seven of."""

@@ -7,13 +7,10 @@ consecutive numbers; the key of each is computed when it is asked for.
 
 from __future__ import annotations
 
-from itertools import accumulate
 from typing import Final, NamedTuple
 
-import numpy as np
-
 from maskwright.automaton.leaf.keys import Escape, Hex, Text
-from maskwright.automaton.leaf.rows import Overrides, WordPlaces
+from maskwright.automaton.leaf.rows import WordPlaces
 from maskwright.grammar.regular.terms import (
     ANYTHING,
     EMPTY,
@@ -52,17 +49,12 @@ class WordTrie:
         each, then one after `\\u` at each."""
         self.names: Final = names
         self.state: Final = state
-        strings = names.table.strings
-        stop = np.array(list(accumulate(map(len, strings))), np.int32)
-        self.places: Final = WordPlaces("".join(strings).encode(), stop)
+        self.places: Final = WordPlaces(names.table.strings)
         self.size: Final = self.places.size
 
     def place(self, node: Words) -> int:
         """The number of a place."""
-        if node.depth == 0:
-            return 0
-        first, shared = self.places.first[node.low], self.places.shared[node.low]
-        return int(first) + node.depth - int(shared) - 1
+        return self.places.place(node.low, node.depth)
 
     @property
     def count(self) -> int:
@@ -72,8 +64,7 @@ class WordTrie:
     def key(self, state: int) -> Text | Escape | Hex:
         """What one of the states stands for."""
         place = (state - self.state) % self.size
-        ways = (self.places.low, self.places.high, self.places.depth)
-        term: Regular = word_slice(self.names.table, *(int(each[place]) for each in ways))
+        term: Regular = word_slice(self.names.table, *self.places.words_at(place))
         if self.names.others is not None:
             term = tagged((term, *self.names.others), named=True)
         return self._key(state, term)
@@ -83,12 +74,6 @@ class WordTrie:
         if at < self.size:
             return Text(True, term)
         return Escape(term) if at < 2 * self.size else Hex(term, 0, 4)
-
-    def rows(self, ends: list[int]) -> Overrides:
-        """The overrides of all places, then of those after a backslash; `ends` [words] are the
-        states after the words' closing quotes."""
-        after = np.array(ends, np.int32)
-        return self.places.rows(self.state, after, self.names.open, self.names.table.bare)
 
 
 def trie_of(term: Regular) -> tuple[NameLanguage, Words] | None:
