@@ -61,3 +61,22 @@ def resting(seconds: float, vocabulary: Vocabulary) -> float:
     del vocabulary
     time.sleep(seconds)
     return seconds
+
+
+class OddError(Exception):
+    """An error that can be pickled, but not made again from that."""
+
+    def __init__(self, place: str, reason: str) -> None:
+        super().__init__(f"{reason} at {place}")
+
+
+def failing_oddly(vocabulary: Vocabulary) -> Grammar:
+    """Raise what the other process can't read."""
+    raise OddError("the end", f"nothing of {vocabulary.size} tokens")
+
+
+def telling(path: str, vocabulary: Vocabulary) -> int:
+    """Write a file, so that it is seen that this was begun, and go on for a minute."""
+    Path(path).touch()
+    slow(60.0, "a", vocabulary)
+    raise AssertionError("it was to be ended")

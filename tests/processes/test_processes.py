@@ -12,19 +12,31 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from multiprocessing.connection import Connection
+from pathlib import Path
 from weakref import ref
 
 import pytest
 
-from maskwright.errors import EngineStoppedError, LimitError
+from maskwright.errors import EngineStoppedError, GenerationError, LimitError
 from maskwright.mask import compile_choice, compile_regex
 from maskwright.models import LoadedModel
 from maskwright.processes import Build, FollowedGrammar, GrammarProcesses, Inquiry
 from maskwright.processes.follower import PROVEN
 from maskwright.processes.nursery import NICENESS
+from maskwright.processes.pool import MOST_OWN
 from maskwright.processes.worker import Terms
+from tests.bounds import wait_until
 from tests.hostile.process import parent
-from tests.processes.misbehaving import deadly, held, hungry, own_pid, resting, slow
+from tests.processes.misbehaving import (
+    deadly,
+    failing_oddly,
+    held,
+    hungry,
+    own_pid,
+    resting,
+    slow,
+    telling,
+)
 
 
 def until(done: Callable[[], bool], seconds: float = 10.0) -> None:
@@ -124,6 +136,54 @@ def test_a_kept_process_that_takes_too_long_is_replaced(processes: GrammarProces
     with pytest.raises(LimitError):
         processes.inquire(Inquiry(slow, (60.0, "a")), kept=True).result(60)
     assert processes.inquire(Inquiry(own_pid, ()), kept=True).result(60) != before
+
+
+def test_nobody_waits_for_an_inquiry_that_was_given_up(
+    processes: GrammarProcesses, tmp_path: Path
+) -> None:
+    """A page cancels a question when the next one comes, however long that takes."""
+    desk = processes.inquire(Inquiry(own_pid, ()), kept=True).result(60)
+    limits = processes.stats.limits
+    begun = tmp_path / "begun"
+    given_up = processes.inquire(Inquiry(telling, (str(begun),)), kept=True)
+    wait_until(begun.exists)
+    assert given_up.cancel()
+    assert processes.inquire(Inquiry(own_pid, ()), kept=True).result(60) != desk
+    wait_until(lambda: desk not in processes.pids)  # nobody uses what it would find out
+    assert processes.stats.limits == limits, "nothing that anybody waits for met a limit"
+    again = processes.inquire(Inquiry(own_pid, ()), kept=True).result(60)
+    assert processes.inquire(Inquiry(own_pid, ()), kept=True).result(60) == again
+
+
+def test_a_short_inquiry_that_was_given_up_leaves_its_process_to_the_next(
+    processes: GrammarProcesses,
+) -> None:
+    desk = processes.inquire(Inquiry(own_pid, ()), kept=True).result(60)
+    given_up = processes.inquire(Inquiry(resting, (0.2,)), kept=True)
+    assert given_up.cancel()
+    wait_until(lambda: processes.inquire(Inquiry(own_pid, ()), kept=True).result(60) == desk)
+
+
+def test_inquiries_that_were_given_up_before_they_were_begun_are_not_begun(
+    processes: GrammarProcesses, tmp_path: Path
+) -> None:
+    """More than processes at a time: the last has to wait for none of them."""
+    inquiries = [Inquiry(telling, (str(tmp_path / str(number)),)) for number in range(40)]
+    for future in [processes.inquire(inquiry) for inquiry in inquiries]:
+        assert future.cancel()
+    assert processes.inquire(Inquiry(own_pid, ())).result(60)
+    wait_until(lambda: len(processes.pids) <= 3)  # the shared ones, and the kept one
+    assert len(list(tmp_path.iterdir())) <= 2 * MOST_OWN
+
+
+def test_an_error_that_cannot_be_read_is_told_in_other_words(processes: GrammarProcesses) -> None:
+    for answer in (
+        processes.compile(Build(failing_oddly, (), {})),
+        processes.inquire(Inquiry(failing_oddly, ()), kept=True),
+    ):
+        with pytest.raises(GenerationError, match=r"^OddError: nothing of .* at the end$"):
+            answer.result(60)
+    assert processes.compile(Build(compile_regex, ("after",), {})).result(60).min_tokens > 0
 
 
 def test_an_inquiry_is_limited_and_delays_nobody(processes: GrammarProcesses) -> None:

@@ -96,6 +96,20 @@ class Pool:
             before.holds.forget(grammar=grammar.number)
         grammar.home = home
 
+    def is_at_work(self, grammar: FollowedGrammar) -> bool:
+        """Whether the process of a single grammar has something to do, or something waits for it to
+        be started."""
+        own = self.own.get(grammar.number)
+        waits = any(task.grammar is grammar for task in self.homeless)
+        return waits or (own is not None and not own.idle)
+
+    def drop(self, task: PendingJob) -> None:
+        """Take away a task of a single grammar's process, unless that is at work on it."""
+        own = self.own.get(task.grammar.number)
+        for tasks in (self.homeless, deque[PendingJob]() if own is None else own.queue):
+            if task in tasks:
+                tasks.remove(task)
+
     def relieve(self) -> list[Connected]:
         """Move tasks that wait for a job of another grammar which takes long to another shared
         process. Returns the processes that have got some."""

@@ -48,6 +48,10 @@ STUCK_SECONDS: Final = 0.1
 
 log = logging.getLogger(__name__)
 
+UNWANTED_SECONDS: Final = 1.0
+"""Processor time after which a process is ended at an inquiry for whose answer nobody waits. A
+shorter one is let go on: the process that is kept learns from it what the next can use."""
+
 MOST_DEATHS: Final = 20
 """Processes of its own that a job may bring to an end. They may have been ended from outside."""
 
@@ -114,8 +118,6 @@ class GrammarProcesses:
         self._desk = self._standing(Parcel(None))
         """Stands for the process that is kept for inquiries."""
         self._desk.idle_seconds = DESK_SECONDS
-        self._asked: Future[Any] | None = None
-        """The last inquiry in it."""
         self._grammars: weakref.WeakValueDictionary[int, FollowedGrammar]
         self._grammars = weakref.WeakValueDictionary()
         self._busy_at = 0.0
@@ -153,16 +155,25 @@ class GrammarProcesses:
         the inquiry raises, and `LimitError` where it takes too much time or memory.
 
         `kept`: in a process that is kept for the next such inquiry, with what it has learned of
-        shapes; unless it is at work, because nobody may have to wait for another's inquiry."""
+        shapes; unless it is at work, because nobody may have to wait for another's inquiry.
+
+        An inquiry whose future is cancelled is given up."""
+        parcel = Parcel(inquiry)
         with self._lock:
-            parcel = Parcel(inquiry)
-            kept = kept and (self._asked is None or self._asked.done())
+            kept = kept and not self._pool.is_at_work(self._desk)
             standing = self._desk if kept else self._standing(parcel)
             task = InquiryTask(standing, parcel, kept=kept)
-            if kept:
-                self._asked = task.future
-        self._submit(task)
+            self._submit(task)
+        task.future.add_done_callback(lambda _: self._end_if_unwanted(task))
         return task.future
+
+    def _end_if_unwanted(self, task: InquiryTask) -> None:
+        """See that an inquiry whose future was cancelled isn't begun. One that has been is ended by
+        `_watch`."""
+        if task.future.cancelled():
+            with self._lock:
+                task.wanted = False
+                self._pool.drop(task)
 
     def _standing(self, parcel: Parcel) -> FollowedGrammar:
         """What stands for a process of inquiries among grammars that have a process of their
@@ -397,7 +408,8 @@ class GrammarProcesses:
         process.kill()
         self._stats.restarts += 1
         for task in self._pool.remove(process):
-            self._place(task)
+            if task.wanted:
+                self._place(task)
 
     def _watch(self) -> list[Failure]:
         """End processes that are at one job for too long. Returns the tasks that are given up."""
@@ -414,14 +426,18 @@ class GrammarProcesses:
             if process.own is None and spent > STUCK_SECONDS:
                 self._make_heavy(process.sent[0].grammar)
                 self._replace(process)
-            elif process.own is not None and (
-                process.sent[0].spent + spent > self._seconds
-                or now - since > MOST_WALL * self._seconds
-            ):
-                self._stats.limits += 1
-                failed.append((process.sent.popleft().goal, _too_long(self._seconds)))
+            elif process.own is not None and self._is_over(process.sent[0], spent, now - since):
+                if process.sent[0].wanted:
+                    self._stats.limits += 1
+                    failed.append((process.sent.popleft().goal, _too_long(self._seconds)))
                 self._replace(process)
         return failed
+
+    def _is_over(self, task: PendingJob, spent: float, waited: float) -> bool:
+        """Whether a process of a single grammar has been at a task for too long: `spent` seconds of
+        processor time, and `waited` seconds of a clock."""
+        seconds = self._seconds if task.wanted else min(UNWANTED_SECONDS, self._seconds)
+        return task.spent + spent > seconds or waited > MOST_WALL * seconds
 
     # The thread that starts processes, which takes milliseconds, or seconds with the nursery
 

@@ -42,6 +42,8 @@ class PendingJob(ABC):
         self.grammar = grammar
         self.deaths = 0
         """Processes that ended while they worked on this."""
+        self.wanted = True
+        """Whether somebody still waits for the answer."""
 
     @property
     def spent(self) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import itertools
+import pickle
 import resource
 from collections import deque
 from multiprocessing.connection import Connection
@@ -180,7 +181,7 @@ class Worker:
             self._heavy.add(job.grammar)
             return Heavy()
         except Exception as error:  # any error of a grammar is its own request's alone
-            return error
+            return portable(error)
 
     def _serve(self, job: AnsweredJob | LookAhead) -> Answer | None:
         match job:
@@ -252,6 +253,16 @@ class Worker:
         for number in job.grammars:
             self._grammars.pop(number, None)
             self._heavy.discard(number)
+
+
+def portable(error: Exception) -> Exception:
+    """An error that reaches the other process: this one, or one that says the same. The other
+    process can do nothing with an answer that can't be read."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:  # whatever its class does when it is made again
+        return GenerationError(f"{type(error).__name__}: {error}")
+    return error
 
 
 def too_much_memory(nbytes: int) -> LimitError:

@@ -30,6 +30,14 @@ def shortest_bytes(grammar: Grammar) -> int | None:
         return None
 
 
+def keyword_counts(report: Report, *, written_in_json: bool) -> Data:
+    """How many keywords of a shape are `enforced`, and how many are `annotations`; None of a shape
+    that has no keywords, a pattern or a grammar, whose report has an entry for the whole of it."""
+    if not written_in_json:
+        return {"enforced": None, "annotations": None}
+    return {"enforced": len(report.enforced), "annotations": len(report.annotations)}
+
+
 def reasons_data(reasons: Iterable[Reason], report: Report) -> list[Data]:
     """Reasons why a text isn't allowed, and of those that allow less than the schema says, a
     `note` of what they leave out; `report` is the grammar's."""

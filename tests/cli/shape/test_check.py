@@ -167,6 +167,13 @@ def test_a_grammar_is_checked_without_texts(run: Run) -> None:
     assert run("check", "semver", "--profile", "openai-strict").returncode == 2
 
 
+@pytest.mark.parametrize("shape", ['start: "a"\nlost: "b"', "/a+/"])
+def test_what_has_no_keywords_has_no_count_of_them(run: Run, shape: str) -> None:
+    told = json.loads(run("check", shape, "--json").stdout)
+    assert (told["usable"], told["enforced"], told["annotations"]) == (True, None, None)
+    assert told["shortest_bytes"] == 1
+
+
 @pytest.mark.parametrize(
     ("shape", "told"),
     [

@@ -11,6 +11,7 @@ import pytest
 from tests.server.scripted import Client
 
 TOOL = {"type": "function", "function": {"name": "f", "parameters": {"type": "strin"}}}
+TOOL_OF_NOTHING = {"type": "function", "function": {"name": "f"}}
 
 CALL = '{"name": "f", "arguments": {}}'
 
@@ -22,32 +23,39 @@ def check(client: Client, kind: str, shape: str) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("kind", "shape", "shortest"),
+    ("kind", "shape", "shortest", "keywords"),
     [
-        ("schema", '{"type": "object", "properties": {"a": {"type": "integer"}}}', 2),
-        ("schema", '{"type": "string", "minLength": 5}', 7),
-        ("schema", '{"type": "string", "minLength": 400000}', None),
-        ("schema", "true", 1),
-        ("regex", "a+", 1),
-        ("regex", "a{4500}b?", 4500),
-        ("lark", 'start: "a"+\n', 1),
-        ("gbnf", 'root ::= "aä"+\n', 3),
-        ("ebnf", 'root ::= "a"*\n', 0),
-        ("tools", json.dumps([{"type": "function", "function": {"name": "f"}}]), len(CALL)),
+        ("schema", '{"type": "object", "properties": {"a": {"type": "integer"}}}', 2, (4, 0)),
+        ("schema", '{"type": "string", "minLength": 5}', 7, (2, 0)),
+        ("schema", '{"type": "string", "title": "a"}', 2, (1, 1)),
+        ("schema", '{"type": "string", "minLength": 400000}', None, (2, 0)),
+        ("schema", "true", 1, (0, 0)),
+        ("regex", "a+", 1, (None, None)),
+        ("regex", "a{4500}b?", 4500, (None, None)),
+        ("lark", 'start: "a"+\nlost: "b"\n', 1, (None, None)),
+        ("gbnf", 'root ::= "aä"+\n', 3, (None, None)),
+        ("ebnf", 'root ::= "a"*\n', 0, (None, None)),
+        ("tools", json.dumps([TOOL_OF_NOTHING]), len(CALL), (2, 0)),
         (
             "structural_tag",
             '{"type": "structural_tag", "format": {"type": "const_string", "value": "abc"}}',
             3,
+            (0, 0),
         ),
     ],
 )
 def test_shapes_of_every_kind_can_be_used(
-    client: Client, kind: str, shape: str, shortest: int | None
+    client: Client,
+    kind: str,
+    shape: str,
+    shortest: int | None,
+    keywords: tuple[int, int] | tuple[None, None],
 ) -> None:
     found = check(client, kind, shape)
     assert found["usable"] is True, found
     assert found["fault"] is None
     assert found["shortest_bytes"] == shortest
+    assert (found["enforced"], found["annotations"]) == keywords
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,11 @@ CLOSED = {"type": "object", "additionalProperties": False}
         ({"type": "integer", "maxLength": 3}, {("no-effect", "/maxLength")}),
         ({"type": ["integer", "null"], "minimum": 3}, set()),
         ({"enum": ["a", "a "]}, {("token-trap", "/enum/1")}),
+        ({"enum": ["a", "b", "a"]}, {("repeated-value", "/enum/2")}),
+        ({"enum": ["a", "A", "a"]}, {("token-trap", "/enum/1"), ("repeated-value", "/enum/2")}),
+        ({"enum": [1, 1.0]}, {("repeated-value", "/enum/1")}),
+        ({"enum": [{"a": 1, "b": 2}, {"b": 2.0, "a": 1}]}, {("repeated-value", "/enum/1")}),
+        ({"enum": [1, True, "1", [1], None]}, set()),
         ({"oneOf": [{"type": "number"}, {"type": "integer"}]}, {("ambiguous", "/oneOf/1")}),
         (
             {"if": CLOSED, "then": {"dependentSchemas": {"a": {"type": "string"}}}},

@@ -25,7 +25,7 @@ from maskwright.workbench.choices import Profile
 from maskwright.workbench.findings.finding import RULES, Finding, Severity, reported
 from maskwright.workbench.findings.places import rule_start
 from maskwright.workbench.position import TextPosition
-from maskwright.workbench.report import shortest_bytes
+from maskwright.workbench.report import keyword_counts, shortest_bytes
 from maskwright.workbench.schema.lint import lint_schema
 from maskwright.workbench.schema.profiles import openai_strict
 
@@ -166,11 +166,9 @@ def _data(one: CheckedShape) -> dict[str, Any]:
     if one.opened is None:
         assert one.error is not None
         return {"usable": False, **error_data(one.error)}
-    report = one.opened.grammar.report
     return {
         "usable": True,
-        "enforced": len(report.enforced),
-        "annotations": len(report.annotations),
+        **keyword_counts(one.opened.grammar.report, written_in_json=one.opened.is_schema),
         "shortest_bytes": shortest_bytes(one.opened.grammar),
         "milliseconds": round(one.milliseconds, 3),
         "findings": [{**each._asdict(), **_place(one.opened, each)} for each in one.findings],

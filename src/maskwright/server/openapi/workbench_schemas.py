@@ -42,8 +42,8 @@ def _checked() -> Json:
     fault = record({"message": text(), "code": text(), **place, **pointer})
     told: Schemas = {"severity": text(), "rule": text(), "message": text()}
     figures: Schemas = {
-        "enforced": COUNT,
-        "annotations": COUNT,
+        "enforced": nullable(COUNT),
+        "annotations": nullable(COUNT),
         "shortest_bytes": nullable(COUNT),
         "milliseconds": number(0),
     }

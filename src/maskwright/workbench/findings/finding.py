@@ -11,7 +11,8 @@ Severity = Literal["error", "warning", "note"]
 
 RULES: Final = (
     *("unknown-keyword", "demands-nothing", "misplaced-schema", "unknown-format", "nullable"),
-    *("null-keyword", "repeated-name", "hidden-keyword", "keyword-of-later-draft", "posix-class"),
+    *("null-keyword", "repeated-name", "repeated-value", "hidden-keyword"),
+    *("keyword-of-later-draft", "posix-class"),
     *("narrowed", "no-effect", "open-pattern", "unbounded-string", "unbounded-array"),
     *("unbounded-object", "unbounded-rule", "unbounded-pattern", "required-unlisted"),
     *("reasons-last", "token-trap", "unused-definition", "unused-rule", "unsatisfiable"),

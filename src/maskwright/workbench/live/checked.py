@@ -16,10 +16,16 @@ from maskwright.vocab import Vocabulary
 from maskwright.workbench.findings.finding import Finding, reported
 from maskwright.workbench.findings.grammar import lint_grammar, lint_pattern
 from maskwright.workbench.findings.places import rule_start
-from maskwright.workbench.live.faults import ShapeFault, ShapeKind, fault_of, place_of_pointer
+from maskwright.workbench.live.faults import (
+    JSON_KINDS,
+    ShapeFault,
+    ShapeKind,
+    fault_of,
+    place_of_pointer,
+)
 from maskwright.workbench.live.kept import kept_grammar
 from maskwright.workbench.pointer import ValueSpan, value_spans
-from maskwright.workbench.report import Data, shortest_bytes
+from maskwright.workbench.report import Data, keyword_counts, shortest_bytes
 from maskwright.workbench.schema.lint import lint_schema
 from maskwright.workbench.schema.no_values import naming_the_part
 
@@ -40,14 +46,12 @@ def checked(
     except InputError as error:
         return unusable(fault_of(error, text, kind))
     milliseconds = 1000 * (time.perf_counter() - start)
-    report = grammar.report
     spans = value_spans(text) if kind == "schema" else {}
     found = _findings(grammar, text, kind, vocabulary)
     return {
         "usable": True,
         "fault": None,
-        "enforced": len(report.enforced),
-        "annotations": len(report.annotations),
+        **keyword_counts(grammar.report, written_in_json=kind in JSON_KINDS),
         "shortest_bytes": shortest_bytes(grammar),
         "milliseconds": round(milliseconds, 3),
         "findings": [_placed(each, text, kind, spans) for each in found],

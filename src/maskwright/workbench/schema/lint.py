@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any, Final
 
+from maskwright.automaton.value.finite_values import canonical
 from maskwright.grammar.schema.document import plain
 from maskwright.grammar.schema.tree import Json, Report
 from maskwright.workbench.findings.finding import Finding, reported
@@ -12,7 +14,12 @@ from maskwright.workbench.pointer import entry_pointer, pointer_of, reference_to
 from maskwright.workbench.schema.option_lint import impossible, shared_values
 from maskwright.workbench.schema.required_lint import unlisted
 from maskwright.workbench.schema.solved_parts import SolvedParts
-from maskwright.workbench.schema.string_lint import is_endless_pattern, open_pattern, token_traps
+from maskwright.workbench.schema.string_lint import (
+    MOST_VALUES,
+    is_endless_pattern,
+    open_pattern,
+    token_traps,
+)
 
 _BOUNDS: Final = {
     "string": ("maxLength", "format"),
@@ -75,6 +82,7 @@ def lint_schema(schema: Json, report: Report) -> list[Finding]:
         found += _without_effect(pointer, part)
         found += open_pattern(pointer, part)
         found += token_traps(pointer, part)
+        found += _repeated(pointer, part)
         found += impossible(pointer, part, parts)
         found += shared_values(pointer, part, parts)
     return found
@@ -164,6 +172,19 @@ def _order(pointer: str, schema: dict[str, Any]) -> Iterator[Finding]:
             message = f"{name!r} comes after what it gives reasons for; list it first"
             at = pointer + pointer_of("properties", name)
             yield Finding(at, "warning", "reasons-last", message)
+
+
+def _repeated(pointer: str, schema: dict[str, Any]) -> Iterator[Finding]:
+    """Values that stand in an `enum` more than once; JSON Schema asks that each be there once."""
+    values = schema.get("enum")
+    if not isinstance(values, list) or len(values) > MOST_VALUES:
+        return
+    places: dict[str, int] = {}
+    for index, value in enumerate(values):
+        first = places.setdefault(canonical(json.dumps(value)), index)
+        if first < index:
+            message = f"this is equal to value {first + 1} of the enum, and adds nothing to it"
+            yield Finding(pointer + pointer_of("enum", index), "warning", "repeated-value", message)
 
 
 def _references(value: Any) -> Iterator[str]:

@@ -99,10 +99,12 @@ def token_traps(pointer: str, schema: dict[str, Any]) -> Iterator[Finding]:
         odd = odd_value(value)
         if odd is not None:
             yield _trap(pointer + pointer_of("enum", index), f"{value!r} {odd}")
-        alike["".join(value.casefold().split())].append(value)
-        if len(alike["".join(value.casefold().split())]) == 2:
-            first = alike["".join(value.casefold().split())][0]
-            told = f"{value!r} differs from {first!r} in case or white space only"
+        like = alike["".join(value.casefold().split())]
+        if value in like:
+            continue  # which is no trap
+        like.append(value)
+        if len(like) == 2:
+            told = f"{value!r} differs from {like[0]!r} in case or white space only"
             yield _trap(pointer + pointer_of("enum", index), f"{told}: a model takes either")
 
 

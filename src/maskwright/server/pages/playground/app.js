@@ -199,7 +199,7 @@ function drawCheck({ usable, fault, findings, ...facts }) {
 /** What is known of a shape that can be used. */
 function checked({ enforced, shortest_bytes: bytes, milliseconds }) {
   return [
-    enforced && languageOf(state.kind) === "json" ? [`${count(enforced)} `, term("enforced", "Keywords of the schema that hold of every answer. What is only described, as a title is, isn't counted.")] : null,
+    enforced ? [`${count(enforced)} `, term("enforced", "Keywords of the schema that hold of every answer. What is only described, as a title is, isn't counted.")] : null,
     bytes === null ? null : [`${count(bytes)} ${bytes === 1 ? "byte" : "bytes"} `, term("at least", "No text of this shape is shorter.")],
     [`${milliseconds.toFixed(1)} ms`],
   ].filter(Boolean);
