@@ -107,6 +107,35 @@ def test_what_the_server_refuses_is_told(page: Browser) -> None:
     assert [each for each in page.complaints() if "400" not in each] == []
 
 
+def test_a_question_about_another_shape_is_not_waited_for(page: Browser) -> None:
+    """However long the server takes to answer it."""
+    page.run(
+        "const real = window.fetch;"
+        "window.fetch = (path, request) => window.held || !path.includes('explain')"
+        "  ? real(path, request)"
+        "  : new Promise((_, reject) => { window.held = true;"
+        "      request.signal.onabort = () => reject(request.signal.reason); });"
+    )
+    write(page, "input", "12")
+    page.until(lambda: page.run("return window.held === true"))
+    write(page, "shape", '{"type": "integer"}')
+    page.until(lambda: "✓ matches" in page.text("#verdict"))
+
+
+def test_why_a_text_was_not_read_stands_where_the_verdict_would(page: Browser) -> None:
+    page.run(
+        "const real = window.fetch;"
+        "window.fetch = async (path, request) => {"
+        "  if (!path.includes('explain')) return real(path, request);"
+        "  window.fetch = real;"
+        """  return new Response('{"error": {"message": "too busy"}}', { status: 503 }); };"""
+    )
+    write(page, "input", "12")
+    page.until(lambda: page.text("#verdict") == "too busy")
+    write(page, "input", "13")
+    page.until(lambda: "doesn't match" in page.text("#verdict"))
+
+
 def test_an_answer_is_written_step_by_step(page: Browser) -> None:
     page.find("#tab-views-step").click()
     page.find("#step-begin").click()

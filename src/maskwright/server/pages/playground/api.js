@@ -1,9 +1,10 @@
 // Talks to the server that sent this page: with the reader's key if it wants one, and one quick
 // question after the other, of which the newest counts.
 
-import { h, $, fill } from "./dom.js";
+import { h, $, fill, notice } from "./dom.js";
 
 const KEY = "maskwright-key";
+const PATIENCE = 400; // milliseconds until an answer that is out of date is no longer waited for
 
 /** An answer of the server that says what is wrong with the request. */
 export class RequestError extends Error {
@@ -76,18 +77,19 @@ function askForKey(message) {
 
 /**
  * Runs one task at a time. A task that has to wait is dropped when a newer one comes for the same
- * purpose; the one at work is given up if it has taken long.
+ * purpose; the one at work is given up as soon as it has taken long.
  */
 export class Latest {
   #waiting = new Map();
   #running = null;
 
-  /** `task(signal)` is called when its turn comes. */
-  run(purpose, task) {
+  /** `task(signal)` is called when its turn comes. It makes tasks for the purposes in `outdates` useless. */
+  run(purpose, task, outdates = [purpose]) {
     this.#waiting.set(purpose, task);
-    if (this.#running === null) this.#next();
-    else if (this.#running.purpose === purpose && performance.now() - this.#running.since > 400) {
-      this.#running.control.abort();
+    const running = this.#running;
+    if (running === null) this.#next();
+    else if (outdates.includes(running.purpose)) {
+      setTimeout(() => running.control.abort(), PATIENCE - (performance.now() - running.since));
     }
   }
 
@@ -105,7 +107,7 @@ export class Latest {
       try {
         await task(control.signal);
       } catch (error) {
-        if (error.name !== "AbortError") console.warn(error.message);
+        if (error.name !== "AbortError") notice(error.message);
       }
     }
     this.#running = null;

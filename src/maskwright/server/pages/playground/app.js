@@ -23,6 +23,7 @@ import { drawTree } from "./tree.js";
 
 const DEBOUNCE = 60; // milliseconds after the last key until the server is asked
 const PATIENCE = 500; // and until reasons are searched, which takes longer, and the state is kept
+const OF_A_SHAPE = ["check", "read", "cases", "inspect"]; // questions that another shape makes useless
 const LISTED = 200; // findings that are listed and underlined
 const TOY = "maskwright-demo"; // the name of the model that ships
 
@@ -154,7 +155,7 @@ function drawView() {
 function checkShape() {
   quick.run("check", async (signal) => {
     const { kind, shape: text } = source();
-    const found = await call("v1/check", { kind, shape: text }, signal).catch(refused);
+    const found = await call("v1/check", { kind, shape: text }, signal).catch((error) => refused("check", error));
     if (found === null || kind !== state.kind || text !== shape.text) return;
     state.usable = found.usable;
     state.checked = { kind, shape: text };
@@ -170,12 +171,13 @@ function checkShape() {
       fill($("verdict"), h("span", { class: "quiet" }, "The shape can't be used yet."));
       fill($("view-inspect"), h("p", { class: "quiet" }, "As soon as the shape can be used, this shows what it allows."));
     }
-  });
+  }, OF_A_SHAPE);
 }
 
-function refused(error) {
+/** Shows why there is no answer in the line with an id, where the answer would stand. */
+function refused(id, error) {
   if (error.name === "AbortError") throw error;
-  fill($("check"), h("span", { class: "bad" }, error.message));
+  fill($(id), h("span", { class: "bad" }, error.message));
   return null;
 }
 
@@ -271,8 +273,8 @@ function readText() {
     const text = input.text;
     if (!isReady()) return;
     const began = performance.now();
-    const found = await call("v1/explain", question(text), signal);
-    if (quick.isStale("read") || text !== input.text || !isReady()) return;
+    const found = await call("v1/explain", question(text), signal).catch((error) => refused("verdict", error));
+    if (found === null || quick.isStale("read") || text !== input.text || !isReady()) return;
     state.reading = { ...found, text, fault: found.verdict === "mismatch" ? indexAt(text, found.line, found.column) : null };
     state.elapsed = performance.now() - began;
     drawVerdict();
