@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import ast
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -17,6 +19,7 @@ from maskwright.cli.arguments import (
 from maskwright.cli.program import COMMANDS
 from maskwright.errors import InputError
 from maskwright.settings import Option
+from tests.source_tree import PACKAGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,6 +354,19 @@ def test_help_has_the_settings_in_groups(capsys: pytest.CaptureFixture[str]) -> 
     shown = capsys.readouterr().out
     assert "usage: maskwright it [OPTIONS]\n" in shown
     assert "\nWhere settings come from:\n  --config FILE" in shown
+
+
+def test_no_two_options_say_the_same_in_words_of_their_own() -> None:
+    """What several commands take is described once: changed at one of them, it changes at all."""
+    literals: Counter[str] = Counter()
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.keyword) and node.arg == "help":
+                literals.update(
+                    each.value for each in [node.value] if isinstance(each, ast.Constant)
+                )
+    assert len(literals) > 100
+    assert [text for text, count in literals.items() if count > 1] == []
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -244,7 +244,7 @@ def test_jargon_is_explained_when_it_is_pointed_at(board: Browser) -> None:
 def test_idle_looks_idle(board: Browser, served: Served, load: Callable[[int], None]) -> None:
     load(1)
     board.until(lambda: board.text("#health") == "running")
-    board.until(lambda: board.text("#health") == "running, idle")
+    board.until(lambda: board.text("#health") == "idle")
     quiet = "return getComputedStyle(arguments[0]).color"
     names = board.run(quiet, board.find("#tiles .name"))
     assert board.run(quiet, board.find("[data-figure=running]")) == names
@@ -263,6 +263,15 @@ def load(served: Served) -> Callable[[int], None]:
             answer_one(served)
 
     return send
+
+
+def test_buttons_stand_in_one_row_on_a_phone(board: Browser) -> None:
+    board.viewport(390, 844)
+    tops = "return [...document.querySelectorAll('.bar .tools > :not(.sr)')].map((e) => "
+    tops += "{ const { top, bottom } = e.getBoundingClientRect(); return (top + bottom) / 2; })"
+    middles = board.run(tops)
+    assert len(middles) == 5
+    assert max(middles) - min(middles) < 2
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -364,6 +364,20 @@ def test_a_key_is_asked_for_once(browser: Browser, served: Served) -> None:
         page.driver.get("about:blank")
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_words_in_tables_are_whole(page: Browser, width: int) -> None:
+    """A column that is too narrow for its words would break them between letters."""
+    page.viewport(width, 844)
+    for name in ("createChatCompletion", "uploadFile", "state"):
+        unfold(page, name)
+    lines = """return [...document.querySelectorAll(arguments[0])]
+        .map((each) => [each.textContent, each.getClientRects().length])"""
+    shown = page.run(lines, ".reference td a, .reference td:first-child code")
+    assert len(shown) >= 7
+    assert [word for word, count in shown if count > 1] == []
+    assert page.text("#createChatCompletion > table th") == "Status"
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_calls_are_accessible(page: Browser, scheme: str, width: int) -> None:

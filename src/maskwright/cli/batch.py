@@ -16,7 +16,14 @@ from typing import Annotated
 
 from maskwright.cli.arguments import Argument
 from maskwright.cli.bulk.sources import SourceFormat
-from maskwright.cli.options import CACHE_HELP, JSON_HELP, URL_HELP, USER_CACHE
+from maskwright.cli.options import (
+    CACHE_HELP,
+    JSON_HELP,
+    MOST_TOKENS_HELP,
+    TEMPERATURE_HELP,
+    URL_HELP,
+    USER_CACHE,
+)
 from maskwright.cli.process.server_access import ServerAccess
 from maskwright.settings import Option
 
@@ -63,10 +70,8 @@ class BatchOptions:
     timeout: Annotated[
         float, Option(least=0.1, help="Seconds to wait for an answer before it is asked again.")
     ] = 600.0
-    max_tokens: Annotated[int | None, Option(least=1, help="Most tokens of an answer.")] = None
-    temperature: Annotated[
-        float, Option(least=0.0, help="Temperature; 0 takes the likeliest token each time.")
-    ] = 0.0
+    max_tokens: Annotated[int | None, Option(least=1, help=MOST_TOKENS_HELP)] = None
+    temperature: Annotated[float, Option(least=0.0, help=TEMPERATURE_HELP)] = 0.0
     seed: Annotated[int | None, Option(help="Seed of the samples of each request.")] = None
     body: Annotated[
         str | None,

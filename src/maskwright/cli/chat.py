@@ -18,7 +18,10 @@ from maskwright.cli.options import (
     CACHE_HELP,
     KIND_HELP,
     MODEL_HELP,
+    MOST_TOKENS_HELP,
+    NAME_HELP,
     SHAPE_HELP,
+    TEMPERATURE_HELP,
     URL_HELP,
     USER_CACHE,
 )
@@ -35,16 +38,14 @@ class ChatOptions:
     url: Annotated[str | None, Option(help=URL_HELP)] = None
     name: Annotated[
         str | None,
-        Option(help="Name of the server's model. Default: the first that it lists."),
+        Option(help=NAME_HELP),
     ] = None
     access: ServerAccess = field(default_factory=ServerAccess)
     model: Annotated[
         str | None, Option(help=MODEL_HELP, show_default="the demo model, without --url")
     ] = None
     kind: Annotated[Kind, Option(help=KIND_HELP)] = "auto"
-    max_tokens: Annotated[int | None, Option(least=1, help="Most tokens of an answer.")] = None
-    temperature: Annotated[
-        float | None, Option(least=0.0, help="Temperature; 0 takes the likeliest token each time.")
-    ] = None
+    max_tokens: Annotated[int | None, Option(least=1, help=MOST_TOKENS_HELP)] = None
+    temperature: Annotated[float | None, Option(least=0.0, help=TEMPERATURE_HELP)] = None
     seed: Annotated[int | None, Option(help="Seed of the samples.")] = None
     cache: Annotated[str, Option(envvar="MASKWRIGHT_CACHE", help=CACHE_HELP)] = str(USER_CACHE)

@@ -32,6 +32,7 @@ from maskwright.cli.options import (
     JSON_HELP,
     KIND_HELP,
     MODEL_HELP,
+    NAME_HELP,
     NUMBERS_HELP,
     SHAPE_HELP,
     URL_HELP,
@@ -59,7 +60,7 @@ class GenerateOptions:
     url: Annotated[str | None, Option(help=f"{URL_HELP} Default: a model here.")] = None
     name: Annotated[
         str | None,
-        Option(help="Name of the server's model. Default: the first that it lists."),
+        Option(help=NAME_HELP),
     ] = None
     access: ServerAccess = field(default_factory=ServerAccess)
     model: Annotated[str, Option(help=MODEL_HELP, show_default="the demo model")] = str(DEMO_PATH)

@@ -50,6 +50,10 @@ WEIGHT_DTYPE_HELP: Final = (
 )
 WHITESPACE_HELP: Final = "White space in JSON answers; 'flexible' leaves it to the model."
 URL_HELP: Final = "Address of a server, such as http://127.0.0.1:8000."
+NAME_HELP: Final = "Name of the server's model. Default: the first that it lists."
+MOST_TOKENS_HELP: Final = "Most tokens of an answer."
+TEMPERATURE_HELP: Final = "Temperature; 0 takes the likeliest token each time."
+BEFORE_HELP: Final = "With --probabilities: the user's message before the text."
 NUMBERS_HELP: Final = "How numbers in JSON are written; 'plain' has no exponent."
 CACHE_HELP: Final = (
     "Folder for what is computed once for each vocabulary; with 'off' nothing is kept."

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Final, get_args
+from typing import Annotated, Final, TypeAlias, get_args
 
 from maskwright.automaton.value.whitespace import WHITESPACE, WhitespaceName
 from maskwright.errors import InputError
@@ -27,10 +27,38 @@ DEFAULT_SECONDS: Final = 600.0
 """Most seconds that an answer may take where nobody says otherwise: as long as OpenAI's clients
 wait by default."""
 
-KEEP_ALIVE_HELP: Final = (
-    "Time for which a connection without a request is kept open: longer than a load balancer in "
-    "front keeps it."
-)
+# Settings that `maskwright route` has as well.
+Host: TypeAlias = Annotated[str, Option(help="Address to listen on.", group=ADDRESS)]
+Port: TypeAlias = Annotated[
+    int,
+    Option(
+        least=0, most=65535, help="Port to listen on; with 0 a free one is taken.", group=ADDRESS
+    ),
+]
+BodyBytes: TypeAlias = Annotated[
+    int, Option(is_size=True, help="Most bytes of the body of a request.", group=REQUESTS)
+]
+DrainSeconds: TypeAlias = Annotated[
+    float,
+    Option(
+        least=0,
+        help="Time that requests may still take after SIGTERM, while new ones are answered 503.",
+        group=ADDRESS,
+    ),
+]
+KeepAliveSeconds: TypeAlias = Annotated[
+    float,
+    Option(
+        least=0,
+        help="Time for which a connection without a request is kept open: longer than a load "
+        "balancer in front keeps it.",
+        group=ADDRESS,
+    ),
+]
+HOST: Final = "127.0.0.1"
+PORT: Final = 8000
+BODY_BYTES: Final = 8 << 20
+DRAIN_SECONDS: Final = 30.0
 KEEP_ALIVE_SECONDS: Final = 75.0
 """Seconds for which a connection is kept open after an answer, unless somebody chooses: longer than
 load balancers keep theirs (60), which would otherwise send a request into a connection that is
@@ -53,9 +81,7 @@ class ServerConfig:
     strict_model: Annotated[
         bool, Option(help="Refuse requests that name another model.", group=REQUESTS)
     ] = False
-    body_bytes: Annotated[
-        int, Option(is_size=True, help="Most bytes of the body of a request.", group=REQUESTS)
-    ] = 8 << 20
+    body_bytes: BodyBytes = BODY_BYTES
     request_seconds: Annotated[
         float | None,
         Option(
@@ -145,23 +171,8 @@ class ServerConfig:
     ] = 15.0
     reader_seconds: float = 60.0
     """Time after which a client that reads nothing of its stream is disconnected."""
-    drain_seconds: Annotated[
-        float,
-        Option(
-            least=0,
-            help="Time that requests may still take after SIGTERM, while new ones are answered "
-            "503.",
-            group=ADDRESS,
-        ),
-    ] = 30.0
-    keep_alive_seconds: Annotated[
-        float,
-        Option(
-            least=0,
-            help=KEEP_ALIVE_HELP,
-            group=ADDRESS,
-        ),
-    ] = KEEP_ALIVE_SECONDS
+    drain_seconds: DrainSeconds = DRAIN_SECONDS
+    keep_alive_seconds: KeepAliveSeconds = KEEP_ALIVE_SECONDS
     handoff_key: Annotated[
         str | None,
         Option(

@@ -468,6 +468,62 @@ def test_findings_for_github(run: Run, folder: Path) -> None:
     assert note.startswith("::notice file=shapes/d%2Ce.json,line=1,col=1,title=unbounded-string::")
     assert warning.startswith("::warning file=shapes/inner/typo.yaml,line=2,col=1,title=unknown-")
     assert run("check", INTEGER, "--output-format", "github").stdout == ""
+    loose = run("check", '{"type": "string"}', "--output-format", "github").stdout
+    assert loose.startswith("::notice title=unbounded-string::")  # it stands in no file
+
+
+API = """openapi: 3.1.0
+components:
+  schemas:
+    Order:
+      type: string
+"""
+MODULE = """import dataclasses
+
+
+@dataclasses.dataclass
+class Order:
+    item: str
+"""
+
+
+@pytest.mark.parametrize(
+    ("shape", "place", "line", "column"),
+    [
+        ("own.json", "own.json", 1, 1),
+        ("./own.json", "own.json", 1, 1),
+        (".", "own.json", 1, 1),
+        ("api.yaml#/components/schemas/Order", "api.yaml", 4, 5),
+        ("orders_of_a_shop:Order", "orders_of_a_shop.py", 4, None),
+        ("a b.json", "a b.json", 1, 1),
+    ],
+)
+def test_findings_are_placed_in_the_file_that_has_the_shape(
+    run: Run,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    shape: str,
+    place: str,
+    line: int,
+    column: int | None,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / place).write_text('{"type": "string"}')
+    (tmp_path / "api.yaml").write_text(API) if place == "api.yaml" else None
+    (tmp_path / "orders_of_a_shop.py").write_text(MODULE) if column is None else None
+    told = run("check", shape, "--output-format", "github").stdout.splitlines()
+    at = f"line={line}," if column is None else f"line={line},col={column},"
+    assert told[-1].startswith(f"::notice file={place},{at}title=unbounded-")
+    document = json.loads(run("check", shape, "--output-format", "sarif").stdout)
+    found = document["runs"][0]["results"][-1]["locations"][0]["physicalLocation"]
+    assert found["artifactLocation"] == {"uri": place.replace(" ", "%20")}
+    assert found["region"] == {"startLine": line, "startColumn": column or 1}
+
+
+def test_what_cannot_be_watched_is_refused(run: Run) -> None:
+    found = run("check", "argparse:Namespace", "--watch")
+    assert found.returncode == 2
+    assert "--watch is for files" in found.stderr
 
 
 def test_two_formats_exclude_each_other(run: Run) -> None:

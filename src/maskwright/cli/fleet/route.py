@@ -11,7 +11,18 @@ from typing import Annotated
 
 from maskwright.cli.arguments import Configurable
 from maskwright.cli.options import RoutePolicyName
-from maskwright.server.config import KEEP_ALIVE_HELP, KEEP_ALIVE_SECONDS
+from maskwright.server.config import (
+    BODY_BYTES,
+    DRAIN_SECONDS,
+    HOST,
+    KEEP_ALIVE_SECONDS,
+    PORT,
+    BodyBytes,
+    DrainSeconds,
+    Host,
+    KeepAliveSeconds,
+    Port,
+)
 from maskwright.settings import Option
 
 
@@ -64,10 +75,8 @@ class RouteOptions(Configurable):
             "round-robin: to the servers in turns, to compare with."
         ),
     ] = "estimate"
-    host: Annotated[str, Option(help="Address to listen on.")] = "127.0.0.1"
-    port: Annotated[
-        int, Option(least=0, most=65535, help="Port to listen on; with 0 a free one is taken.")
-    ] = 8000
+    host: Host = HOST
+    port: Port = PORT
     worker_key: Annotated[
         str | None,
         Option(
@@ -76,19 +85,10 @@ class RouteOptions(Configurable):
             metavar="KEY",
         ),
     ] = None
-    body_bytes: Annotated[
-        int, Option(is_size=True, help="Most bytes of the body of a request.")
-    ] = 8 << 20
+    body_bytes: BodyBytes = BODY_BYTES
     patience: Annotated[
         float,
         Option(least=0, help="Seconds that a request may wait while no server takes any."),
     ] = 10.0
-    drain_seconds: Annotated[
-        float,
-        Option(
-            least=0,
-            help="Time that requests may still take after SIGTERM, while new ones are answered "
-            "503.",
-        ),
-    ] = 30.0
-    keep_alive_seconds: Annotated[float, Option(least=0, help=KEEP_ALIVE_HELP)] = KEEP_ALIVE_SECONDS
+    drain_seconds: DrainSeconds = DRAIN_SECONDS
+    keep_alive_seconds: KeepAliveSeconds = KEEP_ALIVE_SECONDS

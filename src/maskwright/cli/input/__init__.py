@@ -10,6 +10,7 @@
 - `settings_file`: The file of settings of a command.
 - `shapes`: The shape given on the command line: schema, grammar or pattern.
 - `shipped`: The schemas and grammars that ship with the package, by name.
+- `source_file`: The file in which a shape stands.
 - `spelling`: The known word that somebody may have meant by another.
 - `table_file`: Tables in TOML, YAML or JSON files, of which every mistake is named.
 - `texts`: Reads files, standard input and text given as arguments.

@@ -28,7 +28,7 @@ def schema_of_type(
 ) -> dict[str, Any]:
     """The schema of the type at `module:Name`, which pydantic makes. The module is imported, and so
     runs. Raises InputError."""
-    wanted = _find(type_name)
+    wanted = find_type(type_name)
     from pydantic import TypeAdapter  # noqa: PLC0415 - takes a fifth of a second
     from pydantic.errors import PydanticUserError  # noqa: PLC0415
 
@@ -39,7 +39,7 @@ def schema_of_type(
         raise InputError(f"{type_name} has no JSON Schema: {reason}", param="type") from None
 
 
-def _find(type_name: str) -> Any:
+def find_type(type_name: str) -> Any:
     """The object at `module:Name`. Raises InputError."""
     module_name, colon, path = type_name.partition(":")
     if not (module_name and colon and path):

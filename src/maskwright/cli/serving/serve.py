@@ -40,9 +40,13 @@ from maskwright.server.access.keys import check_classes
 from maskwright.server.config import (
     ACCESS,
     ADDRESS,
+    HOST,
+    PORT,
     RECORDS,
     SEVERAL,
     SHAPES,
+    Host,
+    Port,
     ServerConfig,
 )
 from maskwright.settings import Option
@@ -173,16 +177,8 @@ class Replication:
 class ServeOptions(Configurable):
     """What `maskwright serve` is given: the settings of all that it starts."""
 
-    host: Annotated[str, Option(help="Address to listen on.", group=ADDRESS)] = "127.0.0.1"
-    port: Annotated[
-        int,
-        Option(
-            least=0,
-            most=65535,
-            help="Port to listen on; with 0 a free one is taken.",
-            group=ADDRESS,
-        ),
-    ] = 8000
+    host: Host = HOST
+    port: Port = PORT
     tls_certificate: Annotated[
         str | None,
         Option(

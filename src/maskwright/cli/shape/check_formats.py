@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any, Final, NamedTuple
+from urllib.parse import quote
 
 from maskwright.workbench.findings.finding import Severity
 
@@ -16,9 +16,9 @@ _GITHUB: Final[dict[Severity, str]] = {"error": "error", "warning": "warning", "
 
 
 class PlacedFinding(NamedTuple):
-    """A finding with its place: the shape, and line and column in it where they are known."""
+    """A finding with its place: the file, and line and column in it where they are known."""
 
-    shape: str
+    file: str | None
     severity: Severity
     rule: str
     message: str
@@ -30,7 +30,7 @@ def github_lines(findings: Iterable[PlacedFinding]) -> list[str]:
     """A command of GitHub's workflows for each finding, which it shows beside the line."""
     lines: list[str] = []
     for each in findings:
-        properties = {"file": each.shape, "line": each.line, "col": each.column, "title": each.rule}
+        properties = {"file": each.file, "line": each.line, "col": each.column, "title": each.rule}
         told = ",".join(
             f"{name}={_property(str(value))}" for name, value in properties.items() if value
         )
@@ -64,12 +64,14 @@ def sarif(findings: Iterable[PlacedFinding]) -> str:
 
 
 def _result(finding: PlacedFinding) -> dict[str, Any]:
-    place: dict[str, Any] = {"artifactLocation": {"uri": Path(finding.shape).as_posix()}}
-    if finding.line is not None:
-        place["region"] = {"startLine": finding.line, "startColumn": finding.column or 1}
-    return {
+    result: dict[str, Any] = {
         "ruleId": finding.rule,
         "level": finding.severity,
         "message": {"text": finding.message},
-        "locations": [{"physicalLocation": place}],
     }
+    if finding.file is None:
+        return result
+    place: dict[str, Any] = {"artifactLocation": {"uri": quote(finding.file)}}
+    if finding.line is not None:
+        place["region"] = {"startLine": finding.line, "startColumn": finding.column or 1}
+    return {**result, "locations": [{"physicalLocation": place}]}

@@ -14,7 +14,9 @@ from typing import Any, Final, NamedTuple
 from maskwright.cli.input.faults import error_data, place_of, schema_position
 from maskwright.cli.input.many import shapes_named
 from maskwright.cli.input.opened import OpenedShape, open_shape
+from maskwright.cli.input.python_type import is_type_name
 from maskwright.cli.input.shapes import GrammarArgument, RegexArgument, SchemaArgument
+from maskwright.cli.input.source_file import source_file
 from maskwright.cli.output.progress import progress
 from maskwright.cli.output.style import Colour, coloured
 from maskwright.cli.process.watching import again_on_change
@@ -54,10 +56,18 @@ def run(options: CheckOptions) -> int:
         opened = open_shape(options.shapes[0], options.kind, options.property_order)
         return _fix(opened, options.profile, ignored, options.as_json)
     if options.watch:
-        again_on_change(
-            lambda: _check_all(options, ignored), lambda: map(Path, shapes_named(options.shapes))
-        )
+        again_on_change(lambda: _check_all(options, ignored), lambda: _watched(options.shapes))
     return _check_all(options, ignored)
+
+
+def _watched(arguments: list[str]) -> list[Path]:
+    """The files of the shapes. Raises InputError for what stands in none, or is read once only."""
+    names = shapes_named(arguments)
+    for name in names:
+        if is_type_name(name):
+            message = f"{name}: a module is imported once; --watch is for files"
+            raise InputError(message, param="watch")
+    return [Path(found.path) for name in names if (found := source_file(name)) is not None]
 
 
 def _check_all(options: CheckOptions, ignored: frozenset[str]) -> int:
@@ -107,15 +117,25 @@ def _checked(name: str, options: CheckOptions, ignored: frozenset[str]) -> Check
 
 def _placed_findings(one: CheckedShape) -> Iterator[PlacedFinding]:
     """What was found in a shape, with its places; that it can't be used is an error."""
+    source = source_file(one.name)
+
+    def placed(
+        severity: Severity, rule: str, message: str, line: int | None, column: int | None
+    ) -> PlacedFinding:
+        if source is None or source.line is not None:
+            line, column = None if source is None else source.line, None
+        file = None if source is None else source.path
+        return PlacedFinding(file, severity, rule, message, line, column)
+
     if one.error is not None:
         message = getattr(one.error, "reason", None) or str(one.error)
         line, column = getattr(one.error, "line", None), getattr(one.error, "column", None)
-        yield PlacedFinding(one.name, "error", UNUSABLE, message, line, column)
+        yield placed("error", UNUSABLE, message, line, column)
     for finding in one.findings:
         assert one.opened is not None
         place = _place(one.opened, finding)
         what = finding.severity, finding.rule, finding.message
-        yield PlacedFinding(one.name, *what, place["line"], place["column"])
+        yield placed(*what, place["line"], place["column"])
 
 
 def _summary(checked: list[CheckedShape]) -> str:

@@ -19,7 +19,14 @@ from typing import Annotated
 
 from maskwright.cli.arguments import Argument
 from maskwright.cli.input.kind import Kind
-from maskwright.cli.options import JSON_HELP, KIND_HELP, ORDER_HELP, SHAPE_HELP, VOCABULARY_HELP
+from maskwright.cli.options import (
+    BEFORE_HELP,
+    JSON_HELP,
+    KIND_HELP,
+    ORDER_HELP,
+    SHAPE_HELP,
+    VOCABULARY_HELP,
+)
 from maskwright.grammar.schema.options import PropertyOrder
 from maskwright.settings import Option
 
@@ -37,9 +44,7 @@ class NextOptions:
     probabilities: Annotated[
         bool, Option("--probabilities", help="Load the model, by default the demo model.")
     ] = False
-    prompt: Annotated[
-        str | None, Option(help="With --probabilities: the user's message before the text.")
-    ] = None
+    prompt: Annotated[str | None, Option(help=BEFORE_HELP)] = None
     kind: Annotated[Kind, Option(help=KIND_HELP)] = "auto"
     property_order: Annotated[PropertyOrder, Option(help=ORDER_HELP)] = "schema"
     as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False

@@ -20,7 +20,14 @@ from typing import Annotated
 
 from maskwright.cli.arguments import Argument
 from maskwright.cli.input.kind import Kind
-from maskwright.cli.options import JSON_HELP, KIND_HELP, SHAPE_HELP, TEXT_HELP, VOCABULARY_HELP
+from maskwright.cli.options import (
+    BEFORE_HELP,
+    JSON_HELP,
+    KIND_HELP,
+    SHAPE_HELP,
+    TEXT_HELP,
+    VOCABULARY_HELP,
+)
 from maskwright.settings import Option
 
 
@@ -35,8 +42,6 @@ class TraceOptions:
     probabilities: Annotated[
         bool, Option("--probabilities", help="Load the model, and show what it gives each token.")
     ] = False
-    prompt: Annotated[
-        str | None, Option(help="With --probabilities: the user's message before the text.")
-    ] = None
+    prompt: Annotated[str | None, Option(help=BEFORE_HELP)] = None
     kind: Annotated[Kind, Option(help=KIND_HELP)] = "auto"
     as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False

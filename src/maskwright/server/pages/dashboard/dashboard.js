@@ -133,7 +133,7 @@ function drawHealth() {
   const servers = newest.workers ?? [], ready = servers.filter((each) => each.ready).length;
   if (!newest.healthy) tell("is-bad", servers.length > 0 ? "an engine has stopped" : "the engine has stopped");
   else if (servers.length > 0) tell(ready === servers.length ? "is-good" : "is-bad", `${ready} of ${servers.length} servers are ready`);
-  else tell("is-good", isIdle() ? "running, idle" : "running");
+  else tell("is-good", isIdle() ? "idle" : "running");
   $("servers-card").hidden = servers.length === 0;
   const known = (value, unit) => (value === null ? "–" : unit(value));
   fill($("servers"),
@@ -151,7 +151,7 @@ function drawTiles(metrics, figures) {
     ["First token, median", "ttft", figures.ttft_p50_ms, time, `95th percentile ${time(figures.ttft_p95_ms)}`, HELP.ttft],
     ["Further token, median", "tpot", figures.tpot_p50_ms, time, `95th percentile ${time(figures.tpot_p95_ms)}`, HELP.tpot],
     ["Blocks in use", "kv-use", figures.kv_use, percent, `${percent(figures.prefix_hit_share)} of prompts cached`, HELP.blocks],
-    ["Forced by grammars", "forced-share", figures.forced_share, percent, `${percent(figures.draft_acceptance)} of drafts accepted`, HELP.forced],
+    ["Forced by grammars", "forced-share", figures.forced_share, percent, figures.draft_acceptance === null ? "no drafts so far" : `${percent(figures.draft_acceptance)} of drafts accepted`, HELP.forced],
   ];
   fill($("tiles"), tiles.map(([name, figure, value, unit, under, help]) => h("li", { class: value ? null : "idle" }, h("p", { class: "name" }, help ? term(name, help) : name),
     h("p", figure === null ? { class: "value" } : { class: "value", "data-figure": figure, "data-value": value }, unit(value)),

@@ -3,7 +3,7 @@
 /** Words within cards. */
 export const HELP = {
   blocks: "The memory of the texts that are computed now is divided into blocks. When all are in use, requests wait.",
-  forced: "Tokens that the shape left no choice about, of all tokens of answers. They cost less than others. Drafts are tokens that were guessed and then checked.",
+  forced: "Tokens that were written without a step of the model, because the shape left no choice, of all tokens of answers. Drafts are tokens that were guessed and then checked.",
   ttft: "From a request to the first token of its answer. Half of the last answers took less.",
   tpot: "The mean time of each token of an answer after its first one. Half of the last answers took less.",
   late: "A mask says which tokens a shape allows. One that comes after the model's step has the engine wait for it.",

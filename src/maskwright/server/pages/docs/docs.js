@@ -28,8 +28,8 @@ function row(name, schema, required) {
     h("td", {}, inline(schema.description ?? "")));
 }
 
-function table(rows) {
-  const head = ["Name", "Type", "Meaning"].map((title) => h("th", { scope: "col" }, title));
+function table(rows, titles = ["Name", "Type", "Meaning"]) {
+  const head = titles.map((title) => h("th", { scope: "col" }, title));
   return h("table", {}, h("thead", {}, h("tr", {}, head)), h("tbody", {}, rows));
 }
 
@@ -85,7 +85,7 @@ function operation(path, method, told, components) {
     new Trial({ id: told.operationId, path, method, parameters, content }).element,
     answerExamples(told, components),
     h("h3", {}, "Answers"),
-    table(Object.entries(told.responses).map(([status, each]) => answer(status, each, components)))]);
+    table(Object.entries(told.responses).map(([status, each]) => answer(status, each, components)), ["Status", "Body", "Meaning"])]);
 }
 
 function schemaEntry([name, schema]) {

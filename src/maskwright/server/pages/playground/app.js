@@ -295,7 +295,7 @@ function drawVerdict() {
   input.setMarks(verdict === "mismatch" ? [{ ...faultSpan(text, fault), kind: "fault" }] : []);
   fill($("verdict"), h("span", { class: words[0] }, words[1]),
     verdict === "mismatch" && [" ", h("button", { type: "button", class: "chip", onclick: () => input.reveal(fault, fault + 1) }, `line ${line}, column ${column}`)],
-    h("span", { class: "quiet" }, ` ${count(text.length)} characters · ${state.elapsed.toFixed(0)} ms`));
+    h("span", { class: "quiet" }, ` ${count(text.length)}\u00a0characters ·\u00a0${state.elapsed.toFixed(0)}\u00a0ms`));
 }
 
 /** The failing character; both units of one beyond the basic plane. */
