@@ -361,10 +361,11 @@ def test_no_two_options_say_the_same_in_words_of_their_own() -> None:
     literals: Counter[str] = Counter()
     for path in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.keyword) and node.arg == "help":
-                literals.update(
-                    each.value for each in [node.value] if isinstance(each, ast.Constant)
-                )
+            match node:
+                case ast.keyword(arg="help", value=ast.Constant(value=str(text))):
+                    literals[text] += 1
+                case _:
+                    pass
     assert len(literals) > 100
     assert [text for text, count in literals.items() if count > 1] == []
 
