@@ -114,6 +114,7 @@ class Report:
             **settings,
         }
         self.rows: list[dict[str, Figure]] = []
+        self._saved = 0
 
     def add(self, case: str, **row: Figure) -> None:
         self.rows.append({"case": case, **row})
@@ -122,11 +123,16 @@ class Report:
         """Print the figures; with `save`, append the rows to `results/<name>.jsonl`."""
         print(self.text(output_width()))
         if save:
-            RESULTS.mkdir(exist_ok=True)
-            with (RESULTS / f"{self.name}.jsonl").open("a", encoding="utf-8") as file:
-                for row in self.rows:
-                    whole = {**self.context, "versions": self.versions, **row}
-                    file.write(json.dumps(whole, ensure_ascii=False) + "\n")
+            self.save()
+
+    def save(self) -> None:
+        """Append the rows that are not saved yet to `results/<name>.jsonl`."""
+        RESULTS.mkdir(exist_ok=True)
+        with (RESULTS / f"{self.name}.jsonl").open("a", encoding="utf-8") as file:
+            for row in self.rows[self._saved :]:
+                whole = {**self.context, "versions": self.versions, **row}
+                file.write(json.dumps(whole, ensure_ascii=False) + "\n")
+        self._saved = len(self.rows)
 
     def text(self, width: int) -> str:
         """The rows, and below them what they depend on, in lines of at most `width` characters."""

@@ -61,6 +61,14 @@ def kernels_run_on(device: torch.device) -> bool:
     return AVAILABLE and (device.type == "cuda" or INTERPRETED)
 
 
+def numbered(device: torch.device) -> torch.device:
+    """Return the device that tensors on `device` say they are on: "cuda" alone means the thread's
+    current GPU, and equals none that has a number."""
+    if device.type != "cuda" or device.index is not None:
+        return device
+    return torch.device("cuda", torch.cuda.current_device())
+
+
 def new_logits(
     rows: int, vocab: int, device: torch.device, dtype: torch.dtype = torch.float32
 ) -> Tensor:

@@ -106,7 +106,7 @@ ROWS = [
     Row("tools/try_port.py", "0", ""),
     Row("tools/client_suites.py", "--list", "(?m)^langchain$"),
     Row("tools/build_llama_cpp.py", "--flags", "GGML_NATIVE=OFF .*CXX_FLAGS_RELEASE=-O0 "),
-    Row("tools/gpu_check.py", "--list", "(?m)^python benchmarks/gpu/measure.py$"),
+    Row("tools/gpu_check.py", "--list", "(?m)^python benchmarks/gpu/measure.py --subjects chain$"),
     Row("tools/sanitize.py", "--list", "(?m)^sanitized: pytest --slow tests/native/test_fuzzed.py"),
     Row("tools/first_mask_classes.py", "", "first mask: [0-9]+ classes"),
     Row("benchmarks/mask_steps.py", "--cases list", "row by name us"),

@@ -5,8 +5,9 @@ python tools/gpu_check.py --save    # and keep the rows in benchmarks/results
 python tools/gpu_check.py --list    # print the commands instead of running them
 
 A machine without an NVIDIA GPU, or without Triton, is told so, and the exit code is 77. Otherwise
-it is 1 if a test failed or a benchmark could not be run. A failed test doesn't keep the benchmarks
-from running.
+it is 1 if a test failed or a benchmark could not be run. Each folder of tests and each subject of
+the benchmarks has a process of its own, whose rows are kept as soon as it ends: one that fails, or
+leaves the device in a bad state, doesn't keep the others from running.
 """
 
 from __future__ import annotations
@@ -21,22 +22,26 @@ from pathlib import Path
 import torch
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.gpu.measure import SUBJECTS  # noqa: E402 - the path is needed first
+
 SKIPPED = 77
 """Exit code on a machine without a GPU, as of benchmarks whose data isn't there."""
 TESTED = ("tests/kernels", "tests/models/graphs", "tests/engine/step")
 """The folders with tests that need a GPU."""
-LIMIT_S = {"tests": 300, "benchmarks": 420}
+LIMIT_S = 300
 """Seconds after which a part is stopped. The first run compiles the kernels."""
 
 
 def commands(*, save: bool) -> dict[str, list[str]]:
     """Return the command of each part."""
-    tests = ["-m", "pytest", "-q", "-m", "gpu", *TESTED]
-    measured = ["benchmarks/gpu/measure.py", *(["--save"] if save else [])]
-    return {
-        "tests": [sys.executable, *tests],
-        "benchmarks": [sys.executable, *measured],
+    kept = ["--save"] if save else []
+    tests = {folder: ["-m", "pytest", "-q", "-m", "gpu", folder] for folder in TESTED}
+    measured = {
+        subject: ["benchmarks/gpu/measure.py", "--subjects", subject, *kept] for subject in SUBJECTS
     }
+    return {part: [sys.executable, *command] for part, command in (tests | measured).items()}
 
 
 def lacking() -> str | None:
@@ -53,9 +58,9 @@ def run(part: str, command: list[str]) -> bool:
     print(f"\n== {part}: {' '.join(command[1:])}", flush=True)
     begin = time.monotonic()
     try:
-        code = subprocess.run(command, cwd=ROOT, timeout=LIMIT_S[part], check=False).returncode
+        code = subprocess.run(command, cwd=ROOT, timeout=LIMIT_S, check=False).returncode
     except subprocess.TimeoutExpired:
-        print(f"{part}: stopped after {LIMIT_S[part]} s", file=sys.stderr)
+        print(f"{part}: stopped after {LIMIT_S} s", file=sys.stderr)
         return False
     print(f"{part}: {time.monotonic() - begin:.0f} s, exit code {code}", flush=True)
     return code == 0
@@ -77,7 +82,11 @@ def main() -> None:
         raise SystemExit(SKIPPED)
     print(torch.cuda.get_device_name())
     passed = [run(part, command) for part, command in parts.items()]
-    raise SystemExit(0 if all(passed) else 1)
+    failed = [part for part, succeeded in zip(parts, passed, strict=True) if not succeeded]
+    print(f"\n== {len(parts) - len(failed)} of {len(parts)} parts succeeded")
+    if failed:
+        print(f"failed: {', '.join(failed)}", file=sys.stderr)
+    raise SystemExit(1 if failed else 0)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.nn.attention.bias import causal_lower_right
 
+from benchmarks.gpu.flashinfer_peer import decode, flashinfer_us
 from benchmarks.gpu.timing import Bench
 from maskwright.kernels.kv_bytes import KvDtype
 from maskwright.kernels.kv_pool import KvPool, new_pool
@@ -70,7 +71,7 @@ def dense(bench: Bench, heads: Heads, count: int, queries: int, length: int) -> 
 
 
 def measure_decode(bench: Bench) -> None:
-    """Time one new token of each sequence. The share of a copy's bandwidth counts one read of keys
+    """Time one new token of each sequence. The share of reading's bandwidth counts one read of keys
     and values."""
     for name, heads in (TINY if bench.tiny else SHAPES).items():
         for count in bench.sizes((1, 8, 64, 256), (2,)):
@@ -87,6 +88,9 @@ def _time_decode(bench: Bench, name: str, heads: Heads, count: int, length: int)
     for kind in KINDS:
         pool = pool_of(bench, blocks, heads, kind)
         us = bench.by_graph(partial(paged_decode, query, pool, 0, sequences, scores))
+        peer = {}
+        if kind == "auto":
+            peer = flashinfer_us(bench, decode(query, pool.data[:, 0], sequences, length))
         of_position = 2 * pool.data[0, 0, 0, 0].nbytes
         if pool.scales is not None:
             of_position += 2 * pool.scales[0, 0, 0, 0].nbytes
@@ -97,8 +101,9 @@ def _time_decode(bench: Bench, name: str, heads: Heads, count: int, length: int)
             positions=length,
             MB=read / 1e6,
             us=us,
-            **{"copy_bandwidth_%": bench.share(read, us)},
+            **{"read_bandwidth_%": bench.share(read, us)},
             torch_us=theirs,
+            **peer,
         )
 
 

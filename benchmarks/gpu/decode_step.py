@@ -126,7 +126,7 @@ def random_decoder(bench: Bench, shape: Mapping[str, Any]) -> DenseDecoder:
 
 def measure_steps(bench: Bench) -> None:
     """Time a step's forward, launched kernel by kernel and as a graph, and as the engine does it,
-    from its runs on: until the device is done. The share of a copy's bandwidth counts one read of
+    from its runs on: until the device is done. The share of reading's bandwidth counts one read of
     weights, keys and values."""
     (length,) = bench.sizes((1024,), (24,))
     for name, shape in (TINY if bench.tiny else SHAPES).items():

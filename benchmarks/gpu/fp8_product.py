@@ -25,8 +25,8 @@ def multiplies_fp8(bench: Bench) -> bool:
 
 
 def measure_fp8(bench: Bench) -> None:
-    """Time products from activations on, and the codes of the activations alone. The share of a
-    copy's bandwidth counts one read of the weights."""
+    """Time products from activations on, and the codes of the activations alone. The share of
+    reading's bandwidth counts one read of the weights."""
     if not multiplies_fp8(bench):
         return
     for rows, inputs, outputs in bench.sizes(CASES, ((3, 32, 16),)):
@@ -40,7 +40,7 @@ def measure_fp8(bench: Bench) -> None:
             inputs=inputs,
             outputs=outputs,
             us=ours,
-            **{"copy_bandwidth_%": bench.share(codes.nbytes, ours)},
+            **{"read_bandwidth_%": bench.share(codes.nbytes, ours)},
             codes_us=bench.by_graph(partial(encode_rows, x)),
             torch_us=theirs,
             times_faster=theirs / ours,

@@ -77,8 +77,8 @@ class AdaptedRows:
 
 
 def measure_low_rank(bench: Bench) -> None:
-    """Time the updates of queries, keys and values. The share of a copy's bandwidth counts one read
-    of the matrices; `product_us` is the time of the product that they are added to."""
+    """Time the updates of queries, keys and values. The share of reading's bandwidth counts one
+    read of the matrices; `product_us` is the time of the product that they are added to."""
     cases = [(64, 1, 16), (64, 8, 16), (64, 64, 16), (64, 8, 64), (2048, 2, 16)]
     (inputs,) = bench.sizes((INPUTS,), (40,))
     (ends,) = bench.sizes((ENDS,), ((32, 48, 64),))
@@ -96,7 +96,7 @@ def measure_low_rank(bench: Bench) -> None:
             adapters=adapters,
             rank=rank,
             us=ours,
-            **{"copy_bandwidth_%": bench.share(subject.nbytes, ours)},
+            **{"read_bandwidth_%": bench.share(subject.nbytes, ours)},
             torch_us=theirs,
             times_faster=theirs / ours,
             product_us=bench.by_graph(partial(F.linear, subject.x, weight)),

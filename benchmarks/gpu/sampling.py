@@ -14,6 +14,7 @@ import torch
 import xgrammar
 from torch import Tensor
 
+from benchmarks.gpu.flashinfer_peer import flashinfer_us, top_p
 from benchmarks.gpu.timing import Bench
 from maskwright.kernels.apply_mask import apply_mask, apply_mask_by_row
 from maskwright.kernels.sample import sample_rows
@@ -102,7 +103,8 @@ def sort_chain(logits: Tensor, inputs: SampleInputs) -> Tensor:
 
 
 def measure_chain(bench: Bench) -> None:
-    """Time the whole chain. The share of a copy's bandwidth counts one read of logits and masks."""
+    """Time the whole chain. The share of reading's bandwidth counts one read of logits and
+    masks."""
     cases = [("mixed", rows, vocab) for vocab in (128_256, 262_144) for rows in (1, 64, 256)]
     cases += [(chain, 64, 128_256) for chain in CHAINS if chain != "mixed"]
     for case in bench.sizes(cases, [(chain, 2, 200) for chain in CHAINS]):
@@ -120,9 +122,10 @@ def _time_chain(bench: Bench, chain: str, rows: int, vocab: int) -> None:
         rows=rows,
         vocab=vocab,
         us=ours,
-        **{"copy_bandwidth_%": bench.share(moved, ours)},
+        **{"read_bandwidth_%": bench.share(moved, ours)},
         sort_us=theirs,
         times_faster=theirs / ours,
+        **(flashinfer_us(bench, top_p(logits, inputs)) if chain == "top-p" else {}),
     )
 
 

@@ -1,5 +1,8 @@
 """Times of operations on a GPU, and the ceilings that they are held against.
 
+What reads is held against reading, by a kernel that does nothing else: a copy moves fewer bytes in
+the same time, since half of them are written.
+
 A `Bench` without a GPU computes on the CPU, in the sizes that a test can afford: it shows that the
 scripts work, and its times mean nothing.
 """
@@ -15,7 +18,9 @@ from typing import Final, TypeVar
 import torch
 from torch import Tensor
 
+from benchmarks.gpu.reading import TILE, TILES, read_all
 from maskwright.cli.output.tables import Figure
+from maskwright.kernels.device import numbered
 
 T = TypeVar("T")
 WARM_UPS: Final = 3
@@ -31,7 +36,10 @@ class Bench:
     device: torch.device
     rows: list[dict[str, Figure]] = field(default_factory=list[dict[str, Figure]])
     bytes_per_us: float = 1.0
-    """Bytes read and written in a microsecond by a copy, measured by `measure_ceilings`."""
+    """Bytes read in a microsecond at best, measured by `measure_ceilings`."""
+
+    def __post_init__(self) -> None:
+        self.device = numbered(self.device)
 
     @property
     def tiny(self) -> bool:
@@ -47,7 +55,7 @@ class Bench:
         self.rows.append({"case": case, **row})
 
     def share(self, moved: float, us: float) -> float:
-        """Return the percentage of a copy's bandwidth at which `moved` bytes take `us`."""
+        """Return the percentage of the bandwidth of reading at which `moved` bytes take `us`."""
         return 100 * moved / us / self.bytes_per_us
 
     def numbers(self, *shape: int, dtype: torch.dtype | None = None) -> Tensor:
@@ -115,18 +123,21 @@ class Bench:
 
 
 def measure_ceilings(bench: Bench) -> dict[str, Figure]:
-    """Measure what the device can do at best, and keep the bandwidth of a copy in `bench`."""
+    """Measure what the device can do at best, and keep the bandwidth of reading in `bench`."""
     (size,) = bench.sizes((1 << 29,), (1 << 12,))
-    source = torch.zeros(size, dtype=torch.int16, device=bench.device)
-    target = torch.empty_like(source)
-    copied = bench.by_graph(lambda: target.copy_(source))
-    bench.bytes_per_us = 2 * source.nbytes / copied
+    source = torch.zeros(size, dtype=torch.int32, device=bench.device)
+    parts = max(1, size // (TILE * TILES))
+    sums = torch.empty(parts, dtype=torch.int32, device=bench.device)
+    bench.bytes_per_us = source.nbytes / bench.by_graph(lambda: read_all(source, sums))
+    half, target = source[: size // 2], torch.empty_like(source[: size // 2])
+    copied = 2 * half.nbytes / bench.by_graph(lambda: target.copy_(half))
     (width,) = bench.sizes((8192,), (16,))
     left, right = bench.numbers(width, width), bench.numbers(width, width)
     multiplied = bench.by_graph(lambda: left @ right)
     buffer = torch.zeros(1, device=bench.device)
     return {
-        "copy_TB_per_s": round(bench.bytes_per_us / 1e6, 6),
+        "read_TB_per_s": round(bench.bytes_per_us / 1e6, 6),
+        "copy_TB_per_s": round(copied / 1e6, 6),
         "product_TFLOP_per_s": round(2 * width**3 / multiplied / 1e6, 6),
         "least_launch_us": round(bench.by_graph(lambda: buffer.add_(1)), 2),
     }

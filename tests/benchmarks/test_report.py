@@ -44,12 +44,13 @@ def test_rows_are_printed_and_saved(
     made.finish(save=False)
     assert list(tmp_path.iterdir()) == []
     made.finish(save=True)
+    made.add("another", engine="ours", mask_us=1)
     made.finish(save=True)
     printed = capsys.readouterr().out
     assert "plain object" in printed
     assert "12,346" in printed
     rows = [json.loads(line) for line in (tmp_path / "masks.jsonl").read_text().splitlines()]
-    assert len(rows) == 2
+    assert [row["case"] for row in rows] == ["plain object", "another"], "each row once"
     assert rows[0]["mask_us"] == 12345.678
     assert rows[0]["load"] == "idle"
     assert rows[0]["versions"] == {"numpy": np.__version__}

@@ -236,7 +236,7 @@ def test_what_is_read_after_the_vocabulary_counts_for_nothing(
     drawn = sample_rows(logits, moved(inputs, device), scored=True)
     assert drawn.tokens.tolist() == tokens
     for found, right in zip(drawn.columns(), expected_scores.columns(), strict=True):
-        assert found.equal(right)
+        torch.testing.assert_close(found, right)  # sums of scores go over other parts of the rows
     assert not whole[:, vocab:].isfinite().any()
 
 

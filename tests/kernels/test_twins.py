@@ -3,14 +3,18 @@ interpreter in small ones."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import fields
+from collections.abc import Callable, Iterator
+from copy import copy
+from dataclasses import fields, is_dataclass
+from functools import partial
 from types import ModuleType
+from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
 
+from benchmarks.gpu import reading
 from benchmarks.gpu.attention import BLOCK, SHAPES, TINY, Heads, pool_of, sequences_of
 from benchmarks.gpu.fp8_product import multiplies_fp8
 from benchmarks.gpu.low_rank import ENDS, AdaptedRows
@@ -44,6 +48,7 @@ CHECKED = {
     "test_updates_of_adapters": {"shrink_kernel", "expand_kernel"},
     "test_products_in_fp8": {"encode_rows_kernel"},
     "test_next_rows": {"advance_kernel"},
+    "test_reading": {"read_kernel"},
 }
 """The kernels that each test holds to their twins."""
 
@@ -78,51 +83,73 @@ def _each_test_launches_its_kernels() -> Iterator[None]:
         assert {test: LAUNCHED[test] for test in CHECKED} == CHECKED
 
 
-def twin(monkeypatch: pytest.MonkeyPatch, module: ModuleType) -> None:
-    """From here on, the functions of `module` run the twin."""
-    monkeypatch.setattr(module, "runs_kernels", lambda tensor: False)
+def by_twin(modules: list[ModuleType], function: Callable[..., Any], *args: Any) -> list[Any]:
+    """Call `function` where the functions of `modules` run the twin, with copies of the arguments
+    on the CPU: on a GPU, torch itself rounds otherwise, and so would the twin. Returns these
+    copies, which may have been written to, and then what the function returns."""
+    copies = [on_cpu(each) for each in args]
+    with pytest.MonkeyPatch.context() as patch:
+        for module in modules:
+            patch.setattr(module, "runs_kernels", runs_none)
+        return [*copies, function(*copies)]
+
+
+def runs_none(_: Tensor) -> bool:
+    return False
+
+
+def on_cpu(value: Any) -> Any:
+    """Return a copy with all its tensors on the CPU."""
+    match value:
+        case Tensor():
+            return value.detach().to("cpu", copy=True)
+        case tuple() | list():
+            parts = map(on_cpu, value)
+            return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+        case _ if is_dataclass(value) and not isinstance(value, type):
+            copied = copy(value)
+            for field in fields(value):
+                object.__setattr__(copied, field.name, on_cpu(getattr(value, field.name)))
+            return copied
+        case _:
+            return value
 
 
 def assert_near(found: Tensor, expected: Tensor, tolerance: float) -> None:
     """Hold numbers to each other by the size of the largest."""
     largest = expected.float().abs().max()
     assert largest > 0
-    assert (found.float() - expected.float()).abs().max() <= tolerance * largest
+    assert (found.cpu().float() - expected.float()).abs().max() <= tolerance * largest
 
 
-def test_masks(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_masks(bench: Bench) -> None:
     for vocab in bench.sizes((128_256, 50_257, 262_144), (203,)):
         table = mask_table(vocab, bench.device)
         numbers = (torch.arange(70, dtype=torch.int32, device=bench.device) % 9) - 1
         for dtype in (torch.float32, torch.float16, torch.bfloat16):
             found = bench.numbers(70, vocab, dtype=dtype)
-            expected = found.clone()
+            (expected, *_) = by_twin(
+                [apply_mask], apply_mask.apply_mask_by_row, found, table, numbers
+            )
             apply_mask.apply_mask_by_row(found, table, numbers)
-            with monkeypatch.context() as patch:
-                twin(patch, apply_mask)
-                apply_mask.apply_mask_by_row(expected, table, numbers)
-            assert found.equal(expected)
+            assert found.cpu().equal(expected)
             assert found.isinf().any()
 
 
 @pytest.mark.parametrize("chain", ["mixed", "greedy", "top-p"])
-def test_draws(bench: Bench, chain: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_draws(bench: Bench, chain: str) -> None:
     for rows, vocab in bench.sizes(((64, 128_256), (8, 262_144)), ((6, 300),)):
         inputs = inputs_of(bench, rows, vocab, chain)
         logits = 4 * bench.numbers(rows, vocab)
-        found = sample.sample_rows(logits.clone(), inputs, scored=True)
-        with monkeypatch.context() as patch:
-            twin(patch, sample)
-            expected = sample.sample_rows(logits.clone(), inputs, scored=True)
+        draw = partial(sample.sample_rows, scored=True)
+        *_, expected = by_twin([sample], draw, logits, inputs)
+        found = draw(logits, inputs)
         assert found.tokens.min() >= 0
         # The one difference that is allowed is a sum of probabilities that lies at top-p.
-        assert (found.tokens == expected.tokens).float().mean() >= (
-            1 if chain == "greedy" or bench.tiny else 0.98
-        )
+        same = found.tokens.cpu() == expected.tokens
+        assert same.float().mean() >= (1 if chain == "greedy" or bench.tiny else 0.98)
         assert found.raw is not None
-        assert expected.raw is not None
-        same = found.tokens == expected.tokens
-        assert_near(found.raw[same], expected.raw[same], 1e-4)
+        assert_near(found.raw.cpu()[same], expected.raw[same], 1e-4)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -141,9 +168,7 @@ def test_attention(bench: Bench, name: str, kind: KvDtype, monkeypatch: pytest.M
         query = bench.numbers(count * length, heads.queries, heads.width)
         call = (query, pool, 0, sequences, Scores(heads.width**-0.5, window=4 * BLOCK))
         found = getattr(paged_attention, function)(*call)
-        with monkeypatch.context() as patch:
-            twin(patch, paged_attention)
-            expected = getattr(paged_attention, function)(*call)
+        *_, expected = by_twin([paged_attention], getattr(paged_attention, function), *call)
         assert_near(found, expected, 1e-5 if bench.tiny else 2e-2)
 
 
@@ -152,52 +177,44 @@ def filled_pool(bench: Bench, blocks: int, heads: Heads, kind: KvDtype) -> KvPoo
     pool = pool_of(bench, blocks, heads, kind)
     slots = torch.arange(blocks * BLOCK, device=bench.device)
     numbers = [bench.numbers(blocks * BLOCK, heads.keys, heads.width) for _ in range(2)]
-    with pytest.MonkeyPatch.context() as patch:
-        twin(patch, store_kv)
-        store_kv.store_kv(pool, 0, slots // BLOCK, slots % BLOCK, *numbers)
+    call = (pool, 0, slots // BLOCK, slots % BLOCK, *numbers)
+    stored, *_ = by_twin([store_kv], store_kv.store_kv, *call)
+    pool.data.view(torch.uint8).copy_(stored.data.view(torch.uint8))
+    if pool.scales is not None:
+        pool.scales.copy_(stored.scales)
     return pool
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_storing(bench: Bench, kind: KvDtype, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_storing(bench: Bench, kind: KvDtype) -> None:
     for heads in (TINY if bench.tiny else SHAPES).values():
-        pools = [filled_pool(bench, 9, heads, kind) for _ in range(2)]
-        for part in ("data", "scales"):
-            if getattr(pools[0], part) is not None:
-                getattr(pools[1], part).copy_(getattr(pools[0], part))
+        pool = filled_pool(bench, 9, heads, kind)
         slots = torch.randperm(8 * BLOCK, device=bench.device)[:50] + BLOCK
         numbers = [bench.numbers(50, heads.keys, heads.width) for _ in range(2)]
-        arguments = (0, slots // BLOCK, slots % BLOCK, *numbers)
-        store_kv.store_kv(pools[0], *arguments)
-        with monkeypatch.context() as patch:
-            twin(patch, store_kv)
-            store_kv.store_kv(pools[1], *arguments)
-        bits = [pool.data.view(torch.uint8) for pool in pools]
-        assert bits[0].equal(bits[1])
-        if pools[0].scales is not None and pools[1].scales is not None:
-            assert pools[0].scales.equal(pools[1].scales)
+        call = (pool, 0, slots // BLOCK, slots % BLOCK, *numbers)
+        expected, *_ = by_twin([store_kv], store_kv.store_kv, *call)
+        store_kv.store_kv(*call)
+        assert pool.data.view(torch.uint8).cpu().equal(expected.data.view(torch.uint8))
+        if pool.scales is not None:
+            assert pool.scales.cpu().equal(expected.scales)
 
 
-def test_norms_and_activation(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_norms_and_activation(bench: Bench) -> None:
     for rows, width in bench.sizes(((64, 4096), (3, 1024)), ((3, 40),)):
         hidden, mixed = bench.numbers(rows, width), bench.numbers(rows, width)
         weight, inner = bench.numbers(width), bench.numbers(rows, 2 * width)
-        found = [
-            *norm_rope.add_norm(hidden, mixed, weight, 1e-6),
-            silu_mul.silu_mul(inner),
-        ]
-        with monkeypatch.context() as patch:
-            twin(patch, norm_rope)
-            twin(patch, silu_mul)
-            expected = [
-                *norm_rope.add_norm(hidden, mixed, weight, 1e-6),
-                silu_mul.silu_mul(inner),
-            ]
+        call = (hidden, mixed, weight, inner)
+        *_, expected = by_twin([norm_rope, silu_mul], norm_and_activate, *call)
+        found = norm_and_activate(*call)
         for ours, theirs in zip(found, expected, strict=True):
             assert_near(ours, theirs, 1e-6 if bench.tiny else 1e-2)
 
 
-def test_rotated_heads(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def norm_and_activate(hidden: Tensor, mixed: Tensor, weight: Tensor, inner: Tensor) -> list[Tensor]:
+    return [*norm_rope.add_norm(hidden, mixed, weight, 1e-6), silu_mul.silu_mul(inner)]
+
+
+def test_rotated_heads(bench: Bench) -> None:
     for heads, width in bench.sizes(((40, 128), (24, 64)), ((6, 16),)):
         numbers = bench.numbers(50, heads + 8, width)[:, :heads]
         angles = torch.arange(300)[:, None] / torch.arange(1, width // 2 + 1)
@@ -206,10 +223,8 @@ def test_rotated_heads(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
         positions = torch.randint(300, (50,)).to(bench.device)
         norms = bench.numbers(width), bench.numbers(width)
         call = (numbers, heads // 2, tables, positions, norms, 1e-6)
+        *_, expected = by_twin([norm_rope], norm_rope.norm_rope, *call)
         found = norm_rope.norm_rope(*call)
-        with monkeypatch.context() as patch:
-            twin(patch, norm_rope)
-            expected = norm_rope.norm_rope(*call)
         assert_near(found, expected, 1e-5 if bench.tiny else 2e-2)
 
 
@@ -226,19 +241,21 @@ def test_updates_of_adapters(bench: Bench) -> None:
         assert_near(found, expected, 1e-5 if bench.tiny else 2e-2)
 
 
-def test_products_in_fp8(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_products_in_fp8(bench: Bench) -> None:
     """Codes and scales are equal; the product is that of its twin in float32, from the codes."""
     cases = ((64, 4096, 6144), (5, 14_336, 4096))
     for rows, inputs, outputs in bench.sizes(cases, ((3, 40, 7),)):
         x, weight = bench.numbers(rows, inputs), bench.numbers(outputs, inputs)
         found = [*product.encode_rows(x), *product.encode_rows(weight)]
-        with monkeypatch.context() as patch:
-            twin(patch, product)
-            expected = [*product.encode_rows(x), *product.encode_rows(weight)]
+        expected = [
+            part
+            for each in (x, weight)
+            for part in by_twin([product], product.encode_rows, each)[-1]
+        ]
         for ours, theirs in zip(found, expected, strict=True):
-            assert ours.view(torch.uint8).equal(theirs.view(torch.uint8))
+            assert ours.cpu().view(torch.uint8).equal(theirs.view(torch.uint8))
         if multiplies_fp8(bench):
-            codes, row_scales, of_weight, scales = (part.cpu() for part in expected)
+            codes, row_scales, of_weight, scales = expected
             sums = codes.float() @ of_weight.float().t()
             assert_near(
                 product.multiply(x, *found[2:]).cpu(),
@@ -247,24 +264,32 @@ def test_products_in_fp8(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
             )
 
 
-def test_next_rows(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Eight steps, after which some rows have stopped and others have not."""
+def test_next_rows(bench: Bench) -> None:
+    """Eight steps, after which of many rows some have stopped and others have not."""
     for count, states, vocab in bench.sizes(((256, 2048, 128_256), (3, 500, 1000)), ((9, 5, 60),)):
         table = table_of(bench, states, min(vocab, 1000), vocab)
-        found, expected = (rows_of(bench, count, states, vocab) for _ in range(2))
+        rows = rows_of(bench, count, states, vocab)
         generator = torch.Generator().manual_seed(0)
         for _ in range(8):
             drawn = torch.randint(0, vocab, (count,), generator=generator).to(bench.device)
-            out, theirs = torch.empty_like(drawn), torch.empty_like(drawn)
-            next_rows.advance_rows(found, table, drawn, out, BLOCK)
-            with monkeypatch.context() as patch:
-                twin(patch, next_rows)
-                next_rows.advance_rows(expected, table, drawn, theirs, BLOCK)
-            assert out.equal(theirs)
-            for field in fields(found):
-                assert getattr(found, field.name).equal(getattr(expected, field.name)), field.name
-        assert 0 < (found.states >= 0).sum() < count
+            call = (rows, table, drawn, torch.empty_like(drawn), BLOCK)
+            expected, _, _, theirs, *_ = by_twin([next_rows], next_rows.advance_rows, *call)
+            next_rows.advance_rows(*call)
+            assert call[3].cpu().equal(theirs)
+            for field in fields(rows):
+                ours = getattr(rows, field.name).cpu()
+                assert ours.equal(getattr(expected, field.name)), field.name
+        assert count < 9 or 0 < (rows.states >= 0).sum() < count
+
+
+def test_reading(bench: Bench) -> None:
+    """That of the benchmarks, whose kernel is not the package's."""
+    for size, parts in bench.sizes(((1 << 24, 256),), ((1 << 13, 1), (256, 8))):
+        numbers = torch.arange(size, dtype=torch.int32, device=bench.device) % 1009
+        sums = torch.empty(parts, dtype=torch.int32, device=bench.device)
+        reading.read_all(numbers, sums)
+        assert sums.cpu().equal(numbers.cpu().view(parts, -1).sum(-1, dtype=torch.int32))
 
 
 def test_every_kernel_is_held_to_its_twin() -> None:
-    assert set.union(*CHECKED.values()) == kernels_of_the_package()
+    assert set.union(*CHECKED.values()) == kernels_of_the_package() | {"read_kernel"}

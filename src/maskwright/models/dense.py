@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from maskwright.errors import InputError
-from maskwright.kernels.device import as_logits, runs_kernels
+from maskwright.kernels.device import as_logits, numbered, runs_kernels
 from maskwright.kernels.fp8.product import encode_rows
 from maskwright.kernels.kv_bytes import KvDtype, position_bytes
 from maskwright.kernels.kv_pool import KvPool, new_pool
@@ -65,7 +65,7 @@ class DenseDecoder:
         weights become codes. Embedding, norms and head keep `dtype`."""
         self.config = config
         self.dtype = dtype
-        self.device = torch.device("cpu") if device is None else device
+        self.device = torch.device("cpu") if device is None else numbered(device)
         fp8 = weight_dtype == "fp8"
         if fp8:
             sizes = {size for product in config.product_sizes for size in product}

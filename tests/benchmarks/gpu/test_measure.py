@@ -6,6 +6,7 @@ import math
 import sys
 from collections.abc import Callable
 from types import ModuleType
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -16,6 +17,7 @@ from benchmarks.gpu.decode_step import SHAPES, measure_steps
 from benchmarks.gpu.fp8_product import measure_fp8
 from benchmarks.gpu.low_rank import measure_low_rank
 from benchmarks.gpu.next_rows import measure_next_rows
+from benchmarks.gpu.reading import read_all
 from benchmarks.gpu.sampling import inputs_of, mask_table, measure_chain, sort_chain, unpack
 from benchmarks.gpu.timing import Bench, measure_ceilings
 from benchmarks.report import SKIPPED
@@ -111,6 +113,40 @@ def test_a_machine_without_a_gpu_is_told_so(
     assert "GPU" in told.err
 
 
+@pytest.mark.parametrize("parts", [1, 8])
+def test_reading_sums_each_part(parts: int) -> None:
+    """`tests/kernels/test_twins.py` does so with the kernel."""
+    numbers = torch.arange(64, dtype=torch.int32)
+    sums = torch.empty(parts, dtype=torch.int32)
+    read_all(numbers, sums)
+    assert sums.tolist() == numbers.view(parts, -1).sum(-1).tolist()
+
+
+def test_a_subject_that_fails_keeps_no_other_from_being_measured(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(_: Bench) -> None:
+        raise RuntimeError("out of luck")
+
+    monkeypatch.setattr(measure, "SUBJECTS", {"broken": fail, "fp8": measure_fp8})
+    monkeypatch.setattr(sys, "argv", ["measure.py", "--tiny", "--subjects", "broken,fp8"])
+    with pytest.raises(SystemExit) as ended:
+        measure.main()
+    printed = capsys.readouterr()
+    assert ended.value.code == 1
+    assert "broken ended with an error" in printed.err
+    assert "out of luck" in printed.err
+    assert "product in fp8" in printed.out
+
+
+def test_each_subject_has_a_process_of_its_own() -> None:
+    commands = gpu_check.commands(save=True)
+    assert list(commands) == [*gpu_check.TESTED, *measure.SUBJECTS]
+    for subject in measure.SUBJECTS:
+        expected = ["benchmarks/gpu/measure.py", "--subjects", subject, "--save"]
+        assert commands[subject][1:] == expected
+
+
 @pytest.mark.parametrize(("tests", "benchmarks"), [(0, 0), (1, 0), (0, 1)])
 def test_every_part_runs_and_a_failure_shows_in_the_exit_code(
     tests: int, benchmarks: int, monkeypatch: pytest.MonkeyPatch
@@ -120,7 +156,7 @@ def test_every_part_runs_and_a_failure_shows_in_the_exit_code(
     parts = {part: [sys.executable, "-c", f"exit({code})"] for part, code in codes.items()}
     monkeypatch.setattr(sys, "argv", ["script"])
     monkeypatch.setattr(gpu_check, "lacking", lambda: None)
-    monkeypatch.setattr(gpu_check, "commands", lambda save: parts)
+    monkeypatch.setattr(gpu_check, "commands", Mock(return_value=parts))
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "a GPU")
     with pytest.raises(SystemExit) as ended:
         gpu_check.main()
