@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import pty
@@ -48,6 +49,31 @@ def test_a_server_answers_in_the_shape(run: Run, url: str) -> None:
         assert found.returncode == 0, found.stderr
         jsonschema.validate(json.loads(found.stdout), PERSON)
         assert found.stdout.count("\n") == 1
+
+
+class Recorder(io.StringIO):
+    """Standard output that keeps each piece that is written."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pieces: list[str] = []
+
+    def write(self, text: str) -> int:
+        self.pieces.append(text)
+        return super().write(text)
+
+
+@pytest.mark.parametrize("where", ["a server", "here"])
+def test_an_answer_is_printed_while_it_is_written(
+    run: Run, url: str, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    recorder = Recorder()
+    monkeypatch.setattr(sys, "stdout", recorder)
+    place = ("--url", url) if where == "a server" else ()
+    found = run("generate", json.dumps(PERSON), "--prompt", ASKED, *place)
+    assert found.returncode == 0, found.stderr
+    assert len([piece for piece in recorder.pieces if piece.strip()]) > 3
+    jsonschema.validate(json.loads(recorder.getvalue()), PERSON)
 
 
 @pytest.mark.parametrize(

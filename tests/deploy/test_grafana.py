@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 from collections.abc import Iterator
@@ -51,6 +52,34 @@ def test_the_form_is_that_of_a_dashboard() -> None:
         letters = [each["refId"] for each in panel["targets"]]
         assert letters == [chr(ord("A") + number) for number in range(len(letters))]
         assert all(each["datasource"] == SOURCE for each in panel["targets"])
+
+
+def test_grafanas_own_classes_read_all_of_it() -> None:
+    """Read by them and written again it has every field that it had: none is unknown to Grafana's
+    schema, or is of another type there."""
+    models: Any = pytest.importorskip("grafana_foundation_sdk.models.dashboard")
+    plugins: Any = importlib.import_module("grafana_foundation_sdk.cog.plugins")
+    encoder: Any = importlib.import_module("grafana_foundation_sdk.cog.encoder")
+    plugins.register_default_plugins()
+    read = models.Dashboard.from_json(DASHBOARD)
+    assert missing(DASHBOARD, json.loads(json.dumps(read, cls=encoder.JSONEncoder))) == []
+    changed = {**DASHBOARD, "refesh": "5s"}
+    read = models.Dashboard.from_json(changed)
+    written = json.loads(json.dumps(read, cls=encoder.JSONEncoder))
+    assert missing(changed, written) == ["/refesh"]
+
+
+def missing(wanted: Any, found: Any, place: str = "") -> list[str]:
+    """The places of what is in `wanted`, and not so in `found`."""
+    if isinstance(wanted, dict) and isinstance(found, dict):
+        names: dict[str, Any] = wanted
+        return [
+            at for name in names for at in missing(names[name], found.get(name), f"{place}/{name}")
+        ]
+    if isinstance(wanted, list) and isinstance(found, list) and len(wanted) == len(found):
+        pairs: list[tuple[Any, Any]] = list(zip(wanted, found, strict=True))
+        return [at for index, pair in enumerate(pairs) for at in missing(*pair, f"{place}/{index}")]
+    return [] if wanted == found else [place]
 
 
 def test_the_panels_fill_the_grid_without_overlap() -> None:

@@ -84,9 +84,33 @@ def test_findings_are_those_of_the_part_and_what_it_refers_to(run: Run, api: str
     assert found.stdout.count("no-effect") == 1
 
 
-@pytest.mark.parametrize("command", ["explain", "sample", "draw", "next"])
-def test_every_command_about_shapes_takes_a_part(run: Run, api: str, command: str) -> None:
-    assert run(command, f"{api}#/components/schemas/Line").returncode == 0
+OF_SHAPES: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("check", "explain", "sample", "draw", "next", "bench"), ()),
+    "convert": ("--to", "gbnf"),
+    "diff": ('{"type": "null"}',),
+    **dict.fromkeys(("match", "trace"), ("--text", "{")),
+}
+"""The commands that take a shape alone or with a text, with what else they are given. The others,
+`test`, `generate`, `chat` and `batch`, have tests of their own."""
+FOUND_A_DIFFERENCE = {"diff", "match", "trace"}
+
+
+@pytest.mark.parametrize("source", ["part", "file in YAML", "list of tools", "Python type"])
+@pytest.mark.parametrize("command", OF_SHAPES)
+def test_every_command_about_shapes_takes_a_shape_from(
+    run: Run, api: str, tmp_path: Path, command: str, source: str
+) -> None:
+    (tmp_path / "line.yaml").write_text("type: object\nadditionalProperties: false\n")
+    (tmp_path / "tools.json").write_text(json.dumps(LISTS["mcp"]))
+    shape = {
+        "part": f"{api}#/components/schemas/Line",
+        "file in YAML": str(tmp_path / "line.yaml"),
+        "list of tools": str(tmp_path / "tools.json"),
+        "Python type": "datetime:date",
+    }[source]
+    found = run(command, shape, *OF_SHAPES[command])
+    assert "maskwright:" not in found.stderr
+    assert found.returncode in ((0, 1, 3) if command in FOUND_A_DIFFERENCE else (0,))
 
 
 def test_a_part_that_is_not_there_is_refused_with_one_like_it(run: Run, api: str) -> None:

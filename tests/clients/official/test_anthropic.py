@@ -123,27 +123,82 @@ def test_an_error_has_its_class_and_names_the_place(client: Any) -> None:
     assert caught.value.request_id
 
 
+TYPED: Any = {
+    "type": "object",
+    "properties": {"path": {"type": "string"}, "mode": {"type": "string", "enum": ["a", "b"]}},
+    "required": ["path"],
+    "additionalProperties": False,
+}
+CACHED: Any = {"type": "ephemeral"}
+CODING: Any = {
+    "model": MODEL,
+    "system": [
+        {"type": "text", "text": "You are a coding agent."},
+        {"type": "text", "text": "You help with code. " * 120, "cache_control": CACHED},
+    ],
+    "messages": [
+        {
+            "role": "user",
+            "content": [
+                {"type": "text", "text": "<system-reminder>Be brief.</system-reminder>"},
+                {"type": "text", "text": "Read a.py.", "cache_control": CACHED},
+            ],
+        }
+    ],
+    "tools": [
+        {"name": f"tool_{at}", "description": "Reads a file.", "input_schema": TYPED}
+        for at in range(16)
+    ],
+    "thinking": {"type": "enabled", "budget_tokens": 31_999},
+}
+"""A request as Claude Code sends it: a long system prompt in blocks, many tools, and more tokens
+for thinking than the model has. The demo model's context holds 2,048 tokens."""
+SENT: Any = {
+    **CODING,
+    "max_tokens": 32_000,
+    "metadata": {"user_id": "user_1_session_2"},
+    "tool_choice": {"type": "any"},
+    "extra_body": {"context_management": {"edits": []}, **GREEDY},
+    "timeout": 60,
+}
+
+
 def test_a_coding_agent_is_answered(client: Any) -> None:
-    """A request as Claude Code sends it: a long system prompt, many tools, edits of the context."""
-    schema = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
-    tools = [
-        {"name": f"tool_{at}", "description": "Reads.", "input_schema": schema} for at in range(16)
-    ]
-    cached = {"type": "ephemeral"}
-    system = [{"type": "text", "text": "You help with code. " * 20, "cache_control": cached}]
-    message = client.messages.create(
-        model=MODEL,
-        max_tokens=32_000,
-        system=system,
-        messages=[{"role": "user", "content": [{"type": "text", "text": "Read a.py."}]}],
-        tools=tools,
-        tool_choice={"type": "any"},
-        metadata={"user_id": "user_1_session_2"},
-        thinking={"type": "enabled", "budget_tokens": 31_999},
-        extra_body={"context_management": {"edits": []}},
-        timeout=60,
-    )
+    message = client.messages.create(**SENT)
     assert message.stop_reason == "tool_use"
-    assert {block.name for block in message.content if block.type == "tool_use"} <= {
-        tool["name"] for tool in tools
-    }
+    calls = [block for block in message.content if block.type == "tool_use"]
+    assert {call.name for call in calls} <= {tool["name"] for tool in CODING["tools"]}
+    assert all(isinstance(call.input["path"], str) for call in calls)
+    assert set().union(*(call.input for call in calls)) <= {"path", "mode"}
+    counted = client.messages.count_tokens(**CODING)
+    assert counted.input_tokens > 1_000
+    used = message.usage.input_tokens + message.usage.cache_read_input_tokens
+    assert counted.input_tokens == used
+
+
+def test_a_coding_agent_follows_a_stream_and_goes_on(client: Any) -> None:
+    with client.messages.stream(**SENT) as stream:
+        kinds = [event.type for event in stream]
+        first = stream.get_final_message()
+    assert kinds[0] == "message_start"
+    assert kinds[-1] == "message_stop"
+    assert kinds.count("content_block_start") == kinds.count("content_block_stop")
+    results = [
+        {
+            "type": "tool_result",
+            "tool_use_id": block.id,
+            "content": [{"type": "text", "text": "No such file."}],
+            "is_error": True,
+        }
+        for block in first.content
+        if block.type == "tool_use"
+    ]
+    assert results
+    turns = [
+        *CODING["messages"],
+        {"role": "assistant", "content": [block.to_dict() for block in first.content]},
+        {"role": "user", "content": results},
+    ]
+    second = client.messages.create(**{**SENT, "messages": turns, "tool_choice": {"type": "none"}})
+    assert {block.type for block in second.content} <= {"text", "thinking"}
+    assert second.usage.cache_read_input_tokens > 500
