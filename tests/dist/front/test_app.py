@@ -232,6 +232,43 @@ def test_a_stream_goes_on_at_another_worker() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    "cut",
+    [
+        [None],
+        [b": ping\n\n", None],
+        [HEAD[:20], None],
+        [b"data: ha", None],
+    ],
+    ids=["the head of the response", "a comment", "a part of a record", "a part of an event"],
+)
+@pytest.mark.parametrize("options", [{}, {"maskwright": {"timeout": 60.0}}])
+def test_a_stream_without_an_event_begins_at_another_worker(
+    cut: list[Piece], options: dict[str, Any]
+) -> None:
+    """Its first worker is lost after so much, before it has told names and seeds."""
+    whole: list[Piece] = [HEAD, told(1), event("A"), event("[DONE]")]
+
+    class Killed(Part):
+        async def _send_stream(self, send: Any, again: bool) -> None:
+            self.stream = whole if self.others() else cut
+            await super()._send_stream(send, again)
+
+        def others(self) -> bool:
+            return sum(len(part.asked) for part in parts) > 1
+
+    parts = Killed("a", stream=[b""]), Killed("b", stream=[b""])
+    with front_of(*parts, patience=5) as url:
+        text = ask(url, stream=True, **options).text
+    assert [line for line in text.split("\n\n") if line != ": ping"] == [
+        *("data: A", "data: [DONE]", "")
+    ]
+    first, again = (json.loads(body) for part in parts for _, _, body in part.asked)
+    left = [body.pop("maskwright", {}).get("timeout") for body in (first, again)]
+    assert first == again == {**CHAT, "stream": True}
+    assert left == [None, None] if not options else 0 < min(left) < max(left) == 60.0
+
+
 def test_a_stream_that_nobody_can_go_on_with_ends_with_an_error() -> None:
     part = Part("a", stream=[event("A"), None])  # without records
     with front_of(part) as url:

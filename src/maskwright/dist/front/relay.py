@@ -39,9 +39,10 @@ class StreamRelay:
 
     @property
     def can_go_on(self) -> bool:
-        """Whether another worker can go on: the first one has told the names and seeds."""
+        """Whether another worker can go on: the first one has told the names and seeds, or the
+        client has no event yet, so that another one may begin."""
         self._read_records()
-        return self._head is not None
+        return self._head is not None or not self._events
 
     @property
     def advanced(self) -> bool:
@@ -76,7 +77,6 @@ class StreamRelay:
     def continued(self) -> bytes:
         """Return the body of the request for another worker. Only if it `can_go_on`."""
         self._read_records()
-        assert self._head is not None
         self._rest, self._clean_at = b"", self._events
         own = self._asked.tree.get("maskwright")
         options = dict(cast(Mapping[str, object], own)) if isinstance(own, dict) else {}
@@ -84,8 +84,10 @@ class StreamRelay:
         if isinstance(timeout, int | float):
             left = timeout - (time.monotonic() - self._began)
             options["timeout"] = max(left, LEAST_TIMEOUT)
-        told = {**self._head, "deltas": self._deltas, "events": self._events}
-        body = {**self._asked.tree, "maskwright": {**options, "continuation": told}}
+        if self._head is not None:
+            told = {**self._head, "deltas": self._deltas, "events": self._events}
+            options["continuation"] = told
+        body = {**self._asked.tree, "maskwright": options} if options else self._asked.tree
         return json.dumps(body, separators=(",", ":")).encode()
 
     def _read_records(self) -> None:
