@@ -1,7 +1,8 @@
 """What the host does for each row of a step, where the forward costs nothing.
 
     python benchmarks/step_cost.py [--vocabularies 4000,131072] [--running 1,16,64,256]
-        [--cases greedy,temperature,top-p,stop,penalties,schema] [--steps 60] [--save]
+        [--cases greedy,temperature,top-p,stop,penalties,ends,bans,logprobs,schema]
+        [--steps 60] [--save]
 
 A model's forward is replaced by logits that were drawn before, so that a step is what the engine
 does around it: plan, sampling, and what follows each token. As many requests as are `running` are
@@ -48,6 +49,9 @@ CASES: Final = {
     "penalties": SamplingParams(
         temperature=1.0, repetition_penalty=1.1, presence_penalty=0.5, frequency_penalty=0.2
     ),
+    "ends": SamplingParams(temperature=1.0, min_tokens=900, ignore_eos=True),
+    "bans": SamplingParams(temperature=1.0, bad_words=((7,), (8, 9)), no_repeat_ngram=4),
+    "logprobs": SamplingParams(temperature=1.0, logprobs=5),
     "schema": SamplingParams(temperature=1.0),
 }
 STOPS: Final = {"stop": ("\n\nQuestion:", "</answer>", "\N{BLACK SQUARE}")}

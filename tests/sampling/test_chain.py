@@ -1,4 +1,5 @@
-"""Each processor by itself, and the order of all of them."""
+"""Each processor by itself, and the order of all of them: the reference, which the draws of
+`test_sampler.py` are held against."""
 
 import math
 
@@ -7,8 +8,8 @@ import pytest
 import torch
 
 from maskwright.errors import EmptySupportError, GenerationError
-from maskwright.sampling import CHAIN, ChainBatch, SampleRow, SamplingParams, TextBan
-from maskwright.sampling.chain import run_chain
+from maskwright.sampling import SampleRow, SamplingParams, TextBan
+from tests.sampling.reference_chain import CHAIN, ReferenceBatch, run_chain
 
 INF = math.inf
 VOCAB = 8
@@ -32,7 +33,7 @@ def run(
     params_ = SamplingParams(**params)
     row = SampleRow(params_, (*prompt, *output), len(prompt), 0, eos, stop_tokens)
     mask = torch.tensor([words(set(range(VOCAB)) if allowed is None else allowed)])
-    batch = ChainBatch([row], mask.to(torch.int32))
+    batch = ReferenceBatch([row], mask.to(torch.int32))
     tensor = torch.tensor([logits])
     run_chain(tensor, batch)
     if batch.failures:
@@ -142,7 +143,7 @@ def test_a_failing_row_leaves_its_neighbours_alone() -> None:
     params = SamplingParams(top_k=2, top_p=0.9, min_p=0.01)
     rows = [SampleRow(params, (7,), 1, 0) for _ in range(3)]
     mask = torch.tensor([words({0, 1, 2}), words(set()), words({5, 6})]).to(torch.int32)
-    batch = ChainBatch(rows, mask)
+    batch = ReferenceBatch(rows, mask)
     logits = torch.tensor([RAMP] * 3)
     run_chain(logits, batch)
     assert list(batch.failures) == [1]
@@ -193,7 +194,7 @@ def test_each_row_keeps_its_own_ends() -> None:
     rows = [SampleRow(params, (7,), 1, 0, frozenset(each)) for each in ends]
     mask = torch.tensor([words(each) for each in allowed]).to(torch.int32)
     logits = torch.tensor([FLAT] * len(rows))
-    run_chain(logits, ChainBatch(rows, mask))
+    run_chain(logits, ReferenceBatch(rows, mask))
     assert [left(row) for row in logits.tolist()] == [{3}, {6, 7}, {7}, {0}]
 
 

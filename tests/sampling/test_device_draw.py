@@ -17,9 +17,9 @@ from maskwright.sampling import (
     TokenScore,
     draw_on_device,
     sample_on_host,
-    score,
 )
-from maskwright.sampling.scores import _find_likeliest_of_row, find_likeliest
+from maskwright.sampling.scores import find_likeliest
+from maskwright.sampling.shares import measure
 from tests.sampling.test_device_rows import VOCAB, random_row
 
 COUNT = 50
@@ -68,21 +68,20 @@ def test_draws_and_scores_are_those_of_the_cpu(seed: int, which: str) -> None:
     outcomes = draw_on_device(logits.clone(), rows, masks, MaskTable(WORDS, torch.device("cpu")))
 
     words = torch.from_numpy(np.stack(masks))
-    processed = logits.clone()
-    expected = sample_on_host(processed, ChainBatch(rows, words))
+    expected = sample_on_host(logits.clone(), ChainBatch(rows, words))
     seen = 0
-    for i, (found, token) in enumerate(zip(outcomes, expected, strict=True)):
-        if isinstance(token, GenerationError):
-            assert type(found) is type(token)
+    for row, found, drawn in zip(rows, outcomes, expected, strict=True):
+        if isinstance(drawn, GenerationError):
+            assert type(found) is type(drawn)
             continue
         assert isinstance(found, tuple)
-        assert found[0] == token
-        if rows[i].params.logprobs is None:
-            assert found[1] is None
+        assert found[0] == drawn[0]
+        (token, told), (_, right) = found, drawn
+        if row.params.logprobs is None:
+            assert told is right is None
             continue
-        told = found[1]
         assert told is not None
-        right = score(logits[i], words[i], processed[i], token, rows[i].params)
+        assert right is not None
         assert numbers_of(told) == close(numbers_of(right))
         assert [other.token for other in told.top] == [other.token for other in right.top]
         for mine, other in zip(told.top, right.top, strict=True):
@@ -102,8 +101,9 @@ def test_of_equal_logits_the_lowest_token_comes_first() -> None:
     assert find_likeliest(logits, 8).tolist() == [[3, 5, 7, 0, 1, 6, 2, 4]]
     some = torch.tensor([[True, True, False, False, True, False, True, True]])
     assert find_likeliest(logits, 6, some).tolist() == [[7, 0, 1, 6, 4, 2]]
+    mask = np.packbits(some.numpy(), bitorder="little").astype(np.int32)
     for count in range(9):
-        of_row = _find_likeliest_of_row(logits[0], None, count)
-        assert of_row == [3, 5, 7, 0, 1, 6, 2, 4][:count]
-        of_some = _find_likeliest_of_row(logits[0], some[0].nonzero()[:, 0], count)
-        assert of_some == [7, 0, 1, 6, 4][:count]
+        for only_allowed, order in ((False, [3, 5, 7, 0, 1, 6, 2, 4]), (True, [7, 0, 1, 6, 4])):
+            found = measure(logits[0].numpy(), mask, 3, count, only_allowed=only_allowed)
+            assert [token for token, _, _ in found.likeliest] == order[:count]
+            assert all(allowed == some[0, token] for token, _, allowed in found.likeliest)

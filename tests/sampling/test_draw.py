@@ -9,6 +9,7 @@ import torch
 from maskwright.kernels.reference import draw, random_words
 from maskwright.sampling import ChainBatch, SampleRow, SamplingParams, sample
 from maskwright.sampling.draw import draw_rows
+from tests.sampling.reference_chain import ReferenceBatch, sample_by_chain
 
 ROWS = 64
 
@@ -118,23 +119,19 @@ TRUNCATIONS = [
 @pytest.mark.parametrize("truncation", TRUNCATIONS, ids=str)
 @pytest.mark.parametrize("vocab", [1, 300, 4_001])
 @pytest.mark.parametrize("decimals", [0, 2, 7], ids="rounded to {} decimals".format)
-def test_plain_rows_choose_as_the_chain_does(truncation: dict, vocab: int, decimals: int) -> None:
-    """A row that asks for something the chain does, and that changes nothing, draws the same; where
-    many logits are equal, too. Some rows are flat, some have one likely token."""
+def test_rows_choose_as_the_chain_does(truncation: dict, vocab: int, decimals: int) -> None:
+    """Where many logits are equal, too. Some rows are flat, some have one likely token."""
     rng = np.random.default_rng(vocab + decimals)
     spread = rng.choice([0.0, 0.1, 3.0, 60.0], (ROWS, 1))
     values = np.round(rng.standard_normal((ROWS, vocab)) * spread, decimals).astype(np.float32)
     values[rng.random(values.shape) < 0.05] = -np.inf
     logits, words = torch.from_numpy(values), torch.from_numpy(masks(rng, vocab, 0.4))
     for temperature in (0.0, 1e-45, 0.7, 1.3, 100.0):
-        chosen = []
-        for more in ({}, {"bad_words": ((vocab, vocab, vocab - 1),)}):
-            params = SamplingParams(temperature, **truncation, **more)
-            assert params.plain is not bool(more)
-            rows = [SampleRow(params, [0] * (n + 1), 1, 2**63 + 77 * n) for n in range(ROWS)]
-            drawn = sample(logits.clone(), ChainBatch(rows, words))
-            chosen.append([each if isinstance(each, int) else str(each) for each in drawn])
-        assert chosen[0] == chosen[1]
+        params = SamplingParams(temperature, **truncation)
+        rows = [SampleRow(params, [0] * (n + 1), 1, 2**63 + 77 * n) for n in range(ROWS)]
+        drawn = sample(logits.clone(), ChainBatch(rows, words))
+        expected = sample_by_chain(logits.clone(), ReferenceBatch(rows, words))
+        assert [*map(str, drawn)] == [*map(str, expected)]
 
 
 def test_flat_rows_of_a_large_vocabulary_leave_what_the_chain_leaves() -> None:
@@ -146,15 +143,13 @@ def test_flat_rows_of_a_large_vocabulary_leave_what_the_chain_leaves() -> None:
     logits[2, :] = torch.arange(70_000) % 2 * 80.0
     words = torch.full((4, -(-70_000 // 32)), -1, dtype=torch.int32)
     for truncation in ({"top_p": 0.9}, {"top_k": 40_000}, {"top_k": 2, "top_p": 0.99}):
-        chosen = []
-        for more in ({}, {"bad_words": ((0, 0, 1),)}):
-            params = SamplingParams(1.0, **truncation, **more)
-            rows = [SampleRow(params, [0] * 9, 1, seed) for seed in (3, 4, 5, 6)]
-            chosen.append(sample(logits.clone(), ChainBatch(rows, words)))
-        assert chosen[0] == chosen[1]
+        params = SamplingParams(1.0, **truncation)
+        rows = [SampleRow(params, [0] * 9, 1, seed) for seed in (3, 4, 5, 6)]
+        drawn = sample(logits.clone(), ChainBatch(rows, words))
+        assert drawn == sample_by_chain(logits.clone(), ReferenceBatch(rows, words))
 
 
-def test_errors_of_chained_rows_among_plain_ones_are_their_own() -> None:
+def test_errors_of_rows_with_bans_among_others_are_their_own() -> None:
     rows = [
         SampleRow(SamplingParams(0, bad_words=((token,),) if token else ()), [0], 1, 0)
         for token in (0, 3, 0, 4, 0)

@@ -55,33 +55,49 @@ def test_accepted(values: dict) -> None:
     assert SamplingParams(**values).tokens() <= {1, 2, 3, 5}
 
 
-MORE = [
+PENALISED = [
     {"repetition_penalty": 1.1},
     {"presence_penalty": 0.1},
     {"frequency_penalty": -0.1},
     {"logit_bias": {5: 1.0}},
+]
+FORBIDDING = [
     {"bad_words": ((1, 2),)},
     {"no_repeat_ngram": 3},
     {"banned": TextBan([b"a"], (b"a", b"b"))},
     {"allowed_tokens": (1,)},
-    {"min_tokens": 1},
-    {"ignore_eos": True},
+]
+WITHHOLDING = [{"min_tokens": 1}, {"ignore_eos": True}]
+OTHERS = [
+    {"temperature": 0.0},
+    {"top_k": 3},
+    {"top_p": 0.9},
+    {"min_p": 0.1},
+    {"seed": 5},
+    {"scale": "masked"},
     {"logprobs": 0},
 ]
-"""Each alone asks for changes of logits or for scores."""
 
 
-@pytest.mark.parametrize("values", MORE, ids=[next(iter(values)) for values in MORE])
-def test_what_asks_for_the_chain_or_scores_is_not_plain(values: dict) -> None:
-    assert not SamplingParams(**values).plain
-    assert not SamplingParams(temperature=0, **values).plain
+@pytest.mark.parametrize(
+    ("group", "changes"),
+    [
+        (PENALISED, (True, False, False)),
+        (FORBIDDING, (False, True, True)),
+        (WITHHOLDING, (False, True, False)),
+        (OTHERS, (False, False, False)),
+        ([{}], (False, False, False)),
+    ],
+)
+def test_what_changes_logits_and_what_forbids_tokens(
+    group: list[dict], changes: tuple[bool, ...]
+) -> None:
+    for values in group:
+        params = SamplingParams(**values)
+        assert (params.penalised, params.restricts, params.forbids) == changes, values
 
 
-def test_a_temperature_and_truncations_are_plain() -> None:
-    assert SamplingParams().plain
-    assert SamplingParams(temperature=0, seed=5, scale="masked").plain
-    assert SamplingParams(top_k=3, top_p=0.9, min_p=0.1).plain
+def test_every_field_is_looked_at() -> None:
+    groups = PENALISED, FORBIDDING, WITHHOLDING, OTHERS
     named = {field.name for field in fields(SamplingParams) if field.init}
-    others = {name for values in MORE for name in values}
-    plain = {"temperature", "top_k", "top_p", "min_p", "seed", "scale"}
-    assert named == others | plain, "a field that isn't looked at here"
+    assert {name for group in groups for values in group for name in values} == named

@@ -7,14 +7,15 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maskwright.sampling import ChainBatch, SampleRow, SamplingParams
-from maskwright.sampling.chain import (
+from maskwright.sampling import SampleRow, SamplingParams
+from maskwright.sampling.penalties import Penalties
+from tests.sampling.reference_chain import (
+    ReferenceBatch,
     frequency_penalty,
     logit_bias,
     presence_penalty,
     repetition_penalty,
 )
-from maskwright.sampling.penalties import Penalties
 
 VOCAB = 7
 TOKENS = st.integers(0, VOCAB - 1)
@@ -23,7 +24,7 @@ BIASES = st.dictionaries(TOKENS, st.sampled_from([-100, -0.3, 0.1, 3.0]), max_si
 
 def by_chain(params: SamplingParams, tokens: list[int], prompt: int, row: np.ndarray) -> np.ndarray:
     logits = torch.from_numpy(row.copy())[None]
-    batch = ChainBatch([SampleRow(params, tokens, prompt, 0)], torch.full((1, 1), -1).int())
+    batch = ReferenceBatch([SampleRow(params, tokens, prompt, 0)], torch.full((1, 1), -1).int())
     for processor in (logit_bias, repetition_penalty, presence_penalty, frequency_penalty):
         processor(logits, batch)
     return logits[0].numpy()

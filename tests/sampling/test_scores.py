@@ -9,7 +9,14 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from maskwright.sampling import ChainBatch, SampleRow, SamplingParams, sample, score
+from maskwright.sampling import (
+    ChainBatch,
+    SampleRow,
+    SamplingParams,
+    sample,
+    sample_on_host,
+    score,
+)
 
 VOCAB = 40
 
@@ -28,21 +35,25 @@ def test_scores_are_the_definition(seed: int, temperature: float, top: int) -> N
     logits = torch.tensor(raw, dtype=torch.float32)[None]
     kept = logits[0].clone()
     row = SampleRow(params, [1, 2], 2, seed)
-    (token,) = sample(logits, ChainBatch([row], words[None]))
-    assert isinstance(token, int)
-    told = score(kept, words, logits[0], token, params)
+    (drawn,) = sample_on_host(logits, ChainBatch([row], words[None]))
+    assert isinstance(drawn, tuple)
+    token, told = drawn
+    assert told is not None
+    (alone,) = sample(logits, ChainBatch([row], words[None]))
+    assert alone == token
 
     shares = np.exp(kept.double().numpy())
     shares /= shares.sum()
     assert allowed[token]
-    assert told.raw == pytest.approx(math.log(shares[token]))
-    assert told.kept == pytest.approx(shares[allowed].sum())
+    assert told.raw == pytest.approx(math.log(shares[token]), rel=1e-13, abs=1e-13)
+    assert told.kept == pytest.approx(shares[allowed].sum(), rel=1e-13)
     assert told.masked == pytest.approx(math.log(shares[token] / shares[allowed].sum()))
     assert told.allowed == allowed.sum()
     assert told.forced == (told.allowed == 1)
     assert [a.token for a in told.top] == np.argsort(-shares, kind="stable")[:top].tolist()
     legal_first = np.argsort(np.where(allowed, -shares, 1.0), kind="stable")
-    by_mask = score(kept, words, logits[0], token, replace(params, scale="masked"))
+    among = told.processed, told.support, replace(params, scale="masked")
+    by_mask = score(kept.numpy(), words.numpy(), token, *among)
     assert [a.token for a in by_mask.top] == legal_first[: min(top, allowed.sum())].tolist()
     assert replace(by_mask, top=told.top) == told
     for other in told.top:

@@ -1,13 +1,15 @@
 """From logits to a token: parameters, the ordered chain, positional randomness, the draw.
 
-To add a processor, write it in `chain`, place it in `ORDER` (`kernels/sample_inputs.py`), and give
-`params.SamplingParams` its field. Include the field in `plain`, or rows that set it skip the chain:
-only top-k, top-p and min-p are left out there, because `draw` does them too. Write the kernel's
-part of it in `kernels/` and `device_rows`. The field of a processor that forbids tokens belongs
-into `SamplingParams.forbids`, or forced text is written without asking it, and one that holds token
-ids into `SamplingParams.tokens`.
+To add a processor, place it in `ORDER` (`kernels/sample_inputs.py`), and give
+`params.SamplingParams` its field. What changes logits belongs into `penalties` and
+`SamplingParams.penalised`, what forbids tokens into `bans` and `SamplingParams.restricts`; if other
+tokens than ends may be forbidden, also into `SamplingParams.forbids`, or forced text is written
+without asking it. Write the kernel's part of it in `kernels/` and `device_rows`, and the
+reference's in `tests/sampling/reference_chain.py`. A field that holds token ids belongs into
+`SamplingParams.tokens`.
 
-- `chain`: The ordered chain of logits processors.
+- `bans`: The tokens that one request forbids beyond its grammar.
+- `chain`: The rows of a step as the chain of logits processors takes them.
 - `device_draw`: The draws of a step on a device, and the scores of rows that ask for them.
 - `device_rows`: Rows of the chain as the tensors that the sampling kernels read.
 - `draw`: The draw, and the random number generator (Philox4x32-10), addressed by position.
@@ -17,10 +19,11 @@ ids into `SamplingParams.tokens`.
 - `prompt_scores`: How likely the tokens of a prompt are.
 - `sampler`: Chooses one token for each row.
 - `scores`: How likely a chosen token was.
+- `shares`: How likely tokens are under the model, and among those that a mask allows.
 - `text_ban`: Strings that must not occur, however they are cut into tokens.
 """
 
-from maskwright.sampling.chain import CHAIN, ChainBatch, SampleRow
+from maskwright.sampling.chain import ChainBatch, SampleRow
 from maskwright.sampling.device_draw import Outcome, draw_on_device
 from maskwright.sampling.mask_table import Mask, MaskTable
 from maskwright.sampling.params import MOST_LOGPROBS, SamplingParams, Scale
@@ -43,7 +46,6 @@ from maskwright.sampling.text_ban import TextBan
 
 __all__ = [
     "CANONICAL",
-    "CHAIN",
     "MOST_LOGPROBS",
     "NOWHERE",
     "Alternative",

@@ -22,13 +22,8 @@ from maskwright.kernels.sample_inputs import (
     SampleInputs,
     min_p_bound,
 )
-from maskwright.sampling.chain import (
-    SampleRow,
-    bad_word_ends,
-    divisor,
-    ngram_ends,
-    withheld_ends,
-)
+from maskwright.sampling.bans import Bans
+from maskwright.sampling.chain import SampleRow, divisor
 
 _MOST = 2**31 - 1
 
@@ -87,10 +82,11 @@ def _listed(
     occurred = np.asarray(row.tokens if params.repetition_penalty != 1.0 else (), np.int64)
     counted = params.presence_penalty != 0 or params.frequency_penalty != 0
     output = np.asarray(row.output if counted else (), np.int64)
+    bans = Bans(params, row.prompt_length, row.eos, row.stop_tokens)
     groups = {
         OCCURRED: occurred,
-        BANNED: np.concatenate((ngram_ends(row), bad_word_ends(row))),
-        END: np.fromiter(withheld_ends(row), np.int64),
+        BANNED: bans.forbidden(row.tokens),
+        END: np.array(bans.withheld(row.tokens), np.int64),
         ALLOWED: np.asarray(params.allowed_tokens or (), np.int64),
     }
     tokens = np.unique(np.concatenate((biased, output, *groups.values())))

@@ -6,12 +6,16 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 cdef struct Draw:
     Py_ssize_t row
     const int32_t *mask
+    const int32_t *fallback  # a mask for where that one leaves nothing; NULL for none
     float temperature
     int64_t top_k
     double top_p, min_p
     uint64_t seed
     uint32_t position
+    bint scored  # whether the last two are wanted, of a draw that gave a token
     int64_t token
+    double processed  # the logarithm of the probability with which it was drawn
+    Py_ssize_t support  # among how many tokens
 
 
 # Room for the draws of a step.

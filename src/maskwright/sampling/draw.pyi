@@ -45,6 +45,9 @@ def draw_rows(
     seeds: NDArray[np.uint64],
     positions: NDArray[np.uint64],
     out: NDArray[np.int64],
+    fallback: NDArray[np.int32] | None = None,
+    processed: NDArray[np.float64] | None = None,
+    support: NDArray[np.int64] | None = None,
 ) -> None:
     """Choose a token for each row of `logits` `[rows, vocab]` among those that its mask `words`
     `[rows, words]` allows; the result, or `EMPTY` or `NOT_FINITE`, goes into `out` `[rows]`, as
@@ -55,7 +58,11 @@ def draw_rows(
     Tokens are left by top-k, top-p and min-p as by the chain, in this order and of logits that are
     scaled already; tokens as likely as the last one stay. Nothing is sorted but one bucket of a
     histogram, the one in which the last token lies. The masses of buckets are added up, so that
-    the last bit of a sum may differ from that of sorted tokens."""
+    the last bit of a sum may differ from that of sorted tokens.
+
+    `fallback` `[rows, words]`: masks for rows in which `words` leave nothing. `processed` and
+    `support` `[rows]` get the logarithm of the probability with which each token was drawn, and
+    among how many; 0 and 1 for greedy rows."""
 
 def philox(key: int, counter: Sequence[int], out: NDArray[np.uint32]) -> None:
     """Write the random words of counters that follow each other from `counter`, four words of 32

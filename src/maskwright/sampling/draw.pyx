@@ -11,34 +11,9 @@ import numpy as np
 from maskwright.native cimport BUILT_FROM
 from maskwright.instructions import NUMBER
 from maskwright.native import require_built
+from maskwright.sampling.kernels cimport BLOCK, INFINITE, KERNEL_SETS, NOTHING, kernels, number_of
 
 require_built(__name__, BUILT_FROM)
-
-cdef extern from "instructions.h":
-    pass
-
-cdef extern from "sampling/kernels.h":
-    enum:
-        BLOCK
-        INFINITE
-        NOTHING
-
-    struct kernels:
-        int (*find_peaks)(
-            const int32_t *bits, Py_ssize_t size, const int32_t *words, int32_t *peaks
-        ) noexcept nogil
-        void (*philox)(
-            uint64_t key, const uint32_t *counter, Py_ssize_t count, uint32_t *out
-        ) noexcept nogil
-        int (*any_at_most)(const uint32_t *words, uint32_t limit) noexcept nogil
-        void (*scale)(
-            const float *logits, Py_ssize_t size, const int32_t *words, float highest,
-            float temperature, float *out
-        ) noexcept nogil
-        void (*exponentials)(const float *numbers, Py_ssize_t count, double *out) noexcept nogil
-
-    const kernels *const KERNEL_SETS[]
-    float number_of(int32_t key) noexcept nogil
 
 cdef const kernels *chosen = KERNEL_SETS[<Py_ssize_t>NUMBER]
 
@@ -90,19 +65,24 @@ def draw_rows(
     const float[:, ::1] logits, const int32_t[:, ::1] words, const float[::1] temperatures,
     const int64_t[::1] top_k, const double[::1] top_p, const double[::1] min_p,
     const uint64_t[::1] seeds, const uint64_t[::1] positions, int64_t[::1] out,
+    const int32_t[:, ::1] fallback=None, double[::1] processed=None, int64_t[::1] support=None,
 ):
     cdef Py_ssize_t number, count = logits.shape[0]
     cdef Draws draws = Draws(count)
     cdef Draw *draw
     for number in range(count if words.shape[1] else 0):
         draw = &draws.each[number]
-        draw.row, draw.mask = number, &words[number, 0]
+        draw.row, draw.mask, draw.scored = number, &words[number, 0], processed is not None
+        draw.fallback = NULL if fallback is None else &fallback[number, 0]
         draw.temperature, draw.seed = temperatures[number], seeds[number]
         draw.position = <uint32_t>positions[number]
         draw.top_k, draw.top_p, draw.min_p = top_k[number], top_p[number], min_p[number]
     draws.draw(logits, count, words.shape[1])
     for number in range(count):
         out[number] = draws.each[number].token
+        if processed is not None:
+            processed[number] = draws.each[number].processed
+            support[number] = draws.each[number].support
 
 
 cdef class Draws:
@@ -121,6 +101,8 @@ cdef class Draws:
         cdef Py_ssize_t number, size = min(logits.shape[1], 32 * words)
         cdef int32_t[::1] peaks
         cdef float[::1] room
+        cdef const float *row
+        cdef Draw *one
         if not size or not count:
             for number in range(count):
                 self.each[number].token = NO_TOKEN
@@ -132,24 +114,26 @@ cdef class Draws:
         room = np.empty(2 * size, np.float32)  # takes no memory before it is written
         with nogil:
             for number in range(count):
-                _draw_one(
-                    &self.each[number], &logits[self.each[number].row, 0], size, &peaks[0],
-                    &room[0],
-                )
+                one = &self.each[number]
+                row = &logits[one.row, 0]
+                _draw_one(one, row, size, one.mask, &peaks[0], &room[0])
+                if one.token == NO_TOKEN and one.fallback != NULL:
+                    _draw_one(one, row, size, one.fallback, &peaks[0], &room[0])
         return 0
 
 
 cdef void _draw_one(
-    Draw *draw, const float *logits, Py_ssize_t size, int32_t *peaks, float *room
+    Draw *draw, const float *logits, Py_ssize_t size, const int32_t *mask, int32_t *peaks,
+    float *room,
 ) noexcept nogil:
     cdef Py_ssize_t first = 0, block, blocks = (size + BLOCK - 1) // BLOCK
     cdef bint finite
     cdef Row row
     cdef Scratch scratch
     scratch.scaled, scratch.gathered = room, room + size
-    row.logits, row.mask, row.size = logits, draw.mask, size
+    row.logits, row.mask, row.size = logits, mask, size
     row.temperature, row.seed, row.position = draw.temperature, draw.seed, draw.position
-    finite = chosen.find_peaks(<const int32_t *>logits, size, draw.mask, peaks)
+    finite = chosen.find_peaks(<const int32_t *>logits, size, mask, peaks)
     for block in range(1, blocks):
         if peaks[block] > peaks[first]:
             first = block
@@ -160,10 +144,11 @@ cdef void _draw_one(
         draw.token = NO_TOKEN
     elif row.temperature == 0:
         draw.token = _first_highest(&row, first)
+        draw.processed, draw.support = 0, 1
     else:
         row.lowest = -INFINITY
-        if draw.top_k > 0 or draw.top_p < 1:
-            chosen.scale(logits, size, draw.mask, row.highest, row.temperature, scratch.scaled)
+        if draw.top_k > 0 or draw.top_p < 1 or draw.scored:
+            chosen.scale(logits, size, mask, row.highest, row.temperature, scratch.scaled)
         if draw.top_k > 0:
             row.lowest = _least_of_count(&row, &scratch, draw.top_k)
         if draw.top_p < 1:
@@ -171,6 +156,8 @@ cdef void _draw_one(
         if draw.min_p > 0:
             row.lowest = max(row.lowest, log(draw.min_p))
         draw.token = _draw(&row, peaks, blocks, first)
+        if draw.scored:
+            _score(draw, &row, &scratch)
 
 
 def philox(uint64_t key, counter, uint32_t[::1] out):
@@ -229,6 +216,25 @@ cdef void _improve(const Row *row, Py_ssize_t block, uint32_t limit, Best *best)
                 best.score, best.token = score, token
 
 
+cdef void _score(Draw *draw, const Row *row, Scratch *scratch) noexcept nogil:
+    """Find how likely the drawn token was, and among how many."""
+    cdef double exponentials[AT_ONCE]
+    cdef double mass = 0
+    cdef Py_ssize_t begin = 0, at, some
+    cdef const float *scaled
+    draw.support = 0
+    while begin < row.size:
+        some = min(<Py_ssize_t>AT_ONCE, row.size - begin)
+        scaled = scratch.scaled + begin
+        chosen.exponentials(scaled, some, 0, exponentials)
+        for at in range(some):
+            if scaled[at] > -INFINITY and scaled[at] >= row.lowest:
+                mass += exponentials[at]
+                draw.support += 1
+        begin += some
+    draw.processed = scratch.scaled[draw.token] - log(mass)
+
+
 cdef double _least_of_count(const Row *row, Scratch *scratch, Py_ssize_t count) noexcept nogil:
     """The scaled logit of the token that is number `count` from the highest on; -inf if there are
     fewer."""
@@ -259,7 +265,7 @@ cdef double _least_of_mass(const Row *row, Scratch *scratch, double share) noexc
     while begin < row.size:
         some = min(<Py_ssize_t>AT_ONCE, row.size - begin)
         scaled = scratch.scaled + begin
-        chosen.exponentials(scaled, some, exponentials)
+        chosen.exponentials(scaled, some, 0, exponentials)
         for at in range(some):
             if scaled[at] >= LEAST and scaled[at] >= row.lowest:
                 scratch.masses[_bucket(scaled[at])] += exponentials[at]

@@ -21,7 +21,7 @@ struct kernels {
     void (*philox)(uint64_t, const uint32_t *, ptrdiff_t, uint32_t *);
     int (*any_at_most)(const uint32_t *, uint32_t);
     void (*scale)(const float *, ptrdiff_t, const int32_t *, float, float, float *);
-    void (*exponentials)(const float *, ptrdiff_t, double *);
+    void (*exponentials)(const float *, ptrdiff_t, double, double *);
 };
 
 /* An int32 in the order of the float32 numbers with these bits, except NaN; its own inverse. */
@@ -151,15 +151,16 @@ static void NAMED(scale)(
     }
 }
 
-/* Writes e to the power of `count` numbers from -700 to 0, by x = k ln 2 + r and a Taylor polynomial
-of r, |r| <= ln 2 / 2, with a relative error below 2^-50. What it writes for others means nothing. A
-condition in the loop would keep compilers from using vectors. */
+/* Writes e to the power of `count` numbers, of which none is above `highest`, less that, by
+x = k ln 2 + r and a Taylor polynomial of r, |r| <= ln 2 / 2, with a relative error below 2^-50.
+Below e^-700 it writes that, and for NaN. A branch in the loop would keep compilers from using
+vectors. */
 static void NAMED(exponentials)(
-    const float *restrict numbers, ptrdiff_t count, double *restrict out) {
+    const float *restrict numbers, ptrdiff_t count, double highest, double *restrict out) {
     /* Adding it leaves the nearest integer in the last bits. */
     const double magic = 6755399441055744.0;
     for (ptrdiff_t i = 0; i < count; i++) {
-        const double x = numbers[i];
+        const double below = numbers[i] - highest, x = below > -700.0 ? below : -700.0;
         const double shifted = x * 1.4426950408889634074 + magic, k = shifted - magic;
         const double r = (x - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10;
         double sum = 1.0 / 6227020800;

@@ -57,11 +57,10 @@ class SamplingParams:
     seed: int | None = None
     logprobs: int | None = None
     scale: Scale = "raw"
-    plain: bool = field(init=False, repr=False, compare=False)
-    """Whether the request needs nothing but a temperature, top-k, top-p and min-p: no changes of
-    logits and no scores."""
-    only_penalised: bool = field(init=False, repr=False, compare=False)
-    """Whether it would be `plain` without its bias and penalties, and has some."""
+    penalised: bool = field(init=False, repr=False, compare=False)
+    """Whether a bias or penalties change logits."""
+    restricts: bool = field(init=False, repr=False, compare=False)
+    """Whether a token may be forbidden that the mask allows."""
 
     def __post_init__(self) -> None:
         _number("temperature", self.temperature, 0.0, 100.0)
@@ -104,9 +103,9 @@ class SamplingParams:
             or self.frequency_penalty
             or self.logit_bias
         )
-        more = bool(self.forbids or self.min_tokens or self.ignore_eos or self.logprobs is not None)
-        object.__setattr__(self, "plain", not (penalised or more))
-        object.__setattr__(self, "only_penalised", penalised and not more)
+        restricts = bool(self.forbids or self.min_tokens or self.ignore_eos)
+        object.__setattr__(self, "penalised", penalised)
+        object.__setattr__(self, "restricts", restricts)
 
     @property
     def greedy(self) -> bool:

@@ -1,7 +1,10 @@
-"""Samples one token for each row. Rows that ask for changes of logits or for scores go through the
-chain of logits processors first; then all rows are drawn together (`draw`)."""
+"""Samples one token for each row: penalties change its logits, bans its mask, and then all rows are
+drawn together (`draw`)."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -11,15 +14,13 @@ from torch import Tensor
 from maskwright.errors import GenerationError
 from maskwright.kernels.device import runs_kernels
 from maskwright.kernels.sample import sample_rows
-from maskwright.sampling.chain import (
-    ChainBatch,
-    divisor,
-    run_chain,
-    token_or_error,
-)
+from maskwright.sampling.bans import Bans
+from maskwright.sampling.chain import ChainBatch, SampleRow, divisor, no_token, token_or_error
+from maskwright.sampling.device_draw import Outcome
 from maskwright.sampling.device_rows import lay_out
 from maskwright.sampling.draw import draw_rows
-from maskwright.sampling.params import SamplingParams
+from maskwright.sampling.penalties import Penalties
+from maskwright.sampling.scores import score
 
 
 def sample(logits: Tensor, batch: ChainBatch) -> list[int | GenerationError]:
@@ -27,51 +28,86 @@ def sample(logits: Tensor, batch: ChainBatch) -> list[int | GenerationError]:
     error in place of the token concerns its row alone. Ties go to the lowest token id. On a GPU,
     kernels do it, after all masks have been copied there; equal logits give equal tokens."""
     if not runs_kernels(logits):
-        return sample_on_host(logits, batch)
+        return [*map(token_or_error, _draw(_values(logits), batch).tokens)]
     table = batch.words.to(logits.device, non_blocking=True)
     numbers = torch.arange(len(table), dtype=torch.int32, device=logits.device)
     drawn = sample_rows(logits, lay_out(batch.rows, table, numbers))
     return [token_or_error(token) for token in drawn.tokens.tolist()]
 
 
-def sample_on_host(logits: Tensor, batch: ChainBatch) -> list[int | GenerationError]:
-    """Do what `sample` does, from logits on the CPU. Rows that are not `plain` are left as the
-    chain has made them."""
-    rows = batch.rows
-    chained = [number for number, row in enumerate(rows) if not row.params.plain]
-    failures = _run_chain(logits, batch, chained) if chained else {}
-    chosen = np.empty(len(rows), np.int64)
+def sample_on_host(logits: Tensor, batch: ChainBatch) -> list[Outcome]:
+    """Do what `sample` does, from logits on the CPU, and score the tokens of rows that ask for
+    it."""
+    values, rows = _values(logits), batch.rows
+    scored = [number for number, row in enumerate(rows) if row.params.logprobs is not None]
+    raw = {number: values[number].copy() for number in scored}
+    drawn = _draw(values, batch)
+    outcomes: list[Outcome] = [
+        no_token(token) if token < 0 else (token, None) for token in drawn.tokens
+    ]
+    for number in scored:
+        token, words = drawn.tokens[number], batch.words[number].numpy()
+        if token >= 0:
+            among = float(drawn.processed[number]), int(drawn.support[number])
+            told = score(raw[number], words, token, *among, rows[number].params)
+            outcomes[number] = token, told
+    return outcomes
+
+
+class _Drawn(NamedTuple):
+    """What has been drawn for each row: tokens or codes of errors, and for tokens that are to be
+    scored the logarithm of the probability with which each was drawn, and among how many."""
+
+    tokens: list[int]
+    processed: NDArray[np.float64]
+    support: NDArray[np.int64]
+
+
+def _values(logits: Tensor) -> NDArray[np.float32]:
     values: NDArray[np.float32] = logits.contiguous().numpy()
+    return values
+
+
+def _draw(values: NDArray[np.float32], batch: ChainBatch) -> _Drawn:
+    """Draw a token for each row of logits, which penalties change."""
+    rows, words = batch.rows, batch.words.numpy()
+    for number, row in enumerate(rows):
+        if row.params.penalised:
+            changed = Penalties(row.params, row.prompt_length)
+            changed.apply(list(row.tokens), (), values[number : number + 1])
+    words, fallback = _narrowed(rows, words)
+    tokens = np.empty(len(rows), np.int64)
+    drawn = _Drawn([], np.zeros(len(rows)), np.zeros(len(rows), np.int64))
+    is_scored = any(row.params.logprobs is not None for row in rows)
     draw_rows(
         values,
-        batch.words.numpy(),
-        np.array([left_to_divide(row.params) for row in rows], np.float32),
-        np.array([row.params.top_k if row.params.plain else 0 for row in rows], np.int64),
-        np.array([row.params.top_p if row.params.plain else 1.0 for row in rows]),
-        np.array([row.params.min_p if row.params.plain else 0.0 for row in rows]),
+        words,
+        np.array([divisor(row.params) for row in rows], np.float32),
+        np.array([row.params.top_k for row in rows], np.int64),
+        np.array([row.params.top_p for row in rows]),
+        np.array([row.params.min_p for row in rows]),
         np.array([row.seed for row in rows], np.uint64),
         np.array([len(row.tokens) for row in rows], np.uint64),
-        chosen,
+        tokens,
+        fallback,
+        drawn.processed if is_scored else None,
+        drawn.support if is_scored else None,
     )
-    return [
-        failures[number] if number in failures else token_or_error(token)
-        for number, token in enumerate(chosen.tolist())
-    ]
+    return drawn._replace(tokens=tokens.tolist())
 
 
-def _run_chain(logits: Tensor, batch: ChainBatch, chained: list[int]) -> dict[int, GenerationError]:
-    """Run the chain on the rows numbered `chained`; returns the errors by row number."""
-    if len(chained) == len(batch.rows):
-        run_chain(logits, batch)
-        return batch.failures
-    part = logits[chained]
-    of_part = ChainBatch([batch.rows[number] for number in chained], batch.words[chained])
-    run_chain(part, of_part)
-    logits[chained] = part
-    return {chained[at]: error for at, error in of_part.failures.items()}
-
-
-def left_to_divide(params: SamplingParams) -> float:
-    """The temperature that the draw applies to a row: 1 where the chain has already applied it, 0
-    for greedy sampling."""
-    return divisor(params) if params.plain or params.greedy else 1.0
+def _narrowed(
+    rows: Sequence[SampleRow], words: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.int32] | None]:
+    """The masks without what `rows` forbid, and those with the ends that they withhold; None if
+    none do."""
+    restricted = [number for number, row in enumerate(rows) if row.params.restricts]
+    if not restricted:
+        return words, None
+    words, fallback = words.copy(), words.copy()
+    for number in restricted:
+        row = rows[number]
+        bans = Bans(row.params, row.prompt_length, row.eos, row.stop_tokens)
+        words[number], withheld = bans.narrow(row.tokens, words[number])
+        fallback[number] = words[number] if withheld is None else withheld
+    return words, fallback

@@ -11,8 +11,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from maskwright.kernels.reference import allowed_tokens
 from maskwright.sampling.params import SamplingParams
+from maskwright.sampling.shares import measure
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,49 +68,33 @@ class TokenScore:
 
 
 def score(
-    raw: Tensor, words: Tensor, processed: Tensor, token: int, params: SamplingParams
+    raw: NDArray[np.float32],
+    words: NDArray[np.int32],
+    token: int,
+    processed: float,
+    support: int,
+    params: SamplingParams,
 ) -> TokenScore:
-    """The score of `token`. `raw`, `processed`: its row of logits before and after the chain,
-    float32 `[vocab]`. `words` int32 `[words]`: its mask. `params.logprobs` must not be None."""
-    shares = torch.log_softmax(raw.double(), dim=-1)
-    mask = allowed_tokens(words[None], len(raw))[0]
-    log_kept = float(torch.logsumexp(shares[mask], dim=-1))
-    after, greedy = processed.double(), params.greedy
-    allowed = int(mask.sum())
-    tokens = None if params.scale == "raw" else mask.nonzero()[:, 0]
-    highest = _find_likeliest_of_row(raw, tokens, params.logprobs or 0)
+    """The score of `token`, which was drawn with the log-probability `processed` among `support`
+    tokens. `raw` float32 `[vocab]`: the logits before the chain. `words` int32 `[words]`: the
+    mask. `params.logprobs` must not be None."""
+    most, only_allowed = params.logprobs or 0, params.scale == "masked"
+    found = measure(raw, words, token, most, only_allowed=only_allowed)
     return TokenScore(
         token=token,
-        raw=float(shares[token]),
-        masked=float(shares[token]) - log_kept,
-        kept=math.exp(min(0.0, log_kept)),
-        processed=0.0 if greedy else float(torch.log_softmax(after, dim=-1)[token]),
-        support=1 if greedy else int(after.isfinite().sum()),
-        allowed=allowed,
+        raw=found.share,
+        masked=found.share - found.kept,
+        kept=math.exp(min(0.0, found.kept)),
+        processed=processed,
+        support=support,
+        allowed=found.allowed,
         top=tuple(
-            Alternative(
-                other,
-                float(shares[other]),
-                float(shares[other]) - log_kept if bool(mask[other]) else None,
-            )
-            for other in highest
+            Alternative(other, share, share - found.kept if is_allowed else None)
+            for other, share, is_allowed in found.likeliest
         ),
-        forced=allowed == 1,
-        mask=mask_digest(words.numpy()),
+        forced=found.allowed == 1,
+        mask=mask_digest(words),
     )
-
-
-def _find_likeliest_of_row(logits: Tensor, tokens: Tensor | None, count: int) -> list[int]:
-    """Return what `find_likeliest` does for one row `[vocab]` on the CPU, where it is cheaper to
-    sort only what is at least as high as the last. `tokens`, ascending: those to choose among, or
-    None for all; there may be fewer than `count`."""
-    among = logits if tokens is None else logits[tokens]
-    if not (count := min(count, len(among))):
-        return []
-    last = among.topk(count).values[-1]
-    high = (~(among < last)).nonzero()[:, 0]
-    chosen = high[among[high].argsort(descending=True, stable=True)[:count]]
-    return (chosen if tokens is None else tokens[chosen]).tolist()
 
 
 def find_likeliest(logits: Tensor, count: int, first: Tensor | None = None) -> Tensor:

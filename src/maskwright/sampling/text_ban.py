@@ -27,9 +27,10 @@ class TextBan:
         within = [np.fromiter(_containing(word, texts), np.int64) for word in words]
         self._containing = np.unique(np.concatenate(within)) if within else np.zeros(0, np.int64)
 
-    def tokens(self, output: Sequence[int]) -> Ids:
-        """Return the ids of tokens that may not follow `output`; an id may occur twice."""
-        tail = self._tail(output)
+    def tokens(self, output: Sequence[int], begin: int = 0) -> Ids:
+        """Return the ids of tokens that may not follow `output`, which counts from `begin` on; an
+        id may occur twice."""
+        tail = self._tail(output, begin)
         rests = [
             word[length:]
             for word in self.words
@@ -39,13 +40,12 @@ class TextBan:
         begun = [_beginning(rest, self._texts) for rest in rests]
         return np.concatenate((self._containing, *begun))
 
-    def _tail(self, output: Sequence[int]) -> bytes:
+    def _tail(self, output: Sequence[int], begin: int) -> bytes:
         """Return the end of the text so far, at least as long as the longest beginning."""
-        tail = b""
-        for token in reversed(output):
-            if len(tail) >= self._longest:
-                break
-            tail = self._texts[token] + tail
+        tail, at = b"", len(output)
+        while at > begin and len(tail) < self._longest:
+            at -= 1
+            tail = self._texts[output[at]] + tail
         return tail
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from maskwright.engine import Request
-from maskwright.sampling import CHAIN, SamplingParams
+from maskwright.kernels.sample_inputs import ORDER
+from maskwright.sampling import SamplingParams
 from maskwright.sampling.scores import CANONICAL, Place
 from maskwright.server.answer.logprobs import LEAST
 from maskwright.server.answer.token_trace import TokenTrace
@@ -45,7 +46,7 @@ def test_what_was_asked_for() -> None:
     body: Any = trace(stop=("END",)).body()
     assert body["prompt_token_ids"] == [1, 2, 3]
     assert (body["max_tokens"], body["stop"], body["tokens"]) == (9, ["END"], [])
-    assert body["processors"] == [processor.__name__ for processor in CHAIN]
+    assert body["processors"] == list(ORDER)
     assert (body["params"]["temperature"], body["params"]["top_k"]) == (0.5, 3)
     assert not {"seed", "logprobs", "scale", "plain"} & set(body["params"])
 

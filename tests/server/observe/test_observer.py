@@ -21,8 +21,9 @@ from starlette.testclient import TestClient
 from maskwright.cli.process.logs import JsonLines, TextLines
 from maskwright.engine import Engine, EngineConfig, Request
 from maskwright.errors import InputError
+from maskwright.kernels.sample_inputs import ORDER
 from maskwright.models import LoadedModel, load
-from maskwright.sampling import CHAIN, SamplingParams
+from maskwright.sampling import SamplingParams
 from maskwright.server import RequestTrace, ServerConfig, TraceFile, create_app
 from maskwright.server.observe.spans import Spans
 from tests.bounds import wait_until
@@ -225,7 +226,7 @@ def test_a_replay_from_the_trace_of_tokens(
     (choice,) = served.chat(**asked).json()["choices"]
     assert choice["logprobs"] is None, "scores were not asked for"
     told = choice["maskwright"]["tokens"]
-    assert told["processors"] == [processor.__name__ for processor in CHAIN]
+    assert told["processors"] == list(ORDER)
     tokens = [step["token"] for step in told["tokens"]]
     assert len(tokens) == choice["maskwright"]["trace"]["completion_tokens"]
     spelled = b"".join(bytes(step["bytes"]) for step in told["tokens"])

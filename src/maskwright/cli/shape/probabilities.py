@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -84,11 +85,10 @@ def token_probabilities(
     """Yield the probability of each of `tokens`, which continue `prompt`, up to the first that the
     grammar doesn't allow. Raises InputError if the model has fewer positions."""
     matcher = grammar.matcher()
-    words = torch.zeros(grammar.vocabulary.words, dtype=torch.int32)
-    row = words.numpy()  # shares the memory
+    row = np.zeros(grammar.vocabulary.words, np.int32)
     for logits, token in zip(_logits(loaded.decoder, prompt, tokens), tokens, strict=True):
         matcher.fill_mask(row)
-        found = score(logits, words, logits, token, SamplingParams(logprobs=LIKELY))
+        found = score(logits.numpy(), row, token, 0.0, 0, SamplingParams(logprobs=LIKELY))
         is_allowed = bool(int(row[token >> 5]) >> (token & 31) & 1)
         masked = math.exp(min(0.0, found.masked)) if is_allowed else 0.0
         likely = _likely(found, grammar.vocabulary)
@@ -105,13 +105,13 @@ def next_probabilities(
     """Return the `most` likeliest tokens after `prompt` and `text`, which is the beginning of a
     text of the grammar, and the probability of all tokens that may follow. Raises InputError."""
     matcher = grammar.matcher()
-    words = torch.zeros(grammar.vocabulary.words, dtype=torch.int32)
+    words = np.zeros(grammar.vocabulary.words, np.int32)
     tokens = [*grammar.vocabulary.encode(text)] if text else []
     for token in tokens:
         matcher.accept(token)
-    matcher.fill_mask(words.numpy())
+    matcher.fill_mask(words)
     *_, logits = _logits(loaded.decoder, prompt, [*tokens, 0])  # for the place of one more
-    found = score(logits, words, logits, 0, SamplingParams(logprobs=most))
+    found = score(logits.numpy(), words, 0, 0.0, 0, SamplingParams(logprobs=most))
     return _likely(found, grammar.vocabulary), found.kept
 
 

@@ -107,7 +107,6 @@ class Active(Row):
         self.request = request
         self.free_words = free_words
         self.canonical = canonical
-        self.scores: list[TokenScore] = []
         self._prompt: list[PromptScores] = []
         """Scores of the prompt's tokens so far, a part for each step that computed some."""
         self._settled = False

@@ -13,10 +13,10 @@ cdef class Mailbox:
     cdef Py_ssize_t buffer, behind
     cdef bint has_published
     # What has come since the last of `_unread`, in parts.
-    cdef list texts, tokens
+    cdef list texts, tokens, scores
     cdef int put(self, delta, Py_ssize_t tokens, bint is_last) except -1
     cdef int put_token(self, str text, token) except -1
-    cdef int put_text(self, str text, list tokens) except -1
+    cdef int put_text(self, str text, list tokens, list scores) except -1
     cdef int deliver(self, bint is_last) except -1
     cdef int join_parts(self) except -1
     cdef bint is_behind(self) except -1

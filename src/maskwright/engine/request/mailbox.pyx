@@ -18,7 +18,7 @@ cdef class Mailbox:
         self._ready = threading.Condition(lock)
         self.acquire, self.give_back = lock.acquire, lock.release
         self._unread, self._apart = [], deque()
-        self.texts, self.tokens = [], []
+        self.texts, self.tokens, self.scores = [], [], []
         self.buffer = buffer
 
     def publish(self, delta):
@@ -42,10 +42,12 @@ cdef class Mailbox:
         self.behind += 1
         return self.deliver(False)
 
-    cdef int put_text(self, str text, list tokens) except -1:
+    cdef int put_text(self, str text, list tokens, list scores) except -1:
         self.acquire()
         self.texts.append(text)
         self.tokens += tokens
+        if scores is not None:
+            self.scores += scores
         self.behind += len(tokens)
         return self.deliver(False)
 
@@ -67,8 +69,11 @@ cdef class Mailbox:
     cdef int join_parts(self) except -1:
         """Make a delta of the parts that came last."""
         if self.texts:
-            self._unread.append(Delta("".join(self.texts), tuple(self.tokens)))
-            self.texts, self.tokens = [], []
+            scores = tuple(self.scores)
+            self._unread.append(
+                Delta("".join(self.texts), tuple(self.tokens), None, None, scores)
+            )
+            self.texts, self.tokens, self.scores = [], [], []
         return 0
 
     @property

@@ -4,6 +4,8 @@ from maskwright.engine.request.drafts cimport LookBack
 from maskwright.engine.request.emission cimport Emitter
 from maskwright.engine.request.mailbox cimport Mailbox
 from maskwright.engine.schedule.sequence cimport Sequence
+from maskwright.processes.text_path cimport KnownPosition
+from maskwright.sampling.bans cimport Bans
 from maskwright.sampling.penalties cimport Penalties
 
 
@@ -19,7 +21,7 @@ cdef class Row:
     cdef public object masks, shortened_at
     cdef public Py_ssize_t _digested
     cdef public object _last
-    cdef public list _run, _unsent
+    cdef public list _run, _unsent, scores
     cdef public tuple _missed
     cdef public str _text
     cdef public object _cuts
@@ -31,11 +33,16 @@ cdef class Row:
     cdef long long top_k
     cdef double top_p, min_p
     cdef Penalties penalties
+    cdef Bans bans
+    cdef object params
+    cdef bint scored, writes
+    cdef Py_ssize_t least
     cdef readonly object free
     cdef const int32_t *free_at
     cdef Py_ssize_t words
     cdef Py_ssize_t go_on(self, list tokens) except -1
     cdef bint take(self, token) except -1
+    cdef bint suffices(self, KnownPosition here, Py_ssize_t left)
     cdef int look_up(self) except -1
     cpdef int judge(self, Py_ssize_t drafted, Py_ssize_t accepted, counts) except -1
     cdef int publish_text(self, str text, token) except -1

@@ -1,9 +1,8 @@
 """What most requests do in most steps: take one token that asks for nothing rare.
 
-A row that is `plain` asks for no scores and no trace, changes no logits but by penalties or a bias,
-and its grammar, if it has one, is
-followed in this process. Where it also knows all that comes after a token, the engine's thread
-takes the token at once, in compiled code; what is rare is left to `Active`.
+A row that is `plain` asks for no trace, and its grammar, if it has one, is followed in this
+process. Where it also knows all that comes after a token, the engine's thread takes the token at
+once, in compiled code; what is rare is left to `Active`.
 """
 
 from maskwright.engine.counts import Counts
@@ -15,12 +14,13 @@ from maskwright.engine.request.request import Request
 from maskwright.engine.schedule.sequence import Sequence
 from maskwright.mask import Matcher
 from maskwright.processes import Follower
-from maskwright.sampling import Mask
+from maskwright.sampling import Mask, TokenScore
 
 class Row:
     """One request between two tokens.
 
-    Its fields are those that `Active` describes; `free`: the masks of an unconstrained request.
+    Its fields are those that `Active` describes; `free`: the masks of an unconstrained request;
+    `scores`: of the tokens that aren't published yet.
     """
 
     generation: Generation
@@ -33,6 +33,7 @@ class Row:
     drafter: LookBack | None
     plain: bool
     free: Masks
+    scores: list[TokenScore]
 
     def __init__(
         self,

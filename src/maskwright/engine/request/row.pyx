@@ -9,6 +9,7 @@ from maskwright.native cimport BUILT_FROM, const_int32s
 from maskwright.native import require_built
 from maskwright.processes.follower import Follower
 from maskwright.processes.text_path cimport KnownPosition, TextPath
+from maskwright.sampling.bans cimport Bans
 from maskwright.sampling.chain import divisor
 from maskwright.sampling.penalties cimport Penalties
 
@@ -25,17 +26,19 @@ cdef class Row:
         self.eos, self.stop_tokens, self.texts = eos, stop_tokens, texts
         self.emitter, self.drafter = emitter, drafter
         self.plain = (
-            (params.plain or params.only_penalised)
-            and not request.trace
-            and request.prompt_logprobs is None
+            not request.trace
             and (drafter is None or isinstance(drafter, LookBack))
             and (matcher is None or (canonical and isinstance(matcher, Follower)))
         )
         self.most = request.max_tokens
         self.seed = generation.seed
         self.temperature = divisor(params)
-        if params.only_penalised:
+        if params.penalised:
             self.penalties = Penalties(params, sequence.prompt_length)
+        if params.restricts:
+            self.bans = Bans(params, sequence.prompt_length, eos, stop_tokens)
+        self.params, self.scored, self.scores = params, params.logprobs is not None, []
+        self.least, self.writes = params.min_tokens, canonical and not params.forbids
         self.top_k, self.top_p, self.min_p = params.top_k, params.top_p, params.min_p
         self.free = Masks((free_words,))
         self.free_at, self.words = const_int32s(free_words), len(free_words)
@@ -63,9 +66,12 @@ cdef class Row:
             return False
         if self.matcher is not None:
             here = (<TextPath>self.matcher).known_after(token)
-            if here is None or not _is_plain(here, left):
+            if here is None or not self.suffices(here, left):
                 return False
-        text = self.emitter.push_if_goes_on(<bytes>self.texts[token])
+        if self._digested < self.least:
+            text = self.emitter.push_bytes(<bytes>self.texts[token], False)
+        else:
+            text = self.emitter.push_if_goes_on(<bytes>self.texts[token])
         if text is None:
             return False
         if self.matcher is not None:
@@ -94,7 +100,7 @@ cdef class Row:
                 break
             if here is not None:
                 following = here.moves.get(token)
-                if following is None or not _is_plain(following, left):
+                if following is None or not self.suffices(following, left):
                     self.take_draft(guesses)
                     return 0
                 here = following
@@ -123,25 +129,31 @@ cdef class Row:
 
     cdef int publish_text(self, str text, token) except -1:
         """Publish the text that is safe to send, with all tokens that weren't published."""
-        if not text:
-            self._unsent.append(token)
-        elif self._unsent:
-            self._unsent.append(token)
-            self.generation.put_text(text, self._unsent)
-            self._unsent = []
-        else:
+        cdef Py_ssize_t count
+        cdef list scores = None
+        if text and not self._unsent and not self.scored:
             self.generation.put_token(text, token)
+            return 0
+        self._unsent.append(token)
+        if text:
+            if self.scored:
+                count = len(self._unsent)
+                scores, self.scores = self.scores[:count], self.scores[count:]
+            self.generation.put_text(text, self._unsent, scores)
+            self._unsent = []
         return 0
 
-
-cdef bint _is_plain(KnownPosition here, Py_ssize_t left):
-    """Whether a text that comes to a position, `left` tokens before the limit, finds all that it
-    needs there: its mask, and no forced text or process that would have to be asked."""
-    if here.complete or here.row is None or left < here.sufficient_budget:
-        return False
-    if here.expands and not here.noted:
-        return False
-    return here.run is not None and not here.run.tokens and not here.run.whole
+    cdef bint suffices(self, KnownPosition here, Py_ssize_t left):
+        """Whether a text that comes to a position, `left` tokens before the limit, finds all that
+        it needs there: its mask, and no text to be written without the model or process that would
+        have to be asked."""
+        if here.complete or here.row is None or left < here.sufficient_budget:
+            return False
+        if here.expands and not here.noted:
+            return False
+        if not self.writes:
+            return True
+        return here.run is not None and not here.run.tokens and not here.run.whole
 
 
 cdef object _masks_at(KnownPosition here):

@@ -1,3 +1,4 @@
+from maskwright.engine.request.row cimport Row
 from maskwright.engine.schedule.chunk cimport Chunk
 from maskwright.sampling.draw cimport Draws
 
@@ -7,8 +8,13 @@ cdef class PlainRows:
     cdef list rows, drafts
     cdef Draws draws
     cdef Py_ssize_t count, words
-    cdef bint penalised  # whether some row is
+    cdef bint penalised, restricted  # whether some row is
+    # The masks that bans have made smaller, and the logits, before penalties for the rows by number.
+    cdef object narrowed, logits
+    cdef dict unchanged
     cdef int clear(self) except -1
     cdef int enter(self, object row, Chunk chunk, Py_ssize_t first) except -1
-    cdef int penalise(self, float[:, ::1] logits) except -1
+    cdef int penalise(self, logits) except -1
+    cdef int restrict(self) except -1
+    cdef int score(self, Row row, Py_ssize_t at, list tokens) except -1
     cdef list accepted(self, Py_ssize_t at, list draft)

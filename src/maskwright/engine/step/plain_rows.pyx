@@ -2,7 +2,9 @@
 
 from typing import NamedTuple
 
-from libc.stdint cimport uint32_t
+import numpy as np
+
+from libc.stdint cimport int32_t, uint32_t
 
 from maskwright.engine.request.progress cimport Progress
 from maskwright.engine.request.row cimport Row
@@ -13,6 +15,7 @@ from maskwright.native cimport BUILT_FROM, const_int32s
 from maskwright.native import require_built
 from maskwright.sampling.chain import no_token
 from maskwright.sampling.draw cimport Draw, Draws
+from maskwright.sampling.scores import score
 
 require_built(__name__, BUILT_FROM)
 
@@ -52,16 +55,19 @@ cdef class PlainRows:
         return others
 
     cdef int clear(self) except -1:
-        self.rows, self.drafts, self.count, self.penalised = [], [], 0, False
+        self.rows, self.drafts, self.count = [], [], 0
+        self.penalised = self.restricted = False
+        self.narrowed, self.logits, self.unchanged = None, None, {}
         return 0
 
     cdef int enter(self, object row, Chunk chunk, Py_ssize_t first) except -1:
-        """Enter a row, whose first row of logits is number `first`: one draw, and one more after
-        each token of its draft."""
+        """Enter a row, whose chunk's first row of logits is number `first`: one draw, and one more
+        after each token of its draft."""
         cdef Row entered = <Row>row
         cdef Draws larger
         cdef Draw *draw
         cdef Py_ssize_t number
+        first += chunk.count_rows() - 1 - chunk.drafted
         if self.count + 1 + chunk.drafted > self.draws.room:
             larger = Draws(2 * (self.count + 1 + chunk.drafted))
             for number in range(self.count):
@@ -73,6 +79,7 @@ cdef class PlainRows:
                 draw.mask = entered.free_at
             else:
                 draw.mask = const_int32s(entered.masks.words[number])
+            draw.fallback, draw.scored = NULL, entered.scored
             draw.row = first + number
             draw.temperature, draw.seed = entered.temperature, entered.seed
             draw.position = <uint32_t>(len(entered.sequence.tokens) + number)
@@ -80,6 +87,7 @@ cdef class PlainRows:
             self.count += 1
         self.words = entered.words
         self.penalised = self.penalised or entered.penalties is not None
+        self.restricted = self.restricted or entered.bans is not None
         self.rows.append(row)
         self.drafts.append(chunk.sequence.draft[: chunk.drafted] if chunk.drafted else None)
         return 0
@@ -97,39 +105,80 @@ cdef class PlainRows:
                 at += 1
         return found
 
-    def draw(self, float[:, ::1] logits):
+    def draw(self, logits):
+        self.logits = logits
         if self.penalised:
             self.penalise(logits)
+        if self.restricted:
+            self.restrict()
         self.draws.draw(logits, self.count, self.words)
 
-    cdef int penalise(self, float[:, ::1] logits) except -1:
+    cdef int penalise(self, logits) except -1:
         """Change the logits of rows with penalties or a bias."""
-        cdef Py_ssize_t at = 0, number, first, count
+        cdef Py_ssize_t at = 0, number, first, count, place
         cdef Row row
         for number in range(len(self.rows)):
             row, draft = <Row>self.rows[number], self.drafts[number]
             count = 1 if draft is None else 1 + len(draft)
             if row.penalties is not None:
                 first = self.draws.each[at].row
+                for place in range(first, first + count if row.scored else first):
+                    self.unchanged[place] = logits[place].copy()
                 row.penalties.apply(row.sequence.tokens, draft or (), logits[first : first + count])
             at += count
         return 0
 
+    cdef int restrict(self) except -1:
+        """Make the masks of rows smaller that forbid tokens."""
+        cdef Py_ssize_t at = 0, number, place
+        cdef int32_t[:, :, ::1] narrowed = np.empty((self.count, 2, self.words), np.int32)
+        cdef list draft
+        cdef Draw *draw
+        cdef Row row
+        self.narrowed = narrowed
+        for number in range(len(self.rows)):
+            row, draft = <Row>self.rows[number], <list>self.drafts[number] or []
+            for place in range(1 + len(draft)):
+                draw = &self.draws.each[at]
+                if row.bans is not None:
+                    if row.bans.narrow_into(
+                        row.sequence.tokens, draft[:place], draw.mask, self.words,
+                        &narrowed[at, 0, 0], &narrowed[at, 1, 0],
+                    ):
+                        draw.fallback = &narrowed[at, 1, 0]
+                    draw.mask = &narrowed[at, 0, 0]
+                at += 1
+        return 0
+
+    cdef int score(self, Row row, Py_ssize_t at, list tokens) except -1:
+        """Score tokens that were drawn from number `at` on."""
+        cdef Py_ssize_t number
+        cdef Draw *draw
+        for number in range(len(tokens)):
+            draw = &self.draws.each[at + number]
+            raw = self.unchanged.get(draw.row)
+            row.scores.append(
+                score(
+                    self.logits[draw.row] if raw is None else raw, row.masks.words[number],
+                    tokens[number], draw.processed, draw.support, row.params,
+                )
+            )
+        return 0
+
     def go_on(self, double now, seen, counts, charge):
         cdef list left = [], failed = [], behind = [], settled = [], tokens, draft
-        cdef Py_ssize_t at = 0, number, place, taken, sampled = 0, charged = 0, filled = 0, hits = 0
+        cdef Py_ssize_t at = 0, first, number, place, taken, sampled = 0, charged = 0, filled = 0, hits = 0
         cdef Row row
         cdef Sequence sequence = None, one = None
         cdef Progress record
         for number in range(len(self.rows)):
             row, draft = <Row>self.rows[number], <list>self.drafts[number]
-            place = self.draws.each[at].row
-            if self.draws.each[at].token < 0:
-                failed.append((place, row, no_token(self.draws.each[at].token)))
-                at += 1 if draft is None else 1 + len(draft)
-                continue
-            tokens = self.accepted(at, draft)
+            first, place = at, self.draws.each[at].row
             at += 1 if draft is None else 1 + len(draft)
+            if self.draws.each[first].token < 0:
+                failed.append((place, row, no_token(self.draws.each[first].token)))
+                continue
+            tokens = self.accepted(first, draft)
             sequence, record = row.sequence, row.generation.record
             if draft is not None:
                 row.judge(len(draft), _equal(draft, tokens), counts)
@@ -137,6 +186,8 @@ cdef class PlainRows:
                     sequence.computed += len(tokens) - 1
                     settled.append(sequence)
             record.draw(len(tokens), now, seen)
+            if row.scored:
+                self.score(row, first, tokens)
             row.masks = None
             if sequence.draft:
                 sequence.draft = []
@@ -188,7 +239,6 @@ cdef bint _is_plain(Row row, Chunk chunk) except -1:
     cdef Sequence sequence = chunk.sequence
     return (
         row.plain
-        and chunk.scored == 0
         and not (chunk.drafted and sequence.by_model)
         and row.masks is not None
         and (row.masks is row.free or not row.masks.free)

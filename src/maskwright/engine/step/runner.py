@@ -4,7 +4,7 @@ memory."""
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from collections.abc import Sequence as SequenceOf
 from dataclasses import replace
 from functools import partial
@@ -45,7 +45,6 @@ from maskwright.sampling import (
     SamplingParams,
     draw_on_device,
     sample_on_host,
-    score,
     score_prompt,
 )
 
@@ -214,21 +213,7 @@ class Runner:
             if self.mask_table is None:
                 self.mask_table = MaskTable(len(masks[0]), logits.device)
             return draw_on_device(logits, rows, masks, self.mask_table)
-        scored = [i for i, row in enumerate(rows) if row.params.logprobs is not None]
-        others = [i for i, row in enumerate(rows) if row.params.logprobs is None]
-        outcomes: dict[int, Outcome] = {}
-        if scored:
-            some = [rows[i] for i in scored]
-            words = _stacked([masks[i] for i in scored])
-            outcomes.update(
-                zip(scored, _sample_and_score(logits[scored], some, words), strict=True)
-            )
-        if others:
-            part = logits if len(others) == len(logits) else logits[others]
-            words = _stacked([masks[i] for i in others])
-            chosen = sample_on_host(part, ChainBatch([rows[i] for i in others], words))
-            outcomes.update((i, _outcome(token)) for i, token in zip(others, chosen, strict=True))
-        return [outcomes[i] for i in range(len(rows))]
+        return sample_on_host(logits, ChainBatch(rows, _stacked(masks)))
 
     @torch.inference_mode()
     def draw_plain(self, logits: Tensor, rows: PlainRows) -> None:
@@ -262,23 +247,6 @@ def _words(vocab_size: int) -> int:
     return -(-vocab_size // 32)
 
 
-def _sample_and_score(
-    logits: Tensor, rows: SequenceOf[SampleRow], masks: Tensor
-) -> Iterator[Outcome]:
-    """Sample rows that ask for scores, on the CPU."""
-    raw = logits.clone()
-    chosen = sample_on_host(logits, ChainBatch(rows, masks))
-    for i, (row, token) in enumerate(zip(rows, chosen, strict=True)):
-        if isinstance(token, GenerationError):
-            yield token
-        else:
-            yield token, score(raw[i], masks[i], logits[i], token, row.params)
-
-
 def _stacked(masks: SequenceOf[Mask]) -> Tensor:
     """The masks as one tensor int32 `[masks, words]`."""
     return torch.from_numpy(np.concatenate(masks).reshape(len(masks), -1))
-
-
-def _outcome(token: int | GenerationError) -> Outcome:
-    return token if isinstance(token, GenerationError) else (token, None)

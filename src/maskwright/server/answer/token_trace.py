@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 
 from maskwright.engine import Request, TokenScore
-from maskwright.sampling import CHAIN
+from maskwright.kernels.sample_inputs import ORDER
 from maskwright.server.answer.logprobs import LEAST
 from maskwright.server.json import Json
 from maskwright.vocab import Vocabulary
@@ -41,7 +41,7 @@ class TokenTrace:
         if banned is not None:
             params["banned"] = [word.decode() for word in banned.words]
         return {
-            "processors": [processor.__name__ for processor in CHAIN],
+            "processors": list(ORDER),
             "params": params,
             "seed": self._seed - (1 << 64) if self._seed >> 63 else self._seed,
             "prompt_token_ids": list(asked.prompt),

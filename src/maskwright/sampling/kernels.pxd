@@ -1,0 +1,29 @@
+from libc.stdint cimport int32_t, uint32_t, uint64_t
+
+cdef extern from "instructions.h":
+    pass
+
+cdef extern from "sampling/kernels.h":
+    enum:
+        BLOCK
+        INFINITE
+        NOTHING
+
+    struct kernels:
+        int (*find_peaks)(
+            const int32_t *bits, Py_ssize_t size, const int32_t *words, int32_t *peaks
+        ) noexcept nogil
+        void (*philox)(
+            uint64_t key, const uint32_t *counter, Py_ssize_t count, uint32_t *out
+        ) noexcept nogil
+        int (*any_at_most)(const uint32_t *words, uint32_t limit) noexcept nogil
+        void (*scale)(
+            const float *logits, Py_ssize_t size, const int32_t *words, float highest,
+            float temperature, float *out
+        ) noexcept nogil
+        void (*exponentials)(
+            const float *numbers, Py_ssize_t count, double highest, double *out
+        ) noexcept nogil
+
+    const kernels *const KERNEL_SETS[]
+    float number_of(int32_t key) noexcept nogil

@@ -1,0 +1,111 @@
+"""What is measured is said in `shares.pyi`."""
+
+from typing import NamedTuple
+
+from libc.math cimport INFINITY, log
+from libc.stdint cimport int32_t, uint32_t
+
+from maskwright.instructions import NUMBER
+from maskwright.native cimport BUILT_FROM
+from maskwright.native import require_built
+from maskwright.sampling.kernels cimport KERNEL_SETS, kernels
+
+require_built(__name__, BUILT_FROM)
+
+cdef const kernels *chosen = KERNEL_SETS[<Py_ssize_t>NUMBER]
+
+cdef enum:
+    AT_ONCE = 512  # tokens whose exponentials are computed together
+    MOST = 20
+
+
+cdef struct Sums:
+    double every, allowed
+
+
+class Shares(NamedTuple):
+    share: float
+    kept: float
+    allowed: int
+    likeliest: list
+
+
+def measure(
+    const float[::1] logits, const int32_t[::1] words, Py_ssize_t token, Py_ssize_t most, *,
+    bint only_allowed,
+):
+    cdef Py_ssize_t size = logits.shape[0], at, allowed = 0, found = 0
+    cdef Py_ssize_t likeliest[MOST]
+    cdef float highest = -INFINITY, highest_allowed = -INFINITY
+    cdef double whole, kept
+    cdef Sums sums
+    if not 0 <= token < size or not 0 <= most <= MOST:
+        raise ValueError(f"token {token} of {size}, or {most} likeliest tokens")
+    with nogil:
+        for at in range(size):
+            if logits[at] > highest:
+                highest = logits[at]
+            if _allows(words, at):
+                allowed += 1
+                if logits[at] > highest_allowed:
+                    highest_allowed = logits[at]
+            elif only_allowed:
+                continue
+            found = _place(logits, at, most, likeliest, found)
+        sums = _sums(logits, words, highest)
+        whole = highest + log(sums.every)
+        if highest_allowed != highest:
+            sums = _sums(logits, words, highest_allowed)
+        kept = highest_allowed + log(sums.allowed) - whole if allowed else -INFINITY
+    return Shares(
+        logits[token] - whole,
+        kept,
+        allowed,
+        [
+            (likeliest[at], logits[likeliest[at]] - whole, _allows(words, likeliest[at]))
+            for at in range(found)
+        ],
+    )
+
+
+cdef Py_ssize_t _place(
+    const float[::1] logits, Py_ssize_t token, Py_ssize_t most, Py_ssize_t *likeliest,
+    Py_ssize_t found,
+) noexcept nogil:
+    """Place a token among the `found` likeliest so far, which are all before it; returns how many
+    there are now."""
+    cdef Py_ssize_t at = found
+    cdef float logit = logits[token]
+    if found == most:
+        if not most or not logit > logits[likeliest[found - 1]]:
+            return found
+        at = found - 1
+    elif logit != logit:
+        return found
+    while at and logit > logits[likeliest[at - 1]]:
+        if at < most:
+            likeliest[at] = likeliest[at - 1]
+        at -= 1
+    likeliest[at] = token
+    return min(found + 1, most)
+
+
+cdef Sums _sums(const float[::1] logits, const int32_t[::1] words, double highest) noexcept nogil:
+    """The sums of the exponentials of all logits, and of the allowed ones, less the highest."""
+    cdef double exponentials[AT_ONCE]
+    cdef Py_ssize_t begin = 0, at, some
+    cdef Sums sums
+    sums.every = sums.allowed = 0
+    while begin < logits.shape[0]:
+        some = min(<Py_ssize_t>AT_ONCE, logits.shape[0] - begin)
+        chosen.exponentials(&logits[begin], some, highest, exponentials)
+        for at in range(some):
+            sums.every += exponentials[at]
+            if _allows(words, begin + at):
+                sums.allowed += exponentials[at]
+        begin += some
+    return sums
+
+
+cdef inline bint _allows(const int32_t[::1] words, Py_ssize_t token) noexcept nogil:
+    return (token >> 5) < words.shape[0] and (<uint32_t>words[token >> 5] >> (token & 31)) & 1
