@@ -82,12 +82,16 @@ def _untouched_zeros(shape: Sequence[int], dtype: torch.dtype) -> Tensor:
 
 def clear_blocks(pool: KvPool, blocks: Sequence[int]) -> None:
     """Zero `blocks` in all layers."""
-    if blocks:
-        index = torch.tensor(blocks)
-        if pool.data.device.type != "cpu":
-            [index] = upload([index], pool.data.device)
+    if not blocks:
+        return
+    if pool.data.device.type == "cpu":  # each is one piece of memory
         for part in _parts(pool):
-            part.index_fill_(0, index, 0)
+            for block in blocks:
+                part[block].zero_()
+        return
+    [index] = upload([torch.tensor(blocks)], pool.data.device)
+    for part in _parts(pool):
+        part.index_fill_(0, index, 0)
 
 
 def copy_block(pool: KvPool, source: int, target: int) -> None:

@@ -114,6 +114,7 @@ class Generation(Mailbox):
     def result(self) -> Completion:
         """Wait for the end and return the whole completion. Raises the error of a failed
         request."""
+        self._wakes_once = True
         return self._complete(list(self._deltas()))
 
     async def aresult(self) -> Completion:

@@ -58,7 +58,7 @@ cdef class Mailbox:
         if is_last or not self._wakes_once:
             waiter, self._waiter = self._waiter, None
         self.has_published = True
-        if self._waiting:
+        if self._waiting and (is_last or not self._wakes_once):
             self._ready.notify_all()
         self.give_back()
         if waiter is not None:

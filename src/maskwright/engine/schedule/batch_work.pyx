@@ -5,10 +5,13 @@ from typing import NamedTuple
 from maskwright.engine.schedule.chunk cimport Chunk
 from maskwright.engine.schedule.sequence cimport Sequence
 from maskwright.engine.schedule.sequence import Phase
+from maskwright.engine.schedule.step_time import FIXED_ROWS
 from maskwright.native cimport BUILT_FROM
 from maskwright.native import require_built
 
 require_built(__name__, BUILT_FROM)
+
+RECOVERY = 0.01
 
 
 class Totals(NamedTuple):
@@ -18,22 +21,83 @@ class Totals(NamedTuple):
     prompt_position: float
 
 cdef object RUNNING = Phase.RUNNING
+cdef double FIXED = FIXED_ROWS
+cdef double RECOVERED = RECOVERY
 
 
-def decode_all(list running, Py_ssize_t block_size):
-    cdef list chunks = [], short_of_blocks = []
+def decode(list running, step, Py_ssize_t block_size, pool, room):
+    cdef list short = []
+    cdef dict counts = step.counts, drafts = step.drafts
     cdef Sequence sequence
-    cdef Py_ssize_t pending
+    cdef Py_ssize_t budget = step.budget, left, count, end, missing
     for sequence in running:
-        pending = sequence.count_pending()
-        if pending == 0:
+        if sequence.is_decoding():
+            short.append(sequence)
+    left = len(short)
+    for sequence in short:
+        left -= 1
+        if not budget or sequence.phase is not RUNNING:
             continue
-        if pending != 1 or sequence.draft or not sequence.is_decoding():
-            return None
-        if len(sequence.table) * block_size <= sequence.computed:
-            short_of_blocks.append(sequence)
-        chunks.append(Chunk(sequence, sequence.computed, 1, True))
-    return tuple(chunks), short_of_blocks
+        count = min(sequence.count_pending(), max(<Py_ssize_t>1, budget - left))
+        if _missing(sequence, count, block_size) > 0 and not room(sequence, count, step):
+            continue
+        counts[sequence] = count
+        budget -= count
+        if sequence.scored < sequence.to_score:
+            step.scorable -= count
+    for sequence in short:
+        # An accepted draft token saves a row and the sequence's part of the fixed cost of a step; a
+        # rejected one costs a row. So the more sequences decode, the higher the acceptance rate has
+        # to be.
+        count = min(<Py_ssize_t>len(sequence.draft), budget)
+        if not count:
+            continue
+        if not sequence.by_model and sequence.acceptance * (1 + FIXED / len(short)) < 1:
+            sequence.acceptance += RECOVERED
+            continue
+        end = sequence.count_pending()
+        if counts.get(sequence) != end:
+            continue
+        end += count
+        missing = _missing(sequence, end, block_size)
+        if missing + step.promised > pool.free:
+            continue
+        if missing <= 0 or room(sequence, end, step):
+            drafts[sequence] = count
+            budget -= count
+    step.budget = budget
+
+
+cdef Py_ssize_t _missing(Sequence sequence, Py_ssize_t count, Py_ssize_t block_size) noexcept:
+    """Blocks that must be allocated before `count` more tokens can be computed."""
+    cdef Py_ssize_t positions = sequence.computed + count
+    return (positions + block_size - 1) // block_size - <Py_ssize_t>len(sequence.table)
+
+
+def has_more(list running, dict counts):
+    cdef Sequence sequence
+    for sequence in running:
+        if sequence.count_pending() > counts.get(sequence, 0):
+            return True
+    return False
+
+
+def chunks_of(dict counts, dict drafts):
+    cdef list chunks = []
+    cdef Sequence sequence
+    cdef Py_ssize_t count, drafted, scored
+    for sequence, planned in counts.items():
+        count, drafted, scored = planned, drafts.get(sequence, 0) if drafts else 0, 0
+        if sequence.scored < sequence.to_score:
+            scored = sequence.computed + count - max(sequence.computed, sequence.scored)
+            scored = max(<Py_ssize_t>0, scored)
+        chunks.append(
+            Chunk(
+                sequence, sequence.computed, count + drafted, count == sequence.count_pending(),
+                drafted, scored,
+            )
+        )
+    return tuple(chunks)
 
 
 def commit(tuple chunks, Py_ssize_t block_size, bint all_change):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-from maskwright.engine.schedule.batch_work import Totals, totals
+from maskwright.engine.schedule.batch_work import Totals, chunks_of, totals
 from maskwright.engine.schedule.chunk import Chunk
 from maskwright.engine.schedule.sequence import Sequence
 from maskwright.engine.schedule.transfer import BlockTransfer
@@ -82,32 +82,13 @@ class PlanBuilder:
         if sequence.scored < sequence.to_score:
             self.scorable -= count
 
-    def draft(self, sequence: Sequence, count: int) -> None:
-        """Compute the first `count` draft tokens of `sequence` too."""
-        self.drafts[sequence] = count
-        self.budget -= count
-
-    def plan(self, chunks: tuple[Chunk, ...] | None = None) -> StepPlan:
-        """The finished plan; `chunks`: its chunks, if they have been made already."""
-        if chunks is None:
-            chunks = tuple(
-                _chunk(sequence, count, self.drafts.get(sequence, 0))
-                for sequence, count in self.counts.items()
-            )
+    def plan(self) -> StepPlan:
+        """The finished plan."""
         return StepPlan(
-            chunks,
+            chunks_of(self.counts, self.drafts),
             tuple(self.copies),
             tuple(self.fresh),
             tuple(self.admitted),
             tuple(self.preempted),
             tuple(self.transfers),
         )
-
-
-def _chunk(sequence: Sequence, count: int, drafted: int) -> Chunk:
-    """The chunk of `count` pending tokens and `drafted` drafts."""
-    samples, scored = count == sequence.pending, 0
-    if sequence.scored < sequence.to_score:
-        end = sequence.computed + count
-        scored = max(0, end - max(sequence.computed, sequence.scored))
-    return Chunk(sequence, sequence.computed, count + drafted, samples, drafted, scored)

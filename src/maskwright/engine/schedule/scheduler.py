@@ -29,19 +29,15 @@ from maskwright.engine.kv.blocks import BlockPool
 from maskwright.engine.schedule.batch_work import (
     commit,
     count_decoding,
-    decode_all,
+    decode,
+    has_more,
     most_prefilled,
 )
 from maskwright.engine.schedule.plan import PlanBuilder, StepPlan
 from maskwright.engine.schedule.sequence import Phase, Sequence
 from maskwright.engine.schedule.service import CLASSES, ServiceClass
-from maskwright.engine.schedule.step_time import FIXED_ROWS
 from maskwright.engine.schedule.tables import Tables
 from maskwright.engine.schedule.waiting import PATIENCE, WaitingQueue
-
-RECOVERY = 0.01
-"""What the estimated acceptance rate of a sequence gains in each step in which its draft is not
-tried, so that drafts are tried again now and then."""
 
 MOST_BLOCKED = 4
 """Waiting sequences that one step tries to admit without finding blocks for them before it
@@ -171,29 +167,13 @@ class Scheduler:
         step = PlanBuilder(max(budget or self._max_batch_tokens, len(self.running)))
         self.tables.unwritten.clear()
         self.running.sort(key=_seniority)
-        if not self.waiting and (steady := self._steady(step)) is not None:
-            return steady
         self._make_way(step)
-        self._decode(step)
+        decode(self.running, step, self.pool.block_size, self.pool, self._room)
         if step.budget and self._more(step):
             self._prefill(step, self._shares(step.budget))
         if step.budget and self._more(step):  # what a class left of its share
             self._prefill(step, [[step.budget] for _ in self._classes])
         return step.plan()
-
-    def _steady(self, step: PlanBuilder) -> StepPlan | None:
-        """The plan of a step in which every running sequence decodes one token, which is what
-        `_decode` would find too; None where something else is to be decided, a block of the prefix
-        tree to be evicted for example."""
-        decoding = decode_all(self.running, self.pool.block_size)
-        if decoding is None:
-            return None
-        chunks, short_of_blocks = decoding
-        if len(short_of_blocks) > self.pool.free:
-            return None
-        for sequence in short_of_blocks:
-            self.tables.grow(sequence, 1, step)
-        return step.plan(chunks)
 
     def plan_ahead(self, counts: Mapping[Sequence, int]) -> StepPlan | None:
         """Plan steps in a row in which nothing is decided: each sequence of `counts`, which are all
@@ -214,7 +194,7 @@ class Scheduler:
 
     def _more(self, step: PlanBuilder) -> bool:
         """Whether a sequence has work that is not yet in the step."""
-        return bool(self.waiting) or any(s.pending > step.counts.get(s, 0) for s in self.running)
+        return bool(self.waiting) or has_more(self.running, step.counts)
 
     def commit(self, plan: StepPlan) -> None:
         """Record that the forward of `plan` has run, so that its keys and values are in the blocks.
@@ -250,30 +230,6 @@ class Scheduler:
         assert all(s.phase is Phase.WAITING and not s.table for s in self.waiting)
 
     # Running sequences ------------------------------------------------------------------------
-
-    def _decode(self, step: PlanBuilder) -> None:
-        """Give every decoding sequence one token before any gets more, and all pending tokens
-        before any gets draft tokens."""
-        short = [s for s in self.running if s.decodes]
-        for left, sequence in zip(range(len(short) - 1, -1, -1), short, strict=True):
-            if sequence.phase is Phase.RUNNING and step.budget:
-                count = min(sequence.pending, max(1, step.budget - left))
-                if self._room(sequence, count, step):
-                    step.take(sequence, count)
-        for sequence in short:
-            # An accepted draft token saves a row and the sequence's part of the fixed cost of a
-            # step; a rejected one costs a row. So the more sequences decode, the higher the
-            # acceptance rate has to be.
-            drafts = min(len(sequence.draft), step.budget)
-            unsure = sequence.acceptance * (1 + FIXED_ROWS / len(short)) < 1
-            if drafts and unsure and not sequence.by_model:
-                sequence.acceptance += RECOVERY
-                continue
-            if drafts and step.counts.get(sequence) == sequence.pending:
-                end = sequence.pending + drafts
-                missing = self.tables.missing(sequence, end) + step.promised
-                if missing <= self.pool.free and self._room(sequence, end, step):
-                    step.draft(sequence, drafts)
 
     def _prefill(self, step: PlanBuilder, shares: list[list[int]]) -> None:
         """Continue running prefills, then admit waiting sequences, each class within its share."""
