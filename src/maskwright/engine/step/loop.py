@@ -32,9 +32,9 @@ from maskwright.engine.request.generation import Generation
 from maskwright.engine.request.request import COMPLETE, Delta, FinishReason, Request
 from maskwright.engine.request.trace import Record, Trace
 from maskwright.engine.request.wake_ups import WakeUps
-from maskwright.engine.schedule.scheduler import FIXED_ROWS, Scheduler
+from maskwright.engine.schedule.scheduler import Scheduler
 from maskwright.engine.schedule.sequence import Sequence
-from maskwright.engine.schedule.step_time import StepTimeModel
+from maskwright.engine.schedule.step_time import FIXED_ROWS, StepTimeModel
 from maskwright.engine.schedule.view import EngineView, view_scheduler
 from maskwright.engine.stats import EngineStats
 from maskwright.engine.step.calls import Calls
