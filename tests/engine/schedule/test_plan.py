@@ -57,12 +57,12 @@ def test_building_a_plan() -> None:
     first, second = sequence(10, 9, 9), sequence(30, 30, 4)
     builder = PlanBuilder(budget=20)
     builder.take(first, 1)
-    builder.draft(first, 3)
+    builder.drafts[first] = 3
     builder.take(second, 10)
     builder.take(second, 2)
     builder.fresh += [4, 5]
     builder.admitted.append(second)
-    assert builder.budget == 4
+    assert builder.budget == 7
     plan = builder.plan()
     assert plan.chunks == (Chunk(first, 9, 4, True, 3), Chunk(second, 4, 12, False, 0))
     assert (plan.fresh, plan.admitted, plan.preempted) == ((4, 5), (second,), ())

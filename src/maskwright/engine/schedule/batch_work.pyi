@@ -11,7 +11,7 @@ RECOVERY: Final[float]
 """What the estimated acceptance rate of a sequence gains in each step in which its draft is not
 tried, so that drafts are tried again now and then."""
 
-class Step(Protocol):
+class PlannedStep(Protocol):
     """The decisions of a step so far: see `PlanBuilder`."""
 
     budget: int
@@ -20,7 +20,7 @@ class Step(Protocol):
     counts: dict[Sequence, int]
     drafts: dict[Sequence, int]
 
-StepT = TypeVar("StepT", bound=Step)
+StepT = TypeVar("StepT", bound=PlannedStep)
 
 class Totals(NamedTuple):
     """What a step computes: its tokens, the sequences that decode, the tokens of prompts, and the
