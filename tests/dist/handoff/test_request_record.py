@@ -71,7 +71,7 @@ def test_every_field_arrives() -> None:
     assert arrived.params.banned.words == PARAMS.banned.words
     assert arrived.params.banned.tokens([0]).tolist() == PARAMS.banned.tokens([0]).tolist()
     assert replace(arrived, params=replace(arrived.params, banned=PARAMS.banned)) == REQUEST
-    assert arrived.params.plain == PARAMS.plain
+    assert arrived.params.restricts == PARAMS.restricts
 
 
 def test_scores_arrive() -> None:
