@@ -7,9 +7,13 @@ import json
 import os
 import pty
 import re
+import select
+import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import jsonschema
@@ -17,6 +21,7 @@ import pytest
 
 from maskwright.server import ServerConfig
 from maskwright.server.access.keys import ApiKey, KeyRing, digest_of
+from tests.bounds import PATIENCE
 from tests.cli.conftest import Run
 from tests.pages.demo_server import demo_server
 
@@ -172,23 +177,74 @@ def test_a_model_in_this_process_and_a_server_exclude_each_other(run: Run, url: 
     assert "--name names a server's model" in found.stderr
 
 
-def test_a_terminal_has_a_prompt_and_ends_with_the_input(url: str) -> None:
+class Terminal:
+    """A chat in a terminal: what is typed, and all that has been shown."""
+
+    def __init__(self, program: subprocess.Popen[bytes], screen: int) -> None:
+        self.program = program
+        self.shown = b""
+        self._screen = screen
+
+    def write(self, keys: bytes) -> None:
+        os.write(self._screen, keys)
+
+    def until(self, wanted: Callable[[bytes], bool]) -> None:
+        """Read until what is shown is as wanted, or the chat has ended."""
+        end = time.monotonic() + PATIENCE
+        while not wanted(self.shown) and time.monotonic() < end:
+            if select.select([self._screen], [], [], 1.0)[0]:
+                try:
+                    self.shown += os.read(self._screen, 4096)
+                except OSError:  # it has ended
+                    break
+        assert wanted(self.shown), self.shown
+
+
+def interrupted(program: subprocess.Popen[bytes]) -> int:
+    """The exit code of a program at a prompt that is interrupted. Python doesn't notice a signal
+    between its look for one and its wait for a key, and is interrupted again, as by a reader."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        program.send_signal(signal.SIGINT)
+        with suppress(subprocess.TimeoutExpired):
+            return program.wait(5.0)
+    raise AssertionError("it goes on")
+
+
+@contextmanager
+def terminal(shape: str, url: str) -> Generator[Terminal]:
     mine, its = pty.openpty()
-    command = [sys.executable, "-m", "maskwright", "chat", "/yes/", "--url", url]
-    with subprocess.Popen(command, stdin=its, stdout=its, stderr=its) as program:
+    command = [sys.executable, "-m", "maskwright", "chat", shape, "--url", url]
+    given = {**os.environ, "TERM": "xterm"}
+    with subprocess.Popen(command, stdin=its, stdout=its, stderr=its, env=given) as program:
         os.close(its)
-        os.write(mine, b"Is it?\n\x04")
-        shown = b""
-        while True:
-            try:
-                part = os.read(mine, 4096)
-            except OSError:
-                break
-            if not part:
-                break
-            shown += part
-    os.close(mine)
-    assert program.returncode == 0
-    assert b"a line is a message; /shape SHAPE" in shown
-    assert b"> " in shown
-    assert b"yes" in shown
+        try:
+            yield Terminal(program, mine)
+        finally:
+            program.kill()
+            os.close(mine)
+
+
+def test_a_terminal_has_a_prompt_and_ends_with_the_input(url: str) -> None:
+    with terminal("/yes/", url) as chat:
+        chat.write(b"Is it?\n")
+        chat.until(lambda shown: shown.count(b"yes") == 1 and shown.count(b"> ") == 2)
+        chat.write(b"\x1b[A\n")  # the line before
+        chat.until(lambda shown: shown.count(b"yes") == 2 and shown.count(b"> ") == 3)
+        chat.write(b"\x04")
+        assert chat.program.wait(PATIENCE) == 0
+        assert b"a line is a message; /shape SHAPE" in chat.shown
+        assert b"no /" not in chat.shown
+
+
+def test_an_interrupt_ends_an_answer_and_at_the_prompt_the_chat(url: str) -> None:
+    with terminal("/[ab]{1500}/", url) as chat:
+        chat.write(b"Go on.\n")
+        chat.until(lambda shown: re.search(rb"[ab]{3}", shown.rpartition(b"Go on.")[2]) is not None)
+        chat.program.send_signal(signal.SIGINT)
+        chat.until(lambda shown: shown.count(b"> ") == 2)
+        assert len(re.findall(rb"[ab]", chat.shown.rpartition(b"Go on.")[2])) < 1500
+        chat.write(b"/shape /yes/\nIs it?\n")
+        chat.until(lambda shown: shown.endswith(b"> ") and b"yes\r\n" in shown)
+        assert interrupted(chat.program) == 130
+        assert b"Traceback" not in chat.shown

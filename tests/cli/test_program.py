@@ -3,12 +3,15 @@ from __future__ import annotations
 import gc
 import importlib
 import importlib.metadata
+import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from maskwright.cli.program import COMMANDS
+from tests.bounds import PATIENCE
 from tests.cli.conftest import Run
 
 
@@ -99,6 +102,17 @@ def test_a_reader_that_leaves_ends_the_program_quietly() -> None:
     with run.stderr as errors:
         assert errors.read() == b""
     assert run.wait() == 141
+
+
+def test_an_interrupt_ends_the_program_quietly(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text("true")
+    command = [sys.executable, "-m", "maskwright", "check", "--watch", str(tmp_path / "a.json")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as program:
+        assert program.stdout is not None
+        assert b"can be used" in program.stdout.readline()
+        program.send_signal(signal.SIGINT)
+        _, errors = program.communicate(timeout=PATIENCE)
+    assert (program.returncode, errors) == (130, b"")
 
 
 def test_version(run: Run) -> None:

@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 from selenium import webdriver
+from selenium.common.exceptions import TimeoutException
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
@@ -82,9 +83,14 @@ class Browser:
         return self.driver.execute_script(script, *given)
 
     def until(self, found: Callable[[], T]) -> T:
-        """What `found` returns as soon as that is true."""
+        """What `found` returns as soon as that is true. Where it never is, the error has what the
+        page says at the end."""
         wait = WebDriverWait(self.driver, PATIENCE, poll_frequency=0.03)
-        return wait.until(lambda _: found(), f"the page says: {self.text('body')[:2000]}")
+        try:
+            return wait.until(lambda _: found())
+        except TimeoutException:
+            said = self.run("return document.body.innerText")
+        raise AssertionError(f"waited in vain; the page says: {said}")
 
     def colours(self, scheme: str) -> None:
         """Have the system prefer `light` or `dark`."""

@@ -125,10 +125,10 @@ def test_a_question_about_another_shape_is_not_waited_for(page: Browser) -> None
 def test_why_a_text_was_not_read_stands_where_the_verdict_would(page: Browser) -> None:
     page.run(
         "const real = window.fetch;"
-        "window.fetch = async (path, request) => {"
-        "  if (!path.includes('explain')) return real(path, request);"
-        "  window.fetch = real;"
-        """  return new Response('{"error": {"message": "too busy"}}', { status: 503 }); };"""
+        "window.fetch = async (path, request) => path.includes('explain') &&"
+        "  JSON.parse(request.body).text === '12'"
+        """  ? new Response('{"error": {"message": "too busy"}}', { status: 503 })"""
+        "  : real(path, request);"
     )
     write(page, "input", "12")
     page.until(lambda: page.text("#verdict") == "too busy")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
@@ -104,8 +105,8 @@ def lines() -> Iterator[str]:
     if not sys.stdin.isatty():
         yield from (line.rstrip("\r\n") for line in sys.stdin)
         return
-    with suppress(ImportError):  # which Windows doesn't have
-        pass
+    with suppress(ImportError):  # which some builds of Python don't have
+        importlib.import_module("readline")  # then `input` edits lines, and finds those before
     remark(f"a line is a message; {COMMANDS}")
     while True:
         try:
