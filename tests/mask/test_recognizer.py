@@ -118,7 +118,9 @@ def test_long_texts_are_read_in_runs_without_being_copied(
 
     monkeypatch.setattr(Recognizer, "advance", counted("advance", Recognizer.advance))
     arrays = Counting(matcher.recognizer.machine.arrays, "take_run")
-    monkeypatch.setattr(matcher.recognizer.machine, "arrays", arrays)
+    machine = Counting(matcher.recognizer.machine, "serve_requests")
+    monkeypatch.setattr(machine, "arrays", arrays, raising=False)
+    monkeypatch.setattr(matcher.recognizer, "machine", machine)
     long = piece * (50_000 // len(piece))
     assert matcher.accept_bytes(long) == len(long)
     assert calls.count("advance") == 0

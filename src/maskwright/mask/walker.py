@@ -22,7 +22,7 @@ from maskwright.mask.ready_rows.runs import CharacterRun
 from maskwright.mask.recognizer import Recognizer
 from maskwright.mask.shared.leaf_bounds import ENDLESS
 from maskwright.mask.shared.vocabulary_tables import NOTHING
-from maskwright.mask.walk.walk import LEAF_NEED, NODE_NEED, UNMEASURED, PrecomputedMask
+from maskwright.mask.walk.walk import LEAF_NEED, UNMEASURED, PrecomputedMask
 
 _NODES_A_STEP: Final = 256
 """Nodes of the trie whose visit takes some 15 microseconds."""
@@ -89,7 +89,7 @@ class Walker:
             if not stopped:
                 alike = self._at(position, self.tables.alike(position.configuration.leaf))
             if alike.row < 0:
-                alike.row = self._walk(alike.configuration, stopped=PENDING if stopped else 0)
+                alike.row = self._walk(alike.configuration, stopped=stopped)
             position.row = alike.row
 
     def measure(self, position: Position, read_prefix: Callable[[], bytes | bytearray]) -> None:
@@ -246,34 +246,24 @@ class Walker:
         *,
         whole: bool = False,
         limit: int = UNMEASURED,
-        stopped: int = 0,
+        stopped: bool = False,
     ) -> int:
-        """The number of the mask row, computed anew; see `Walk.find_row`.
+        """The number of the mask row, computed anew; see `Walk.supplied_row`.
 
-        `whole`: walk every token, those of the precomputed mask too. `stopped`: with what the same
-        walk has stopped before, if it has.
+        `whole`: walk every token, those of the precomputed mask too.
         """
-        walk, number = self.recognizer.walk, stopped
-        precomputed = NOTHING if whole else self.precomputed(here)
-        while True:
-            if number < 0:
-                self._supply()
-            number = walk.find_row(*here, precomputed, limit, number < 0, listed)
-            if number >= 0:
-                spend(1 + walk.scratch.visited // _NODES_A_STEP)
-                return number
+        walk, machine = self.recognizer.walk, self.recognizer.machine
+        known = NOTHING if whole else self.precomputed(here)
+        number = walk.supplied_row(*here, known, limit, stopped, listed, machine, self._bound)
+        spend(1 + walk.scratch.visited // _NODES_A_STEP)
+        return number
 
-    def _supply(self) -> None:
-        """Supply what a walk has stopped for: a bound, or what the machine lacks."""
-        machine = self.recognizer.machine
-        number, request = machine.arrays.first_request
-        if request == LEAF_NEED:
-            self.tables.leaf_bounds.compute(self.tables.leaves, number, self._limits)
-        elif request == NODE_NEED:
-            self._node_bounds.compute(number)
+    def _bound(self, at: int, need: int) -> None:
+        """Compute a bound that a walk has stopped for."""
+        if need == LEAF_NEED:
+            self.tables.leaf_bounds.compute(self.tables.leaves, at, self._limits)
         else:
-            machine.serve_requests()
-        machine.abandon()
+            self._node_bounds.compute(at)
 
     def precomputed(self, here: Configuration) -> PrecomputedMask:
         """Return the part of the mask at a configuration that ready rows provide."""

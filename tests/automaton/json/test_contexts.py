@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from maskwright import compile_json_schema
-from maskwright.automaton.json.contexts import Closed, JsonContexts, Satisfied, StructuralLabel
+from maskwright.automaton.json.contexts import JsonContexts
+from maskwright.automaton.json.labels import Closed, Satisfied, StructuralLabel
 from maskwright.automaton.leaf.table import LeafTable
 from maskwright.automaton.machine.exits import BLOCKED, DONE, DYNAMIC, POP, PUSH, STAY
 from maskwright.automaton.value.level import LevelPhase

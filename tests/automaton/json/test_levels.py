@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from maskwright import compile_json_schema
 from maskwright.automaton.json.levels import Levels
 from maskwright.automaton.machine.contexts import Contexts, Ending
 from maskwright.automaton.machine.exits import STAY, Exit
-from maskwright.automaton.value.level import Level, LevelPhase, Thread
+from maskwright.automaton.value.level import Level, LevelPhase, Thread, leaves_names_to_text
 from maskwright.grammar.schema.parse import ParseOptions, parse_schema
 from tests.automaton.solving import conjunction
-from tests.matching import vocabulary
+from tests.matching import EVERY_BYTE, after, allowed, vocabulary
 
 
 class Owner(Contexts):
@@ -86,3 +88,41 @@ def test_grammars_of_one_vocabulary_share_levels() -> None:
     (around_alone,) = met(texts[1:2])
     assert around - alone < around_alone  # the object within had been met
     assert again == around  # and the whole document
+
+
+@pytest.mark.parametrize(
+    ("schema", "text", "left_to_text"),
+    [
+        ({"properties": {"a": {"type": "object"}}}, b'{"a":{"b":1,"c":[{"d":1,"', True),
+        ({"additionalProperties": {"const": 1}}, b'{"b":1,"c":1,"', True),
+        (
+            {"properties": {"a": True, "b": {"enum": [1]}}, "additionalProperties": False},
+            b"{",
+            False,
+        ),
+        ({"anyOf": [{"required": ["a"]}, {"maxProperties": 2}]}, b'{"b":1,"a":1,"', True),
+        ({"patternProperties": {"^x": {"type": "array"}}}, b'{"xa":[1,2],"b":1,"', True),
+    ],
+)
+def test_what_is_known_of_levels_is_what_their_owners_find(
+    schema: Any, text: bytes, left_to_text: bool
+) -> None:
+    """Gates are noted as names are met, and whether names are left to the text is read off the key
+    of a level that hasn't been made."""
+    grammar = compile_json_schema({"type": "object", **schema}, EVERY_BYTE, whitespace="compact")
+    levels, node = grammar.recognizer.machine.contexts, 0
+    assert isinstance(levels, Levels)
+    for end in range(len(text) + 1):
+        matcher = after(grammar, text[:end])
+        assert matcher is not None
+        allowed(matcher)
+        node = matcher.position.configuration.node
+    contexts = range(len(levels))
+    quick = [levels.leaves_names_to_text(context) for context in contexts]
+    assert quick[grammar.recognizer.machine.stack(node)[0]] is left_to_text
+    assert [levels.gate(each) for each in contexts] == [
+        None if level.phase is LevelPhase.NEXT else levels.numbers.owners[each].gate(each)
+        for each, level in zip(contexts, map(levels.__getitem__, contexts), strict=True)
+    ]
+    assert quick == [leaves_names_to_text(levels[context]) for context in contexts]
+    assert quick == [levels.leaves_names_to_text(context) for context in contexts]

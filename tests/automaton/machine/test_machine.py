@@ -11,7 +11,7 @@ from maskwright.automaton.machine.exits import STAY, Exit
 from maskwright.automaton.machine.machine import Added, Machine
 from maskwright.automaton.machine.step import REQUEST_ROW
 from maskwright.errors import LimitError
-from maskwright.limits import Limits
+from maskwright.limits import Limits, Work
 from tests.automaton.machine.toy import Listed, Toy
 
 MANY = 1_000
@@ -106,3 +106,25 @@ def test_leaf_states_are_bounded() -> None:
         build()
     with pytest.raises(LimitError, match="more than 5 leaf states"):
         build()
+
+
+@pytest.mark.parametrize(("requests", "most"), [(4, 4), (5, 4)])
+def test_each_served_request_is_counted(requests: int, most: int) -> None:
+    leaves = LeafTable()
+    toy = Toy(leaves, Listed({}))
+    for label in range(requests):
+        toy.machine.arrays.ask(1, leaves.label_id(("label", label)))
+    with Work(Limits(work=most)):
+        if requests <= most:
+            toy.machine.serve_requests()
+        else:
+            with pytest.raises(LimitError, match="more than 4 steps"):
+                toy.machine.serve_requests()
+
+
+def test_an_exit_has_all_its_fields() -> None:
+    leaves = LeafTable()
+    machine = Machine(leaves, Listed({(1, "end"): (STAY, 1)}))  # pyright: ignore[reportArgumentType]
+    machine.arrays.ask(1, leaves.label_id("end"))
+    with pytest.raises(TypeError, match="a tuple of six"):
+        machine.serve_requests()

@@ -19,7 +19,7 @@ def names_at(grammar: Grammar, text: bytes) -> tuple[TextNames, int]:
     """The names of a machine's texts, and the context in which a name of `text` is read."""
     machine = grammar.recognizer.machine
     node = configuration(grammar, text).node
-    return TextNames(machine.contexts.level), int(machine.arrays.node_context[node])
+    return TextNames(machine.contexts.leaves_names_to_text), int(machine.arrays.node_context[node])
 
 
 @pytest.mark.parametrize(

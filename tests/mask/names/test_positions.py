@@ -280,10 +280,10 @@ def test_names_that_differ_in_what_they_exclude_share_a_walk(
     matchers = [after(grammar, text) for text in texts]
     assert len({matcher.position for matcher in matchers}) == 4
     assert len({matcher.position.configuration for matcher in matchers}) == 1
-    walk = Counting(grammar.recognizer.walk, "find_row")
+    walk = Counting(grammar.recognizer.walk, "supplied_row")
     monkeypatch.setattr(grammar.recognizer, "walk", walk)
     masks = [allowed(matcher, budget) for matcher in matchers]
-    begun = [(leaf, node) for leaf, node, _, _, resumed, _ in walk.calls if not resumed]
+    begun = [(leaf, node) for leaf, node, _, _, stopped, *_ in walk.calls if not stopped]
     assert begun == [matchers[0].position.configuration]
     assert masks == [allowed(after(remembering, text), budget) for text in texts]
 

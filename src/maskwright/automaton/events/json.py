@@ -15,7 +15,7 @@ from maskwright.automaton.events.events import (
     StringText,
     ValueRead,
 )
-from maskwright.automaton.json.contexts import Closed, Satisfied, StructuralLabel
+from maskwright.automaton.json.labels import Closed, Satisfied, StructuralLabel
 from maskwright.automaton.machine.trace import Left
 from maskwright.automaton.value.level import Level, LevelPhase
 from maskwright.grammar.schema.document import escape

@@ -9,8 +9,10 @@ made, and threads that others dominate are dropped.
 - `contexts`: The machine's questions: where leaving a leaf leads, and what a bracket opens.
 - `distinguish`: The values that have to be distinguished while an item is read.
 - `dominated`: Threads that another thread dominates.
+- `labels`: What exits are taken with: labels of structural leaves, results of values.
 - `levels`: The levels met by the grammars of one kind, numbered.
 - `names`: Reading a property name, for any threads.
+- `plain_exits`: The exits after such a name, and the numbers of the levels to which they lead.
 - `plain_names`: Reading a property name where counting decides what may come.
 - `plain_reader`: One reader for each progress of such an object.
 - `precheck`: Finding at compile time what would end a text in its middle.

@@ -20,17 +20,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable
-from enum import Enum
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Final
 
 from maskwright.automaton.finish.bounds import LevelBounds
 from maskwright.automaton.finish.levels import Endings, LevelCompletion
 from maskwright.automaton.finish.part_bounds import Price
 from maskwright.automaton.json.distinguish import DistinguishedValues
 from maskwright.automaton.json.dominated import drop_dominated
+from maskwright.automaton.json.labels import Closed, Satisfied, StructuralLabel
 from maskwright.automaton.json.levels import Levels
 from maskwright.automaton.json.names import NameReader
+from maskwright.automaton.json.plain_exits import PlainExits
 from maskwright.automaton.json.plain_names import plain_shapes
 from maskwright.automaton.json.plain_reader import PlainReader
 from maskwright.automaton.json.remembered_names import RememberedNames
@@ -46,7 +47,6 @@ from maskwright.automaton.machine.exits import (
     PUSH,
     STAY,
     Exit,
-    Further,
 )
 from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.equality import ended
@@ -59,35 +59,6 @@ from maskwright.grammar.regular.derivative import derivative
 from maskwright.grammar.regular.terms import EMPTY, Regular, Tagged, Words
 from maskwright.grammar.regular.word_lists import with_minimal_escapes
 from maskwright.grammar.shape.shape import Conjunction, construct_of
-from maskwright.limits import spend
-
-
-class StructuralLabel(Enum):
-    """Labels of structural leaves."""
-
-    SPACE = "whitespace"
-    OBJECT = "{"
-    ARRAY = "["
-    CLOSE = "} or ]"
-    COMMA = ","
-
-    __hash__ = object.__hash__  # they are looked up often, and a name's hash costs a call
-
-
-class Closed(NamedTuple):
-    """The result of an array or object: the tags of the threads that were complete, each with the
-    value, as canonical JSON, where that is distinguished (see `automaton.json.distinguish`)."""
-
-    tags: tuple[tuple[int, str | None], ...]
-
-
-class Satisfied(NamedTuple):
-    """The result of a value on a level of its own: the tags of the threads that it satisfies."""
-
-    which: tuple[int, ...]
-
-
-_THE_ONLY: Final = Satisfied((0,))
 
 
 class JsonContexts(Contexts):
@@ -119,19 +90,18 @@ class JsonContexts(Contexts):
         self.whitespace = whitespace
         self._root = root
         self._bare = bare
-        self._leaves = leaves
+        self.leaves: Final = leaves
         self._values: dict[int, tuple[ValueReader, int]] = {}
         self._same: dict[Conjunction, Conjunction] = {}
         self._above: dict[tuple[tuple[tuple[int, Conjunction], ...], int], int] = {}
-        self._alone: dict[tuple[Conjunction, int], int] = {}
-        self._continues: dict[int, bool] = {}
         self._nameless: dict[int, int] = {}
         self._after_unremembered: dict[tuple[int, Hashable], tuple[Exit, ObjectProgress]] = {}
         """By context and label: the exit after a name that is left to the text, and the progress of
         the object after it. Every such name leads there."""
         self._next_leaves: dict[tuple[bool, bool, str, int], int] = {}
         self._distinguished = DistinguishedValues(solver)
-        self._names: dict[int, tuple[NameReader | PlainReader, int]] = {}
+        self._plain: Final = PlainExits(self._table.numbers, self)
+        self._names: Final = self._plain.readers
         self._remembered = RememberedNames(solver.values.names, within_tokens)
         self._plain_shape = plain_shapes(solver, self._remembered)
         self._completion = LevelCompletion(solver, whitespace, self._owners)
@@ -153,15 +123,9 @@ class JsonContexts(Contexts):
         return context, self._value_reader(context)[1]
 
     def exit(self, context: int, label: Hashable, text: str | None = None) -> Exit:
-        known = self._names.get(context)
-        if known is not None and type(label) is tuple and isinstance(known[0], PlainReader):
-            reader, _ = known
-            at = reader.index(label)
-            if at is not None:
-                return self._after_listed(reader, at)
-            if text is None and reader.reads_any_other(label):
-                value = reader.plain.other_value(label[1:])
-                return self._after_plain(value, reader.reader_after_other(), DYNAMIC)
+        found = self._plain.exit(context, label, text)
+        if found is not None:
+            return found
         level = self.levels[context]
         match label:
             case StructuralLabel.SPACE:
@@ -189,10 +153,6 @@ class JsonContexts(Contexts):
         return self._after_name(context, level, label, text)
 
     def gate(self, context: int) -> tuple[int, int] | None:
-        known = self._names.get(context)
-        if known is not None:
-            reader, _ = known
-            return None if reader.others else (reader.bits, len(reader.words))
         level = self.levels[context]
         if (
             level.bracket == "["
@@ -202,8 +162,8 @@ class JsonContexts(Contexts):
             return self._value_reader(context)[0].gate
         if level.bracket != "{" or level.phase not in (LevelPhase.NAME, LevelPhase.FIRST):
             return None
-        reader, _ = self._name_reader(context)
-        return None if reader.others else (reader.bits, len(reader.words))
+        self._name_reader(context)
+        return self._table.numbers.gates[context]
 
     def level(self, context: int) -> Level | None:
         return self.levels[context]
@@ -226,7 +186,7 @@ class JsonContexts(Contexts):
         """For each of the value's schemas, the shortest text that completes it so; see
         `Contexts.finish` for the arguments."""
         levels = [self.levels[context] for context in contexts]
-        colon = ":" + self.whitespace.after_colon.decode() if leaf == self._colon else ""
+        colon = ":" + self.whitespace.after_colon.decode() if leaf == self.colon else ""
         found = self._completion.by_tag(levels, before + colon.encode(), names=names)
         return found._replace(texts={tag: colon + rest for tag, rest in found.texts.items()})
 
@@ -252,11 +212,11 @@ class JsonContexts(Contexts):
         reader, start = self._name_reader(plain)
         if leaf == self._name_reader(context)[1]:
             return start
-        match self._leaves.keys[leaf]:
+        match self.leaves.keys[leaf]:
             case Text(term=Tagged(parts=(Words() as words, *_))):
                 begun = words.table.strings[words.low][: words.depth]
-                term = derivative(self._written(reader.term), begun)
-                return self._leaves.state(Text(True, term))
+                term = derivative(self.written(reader.term), begun)
+                return self.leaves.state(Text(True, term))
             case Text(term=Tagged()):
                 return leaf
             case _:
@@ -305,10 +265,9 @@ class JsonContexts(Contexts):
 
     def _after_name(self, context: int, level: Level, label: Hashable, text: str | None) -> Exit:
         reader, _ = self._name_reader(context)
-        if isinstance(reader, PlainReader):
-            at = reader.index(label)
-            if at is not None:
-                return self._after_listed(reader, at)
+        found = self._plain.exit(context, label, text)
+        if found is not None:
+            return found
         if text is None:
             dynamic = DYNAMIC if reader.is_other(label) else 0
             return self._after_threads(level, reader.threads(label, None), dynamic)
@@ -330,9 +289,9 @@ class JsonContexts(Contexts):
         if not threads:
             return Exit(BLOCKED)
         if all(thread.is_free for thread in threads):
-            return self._value_above(level, threads, self._colon, dynamic)
+            return self._value_above(level, threads, self.colon, dynamic)
         following = self._context(Level(LevelPhase.VALUE, "{", threads, level.depth))
-        return Exit(STAY | dynamic, following, self._colon)
+        return Exit(STAY | dynamic, following, self.colon)
 
     def _after_comma(self, level: Level) -> Exit:
         if level.bracket == "{":
@@ -341,7 +300,7 @@ class JsonContexts(Contexts):
         threads = self._items(level.threads)
         if not threads:  # the options depend on an item that this walk hasn't looked at
             unknown = self._context(Level(LevelPhase.VALUE, "[", (), level.depth))
-            return Exit(STAY, unknown, self._leaves.state(ChoiceState(EMPTY, EMPTY, ())))
+            return Exit(STAY, unknown, self.leaves.state(ChoiceState(EMPTY, EMPTY, ())))
         if all(thread.is_free for thread in threads):
             return self._value_above(level, threads)
         following = self._context(Level(LevelPhase.VALUE, "[", threads, level.depth))
@@ -395,50 +354,12 @@ class JsonContexts(Contexts):
             self._table.same[key] = known
         return known
 
-    # Members of plain objects: `_after_name`, and the exits that follow, made together since a
-    # first mask needs them all
-
-    def _after_listed(self, reader: PlainReader, at: int) -> Exit:
-        """The exit after one of the names that a plain shape lists."""
-        if not reader.names >> at & 1:
-            return Exit(BLOCKED)
-        return self._after_plain(reader.shape.values[at], reader.reader_after(at))
-
-    def _after_plain(self, value: Conjunction, following: PlainReader, dynamic: int = 0) -> Exit:
-        """The exit after a name in a plain shape, before its value; `following` reads the next
-        name."""
-        spend()
-        key = (value, following.depth)
-        above = self._alone.get(key)
-        if above is None:
-            threads = (Thread(0, None, self._representative(value)),)
-            above = self._alone[key] = self._context(
-                Level(LevelPhase.VALUE, "", threads, following.depth)
-            )
-        frame = self._table.before_name(LevelPhase.NEXT, following, self)
-        then = () if frame in self._continues else self._after_plain_value(frame, following)
-        return Exit(PUSH | dynamic, above, self._colon, frame=frame, then=then)
-
-    def _after_plain_value(self, context: int, following: PlainReader) -> tuple[Further, ...]:
-        """The exits after a member's value; `following` reads the next name."""
-        goes_on, closes = following.others or following.bits != 0, following.may_close
-        self._continues[context] = goes_on
-        leaf = self._comma_leaf("{", following.depth, goes_on, closes)
-        after = Exit(STAY, context, leaf)
-        then: list[Further] = [(context, _THE_ONLY, after)]
-        if goes_on:
-            name = self._table.before_name(LevelPhase.NAME, following, self)
-            known = self._names.get(name)
-            if known is None:
-                term = self._written(following.term)
-                start = self._leaves.state(ChoiceState(term, EMPTY, ()))
-                known = self._names[name] = following, start
-            then.append((context, StructuralLabel.COMMA, Exit(STAY, name, known[1])))
-        if closes:
-            then.append(
-                (context, StructuralLabel.CLOSE, Exit(POP, result=Closed(((following.tag, None),))))
-            )
-        return tuple(then)
+    def value_alone(self, value: Conjunction, depth: int) -> int:
+        """The context of a value on a level of its own, above an object in one thread."""
+        threads = (Thread(0, None, self._representative(value)),)
+        context = self._context(Level(LevelPhase.VALUE, "", threads, depth))
+        self._table.numbers.gates[context] = None
+        return context
 
     # Values that have been read
 
@@ -455,7 +376,7 @@ class JsonContexts(Contexts):
         if not level.bracket and (level.depth or self._root is None):
             return Exit(POP, result=Satisfied(tuple(sorted({each.thread.tag for each in read}))))
         if not level.bracket:
-            return Exit(STAY, DONE, self._leaves.dead)
+            return Exit(STAY, DONE, self.leaves.dead)
         whole = None if text is None else canonical(text)
         moved: dict[Thread, None] = {}
         dynamic = 0
@@ -485,23 +406,23 @@ class JsonContexts(Contexts):
         return self._name_reader(context)[1]
 
     def _spaced(self, label: StructuralLabel, after: bytes = b"") -> int:
-        leaf = self._leaves.state(Spaced(self.whitespace.room, label))
-        return self._leaves.state(LiteralState(after, leaf)) if after else leaf
+        leaf = self.leaves.state(Spaced(self.whitespace.room, label))
+        return self.leaves.state(LiteralState(after, leaf)) if after else leaf
 
     @cached_property
-    def _colon(self) -> int:
+    def colon(self) -> int:
         space = self.whitespace
         after = self._spaced(StructuralLabel.SPACE, space.after_colon)
-        colon = self._leaves.state(ChoiceState(EMPTY, EMPTY, ((ord(":"), after),)))
-        return self._leaves.state(Padded(space.room, colon)) if space.room else colon
+        colon = self.leaves.state(ChoiceState(EMPTY, EMPTY, ((ord(":"), after),)))
+        return self.leaves.state(Padded(space.room, colon)) if space.room else colon
 
     def _next_leaf(self, context: int) -> int:
         """A comma, if something may follow it, or the closing bracket."""
         level = self.levels[context]
         closes = any(map(_may_close, level.threads))
-        return self._comma_leaf(level.bracket, level.depth, self._may_continue(context), closes)
+        return self.comma_leaf(level.bracket, level.depth, self._may_continue(context), closes)
 
-    def _comma_leaf(self, bracket: str, depth: int, goes_on: bool, closes: bool) -> int:
+    def comma_leaf(self, bracket: str, depth: int, goes_on: bool, closes: bool) -> int:
         key = (goes_on, closes, bracket, depth)
         known = self._next_leaves.get(key)
         if known is None:
@@ -516,21 +437,21 @@ class JsonContexts(Contexts):
             marks.append((ord(","), self._spaced(StructuralLabel.COMMA, after)))
         if closes:
             marks.append(self._closing(bracket, depth, empty=False))
-        choice = self._leaves.state(ChoiceState(EMPTY, EMPTY, tuple(marks)))
-        return self._leaves.state(Padded(space.room, choice)) if space.room else choice
+        choice = self.leaves.state(ChoiceState(EMPTY, EMPTY, tuple(marks)))
+        return self.leaves.state(Padded(space.room, choice)) if space.room else choice
 
     def _closing(self, bracket: str, depth: int, *, empty: bool) -> tuple[int, int]:
-        end = self._leaves.state(End(StructuralLabel.CLOSE))
+        end = self.leaves.state(End(StructuralLabel.CLOSE))
         mark = b"}" if bracket == "{" else b"]"
         if self.whitespace.lines and not empty:
             line = self.whitespace.line(depth - 1).encode() + mark
-            return line[0], self._leaves.state(LiteralState(line[1:], end))
+            return line[0], self.leaves.state(LiteralState(line[1:], end))
         return mark[0], end
 
     def _may_continue(self, context: int) -> bool:
-        known = self._continues.get(context)
+        known = self._plain.goes_on.get(context)
         if known is None:
-            known = self._continues[context] = self._has_more(self.levels[context])
+            known = self._plain.goes_on[context] = self._has_more(self.levels[context])
         return known
 
     def _has_more(self, level: Level) -> bool:
@@ -548,7 +469,7 @@ class JsonContexts(Contexts):
         """The line break before a first item, where lines are indented: its first byte, and the
         leaf of its rest."""
         line = self.whitespace.line(level.depth).encode()
-        return line[0], self._leaves.state(LiteralState(line[1:], leaf))
+        return line[0], self.leaves.state(LiteralState(line[1:], leaf))
 
     # Readers
 
@@ -568,16 +489,16 @@ class JsonContexts(Contexts):
         marks: list[tuple[int, int]] = []
         for bracket, mark in (("{", StructuralLabel.OBJECT), ("[", StructuralLabel.ARRAY)):
             if reader.opened[bracket]:
-                marks.append((ord(bracket), self._leaves.state(End(mark))))
-        strings, scalars = self._written(reader.strings), reader.scalars
-        leaf = self._leaves.state(ChoiceState(strings, scalars, tuple(marks)))
+                marks.append((ord(bracket), self.leaves.state(End(mark))))
+        strings, scalars = self.written(reader.strings), reader.scalars
+        leaf = self.leaves.state(ChoiceState(strings, scalars, tuple(marks)))
         if level.phase is LevelPhase.FIRST:
             if self.whitespace.lines:
                 marks = [self._first_line(level, leaf)] if reader.threads else []
                 strings = scalars = EMPTY
             if any(_may_close(t) for t in level.threads):
                 marks.append(self._closing(level.bracket, level.depth, empty=True))
-            leaf = self._leaves.state(ChoiceState(strings, scalars, tuple(marks)))
+            leaf = self.leaves.state(ChoiceState(strings, scalars, tuple(marks)))
         return leaf
 
     def _name_reader(self, context: int) -> tuple[NameReader | PlainReader, int]:
@@ -588,23 +509,24 @@ class JsonContexts(Contexts):
             reader = reader or NameReader.of(
                 level.threads, self._solver, self._plain_shape, self._remembered
             )
-            known = self._names[context] = (reader, self._name_leaf(level, reader))
+            self._plain.enter(context, reader, self._name_leaf(level, reader))
+            known = self._names[context]
         return known
 
     def _name_leaf(self, level: Level, reader: NameReader | PlainReader) -> int:
-        term = self._written(reader.term) if reader.bits or reader.others else EMPTY
+        term = self.written(reader.term) if reader.bits or reader.others else EMPTY
         if level.phase is not LevelPhase.FIRST:
-            return self._leaves.state(ChoiceState(term, EMPTY, ()))
+            return self.leaves.state(ChoiceState(term, EMPTY, ()))
         marks: list[tuple[int, int]] = []
         if self.whitespace.lines and term is not EMPTY:
-            leaf = self._leaves.state(ChoiceState(term, EMPTY, ()))
+            leaf = self.leaves.state(ChoiceState(term, EMPTY, ()))
             marks.append(self._first_line(level, leaf))
             term = EMPTY
         if any(_may_close(t) for t in level.threads):
             marks.append(self._closing(level.bracket, level.depth, empty=True))
-        return self._leaves.state(ChoiceState(term, EMPTY, tuple(marks)))
+        return self.leaves.state(ChoiceState(term, EMPTY, tuple(marks)))
 
-    def _written(self, strings: Regular) -> Regular:
+    def written(self, strings: Regular) -> Regular:
         return with_minimal_escapes(strings) if self._bare else strings
 
 

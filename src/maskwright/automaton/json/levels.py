@@ -8,16 +8,16 @@ answers the machine's questions with the solver of its own schema, and is kept a
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any
+from typing import Any, Final
 
-from maskwright.automaton.json.plain_reader import PlainReader
+from maskwright.automaton.json.plain_exits import LevelNumbers
 from maskwright.automaton.machine.contexts import Bound, Contexts, Ending
 from maskwright.automaton.machine.exits import Exit
 from maskwright.automaton.value.level import Level, LevelPhase, Thread
 from maskwright.automaton.value.progress import ObjectProgress
 from maskwright.grammar.regular.terms import Regular
 from maskwright.grammar.schema.tree import Schema
-from maskwright.grammar.shape.shape import Conjunction, ObjectShape
+from maskwright.grammar.shape.shape import Conjunction
 
 _Key = tuple[Any, ...]
 """Phase, depth and tag, the number of the shape, and the other fields of the progress."""
@@ -27,51 +27,32 @@ class Levels(Contexts):
     """The contexts of all owners of levels."""
 
     def __init__(self) -> None:
-        self._known: list[Level | _Key] = []
-        """By context: the level, or the key from which it is made when it is asked for."""
+        self.numbers: Final = LevelNumbers()
         self.same: dict[bytes, Conjunction] = {}
         """The conjunction that represents all schemas with this `Schema.key`."""
         self.scalars: dict[tuple[Regular, Regular], Conjunction] = {}
         """The conjunction that represents all that allow just these strings and other scalars."""
-        self._contexts: dict[Level | _Key, int] = {}
-        self._owners: list[Contexts] = []
-        self._shapes: list[ObjectShape] = []
-        self._numbers: dict[ObjectShape, int] = {}
-        """The numbers of shapes of objects, indexes of `_shapes`; equal shapes have one."""
-        self._numbers_by_id: dict[int, tuple[int, ObjectShape]] = {}
-        """The number of a shape by its identity, which is looked up more quickly."""
 
     def context(self, level: Level, owner: Contexts) -> int:
         """The context of a level; `owner` becomes its owner if it is new."""
-        return self._context(self._key(level), owner)
-
-    def before_name(self, phase: LevelPhase, reader: PlainReader, owner: Contexts) -> int:
-        """The context of the level of an object in which `reader` reads the next name."""
-        return self._context(reader.key(phase, self._number(reader.shape)), owner)
-
-    def _context(self, key: Level | _Key, owner: Contexts) -> int:
-        known = self._contexts.get(key)
-        if known is None:
-            known = self._contexts[key] = len(self._known)
-            self._known.append(key)
-            self._owners.append(owner)
-        return known
+        return self.numbers.context(self._key(level), owner)
 
     def find(self, level: Level) -> int | None:
         """The context of a level, if it has been met."""
-        return self._contexts.get(self._key(level))
+        return self.numbers.find(self._key(level))
 
     def __getitem__(self, context: int) -> Level:
         """The level that a context stands for."""
-        level = self._known[context]
-        if not isinstance(level, Level):
-            phase, depth, tag, shape, *rest = level
-            progress = ObjectProgress(self._shapes[shape], *rest)
-            level = self._known[context] = Level(phase, "{", (Thread(tag, progress),), depth)
+        known = self.numbers.known[context]
+        if isinstance(known, Level):
+            return known
+        phase, depth, tag, shape, *rest = known
+        progress = ObjectProgress(self.numbers.shapes[shape], *rest)
+        level = self.numbers.known[context] = Level(phase, "{", (Thread(tag, progress),), depth)
         return level
 
     def __len__(self) -> int:
-        return len(self._known)
+        return len(self.numbers.known)
 
     def _key(self, level: Level) -> Level | _Key:
         """What stands for a level: of an object in one thread the parts, as `PlainReader.key` gives
@@ -82,17 +63,7 @@ class Levels(Contexts):
         if thread.value is not None or not isinstance(thread.progress, ObjectProgress):
             return level
         shape, *rest = thread.progress
-        return (level.phase, level.depth, thread.tag, self._number(shape), *rest)
-
-    def _number(self, shape: ObjectShape) -> int:
-        known = self._numbers_by_id.get(id(shape))
-        if known is not None:
-            return known[0]
-        number = self._numbers.setdefault(shape, len(self._shapes))
-        if number == len(self._shapes):
-            self._shapes.append(shape)
-        self._numbers_by_id[id(shape)] = number, shape
-        return number
+        return (level.phase, level.depth, thread.tag, self.numbers.shape(shape), *rest)
 
     def knows(self, root: Schema) -> bool:
         """Whether a root schema has been met before."""
@@ -101,7 +72,7 @@ class Levels(Contexts):
     def begun(self, root: Schema) -> tuple[int, int] | None:
         """The first context and leaf state of a root schema that has been met before."""
         context = self._root(root)
-        leaf = None if context is None else self._owners[context].value_leaf(context)
+        leaf = None if context is None else self.numbers.owners[context].value_leaf(context)
         return None if context is None or leaf is None else (context, leaf)
 
     def _root(self, root: Schema) -> int | None:
@@ -111,34 +82,45 @@ class Levels(Contexts):
         return self.find(Level(LevelPhase.VALUE, "", (Thread(0, None, value),), 0))
 
     def release(self) -> None:
-        for owner in set(self._owners):
+        for owner in set(self.numbers.owners):
             owner.release()
-        self._owners.clear()
+        self.numbers.owners.clear()
 
     # The machine's questions
 
     def exit(self, context: int, label: Hashable, text: str | None = None) -> Exit:
-        return self._owners[context].exit(context, label, text)
+        return self.numbers.owners[context].exit(context, label, text)
 
     def gate(self, context: int) -> tuple[int, int] | None:
-        level = self._known[context]
+        gates = self.numbers.gates
+        if context in gates:
+            return gates[context]
+        level = self.numbers.known[context]
         if level[0] is LevelPhase.NEXT:
             return None
-        return self._owners[context].gate(context)
+        return self.numbers.owners[context].gate(context)
 
     def level(self, context: int) -> Level | None:
         return self[context]
 
+    def leaves_names_to_text(self, context: int) -> bool:
+        known = self.numbers.known[context]
+        if known[0] is not LevelPhase.NAME:
+            return False
+        if isinstance(known, Level):
+            return super().leaves_names_to_text(context)
+        return ObjectProgress(*known[3:]).has_unremembered  # with the shape's number for the shape
+
     def finish(
         self, contexts: list[int], leaf: int, before: bytes, *, names: bool = True
     ) -> Ending:
-        return self._owners[contexts[-1]].finish(contexts, leaf, before, names=names)
+        return self.numbers.owners[contexts[-1]].finish(contexts, leaf, before, names=names)
 
     def bound(self, context: int) -> Bound | None:
-        return self._owners[context].bound(context)
+        return self.numbers.owners[context].bound(context)
 
     def without_names(self, context: int) -> int:
-        return self._owners[context].without_names(context)
+        return self.numbers.owners[context].without_names(context)
 
     def leaf_without_names(self, context: int, leaf: int) -> int | None:
-        return self._owners[context].leaf_without_names(context, leaf)
+        return self.numbers.owners[context].leaf_without_names(context, leaf)

@@ -11,7 +11,7 @@ from collections.abc import Hashable
 from typing import NamedTuple
 
 from maskwright.automaton.machine.exits import Exit
-from maskwright.automaton.value.level import Level
+from maskwright.automaton.value.level import Level, leaves_names_to_text
 
 
 class Ending(NamedTuple):
@@ -66,6 +66,10 @@ class Contexts(ABC):
     def level(self, context: int) -> Level | None:
         """The level of JSON that a context stands for, if it does."""
         return None
+
+    def leaves_names_to_text(self, context: int) -> bool:
+        """Whether a name is read in `context` that must differ from some that only the text has."""
+        return leaves_names_to_text(self.level(context))
 
     def value_leaf(self, context: int) -> int | None:
         """The leaf state in which the value begins that a context waits for, if it does."""

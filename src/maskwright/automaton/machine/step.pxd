@@ -94,9 +94,10 @@ cdef class MachineArrays:
     cpdef int enter_exit(
         self, int32_t context, int32_t label, int32_t kind, int32_t following, int32_t leaf, int32_t frame
     ) except -1
-    cdef int enter_found(
-        self, int32_t context, int32_t label, found, label_id, know
-    ) except -1
+    cpdef forget(self)
+    cpdef grow_nodes(self)
+    cpdef note_context(self, int32_t context)
+    cpdef set_gate(self, int32_t context, bits, Py_ssize_t width)
     cpdef bint knows(self, int32_t context) except -1
 
 

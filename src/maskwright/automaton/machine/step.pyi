@@ -1,5 +1,4 @@
-from collections.abc import Callable, Hashable
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -120,18 +119,6 @@ class MachineArrays:
     ) -> None:
         """Enter the exit from a context with the id of a label. `leaf`: for a `POP` the label id of
         its result. See `Exit`."""
-    def enter_exits(
-        self,
-        context: int,
-        label: int,
-        found: tuple[Any, ...],
-        label_id: Callable[[Hashable], int],
-        know: Callable[[int], None],
-        /,
-    ) -> None:
-        """Enter `found`, the `Exit` from a context with the id of a label, and of its `then` those
-        that are not known. `label_id` gives the id of a label; `know` is called for each context to
-        which they lead and that is not noted."""
     def knows(self, context: int, /) -> bool:
         """Whether a context is noted."""
     def note_context(self, context: int, /) -> None:

@@ -311,7 +311,7 @@ cdef class MachineArrays:
     def ask(self, int64_t first, int64_t second):
         ask(&self.c, first, second)
 
-    def forget(self):
+    cpdef forget(self):
         self.c.requests = 0
         self.c.nodes_full = False
 
@@ -339,7 +339,7 @@ cdef class MachineArrays:
         enter_node(&self.c, node)
         return node
 
-    def grow_nodes(self):
+    cpdef grow_nodes(self):
         cdef int32_t node
         self.node_context = _doubled(self.node_context, 0)
         self.node_parent = _doubled(self.node_parent, NO_NODE)
@@ -375,40 +375,17 @@ cdef class MachineArrays:
         free(old)
         return 0
 
-    def enter_exits(self, int32_t context, int32_t label, found, label_id, know):
-        cdef int32_t other
-        self.enter_found(context, label, found, label_id, know)
-        for further, name, each in found[5]:
-            other = label_id(name)
-            if not self.has_exit(further, other):
-                self.enter_found(further, other, each, label_id, know)
-
-    cdef int enter_found(
-        self, int32_t context, int32_t label, found, label_id, know
-    ) except -1:
-        """Enter an exit, once the contexts are known to which it leads."""
-        cdef int32_t kind = found[0], following = found[1], leaf = found[2], frame = found[4]
-        if kind == POP:
-            leaf = label_id(found[3])
-        elif kind != BLOCKED:
-            if not self.knows(following):
-                know(following)
-            if frame != NO_FRAME and not self.knows(frame):
-                know(frame)
-        self.enter_exit(context, label, kind, following, leaf, frame)
-        return 0
-
     cpdef bint knows(self, int32_t context) except -1:
         return context < self.contexts_noted and self.noted[context] != 0
 
-    def note_context(self, int32_t context):
+    cpdef note_context(self, int32_t context):
         while context >= len(self.gate_start):
             self.gate_start = _doubled(self.gate_start, -1)
             self.is_noted = _doubled(self.is_noted, 0)
             self.bind()
         self.noted[context] = 1
 
-    def set_gate(self, int32_t context, bits, Py_ssize_t width):
+    cpdef set_gate(self, int32_t context, bits, Py_ssize_t width):
         cdef Py_ssize_t words = (width + 63) // 64 or 1, at
         self.note_context(context)
         while self.gate_words + words > len(self.gate_bits):

@@ -20,7 +20,8 @@ from collections.abc import Hashable, Iterable, Mapping
 from enum import Enum
 from typing import Final, NamedTuple
 
-from maskwright.automaton.json.contexts import JsonContexts, Satisfied
+from maskwright.automaton.json.contexts import JsonContexts
+from maskwright.automaton.json.labels import Satisfied
 from maskwright.automaton.leaf.exits import PartsEnded
 from maskwright.automaton.leaf.keys import End, Entry, Opened, TokenId, TokenRead, ValueBegan
 from maskwright.automaton.leaf.keys import Text as TextKey

@@ -129,3 +129,9 @@ class Level(NamedTuple):
             isinstance(t.progress, ObjectProgress) and t.progress.has_unremembered
             for t in self.threads
         )
+
+
+def leaves_names_to_text(level: Level | None) -> bool:
+    """Whether a level of JSON, if there is one, is where a name is read that must differ from some
+    that only the text has."""
+    return level is not None and level.phase is LevelPhase.NAME and level.has_unremembered_names

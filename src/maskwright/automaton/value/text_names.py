@@ -11,16 +11,15 @@ from collections.abc import Callable
 from typing import Final
 
 from maskwright.automaton.value.last_value import string_start
-from maskwright.automaton.value.level import Level, LevelPhase
 from maskwright.automaton.value.names_read import NamesMemory, NamesRead
 
 
 class TextNames:
     """The names of one machine's texts. Not thread-safe."""
 
-    def __init__(self, level: Callable[[int], Level | None]) -> None:
-        """`level` gives the level of JSON that a context stands for."""
-        self._level = level
+    def __init__(self, leaves_names_to_text: Callable[[int], bool]) -> None:
+        """`leaves_names_to_text`: see `Contexts`."""
+        self._leaves_names_to_text = leaves_names_to_text
         self._memory: Final = NamesMemory()
         self._by_text: dict[int, bool] = {}
 
@@ -28,12 +27,7 @@ class TextNames:
         """Whether a name is read in `context` that must differ from some that only the text has."""
         known = self._by_text.get(context)
         if known is None:
-            level = self._level(context)
-            known = self._by_text[context] = (
-                level is not None
-                and level.phase is LevelPhase.NAME
-                and level.has_unremembered_names
-            )
+            known = self._by_text[context] = self._leaves_names_to_text(context)
         return known
 
     def before(self, text: bytes, name: int) -> NamesRead:

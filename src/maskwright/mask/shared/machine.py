@@ -43,7 +43,7 @@ class SharedMachine:
         self.text_positions: Final = TextPositions()
         self.limits: Final = limits
         self.machine: Final = Machine(leaves, contexts, limits)
-        self.text_names: Final = TextNames(contexts.level)
+        self.text_names: Final = TextNames(contexts.leaves_names_to_text)
         self.node_bounds: Final = NodeBounds(self.machine)
         self.completion: Final = CompletionSearch(self.machine, self.text_names, limits)
         self.budget_cache: Final = BudgetCache()

@@ -104,3 +104,13 @@ cdef class Walk:
     cdef readonly Scratch scratch
     cdef readonly UpperBounds leaf_bounds, node_bounds
     cdef int begin(self, int32_t leaf, int32_t node, PrecomputedMask known) except -1
+    cpdef int32_t find_row(
+        self,
+        int32_t leaf,
+        int32_t node,
+        PrecomputedMask known,
+        int32_t limit,
+        bint resumed,
+        int32_t[:, ::1] found,
+    ) except -2
+    cpdef int64_t take_token(self, int32_t leaf, int32_t node, int32_t token) except -2

@@ -1,9 +1,10 @@
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from maskwright.automaton.machine.machine import Machine
 from maskwright.automaton.machine.step import MachineArrays
 from maskwright.mask.walk.row_table import Ready, RowTable
 from maskwright.vocab.trie import SiblingTrie
@@ -110,6 +111,21 @@ class Walk:
         `most_needed` in the scratch is the largest of these bounds, and only tokens whose bound
         exceeds the limit are listed.
         """
+    def supplied_row(
+        self,
+        leaf: int,
+        node: int,
+        known: PrecomputedMask,
+        limit: int,
+        stopped: bool,
+        found: npt.NDArray[np.int32] | None,
+        machine: Machine,
+        bound: Callable[[int, int], object],
+        /,
+    ) -> int:
+        """Like `find_row`, once all is supplied that is lacking: by `machine`, whose arrays are the
+        walk's, and bounds by `bound`, which is called with a leaf state or node and `LEAF_NEED` or
+        `NODE_NEED`. `stopped`: whether the same walk has stopped before."""
     def take_token(self, leaf: int, node: int, token: int, /) -> int:
         """The configuration after a token, as `MachineArrays.take_bytes` returns it."""
     def read_endings(

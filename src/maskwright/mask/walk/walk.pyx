@@ -15,6 +15,7 @@ from libc.stdlib cimport calloc, free
 import numpy as np
 
 from maskwright.automaton.leaf.rows cimport DEAD, UNBUILT, Leaves
+from maskwright.automaton.machine.machine cimport Machine as ByteMachine
 from maskwright.automaton.machine.step cimport (
     PENDING,
     REQUEST_ROW,
@@ -129,21 +130,23 @@ cdef class Walk:
         self.machine, self.rows, self.trie, self.spelling = machine, rows, trie, spelling
         self.scratch, self.leaf_bounds, self.node_bounds = scratch, leaf_bounds, node_bounds
 
-    def find_row(
+    cpdef int32_t find_row(
         self,
         int32_t leaf,
         int32_t node,
-        PrecomputedMask known not None,
+        PrecomputedMask known,
         int32_t limit,
         bint resumed,
         int32_t[:, ::1] found,
-    ):
+    ) except -2:
         cdef State *state = &self.scratch.state
         cdef Machine *machine = &self.machine.c
         cdef Task task
         cdef int32_t number
         cdef Py_ssize_t end
         cdef bint accepting
+        if known is None:
+            raise TypeError("a walk needs a precomputed mask")
         self.machine.check(leaf, node)
         if leaf == DEAD:
             raise IndexError("there is no row at the end of a text")
@@ -182,6 +185,32 @@ cdef class Walk:
         _clear(&state.row)
         return number
 
+    def supplied_row(
+        self,
+        int32_t leaf,
+        int32_t node,
+        PrecomputedMask known not None,
+        int32_t limit,
+        bint stopped,
+        int32_t[:, ::1] found,
+        ByteMachine machine not None,
+        bound,
+    ):
+        cdef Machine *c = &self.machine.c
+        cdef int32_t number = PENDING
+        if machine.arrays is not self.machine:
+            raise ValueError("the walk is one of another machine")
+        if not stopped:
+            number = self.find_row(leaf, node, known, limit, False, found)
+        while number == PENDING:
+            if c.requests and c.pending[0].second in (LEAF_NEED, NODE_NEED):
+                bound(c.pending[0].first, c.pending[0].second)
+            else:
+                machine.serve_requests()
+            self.machine.forget()
+            number = self.find_row(leaf, node, known, limit, True, found)
+        return number
+
     cdef int begin(self, int32_t leaf, int32_t node, PrecomputedMask known) except -1:
         """Begin a walk at a configuration."""
         cdef State *state = &self.scratch.state
@@ -207,7 +236,7 @@ cdef class Walk:
         state.skipped_part = 0
         return 0
 
-    def take_token(self, int32_t leaf, int32_t node, int32_t token):
+    cpdef int64_t take_token(self, int32_t leaf, int32_t node, int32_t token) except -2:
         cdef Spelling texts = self.spelling
         self.machine.check(leaf, node)
         if not 0 <= token < texts.size:

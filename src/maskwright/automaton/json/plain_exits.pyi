@@ -1,0 +1,46 @@
+"""The exits after the names of plain objects: with each those that follow, made together since a
+first mask needs them all; and the numbers of the levels to which they lead."""
+
+from collections.abc import Hashable
+from typing import Any, Final
+
+from maskwright.automaton.json.names import NameReader
+from maskwright.automaton.json.plain_reader import PlainReader
+from maskwright.automaton.machine.contexts import Contexts
+from maskwright.automaton.machine.exits import Exit
+from maskwright.grammar.shape.shape import ObjectShape
+
+class LevelNumbers:
+    """Numbers levels, the contexts of a machine, in the order in which they are met."""
+
+    known: Final[list[Any]]
+    """By context: the level, or the key from which it is made when it is asked for."""
+    owners: Final[list[Contexts]]
+    shapes: Final[list[ObjectShape]]
+    """By number; equal shapes have one."""
+    gates: Final[dict[int, tuple[int, int] | None]]
+    """The gates of contexts that are known without a question; see `Contexts.gate`."""
+
+    def __init__(self) -> None: ...
+    def context(self, key: Hashable, owner: Contexts, /) -> int:
+        """The context of a level; `owner` becomes its owner if it is new."""
+    def find(self, key: Hashable, /) -> int | None:
+        """The context of a level, if it has been met."""
+    def shape(self, shape: ObjectShape, /) -> int:
+        """The number of a shape."""
+
+class PlainExits:
+    """What is known of reading names in the levels of one owner."""
+
+    readers: Final[dict[int, tuple[NameReader | PlainReader, int]]]
+    """By context: what reads its name, and the leaf state in which that begins."""
+    goes_on: Final[dict[int, bool]]
+    """By context after a member or item: whether another may come."""
+
+    def __init__(self, numbers: LevelNumbers, owner: Any, /) -> None:
+        """`owner`: the `JsonContexts`, in a module that imports this one."""
+    def enter(self, context: int, reader: NameReader | PlainReader, start: int, /) -> None:
+        """Enter one of the `readers`."""
+    def exit(self, context: int, label: Hashable, text: str | None, /) -> Exit | None:
+        """The exit after a name, as `Contexts.exit` has it, where a `PlainReader` reads it and it
+        is listed, or any other name would lead to the same; None elsewhere."""
