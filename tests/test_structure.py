@@ -18,6 +18,7 @@ from tests.source_tree import (
     imports,
     modules,
     tracked,
+    tree_of,
 )
 
 MOST_LINES = 60
@@ -32,12 +33,18 @@ SYNTAX_TREES = frozenset(
         "maskwright.grammar.tags.tree",
     }
 )
-# Packages whose modules each have a test file of their name, at the mirrored path.
+# Packages of whose modules each has a test beside it: in the folder of tests/ that mirrors its own.
 MIRRORED = ("maskwright.automaton", "maskwright.grammar", "maskwright.mask")
 # Modules of these that decide something and have none, each with its reason.
 WITHOUT_TESTS: dict[str, str] = {
     "maskwright.grammar.shape.places": "tests/grammar/tools/test_arguments.py holds its pointers",
-    "maskwright.grammar.tools.members": "tests/grammar/tools/test_arguments.py holds it",
+}
+SMALL = 60
+COMFORTABLE = 500
+# Small modules with one importer, each with the second idea that it is.
+ALONE: dict[str, str] = {
+    "maskwright.engine.tiers.block_file": "a block as the bytes of a file, wherever files are kept",
+    "maskwright.mask.shared.certain_tokens": "what completes a text without tokens that may end it",
 }
 DECISIONS = (
     *(ast.If, ast.IfExp, ast.Match, ast.While, ast.Try, ast.Compare, ast.BoolOp),
@@ -142,22 +149,64 @@ def test_what_decides(source: str, expected: bool) -> None:
     assert decides(ast.parse(source)) is expected
 
 
-def test_each_module_that_decides_has_a_test_file_of_its_name() -> None:
+def test_each_module_that_decides_has_a_test_beside_it() -> None:
+    """A file of its name, or one that imports it: a module that is one idea may have several files
+    of tests."""
+    names = [module.name for module in modules()]
+    tested = {
+        name
+        for path in tracked("tests/*.py")
+        for name in imports(Module("", path, tree_of(path)), names)
+        if path.parent == mirror(name)
+    }
     missing = {
         module.name
         for module in modules()
         if module.name.startswith(tuple(f"{package}." for package in MIRRORED))
         if module.path.name != "__init__.py" and decides(module.tree)
-        if not mirrored(module).exists()
-    }
-    assert missing - set(WITHOUT_TESTS) == set(), "a module that decides has no test file"
+        if not (mirror(module.name) / f"test_{module.path.stem}.py").exists()
+    } - tested
+    assert missing - set(WITHOUT_TESTS) == set(), "a module that decides has no test beside it"
     assert sorted(WITHOUT_TESTS) == sorted(missing), "an exception that is no longer needed"
 
 
-def mirrored(module: Module) -> Path:
-    """The test file of a module: tests/a/b/test_c.py of a/b/c.py."""
-    *folders, name = module.name.split(".")[1:]
-    return Path(ROOT, "tests", *folders, f"test_{name}.py")
+def mirror(name: str) -> Path:
+    """The folder of the tests of a module: tests/a/b of maskwright.a.b.c."""
+    return Path(ROOT, "tests", *name.split(".")[1:-1])
+
+
+def test_a_small_module_has_a_second_importer() -> None:
+    """A module earns its file by a second importer or a second idea. Else it is a part of the
+    module beside it that imports it, if that stays readable. The options of a command are apart
+    from what it does, which imports much more."""
+    graph = import_graph()
+    found = {module.name: module for module in modules()}
+    lines = {name: len(module.path.read_text().splitlines()) for name, module in found.items()}
+    small: set[str] = set()
+    for name, module in found.items():
+        importers = [each for each, targets in graph.items() if name in targets]
+        if len(importers) != 1 or lines[name] >= SMALL or module.path.name == "__init__.py":
+            continue
+        (importer,) = (found[each] for each in importers)
+        if is_beside(module, importer) and lines[name] + lines[importer.name] <= COMFORTABLE:
+            small.add(name)
+    assert small - set(ALONE) == set(), "join it with the module that imports it, or say its idea"
+    assert sorted(ALONE) == sorted(small), "an exception that is no longer needed"
+
+
+def is_beside(module: Module, importer: Module) -> bool:
+    """Whether a module in Python could be a part of its importer: it is in the same folder, isn't
+    compiled, and is imported whenever its importer is."""
+    first = [node for node in importer.tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    whenever = imports(
+        Module(importer.name, importer.path, ast.Module([*first], [])), [module.name]
+    )
+    return (
+        importer.path.parent == module.path.parent
+        and importer.path.name not in ("__init__.py", f"{module.path.stem}_work.py")
+        and {module.path.suffix, importer.path.suffix} == {".py"}
+        and bool(whenever)
+    )
 
 
 def test_an_exception_to_the_complexity_rule_gives_its_reason() -> None:

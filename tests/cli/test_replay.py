@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from maskwright.cli.replay_work import replayable
-from maskwright.cli.serving.trace_sinks import open_sinks
+from maskwright.cli.serving.serve_work import open_sinks
 from maskwright.engine import Engine, EngineConfig
 from maskwright.errors import InputError
 from maskwright.models import DEMO_PATH, load

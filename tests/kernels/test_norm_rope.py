@@ -12,7 +12,7 @@ from maskwright.kernels import reference
 from maskwright.kernels.device import INTERPRETED
 from maskwright.kernels.norm_rope import add_norm, norm_rope
 from maskwright.models.config import RopeConfig
-from maskwright.models.rope import rope_table
+from maskwright.models.dense import rope_table
 
 TYPES = [(torch.float32, 1e-5), (torch.float16, 4e-3), (torch.bfloat16, 3e-2)]
 EPS = 1e-3

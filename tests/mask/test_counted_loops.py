@@ -49,9 +49,9 @@ REASONS = {
         grammar/dialects/lark_expressions.py: Expressions.choice Expressions.intersection
         grammar/dialects/lark_expressions.py: Expressions.sequence Expressions.repeated
         grammar/dialects/lark_expressions.py: Expressions.name
-        grammar/dialects/macros.py: _MacroReader.listed
+        grammar/dialects/bnf.py: _MacroReader.listed
         grammar/dialects/special.py: _ranges
-        grammar/pattern/classes.py: _python_point bracket
+        grammar/pattern/parse.py: _python_point bracket
         grammar/pattern/parse.py: _Parser.choice _Parser.intersection _Parser.sequence _Parser.skip
         grammar/pattern/parse.py: _Parser.inline_flags
         grammar/tags/rules.py: literal
@@ -61,7 +61,7 @@ REASONS = {
         grammar/schema/document.py: plain
         grammar/schema/remarks.py: _wrapped
         grammar/shape/disjoint.py: accepts_all
-        grammar/shape/order.py: name_order
+        grammar/shape/shapes.py: name_order
         grammar/shape/places.py: place_of
         grammar/dialects/lower.py: _fresh
         grammar/dialects/write.py: _Writer.name _Writer.strung _Writer.write_states
@@ -143,21 +143,21 @@ RECURSIVE = {
         grammar/pattern/parse.py: _Parser.negation _Parser.quantified _Parser.sequence _looks_ahead
         grammar/tags/rules.py: TagRules._alone TagRules._format TagRules._inside TagRules._separated
         grammar/tags/rules.py: TagRules._triggered
-        grammar/tags/token_bounds.py: _check _check_tag
+        grammar/tags/rules.py: _check _check_tag
         grammar/tools/rules.py: _trie
         grammar/schema/tree.py: value_schema
     """,
     LAZY: """
-        grammar/dialects/ignored.py: _begun _inside _moves skipping
-        grammar/formats/dates.py: _clock _clock_moves
-        grammar/formats/expressions.py: _in_class _moves_in_class
-        grammar/formats/expressions.py: _disjunction _term
+        grammar/dialects/lower.py: _begun _inside _moves skipping
+        grammar/formats/language.py: _clock _clock_moves
+        grammar/formats/language.py: _in_class _moves_in_class
+        grammar/formats/language.py: _disjunction _term
         grammar/formats/hosts.py: _groups _label _label_moves
         grammar/formats/idna.py: _fewest_octets _label _moves
         grammar/number/digits.py: Magnitudes._fraction Magnitudes._fraction_moves
         grammar/number/digits.py: Magnitudes._integer Magnitudes._integer_moves
-        grammar/number/plain.py: PlainMagnitudes._fraction PlainMagnitudes._fraction_moves
-        grammar/number/plain.py: PlainMagnitudes._integer PlainMagnitudes._integer_moves
+        grammar/number/spellings.py: PlainMagnitudes._fraction PlainMagnitudes._fraction_moves
+        grammar/number/spellings.py: PlainMagnitudes._integer PlainMagnitudes._integer_moves
         grammar/tags/free_text.py: _FreeText._after _FreeText._moves _FreeText.at
         grammar/tools/python_literals.py: _escapes _inside _moves
         grammar/tools/custom_input.py: escaped _moves
@@ -165,7 +165,7 @@ RECURSIVE = {
     TERM: """
         grammar/dialects/longest.py: _has_greedy _has_lazy _language
         grammar/dialects/spelling.py: _pattern _single
-        grammar/number/exponents.py: _between
+        grammar/number/digits.py: _between
         grammar/pattern/tree.py: assertions_at_end assertions_at_start can_be_empty is_plain
         grammar/regular/beginnings.py: _least_length _one_after_the_other _way_to_end least_length
         grammar/regular/beginnings.py: least_weight way_to_end
@@ -195,12 +195,12 @@ RECURSIVE = {
         grammar/rules/captures.py: _write_out without_captures
         grammar/rules/fold.py: _Folding.fold _Folding.rule
         grammar/shape/disjoint.py: _outline_of outline
-        grammar/shape/strings.py: StringLanguages._satisfying StringLanguages.language
+        grammar/shape/shapes.py: StringLanguages._satisfying StringLanguages.language
         grammar/tools/cohere_values.py: CohereValues._dicts CohereValues._element
         grammar/tools/cohere_values.py: CohereValues._item CohereValues._lists CohereValues._member
         grammar/tools/python_arguments.py: PythonArguments._containers PythonArguments._item
         grammar/tools/python_arguments.py: PythonArguments._value
-        automaton/rules/builder.py: NetworkBuilder._node NetworkBuilder._repeat _is_nullable
+        automaton/rules/network.py: NetworkBuilder._node NetworkBuilder._repeat _is_nullable
         automaton/rules/item_sets.py: _Returns._shared _Returns.of
     """,
     SMALL: """

@@ -8,8 +8,8 @@ import pytest
 from jinja2 import TemplateError
 from transformers.utils.chat_template_utils import render_jinja_template
 
-from maskwright.models.chat_template import render
 from maskwright.models.load import load
+from maskwright.models.plain_tokenizer import render
 
 CALL = {"id": "a", "type": "function", "function": {"name": "f", "arguments": {"x": [1, None]}}}
 CHATS: list[list[dict[str, Any]]] = [

@@ -15,7 +15,7 @@ from maskwright.engine import Completion, Engine, EngineConfig, Request
 from maskwright.errors import InputError
 from maskwright.models import Backend, load
 from maskwright.models.config import ARCHITECTURES, end_tokens, parse_config
-from maskwright.models.rope import inverse_frequencies
+from maskwright.models.dense import inverse_frequencies
 from maskwright.sampling import SamplingParams
 from tests.engine.tiny import save_checkpoint
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from maskwright.models.config import RopeConfig
-from maskwright.models.rope import inverse_frequencies, rope_table
+from maskwright.models.dense import inverse_frequencies, rope_table
 
 WIDTH = 64
 THETA = 10_000.0

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from axe_selenium_python import Axe
 
-from maskwright.server.openapi.document_route import PATH
+from maskwright.server.openapi.document import PATH
 from tests.pages.browser import Browser
 from tests.pages.demo_server import Served
 

@@ -22,7 +22,7 @@ from selenium.webdriver.support.ui import Select
 
 from maskwright.server import ServerConfig, create_app
 from maskwright.server.access.keys import ApiKey, KeyRing, digest_of
-from maskwright.server.openapi.document_route import PATH
+from maskwright.server.openapi.document import PATH
 from tests.live_server import live_server
 from tests.pages.browser import Browser
 from tests.pages.demo_server import Served

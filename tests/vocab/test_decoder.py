@@ -9,7 +9,7 @@ import pytest
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
 from maskwright.errors import InputError
-from maskwright.vocab.decoder import parse_decoder, piece_bytes
+from maskwright.vocab.hugging_face import parse_decoder, piece_bytes
 
 BYTE_LEVEL = decoders.ByteLevel()
 METASPACE = decoders.Metaspace()

@@ -6,8 +6,8 @@ import pytest
 
 from maskwright.mask import Grammar, compile_grammar, compile_json_schema, compile_regex
 from maskwright.vocab import Vocabulary
+from maskwright.workbench.explanation import ShownTerminal, terminals_of
 from maskwright.workbench.reading import byte_vocabulary
-from maskwright.workbench.terminals import ShownTerminal, terminals_of
 
 BYTES = byte_vocabulary()
 NESTED = compile_grammar('start: "(" start ")" | NAME\nNAME: /[a-z]{3,}/', BYTES)

@@ -10,7 +10,6 @@ and router under a simulated clock, with a cost model in place of the model.
 - `placement/`: Which parallelism and how many instances serve a load within objectives.
 - `policy/`: Schedulers of other systems beside ours.
 - `systems/`: The mechanisms of other systems, each with and without it.
-- `phases`: The engines of a scenario, with settings for each phase.
 - `scenario`: A simulation as one file.
 - `settings`: Settings in files, of which every mistake is named.
 """

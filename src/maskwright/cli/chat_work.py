@@ -11,8 +11,7 @@ from maskwright.cli.chat import ChatOptions
 from maskwright.cli.input.kind import Kind
 from maskwright.cli.input.shapes import Shape, read_shape
 from maskwright.cli.options import cache_folder
-from maskwright.cli.output.appearance import remark
-from maskwright.cli.output.style import coloured
+from maskwright.cli.output.appearance import coloured, remark
 from maskwright.cli.process.chats import ChatClient, Message, chat_client
 from maskwright.errors import InputError
 

@@ -14,8 +14,8 @@ from typing import Final, NamedTuple
 import torch
 
 from maskwright.cli.doctor import DoctorOptions
+from maskwright.cli.output.appearance import coloured
 from maskwright.cli.output.progress import progress
-from maskwright.cli.output.style import coloured
 from maskwright.instructions import AVAILABLE, INSTRUCTIONS
 from maskwright.models import DEMO_PATH, load
 from maskwright.models.batch_invariance import probe_batch_invariance

@@ -15,7 +15,7 @@ import httpx
 from maskwright.cli.options import cache_folder
 from maskwright.cli.output.progress import progress
 from maskwright.cli.replay import ReplayOptions
-from maskwright.cli.serving.option_checks import adapter_folders
+from maskwright.cli.serving.serve import adapter_folders
 from maskwright.engine import Engine, EngineConfig, FinishReason
 from maskwright.errors import InputError
 from maskwright.json_faults import json_reason

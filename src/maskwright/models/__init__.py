@@ -1,13 +1,12 @@
 """Checkpoints and the decoders that run them.
 
 - `compiled/`: The decoder's operations for one CPU thread and small models, compiled.
-- `graphs/`: Decode steps that are recorded once and replayed on a GPU.
+- `graphs`: Decode steps that are recorded once and replayed on a GPU.
 - `transformers_backend/`: Models of the transformers library, run on our key/value pool.
 - `adapter`: Low-rank adapters.
 - `batch`: The rows of one step as tensors.
 - `batch_invariance`: A probe whether the bits of a row depend on the other rows of a batch.
 - `chat`: Renders chats as prompts; what a client writes never becomes a special token.
-- `chat_template`: Renders chat templates without the transformers library.
 - `config`: What a checkpoint's config.json says about its decoder.
 - `decoder`: The interface of a model, as the engine uses it.
 - `dense`: A dense decoder (Llama, Mistral, Qwen2, Qwen3 shapes) that reads its keys and values
@@ -19,8 +18,8 @@
 - `library_tokenizer`: Tokenizers that the transformers library reads.
 - `load`: Loads a checkpoint and chooses the backend that runs it.
 - `peft`: Reads adapters as peft saves them.
-- `plain_tokenizer`: Tokenizers that a tokenizer.json and few settings describe completely.
-- `rope`: Tables of the rotary position embedding, for each kind of rope.
+- `plain_tokenizer`: Tokenizers that a tokenizer.json and few settings describe completely, and
+  their chat templates.
 - `runs`: The rows of one step as numbers: what each computes, and where its key and value are.
 - `weights`: Reads the tensors of a checkpoint.
 """

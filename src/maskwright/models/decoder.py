@@ -53,7 +53,7 @@ class Decoder(Protocol):
     @property
     def recordable(self) -> bool:
         """Whether a forward of rows on the device reads nothing back to the host, so that it can be
-        recorded and done again (see `models/graphs/`)."""
+        recorded and done again (see `models/graphs.py`)."""
         ...
 
     @property

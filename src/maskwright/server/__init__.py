@@ -12,7 +12,7 @@
 - `relay/`: Answers that are begun by one server and continued by another.
 - `request/`: From the bytes of a body to a typed request.
 - `shapes/`: Checks shapes, writes texts of them, and has examples.
-- `stream/`: What a stream waits for: new output, and a client that reads.
+- `stream`: What a stream waits for: new output, and a client that reads.
 - `access_control`: Lets requests in: with a valid key, within its rates, before a drain.
 - `admission`: Refuses prompts that are too long by their bytes, before they are parsed.
 - `app`: The application: its routes and what they call.

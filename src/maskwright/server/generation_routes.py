@@ -21,9 +21,8 @@ from maskwright.server.answer.chat_writer import ChatWriter
 from maskwright.server.answer.choices import Choices
 from maskwright.server.answer.logprobs import PromptLogprobs, TokenNames
 from maskwright.server.answer.response_writer import ResponseWriter
-from maskwright.server.answer.streaming import EventStream
+from maskwright.server.answer.streaming import AnswerWriter, EventStream
 from maskwright.server.answer.text_writer import TextWriter
-from maskwright.server.answer.writer import AnswerWriter
 from maskwright.server.config import ServerConfig
 from maskwright.server.disconnect import until_disconnect
 from maskwright.server.errors import HttpError
@@ -43,7 +42,7 @@ from maskwright.server.request.response_request import parse_response_request
 from maskwright.server.request.text_request import parse_text_request
 from maskwright.server.route import Endpoint
 from maskwright.server.starter import Starter
-from maskwright.server.stream.pace import Pace
+from maskwright.server.stream import Pace
 
 T = TypeVar("T")
 

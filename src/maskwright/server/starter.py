@@ -13,17 +13,15 @@ from maskwright.engine import Engine, Generation, Request
 from maskwright.errors import InputError
 from maskwright.processes import AnyGrammar, GrammarProcesses
 from maskwright.sampling import TextBan
-from maskwright.server.answer.choices import Choices, MakeReport
-from maskwright.server.answer.event_source import events_of
+from maskwright.server.answer.choices import Choices, MakeReport, TokenTrace
 from maskwright.server.answer.logprobs import ScoreReader
-from maskwright.server.answer.parts import PartReader, ToolReader, WordReader
+from maskwright.server.answer.parts import PartReader, ToolReader, WordReader, events_of
 from maskwright.server.answer.thinking import (
     ReasoningTokens,
     ThinkingReader,
     TrimmedReader,
     thinking_marks_of,
 )
-from maskwright.server.answer.token_trace import TokenTrace
 from maskwright.server.config import DEFAULT_SECONDS, ServerConfig
 from maskwright.server.errors import HttpError
 from maskwright.server.exchange import Exchange

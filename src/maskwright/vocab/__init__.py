@@ -1,7 +1,6 @@
 """Vocabularies: tokens as bytes, from any fast tokenizer.
 
 - `array_cache`: A cache on disk for arrays that depend on a vocabulary alone.
-- `decoder`: Computes the bytes that a token adds to a text from its form in a tokenizer.
 - `hugging_face`: Reads a fast Hugging Face tokenizer.
 - `least_tokens`: How many tokens texts take at least, by their length alone.
 - `spellings`: Spells bytes with the fewest tokens.

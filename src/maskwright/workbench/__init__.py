@@ -20,7 +20,6 @@
 - `reading`: How far a text matches, and what could follow.
 - `reasons`: The keywords and settings by which a text isn't allowed.
 - `report`: What is known about a reading as plain data.
-- `terminals`: The terminals of a grammar that are being read, and what remains of them.
 - `tokens`: The tokens of a vocabulary that may follow a text.
 - `trace`: A text token by token.
 - `words`: Sets of characters in words.

@@ -1,20 +1,86 @@
-"""What may follow a text, and why a text isn't allowed: as plain data, for the server."""
+"""What may follow a text, and why a text isn't allowed: as plain data, for the server.
+
+A grammar's rules are folded before it is compiled: one that isn't recursive becomes part of a
+terminal, which then has no name of its own. So a terminal is shown by its shortest text.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from itertools import islice
+from typing import Final, NamedTuple
 
-from maskwright.mask import Grammar
+from maskwright.automaton.leaf.keys import Text
+from maskwright.automaton.rules.contexts import RuleContexts
+from maskwright.automaton.rules.text_contexts import TextContexts
+from maskwright.errors import LimitError
+from maskwright.grammar.regular.shortest import shortest
+from maskwright.grammar.regular.terms import Regular
+from maskwright.grammar.rules.tree import JsonValue, SpecialToken
+from maskwright.limits import DEFAULT_LIMITS, Work
+from maskwright.mask import Grammar, Matcher
 from maskwright.vocab import Vocabulary
 from maskwright.workbench.live.kept import kept_grammar
 from maskwright.workbench.nearest import nearest_texts
+from maskwright.workbench.place import ReadTerminal, RuleStacks, context_stack
 from maskwright.workbench.reading import TextReading, Verdict, read_text
 from maskwright.workbench.reasons import ReasonSearch
 from maskwright.workbench.report import Data, following_data, reading_data, reasons_data
 from maskwright.workbench.schema.variants import Variants
-from maskwright.workbench.terminals import terminals_of
 from maskwright.workbench.tokens import tokens_of
+
+MOST_TERMINALS: Final = 16
+MOST_CHARACTERS: Final = 200
+
+
+class ShownTerminal(NamedTuple):
+    """A terminal by its shortest text, and the shortest of the texts that complete it; both are
+    None for a JSON value, and where they weren't found. `rules`: see `ReadTerminal`."""
+
+    rules: tuple[str, ...]
+    kind: str
+    text: str | None
+    rest: str | None
+
+
+def terminals_of(matcher: Matcher) -> list[ShownTerminal]:
+    """The terminals that the text of a matcher is in, or that come next; none under a schema."""
+    recognizer = matcher.recognizer
+    here = matcher.position.configuration
+    with recognizer:
+        contexts = recognizer.machine.contexts
+        key = recognizer.tables.leaves.keys[here.leaf]
+        found: dict[ReadTerminal, None] = {}
+        if isinstance(contexts, RuleContexts):
+            stacks = RuleStacks(contexts, [*context_stack(recognizer, here)])
+            found = dict.fromkeys(islice(stacks.terminals(key), MOST_TERMINALS))
+        elif isinstance(contexts, TextContexts) and isinstance(key, Text):
+            found = {ReadTerminal((), key.term, key.term): None}
+    return [_shown(each, recognizer.vocabulary) for each in found]
+
+
+def _shown(terminal: ReadTerminal, vocabulary: Vocabulary) -> ShownTerminal:
+    match terminal.symbol:
+        case JsonValue():
+            return ShownTerminal(terminal.rules, "JSON value", None, None)
+        case SpecialToken(ids=ids):
+            names = {token: name for name, token in vocabulary.special_tokens.items()}
+            name = names.get(ids[0][0]) if ids else None
+            return ShownTerminal(terminal.rules, "control token", name, name)
+        case Regular() as language:
+            text = _shortest(language) if terminal.rules else None
+            return ShownTerminal(terminal.rules, "text", text, _shortest(terminal.rest))
+
+
+def _shortest(language: Regular | None) -> str | None:
+    if language is None:
+        return None
+    try:
+        with Work(DEFAULT_LIMITS):
+            found = shortest(language)
+    except LimitError:
+        return None
+    return None if found is None else found[:MOST_CHARACTERS]
 
 
 class ExplainedText(NamedTuple):

@@ -21,7 +21,7 @@ from maskwright.automaton.leaf.keys import (
 from maskwright.automaton.leaf.special_tokens import spelling
 from maskwright.automaton.leaf.table import LeafTable
 from maskwright.grammar.pattern.translate import full_match
-from maskwright.grammar.regular.parallel import parallel_start
+from maskwright.grammar.regular.derivative import parallel_start
 from maskwright.grammar.regular.terms import (
     ANYTHING,
     EMPTY,

@@ -9,8 +9,7 @@ import pytest
 from maskwright.automaton.leaf.exits import PartsEnded, leaving
 from maskwright.automaton.rules.contexts import RuleContexts
 from maskwright.grammar.pattern.translate import full_match
-from maskwright.grammar.regular.derivative import derivative
-from maskwright.grammar.regular.parallel import parallel_start
+from maskwright.grammar.regular.derivative import derivative, parallel_start
 from maskwright.grammar.regular.terms import Parallel
 from maskwright.grammar.rules.tree import Concat, Ref, Repeat, Rules, Terminal
 from maskwright.mask.compile.rules import compile_rules

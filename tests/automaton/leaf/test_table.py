@@ -8,7 +8,7 @@ from maskwright.automaton.leaf.keys import Continuation, End, Escape, Key, Liter
 from maskwright.automaton.leaf.rows import UNBUILT
 from maskwright.automaton.leaf.table import LeafTable
 from maskwright.grammar.pattern.translate import full_match
-from maskwright.grammar.regular.parallel import parallel_start
+from maskwright.grammar.regular.derivative import parallel_start
 from maskwright.grammar.regular.terms import (
     ANYTHING,
     EMPTY,

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from maskwright.automaton.rules.builder import NetworkBuilder
+from maskwright.automaton.rules.network import NetworkBuilder
 from maskwright.automaton.rules.nodes import (
     NO_LOOP,
     RULE_END,

@@ -8,7 +8,7 @@ import pytest
 
 from maskwright import compile_json_schema
 from maskwright.automaton.leaf.table import LeafTable
-from maskwright.automaton.rules.value_beginning import ValueBeginning, read_beginning
+from maskwright.automaton.rules.value_places import ValueBeginning, read_beginning
 from maskwright.automaton.rules.values import RuleValues
 from maskwright.grammar.rules.tree import JsonValue
 from maskwright.grammar.schema.parse import ParseOptions, parse_schema

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from maskwright.automaton.satisfy.cardinality import MANY
+from maskwright.automaton.satisfy.solver import MANY
 from maskwright.automaton.value.finite_values import MOST_STRINGS
 from tests.automaton.solving import array, conjunction, object_, solver
 

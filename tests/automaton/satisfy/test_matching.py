@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from maskwright.automaton.satisfy.matching import matching
+from maskwright.automaton.satisfy.distinct import matching
 
 
 def cheapest(options: list[set[str]], values: str) -> int | None:

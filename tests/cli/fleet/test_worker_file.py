@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from maskwright.cli.fleet.worker_file import ListedWorker, read_workers
+from maskwright.cli.fleet.route_work import ListedWorker, read_workers
 from maskwright.dist.front.wire import Address
 from maskwright.dist.front.worker import WorkerTraits
 from maskwright.errors import InputError

@@ -9,7 +9,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from maskwright.cli.input.parts import call_schema, chosen_part
+from maskwright.cli.input.shapes import call_schema, chosen_part
 from maskwright.errors import InputError
 from tests.cli.conftest import Run
 

@@ -6,8 +6,7 @@ import math
 from typing import Any
 from xml.etree import ElementTree
 
-from maskwright.cli.load.picture import COLOURS, draw
-from maskwright.cli.load.point import Point
+from maskwright.cli.load.point import COLOURS, Point, draw
 
 SVG = "{http://www.w3.org/2000/svg}"
 

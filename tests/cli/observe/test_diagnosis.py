@@ -8,9 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from maskwright.cli.observe.arrivals import FEWEST
-from maskwright.cli.observe.diagnose import told
-from maskwright.cli.observe.diagnosis import ADVICE, diagnose_requests
-from maskwright.cli.observe.diagnosis_chart import diagnosis_charts
+from maskwright.cli.observe.diagnose import ADVICE, diagnose_requests, diagnosis_charts, told
 from maskwright.cli.observe.stages import STAGES, timed_requests
 from maskwright.cli.output.chart import draw_charts
 from maskwright.errors import InputError

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from maskwright.cli.serving.option_checks import (
+from maskwright.cli.serving.serve import (
     adapter_folders,
     check_replicated,
     with_objectives,

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from maskwright.cli.serving.trace_sinks import open_sinks
+from maskwright.cli.serving.serve_work import open_sinks
 from maskwright.errors import InputError
 
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Callable
 
 import pytest
 
-from maskwright.dist.front.connection import Connection
+from maskwright.dist.front.wire import Connection
 
 HEAD = b"HTTP/1.1 200 OK\r\na: b"
 

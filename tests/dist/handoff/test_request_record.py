@@ -8,7 +8,7 @@ from typing import cast
 
 import pytest
 
-from maskwright.dist.handoff.request_record import pack_request, unpack_request
+from maskwright.dist.handoff.move import pack_request, unpack_request
 from maskwright.engine import Request
 from maskwright.errors import InputError
 from maskwright.processes import AnyGrammar

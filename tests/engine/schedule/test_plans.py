@@ -18,7 +18,7 @@ from maskwright.sampling import SamplingParams
 from maskwright_sim.costs.linear import LinearCosts
 from maskwright_sim.engine.simulated_engine import PlanSummary, SimulatedEngine, summarize_plan
 from maskwright_sim.engine.step_times import ExactStepTimeModel
-from maskwright_sim.fleet.by_router import ByRouter
+from maskwright_sim.fleet.routing import ByRouter
 from maskwright_sim.load.demand import Demand
 from tests.engine.step.test_core import Harness
 

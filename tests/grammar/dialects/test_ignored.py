@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from maskwright.grammar.dialects.ignored import not_empty, skipping
+from maskwright.grammar.dialects.lower import not_empty, skipping
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.regular.derivative import contains
 from maskwright.grammar.regular.terms import EMPTY, EPSILON, complement

@@ -6,7 +6,7 @@ from calendar import monthrange
 
 import pytest
 
-from maskwright.grammar.formats import dates
+from maskwright.grammar.formats import language as formats
 from maskwright.grammar.regular.beginnings import farthest
 from maskwright.grammar.regular.derivative import contains, derivative
 from maskwright.grammar.regular.shortest import shortest
@@ -24,12 +24,12 @@ def test_every_day_of_a_year(year: int) -> None:
         last = monthrange(year, month)[1] if 1 <= month <= 12 else 0
         for day in range(34):
             text = f"{year:04}-{month:02}-{day:02}"
-            assert contains(dates.date(), text) is (1 <= day <= last), text
+            assert contains(formats.date(), text) is (1 <= day <= last), text
 
 
 def test_how_dates_are_written() -> None:
     split(
-        dates.date(),
+        formats.date(),
         ["0000-02-29", "2024-12-31"],
         [
             "2024-1-01",
@@ -64,7 +64,7 @@ def test_how_dates_are_written() -> None:
     ],
 )
 def test_times(accepted: list[str], rejected: list[str]) -> None:
-    split(dates.time(), accepted, rejected)
+    split(formats.time(), accepted, rejected)
 
 
 def test_every_minute_has_the_offsets_of_its_leap_second() -> None:
@@ -73,15 +73,15 @@ def test_every_minute_has_the_offsets_of_its_leap_second() -> None:
         sign, (hour, minute) = "-" if minutes < 0 else "+", divmod(abs(minutes), 60)
         local = (24 * 60 - 1 + minutes) % (24 * 60)
         text = f"{local // 60:02}:{local % 60:02}:60{sign}{hour:02}:{minute:02}"
-        assert contains(dates.time(), text), text
+        assert contains(formats.time(), text), text
         other = (local + 1) % (24 * 60)
         text = f"{other // 60:02}:{other % 60:02}:60{sign}{hour:02}:{minute:02}"
-        assert not contains(dates.time(), text), text
+        assert not contains(formats.time(), text), text
 
 
 def test_dates_with_times() -> None:
     split(
-        dates.date_time(),
+        formats.date_time(),
         [
             "1985-04-12T23:20:50.52Z",
             "1996-12-19T16:39:57-08:00",
@@ -101,7 +101,7 @@ def test_dates_with_times() -> None:
 
 def test_durations() -> None:
     split(
-        dates.duration(),
+        formats.duration(),
         [
             "P1Y",
             "P1Y2M3D",
@@ -137,7 +137,7 @@ def test_durations() -> None:
 @pytest.mark.parametrize("day", ["", "2024-02-29T"])
 def test_how_far_it_is_to_an_end_at_most_is_known(day: str, text: str) -> None:
     """Without that, hundreds of states were made for the first mask after a digit."""
-    language = dates.date_time() if day else dates.time()
+    language = formats.date_time() if day else formats.time()
     most = farthest(language)
     assert most is not None
     for read in range(len(day + text)):

@@ -6,7 +6,7 @@ import pytest
 
 from maskwright.errors import RegexError
 from maskwright.grammar.dialects.spelling import pattern as written_as_pattern
-from maskwright.grammar.formats import expressions
+from maskwright.grammar.formats import language
 from maskwright.grammar.pattern.translate import search
 from maskwright.grammar.regular.beginnings import way_to_end
 from maskwright.grammar.regular.derivative import contains, derivative, is_live
@@ -35,24 +35,24 @@ LEFT_OUT = [
 
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_patterns(pattern: str) -> None:
-    assert contains(expressions.regex(), pattern)
+    assert contains(language.regex(), pattern)
     search(pattern)
 
 
 @pytest.mark.parametrize("pattern", NO_PATTERNS)
 def test_what_is_no_pattern(pattern: str) -> None:
-    assert not contains(expressions.regex(), pattern)
+    assert not contains(language.regex(), pattern)
     with pytest.raises(RegexError):
         search(pattern)
 
 
 @pytest.mark.parametrize("pattern", [*ONLY_WITHOUT_U, *LEFT_OUT])
 def test_what_is_left_out(pattern: str) -> None:
-    assert not contains(expressions.regex(), pattern)
+    assert not contains(language.regex(), pattern)
 
 
 def test_the_automaton_of_classes_is_what_they_are_composed_of() -> None:
-    automaton, composed = expressions.character_class(), expressions.composed_class()
+    automaton, composed = language.character_class(), language.composed_class()
     assert automaton is not composed
     for one, other in ((automaton, composed), (composed, automaton)):
         assert not is_live(intersection(one, complement(other)))
@@ -61,17 +61,17 @@ def test_the_automaton_of_classes_is_what_they_are_composed_of() -> None:
 @pytest.mark.parametrize("read", ["[a", "x|([^b-", "(?:y[z])+([k-m"])
 def test_a_place_in_a_class_is_one_state_before_the_rest(read: str) -> None:
     """A union there would have to be worked out for each of the 62 characters that begin ranges."""
-    place = derivative(expressions.regex(), read)
+    place = derivative(language.regex(), read)
     assert isinstance(place, Concat)
     assert isinstance(place.head, State)
 
 
 def test_how_far_it_is_to_an_end_shows_without_a_search() -> None:
-    assert way_to_end(expressions.regex()) is not None
+    assert way_to_end(language.regex()) is not None
 
 
 def test_patterns_can_still_be_written_as_rules() -> None:
-    assert spelled_language(expressions.character_class()) == spelled_language(
-        expressions.composed_class()
+    assert spelled_language(language.character_class()) == spelled_language(
+        language.composed_class()
     )
-    assert written_as_pattern(expressions.character_class()) is not None
+    assert written_as_pattern(language.character_class()) is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from maskwright.grammar.formats import uris
+from maskwright.grammar.formats import language as formats
 from maskwright.grammar.regular.derivative import contains
 
 URIS = [
@@ -74,37 +74,47 @@ NO_CHARACTERS = ["a:\ue000", "a:#\ue000", "a:\x80", "a:\ufdd0", "a:\uffff", "a:\
 
 @pytest.mark.parametrize("text", URIS)
 def test_uris(text: str) -> None:
-    for language in (uris.uri(), uris.uri_reference(), uris.iri(), uris.iri_reference()):
+    for language in (
+        formats.uri(),
+        formats.uri_reference(),
+        formats.iri(),
+        formats.iri_reference(),
+    ):
         assert contains(language, text)
 
 
 @pytest.mark.parametrize("text", RELATIVE)
 def test_relative_references(text: str) -> None:
-    for language in (uris.uri_reference(), uris.iri_reference()):
+    for language in (formats.uri_reference(), formats.iri_reference()):
         assert contains(language, text)
-    for language in (uris.uri(), uris.iri()):
+    for language in (formats.uri(), formats.iri()):
         assert not contains(language, text)
 
 
 @pytest.mark.parametrize("text", [*NEITHER, *ONLY_RELATIVE])
 def test_what_is_no_reference(text: str) -> None:
-    for language in (uris.uri(), uris.uri_reference(), uris.iri(), uris.iri_reference()):
+    for language in (
+        formats.uri(),
+        formats.uri_reference(),
+        formats.iri(),
+        formats.iri_reference(),
+    ):
         assert not contains(language, text)
 
 
 @pytest.mark.parametrize("text", [*INTERNATIONAL, PRIVATE_IN_QUERY])
 def test_characters_beyond_ascii(text: str) -> None:
     for language, expected in (
-        *((uris.uri(), False), (uris.uri_reference(), False)),
-        *((uris.iri(), True), (uris.iri_reference(), True)),
+        *((formats.uri(), False), (formats.uri_reference(), False)),
+        *((formats.iri(), True), (formats.iri_reference(), True)),
     ):
         assert contains(language, text) is expected
 
 
 @pytest.mark.parametrize("text", NO_CHARACTERS, ids=ascii)
 def test_characters_that_no_iri_has(text: str) -> None:
-    assert not contains(uris.iri(), text)
-    assert not contains(uris.iri_reference(), text)
+    assert not contains(formats.iri(), text)
+    assert not contains(formats.iri_reference(), text)
 
 
 TEMPLATES = [
@@ -170,9 +180,9 @@ NO_TEMPLATES = [
 
 @pytest.mark.parametrize("text", TEMPLATES)
 def test_templates(text: str) -> None:
-    assert contains(uris.uri_template(), text)
+    assert contains(formats.uri_template(), text)
 
 
 @pytest.mark.parametrize("text", NO_TEMPLATES)
 def test_what_is_no_template(text: str) -> None:
-    assert not contains(uris.uri_template(), text)
+    assert not contains(formats.uri_template(), text)

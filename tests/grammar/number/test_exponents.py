@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from maskwright.grammar.number.exponents import LEAST_EXPONENT, MOST_EXPONENT, exponents
+from maskwright.grammar.number.digits import LEAST_EXPONENT, MOST_EXPONENT, exponents
 from maskwright.grammar.regular.derivative import contains
 from maskwright.grammar.regular.terms import EMPTY
 

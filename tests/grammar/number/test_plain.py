@@ -11,8 +11,7 @@ from itertools import product
 import pytest
 
 from maskwright.grammar.number.interval import Interval
-from maskwright.grammar.number.plain import FREE, PADDED
-from maskwright.grammar.number.spellings import number
+from maskwright.grammar.number.spellings import FREE, PADDED, number
 from maskwright.grammar.regular.derivative import arcs, contains, is_live
 from maskwright.grammar.regular.enumerate import few
 from maskwright.grammar.regular.terms import Regular

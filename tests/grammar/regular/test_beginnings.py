@@ -8,8 +8,8 @@ from random import Random
 import pytest
 
 from maskwright.automaton.value.witness_text import spelled
-from maskwright.grammar.formats.expressions import regex
 from maskwright.grammar.formats.idna import idn_hostname
+from maskwright.grammar.formats.language import regex
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.regular.beginnings import (
     beginning_alike,

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from maskwright.grammar.formats.dates import date_time, time
+from maskwright.grammar.formats.language import date_time, time
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.regular.byte_alphabet import (
     EVERY,

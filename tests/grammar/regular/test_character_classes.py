@@ -15,8 +15,7 @@ from maskwright.grammar.regular.character_classes import (
     overlaid,
     sample,
 )
-from maskwright.grammar.regular.derivative import arcs, split
-from maskwright.grammar.regular.parallel import parallel_start
+from maskwright.grammar.regular.derivative import arcs, parallel_start, split
 from maskwright.grammar.regular.terms import (
     Chars,
     Regular,

@@ -7,8 +7,7 @@ import pytest
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.regular.byte_alphabet import bytes_of
 from maskwright.grammar.regular.charset import of
-from maskwright.grammar.regular.derivative import contains, derivative
-from maskwright.grammar.regular.parallel import parallel_start, reading_on
+from maskwright.grammar.regular.derivative import contains, derivative, parallel_start, reading_on
 from maskwright.grammar.regular.terms import EMPTY, Parallel, Regular, char
 
 TERMS = (full_match("a+"), full_match("ab|c"))

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from maskwright.grammar.schema.branches import most_branches
-from maskwright.grammar.schema.parse import ParseOptions, parse_schema
+from maskwright.grammar.schema.parse import ParseOptions, most_branches, parse_schema
 
 TWO: dict[str, Any] = {"anyOf": [{"minimum": 1}, {"maximum": 2}]}
 THREE: dict[str, Any] = {"oneOf": [{"const": 1}, {"const": 2}, {"const": 3}]}

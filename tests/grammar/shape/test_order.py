@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from maskwright.grammar.schema.parse import ParseOptions, parse_schema
-from maskwright.grammar.shape.order import name_order
-from maskwright.grammar.shape.shapes import Shapes
+from maskwright.grammar.shape.shapes import Shapes, name_order
 
 A, B, C = ({name: {}} for name in "abc")
 ORDERS: list[tuple[Any, str]] = [

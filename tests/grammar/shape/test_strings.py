@@ -8,7 +8,7 @@ from maskwright.errors import SchemaError
 from maskwright.grammar.regular.derivative import contains
 from maskwright.grammar.regular.terms import EMPTY
 from maskwright.grammar.schema.tree import Json
-from maskwright.grammar.shape.strings import StringLanguages
+from maskwright.grammar.shape.shapes import StringLanguages
 from maskwright.grammar.shape.unevaluated import ResolvedAssertions
 from tests.grammar.shape.semantics import schema
 

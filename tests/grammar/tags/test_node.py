@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from maskwright.errors import StructuralTagError
-from maskwright.grammar.tags.node import TagNode
+from maskwright.grammar.tags.parse import TagNode
 from maskwright.grammar.tags.tree import Token
 
 NODE = TagNode(

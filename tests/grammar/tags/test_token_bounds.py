@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from maskwright.errors import StructuralTagError
-from maskwright.grammar.tags.token_bounds import check_token_bounds
+from maskwright.grammar.tags.rules import check_token_bounds
 from maskwright.grammar.tags.tree import (
     AnyText,
     AnyTokens,

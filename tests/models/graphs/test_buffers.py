@@ -5,8 +5,7 @@ from __future__ import annotations
 import torch
 
 from maskwright.kernels.paged_plan import DevicePlan
-from maskwright.models.graphs.buffers import StepBuffers
-from maskwright.models.graphs.shapes import GraphShape
+from maskwright.models.graphs import GraphShape, StepBuffers
 from maskwright.models.runs import Run, step_rows
 
 SPARE, BLOCK = 9, 16

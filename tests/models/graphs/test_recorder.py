@@ -7,8 +7,8 @@ from unittest.mock import MagicMock, patch
 import pytest
 import torch
 
-from maskwright.models.graphs import recorder
-from maskwright.models.graphs.recorder import WARM_UPS, CudaRecorder, find_recorder
+from maskwright.models import graphs
+from maskwright.models.graphs import WARM_UPS, CudaRecorder, find_recorder
 from tests.models.graphs.tape import TapeRecorder
 
 
@@ -55,7 +55,7 @@ def test_graphs_share_memory_and_are_recorded_after_warming_up() -> None:
     """With stand-ins for torch's functions: what is called between the begin and the end of a
     recording, and with which options."""
     events: list[str] = []
-    with patch.object(recorder, "torch", MagicMock()) as fake:
+    with patch.object(graphs, "torch", MagicMock()) as fake:
         context = fake.cuda.graph.return_value
         context.__enter__.side_effect = lambda: events.append("begin")
         context.__exit__.side_effect = lambda *_: events.append("end")

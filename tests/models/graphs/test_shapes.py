@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from maskwright.kernels.paged_attention import MOST_DECODES, SPLIT
-from maskwright.models.graphs.shapes import (
+from maskwright.models.graphs import (
     MOST_PARTS,
     MOST_ROWS,
     GraphShape,

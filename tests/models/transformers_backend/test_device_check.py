@@ -13,7 +13,7 @@ from maskwright.errors import InputError
 from maskwright.kernels.paged_attention import Scores
 from maskwright.kernels.paged_plan import DevicePlan
 from maskwright.models.transformers_backend.attention import Attention
-from maskwright.models.transformers_backend.device_check import attention_error, check_attention
+from maskwright.models.transformers_backend.load import attention_error, check_attention
 from maskwright.models.transformers_backend.paged_layers import PagedLayers
 
 CPU = torch.device("cpu")

@@ -9,8 +9,14 @@ from typing import Any
 import pytest
 
 from maskwright import Vocabulary, compile_tools
-from maskwright.server.answer.event_source import LocalEvents
-from maskwright.server.answer.parts import ArgumentsText, Part, ToolReader, WholeAnswer, WordReader
+from maskwright.server.answer.parts import (
+    ArgumentsText,
+    LocalEvents,
+    Part,
+    ToolReader,
+    WholeAnswer,
+    WordReader,
+)
 from maskwright.server.relay.continuation import Naming
 from tests.server.test_tools import TOOLS
 

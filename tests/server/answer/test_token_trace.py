@@ -12,8 +12,8 @@ from maskwright.engine import Request
 from maskwright.kernels.sample_inputs import ORDER
 from maskwright.sampling import SamplingParams
 from maskwright.sampling.scores import CANONICAL, Place
+from maskwright.server.answer.choices import TokenTrace
 from maskwright.server.answer.logprobs import LEAST
-from maskwright.server.answer.token_trace import TokenTrace
 from maskwright.vocab import Vocabulary
 from tests.server.scripted import VOCABULARY, score
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from maskwright.grammar.tools.custom_input import PYTHON_ESCAPES
-from maskwright.server.answer.unescaper import Unescaper
+from maskwright.server.answer.parts import Unescaper
 
 TEXT = 'a "b" \\ \\n \n\r\0 é\U0001f600 \\'
 

@@ -12,9 +12,8 @@ import pytest
 
 from maskwright.records.batch_lines import BatchLine
 from maskwright.server.batches import batch_worker
-from maskwright.server.batches.app_calls import AppAnswer
 from maskwright.server.batches.batch_store import ENDED, WINDOW_S, BatchStore, StoredBatch
-from maskwright.server.batches.batch_worker import BatchWorker
+from maskwright.server.batches.batch_worker import AppAnswer, BatchWorker
 from maskwright.server.batches.file_store import FileStore
 from tests.bounds import PATIENCE
 

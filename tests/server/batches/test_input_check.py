@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from maskwright.server.batches import input_check
-from maskwright.server.batches.input_check import input_errors, requests_of
+from maskwright.server.batches import batch_worker
+from maskwright.server.batches.batch_worker import input_errors, requests_of
 
 CHAT = "/v1/chat/completions"
 
@@ -50,9 +50,9 @@ def test_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "in"
     path.write_text(" \n")
     assert [error["code"] for error in input_errors(path, CHAT, 10)[1]] == ["empty_file"]
-    monkeypatch.setattr(input_check, "MOST_REQUESTS", 2)
+    monkeypatch.setattr(batch_worker, "MOST_REQUESTS", 2)
     path.write_text("\n".join(map(line, "abc")))
     assert [error["code"] for error in input_errors(path, CHAT, 1000)[1]] == ["too_many_requests"]
     path.write_text("{\n" * 1000)
-    monkeypatch.setattr(input_check, "MOST_REQUESTS", 2000)
-    assert len(input_errors(path, CHAT, 1000)[1]) == input_check.MOST_ERRORS
+    monkeypatch.setattr(batch_worker, "MOST_REQUESTS", 2000)
+    assert len(input_errors(path, CHAT, 1000)[1]) == batch_worker.MOST_ERRORS

@@ -10,7 +10,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from maskwright.processes import ProcessStats
-from maskwright.server.observe.process_metrics import ProcessMetrics
+from maskwright.server.observe.metrics import ProcessMetrics
 
 API = Path(__file__).resolve().parents[3] / "docs" / "api.md"
 

@@ -13,7 +13,7 @@ from maskwright.engine.request.trace import Record
 from maskwright.server.access.keys import ApiKey, digest_of
 from maskwright.server.access.rates import Allowance
 from maskwright.server.exchange import Exchange
-from maskwright.server.observe.recent import MOST_ANSWERS, NAMES, RecentAnswers
+from maskwright.server.observe.state_route import MOST_ANSWERS, NAMES, RecentAnswers
 from maskwright.server.observe.traces import RequestTrace
 
 

@@ -10,8 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from maskwright.errors import InputError
-from maskwright.server.openapi.document import schemas
-from maskwright.server.openapi.request_schemas import GENERATING
+from maskwright.server.openapi.document import GENERATING, schemas
 from maskwright.server.request.anthropic_request import parse_anthropic_request
 from maskwright.server.request.explain_request import parse_explain_request
 from maskwright.server.request.protocol import parse_chat_request

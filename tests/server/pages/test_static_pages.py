@@ -7,7 +7,7 @@ from posixpath import normpath
 
 import pytest
 
-from maskwright.server.openapi.document_route import PATH as DOCUMENT
+from maskwright.server.openapi.document import PATH as DOCUMENT
 from maskwright.server.pages.static_pages import static_files
 from tests.server.scripted import Client
 

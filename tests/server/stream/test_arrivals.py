@@ -10,7 +10,7 @@ import time
 import pytest
 
 from maskwright.engine import Delta, FinishReason, Generation
-from maskwright.server.stream.arrivals import Arrivals
+from maskwright.server.stream import Arrivals
 
 LAST = Delta("!", (9,), FinishReason.STOP)
 

@@ -9,8 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from maskwright.engine import Delta, FinishReason, Generation
-from maskwright.server.stream.arrivals import Arrivals
-from maskwright.server.stream.pace import EACH_S, LEAST_S, MOST_S, Pace
+from maskwright.server.stream import EACH_S, LEAST_S, MOST_S, Arrivals, Pace
 
 LAST = Delta("!", (9,), FinishReason.STOP)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import heapq
 
-from maskwright.server.stream.timer import Timer
+from maskwright.server.stream import Timer
 
 
 def test_it_calls_back_once_after_its_time() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from maskwright_sim.costs.linear import LinearCosts
-from maskwright_sim.fleet.by_router import ByRouter
+from maskwright_sim.fleet.routing import ByRouter
 from maskwright_sim.fleet.split import SplitFleet, SplitPolicy
 from maskwright_sim.fleet.store import Conductor, Tier, TieredStore
 from maskwright_sim.load.demand import Demand, text

@@ -9,7 +9,7 @@ import pytest
 
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.regular.terms import intersection, length, words
-from maskwright.workbench.difference.language_difference import are_words_alike, missing_string
+from maskwright.workbench.difference.schema_pairs import are_words_alike, missing_string
 
 PATTERNS = ["(a|b)*", "a*b*", "a+b?", "[^b]*", "a{1,3}", ".{2,3}", ".{0,2}", "ab|ba"]
 TEXTS = ["".join(each) for size in range(6) for each in itertools.product("abc", repeat=size)]

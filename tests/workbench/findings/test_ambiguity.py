@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from maskwright.grammar.dialects.read import read_grammar
-from maskwright.workbench.findings.ambiguity import two_readings
+from maskwright.workbench.findings.grammar import two_readings
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,12 @@ from maskwright.cli.input.shipped import shipped
 from maskwright.grammar.dialects.read import read_grammar
 from maskwright.mask import compile_json_schema
 from maskwright.workbench.reading import byte_vocabulary
-from maskwright.workbench.sample.coverage import SchemaCoverage
-from maskwright.workbench.sample.covering import Covered, covered_rules, covered_schema
+from maskwright.workbench.sample.covering import (
+    Covered,
+    SchemaCoverage,
+    covered_rules,
+    covered_schema,
+)
 
 VOCABULARY = byte_vocabulary()
 SCHEMA: dict[str, Any] = {

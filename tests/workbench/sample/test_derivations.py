@@ -10,7 +10,7 @@ from maskwright.grammar.dialects.read import read_grammar
 from maskwright.grammar.rules.tree import Ref, Rules, SpecialToken
 from maskwright.mask import compile_grammar
 from maskwright.workbench.reading import Verdict, byte_vocabulary, read_text
-from maskwright.workbench.sample.derivations import covering_texts
+from maskwright.workbench.sample.covering import covering_texts
 
 VOCABULARY = byte_vocabulary()
 

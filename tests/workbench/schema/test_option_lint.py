@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from maskwright.workbench.schema.option_lint import impossible, shared_values
-from maskwright.workbench.schema.solved_parts import SolvedParts
+from maskwright.workbench.schema.lint import impossible, shared_values
+from maskwright.workbench.schema.no_values import SolvedParts
 
 NEVER = {"allOf": [{"const": 1}, {"const": 2}]}
 

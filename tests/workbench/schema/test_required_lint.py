@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from maskwright.workbench.schema.lint import subschemas
-from maskwright.workbench.schema.required_lint import unlisted
+from maskwright.workbench.schema.lint import subschemas, unlisted
 
 LISTED = {"properties": {"a": True, "b": True}}
 NEEDED = {"required": ["a"]}

@@ -13,8 +13,8 @@ from maskwright.limits import Limits
 from maskwright.mask import compile_json_schema
 from maskwright.workbench.pointer import pointer_of
 from maskwright.workbench.reading import byte_vocabulary
-from maskwright.workbench.schema import solved_parts
-from maskwright.workbench.schema.solved_parts import SolvedParts
+from maskwright.workbench.schema import no_values
+from maskwright.workbench.schema.no_values import SolvedParts
 
 NEVER: Any = {"type": "integer", "minimum": 3, "maximum": 2}
 PARTS: dict[str, Any] = {
@@ -69,6 +69,6 @@ def test_what_takes_too_long_is_not_called_impossible(monkeypatch: pytest.Monkey
     part: Json = {"type": "string", "allOf": [{"pattern": "^[ab]{9}$"}, {"pattern": "^[bc]*c$"}]}
     document: dict[str, Any] = {"properties": {"x": part}}
     with monkeypatch.context() as limited:
-        limited.setattr(solved_parts, "DEFAULT_LIMITS", Limits(work=1))
+        limited.setattr(no_values, "DEFAULT_LIMITS", Limits(work=1))
         assert not SolvedParts(document).is_impossible(part, "/properties/x")
     assert SolvedParts(document).is_impossible(part, "/properties/x")

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from maskwright.workbench.schema.string_lint import is_endless_pattern, open_pattern, token_traps
+from maskwright.workbench.schema.lint import is_endless_pattern, open_pattern, token_traps
 
 
 @pytest.mark.parametrize(

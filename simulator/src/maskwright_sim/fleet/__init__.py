@@ -1,6 +1,5 @@
 """Several simulated engines on one clock.
 
-- `by_router`: The router of `maskwright.dist` on simulated engines.
 - `clock`: Events in the order of their times.
 - `driver`: Runs the steps of one engine on the clock.
 - `fleet`: Engines behind a routing policy, each of which serves whole requests.

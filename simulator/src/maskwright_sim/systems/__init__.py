@@ -2,7 +2,6 @@
 
 - `claim`: What a mechanism is worth: a figure with it and without it.
 - `distserve`: Prefill and decode on different machines.
-- `interference`: How much prompts and answers of one step slow each other down.
 - `listed`: The names of the systems, without the systems.
 - `memserve`: A prefix cache across prefill and decode.
 - `mooncake`: Scheduling by cache and load, and early refusal.

@@ -8,15 +8,13 @@ the next set follows from the items that have ended. A set whose items all retur
 leaves that kernel on the machine's stack as a return frame, so contexts don't depend on how deep
 they are nested. A *configuration* of the machine is then a leaf state over a stack of contexts.
 
-- `builder`: Builds the networks of rules, each from its end backwards.
 - `completion`: The shortest text that completes an item set.
 - `contexts`: Item sets as contexts of the byte machine.
 - `follow`: FIRST and FOLLOW sets of rules, in bytes: when a leaf can be left later.
 - `item_sets`: Items, return addresses, kernels and their closures.
-- `network`: Networks of rules: which nodes are live, and their epsilon closures.
+- `network`: Networks of rules: built from expressions; which nodes are live, epsilon closures.
 - `nodes`: The nodes of the networks, and the symbols that are read at them.
 - `text_contexts`: The contexts of a grammar that is one regular language of plain text.
-- `value_beginning`: The contexts of a JSON value whose beginning was read beside a text.
-- `value_places`: Places where a JSON value and something else may begin, checked beforehand.
+- `value_places`: JSON values that may begin beside something else.
 - `values`: The JSON values in a grammar: those written with equal options share their contexts.
 """

@@ -43,13 +43,11 @@ from maskwright.automaton.rules.item_sets import (
 )
 from maskwright.automaton.rules.network import RuleNetwork
 from maskwright.automaton.rules.nodes import BoundedEnd, RuleCall, Symbol, TextSymbol
-from maskwright.automaton.rules.value_beginning import ValueBeginning, read_beginning
-from maskwright.automaton.rules.value_places import value_places
+from maskwright.automaton.rules.value_places import ValueBeginning, read_beginning, value_places
 from maskwright.automaton.rules.values import RuleValues
 from maskwright.automaton.value.level import Level
 from maskwright.errors import Construct, UnsupportedGrammarError
-from maskwright.grammar.regular.derivative import is_live, split
-from maskwright.grammar.regular.parallel import parallel_start
+from maskwright.grammar.regular.derivative import is_live, parallel_start, split
 from maskwright.grammar.regular.terms import (
     EMPTY,
     Parallel,

@@ -1,18 +1,17 @@
 """Items of an array that must all differ: a completion of few bytes.
 
 First a uniform-cost search chooses what each item has to satisfy, unless the number of items alone
-decides that; then the items are matched with values (see `automaton.satisfy.matching`).
+decides that; then each item is given a value of its own by bipartite matching.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence, Set
 from heapq import heappop, heappush
 from itertools import count, islice
 from typing import Final, NamedTuple
 
-from maskwright.automaton.satisfy.matching import matching
 from maskwright.automaton.satisfy.schema_values import NOTHING
 from maskwright.automaton.value.finite_values import canonical, cheapest
 from maskwright.automaton.value.progress import ArrayProgress
@@ -29,6 +28,39 @@ from maskwright.grammar.schema.tree import Schema, TypeIs
 from maskwright.grammar.shape.shape import Conjunction
 from maskwright.grammar.shape.shapes import Shapes
 from maskwright.limits import CHEAP, spend
+
+
+def matching(options: Sequence[Set[str]], values: Sequence[str]) -> list[str] | None:
+    """One of `options` for each item, all different; None if there is no such choice.
+
+    `values` lists all values, the preferred ones first. Kuhn's algorithm: each value in turn takes
+    an item if those that stand in its way can move to other items. A value that has an item keeps
+    one from then on, and the sets of values that can be matched are a matroid; so the values that
+    are chosen are the first possible ones, and the cheapest if `values` is sorted by cost.
+    O(items² · values), and the recursion is as deep as there are items.
+    """
+    if len(values) < len(options):
+        return None
+    holder: list[str | None] = [None] * len(options)
+    missing = len(options)
+
+    def take(value: str, tried: set[int]) -> bool:
+        spend(CHEAP * len(options))
+        for item, allowed in enumerate(options):
+            if value in allowed and item not in tried:
+                tried.add(item)
+                present = holder[item]
+                if present is None or take(present, tried):
+                    holder[item] = value
+                    return True
+        return False
+
+    for value in values:
+        if missing == 0:
+            break
+        missing -= take(value, set())
+    return None if missing else [value for value in holder if value is not None]
+
 
 Find = Callable[[Conjunction, frozenset[str]], Witness | None]
 """The shortest value of a conjunction, None if there is none. With values to exclude (as canonical

@@ -2,7 +2,8 @@
 
 Which two are equal is guessed: an item is *held* open until a later one, which satisfies its own
 schemas and those of the item held, gives both their value. So one uniform-cost search finds the
-shortest completion, or that there is none.
+shortest completion, or that there is none. The paths of a search are sequences that grow at their
+end and share their beginnings.
 """
 
 from __future__ import annotations
@@ -10,14 +11,33 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from heapq import heappop, heappush
 from itertools import count
-from typing import Final, NamedTuple
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from maskwright.automaton.satisfy.distinct import Find, OpenItem, too_long
-from maskwright.automaton.satisfy.linked import LinkedParts, unlinked
 from maskwright.automaton.satisfy.schema_values import NOTHING
 from maskwright.automaton.value.progress import ArrayProgress
 from maskwright.automaton.value.witness_text import Witness, size
-from maskwright.limits import spend
+from maskwright.limits import CHEAP, spend
+
+_Part = TypeVar("_Part")
+
+
+class LinkedParts(NamedTuple, Generic[_Part]):
+    """A sequence with one part more than `before`; None is the empty one."""
+
+    before: LinkedParts[_Part] | None
+    last: _Part
+
+
+def unlinked(linked: LinkedParts[_Part] | None) -> tuple[_Part, ...]:
+    """The parts from the first to the last."""
+    parts: list[_Part] = []
+    while linked is not None:
+        spend(CHEAP)
+        linked, last = linked
+        parts.append(last)
+    return tuple(reversed(parts))
+
 
 _MOST_STEPS: Final = 20_000
 

@@ -17,9 +17,8 @@ from maskwright.automaton.satisfy.distinct import (
     OpenItem,
     too_long,
 )
-from maskwright.automaton.satisfy.linked import LinkedParts, unlinked
 from maskwright.automaton.satisfy.quick import is_simple, makes_progress
-from maskwright.automaton.satisfy.repeats import RepeatedItems
+from maskwright.automaton.satisfy.repeats import LinkedParts, RepeatedItems, unlinked
 from maskwright.automaton.satisfy.schema_values import NOTHING, SchemaValues
 from maskwright.automaton.value.equality import CandidatesByValue, equality_candidates
 from maskwright.automaton.value.finite_values import canonical, spellings

@@ -1,8 +1,6 @@
 """The commands that measure: `maskwright bench`, `maskwright bench serve`.
 
 - `engines`: Engines that compute masks, with one interface: this one, and others if installed.
-- `mask_times`: What compiling a shape and its masks take, for several engines in turns.
-- `picture`: The times of engines as a picture.
 - `serve`: The command `bench serve`: measure a running server under load.
 - `serve_work`: What `bench serve` does once its arguments are read.
 - `shape`: The command `bench`: measure what a shape costs on this machine.

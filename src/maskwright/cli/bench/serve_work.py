@@ -15,8 +15,7 @@ from typing import TypeVar, cast, get_args
 
 from maskwright.cli.bench.serve import BenchServeOptions
 from maskwright.cli.load.client import Outcome, offer
-from maskwright.cli.load.picture import draw
-from maskwright.cli.load.point import SHARES, Objective, Point, summarize
+from maskwright.cli.load.point import SHARES, Objective, Point, draw, summarize
 from maskwright.cli.load.shapes import ShapeName
 from maskwright.cli.load.traffic import PatternName, arrivals, matrix
 from maskwright.cli.options import USER_CACHE, cache_folder

@@ -2,7 +2,6 @@
 
 - `answer_check`: Checks an answer under its schema.
 - `batch_file`: A file in OpenAI's batch format as work.
-- `extraction`: Records, a prompt and a schema as work.
 - `given_work`: What the options of the command say of its work.
 - `parquet`: Reads and writes Parquet files with pyarrow, an extra.
 - `progress_bar`: A progress bar on a terminal.

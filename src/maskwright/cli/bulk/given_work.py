@@ -1,20 +1,166 @@
-"""What the options of `maskwright batch` say of its work: schema, prompt, further fields, files."""
+"""What the options of `maskwright batch` say of its work: records, and a prompt and a schema, of
+which each answer is an instance.
+"""
 
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Any, Final, cast
 
-from maskwright.cli.bulk.extraction import Extraction
+from maskwright.cli.bulk.answer_check import CUT_OFF, is_cut_off, verdict_on
 from maskwright.cli.bulk.prompt_template import PromptTemplate
-from maskwright.cli.bulk.sources import SourceFormat
+from maskwright.cli.bulk.sources import InputRecord, SourceFormat, read_records
+from maskwright.cli.bulk.work import (
+    Key,
+    ServerAnswer,
+    TokenUse,
+    WorkItem,
+    WorkResult,
+    digest_of,
+    token_use,
+)
 from maskwright.cli.input.python_type import is_type_name
 from maskwright.cli.input.shipped import read_file_or_shipped
 from maskwright.cli.input.texts import YAML, bytes_of, text_argument
 from maskwright.errors import InputError
 from maskwright.instances import InstanceCheck
 from maskwright.json_faults import json_reason
+
+ENDPOINT: Final = "/v1/chat/completions"
+OF_ALL: Final = frozenset({400, 404, 422})
+"""Statuses of refusals that concern all requests if they name a field that all of them have."""
+OF_A_RECORD: Final = frozenset({"context_length_exceeded", "empty_support", "limit_exceeded"})
+"""Codes of refusals that depend on the record, whatever field they name."""
+LONGEST_TEXT: Final = 2000
+"""Characters of an invalid answer that its failure shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """Work on records. `options`: fields of each request. `carry`: names of fields of a record that
+    its result repeats. `schema`: None for answers of any text."""
+
+    path: Path
+    source: SourceFormat
+    template: PromptTemplate
+    options: dict[str, object]
+    carry: Sequence[str] = ()
+    schema: InstanceCheck | None = None
+
+    def items(self) -> Iterator[WorkItem]:
+        for record in read_records(self.path, self.source):
+            yield self._item(record)
+
+    def result(self, item: WorkItem, answer: ServerAnswer) -> WorkResult:
+        if answer.status != 200:
+            self._require_no_fault_of_all(answer)
+            code, reason = _error(answer)
+            return self.refused(item, code, reason, answer.attempts)
+        body = cast(dict[str, Any], answer.body)
+        try:
+            choice: dict[str, Any] = body["choices"][0]
+            text: object = choice["message"]["content"]
+        except (KeyError, IndexError, TypeError):
+            text, choice = None, {}
+        usage = body.get("usage")
+        if not isinstance(text, str):
+            return self._invalid(item, "no_text", "the answer has no text", "", usage, answer)
+        if is_cut_off(body):
+            return self._invalid(item, "cut_off", CUT_OFF, text, usage, answer)
+        if self.schema is None:
+            return WorkResult({**_head(item), "output": text, "usage": usage})
+        problem, undecided = verdict_on(text, self.schema)
+        if problem is None:
+            try:
+                line = {**_head(item), "output": json.loads(text), "usage": usage}
+            except (ValueError, RecursionError) as error:  # too many digits, or levels
+                problem = f"not a value of JSON that can be read: {error}"
+            else:
+                told = {} if undecided is None else {"unchecked": undecided}
+                return WorkResult({**line, **told}, is_unchecked=undecided is not None)
+        return self._invalid(item, "invalid_answer", problem, text, usage, answer)
+
+    def refused(self, item: WorkItem, code: str, reason: str, attempts: int = 0) -> WorkResult:
+        line = {**_head(item), "code": code, "reason": reason, "attempts": attempts}
+        return WorkResult(line, code)
+
+    def key_of(self, line: dict[str, Any]) -> Key | None:
+        index = line.get("index")
+        return index if isinstance(index, int) else None
+
+    def use_of(self, line: dict[str, Any]) -> TokenUse:
+        return token_use(line.get("usage"))
+
+    def _item(self, record: InputRecord) -> WorkItem:
+        carried = {"id": _name(record)}
+        for name in self.carry:
+            carried.setdefault(name, record.fields.get(name))
+        problem, body = record.problem, None
+        if problem is None:
+            try:
+                body = {"messages": self.template.messages(record.fields), **self.options}
+            except InputError as error:
+                problem = error.message
+        if problem is not None and record.place:
+            problem = f"{record.place}: {problem}"
+        digest = digest_of(body if problem is None else problem)
+        return WorkItem(record.index, ENDPOINT, body, problem, carried, digest)
+
+    def _require_no_fault_of_all(self, answer: ServerAnswer) -> None:
+        """Raise InputError if the server refuses what all requests have in common: the schema, or
+        another field that options have given."""
+        match answer.body:
+            case {"error": {"message": message, "param": str(param), **others}}:
+                field = re.split(r"[.\[]", param)[0]
+                of_all = answer.status in OF_ALL and field in self.options
+                if not of_all or others.get("code") in OF_A_RECORD:
+                    return
+                if field == "response_format":
+                    raise InputError(f"the server refuses the schema: {message}", param="schema")
+                raise InputError(
+                    f"the server refuses the field {param} of all requests: {message}", param="body"
+                )
+            case _:
+                pass
+
+    def _invalid(
+        self,
+        item: WorkItem,
+        code: str,
+        reason: str,
+        text: str,
+        usage: object,
+        answer: ServerAnswer,
+    ) -> WorkResult:
+        line = self.refused(item, code, reason, answer.attempts).line
+        return WorkResult({**line, "answer": text[:LONGEST_TEXT], "usage": usage}, code)
+
+
+def _head(item: WorkItem) -> dict[str, object]:
+    return {"index": item.key, **item.carried, "digest": item.digest}
+
+
+def _name(record: InputRecord) -> object:
+    """The name of a record in results: its own `id`, its file, or its place in the input."""
+    for name in ("id", "custom_id", "file"):
+        value = record.fields.get(name)
+        if isinstance(value, str | int):
+            return value
+    return record.index
+
+
+def _error(answer: ServerAnswer) -> tuple[str, str]:
+    """Code and message of an answer that is an error."""
+    match answer.body:
+        case {"error": {"message": str(message), **others}}:
+            code = others.get("code")
+            return (code if isinstance(code, str) else f"http_{answer.status}"), message
+        case _:
+            return f"http_{answer.status}", str(answer.body)[:500]
 
 
 def extraction_of(

@@ -8,5 +8,4 @@
 - `roles`: Which servers compute prompts, and which answer.
 - `route`: The command `route`: serve several running servers at one address.
 - `route_work`: What `route` does once its arguments are read.
-- `worker_file`: The file of `route --workers`: what is known of unlike servers.
 """

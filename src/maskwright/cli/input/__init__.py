@@ -5,7 +5,6 @@
 - `kind`: The kinds of a shape.
 - `many`: The shapes that files and folders hold.
 - `opened`: A shape that has been read and compiled for single bytes.
-- `parts`: A schema within a document, and the schema of a call of one of several tools.
 - `python_type`: The JSON Schema of a Python type.
 - `settings_file`: The file of settings of a command.
 - `shapes`: The shape given on the command line: schema, grammar or pattern.

@@ -1,7 +1,6 @@
 """Load on a running server, and how the server copes with it: `maskwright bench serve`.
 
 - `client`: Clients that send each request at its time, however many are still unanswered.
-- `picture`: The operating envelope as a picture.
 - `point`: One point of the operating envelope.
 - `shapes`: The shapes that load asks for, and a check of answers that needs no grammar.
 - `traffic`: Which requests are sent, and when.

@@ -2,8 +2,6 @@
 
 - `arrivals`: Little's law on traces: arrivals, times and how many are in the system.
 - `diagnose`: The command `diagnose`: say what makes the slowest requests slow.
-- `diagnosis`: Which stage makes the slowest requests slow.
-- `diagnosis_chart`: Where the time of the slowest requests went, as a chart.
 - `stages`: The times of one request, divided into stages that add up.
 - `status`: The command `status`: say what a running server does now.
 - `status_work`: What `status` does once its arguments are read.

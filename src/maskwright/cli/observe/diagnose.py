@@ -8,25 +8,141 @@ Little's law (requests in the system = rate of arrivals times time in the system
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Annotated, Final
 
 from maskwright.cli.arguments import Argument
-from maskwright.cli.observe.arrivals import LittlesLaw
-from maskwright.cli.observe.diagnosis import (
-    ADVICE,
-    Diagnosis,
-    GroupTimes,
-    diagnose_requests,
-)
-from maskwright.cli.observe.diagnosis_chart import diagnosis_charts
-from maskwright.cli.observe.stages import STAGES, timed_requests
+from maskwright.cli.observe.arrivals import LittlesLaw, check_littles_law
+from maskwright.cli.observe.stages import STAGES, TimedRequest, timed_requests
 from maskwright.cli.observe.trace_file import read_traces
 from maskwright.cli.options import JSON_HELP
-from maskwright.cli.output.chart import draw_charts
+from maskwright.cli.output.chart import BarChart, Chart, draw_charts
 from maskwright.cli.output.files import open_file
 from maskwright.cli.output.tables import Row, lay_out, output_width, paragraph
+from maskwright.errors import InputError
 from maskwright.settings import Option
+
+FEWEST: Final = 4
+"""Requests without which there is no middle half."""
+
+ADVICE: Final[Mapping[str, str]] = {
+    "compile": "Send a request of each shape after a start, so that its grammar is kept; "
+    "`maskwright check` says how large a shape is.",
+    "queue": "More requests arrive than are served: add a server, raise --max-running if "
+    "blocks are free, or give classes an objective (--ttft), so that requests are refused early.",
+    "prefill": "Put what prompts share at their beginning, so that the prefix cache finds it; "
+    "raise --max-batch-tokens or --stall if decoding may wait for it.",
+    "decode": "Lower max_tokens where answers needn't be long; where tokens come slowly, fewer "
+    "requests at a time (--max-running) or a draft model help.",
+    "masks": "Masks came after the logits, as they do in the first answers of a shape: send a "
+    "request of each shape after a start. `maskwright trace` shows the costly places of a shape, "
+    "and more --grammar-processes share the work of several.",
+    "preemption": "Blocks ran out: see maskwright_kv_use; raise --kv-bytes, store keys and "
+    "values as int8 (--kv-dtype), or lower --max-running.",
+    "reader": "The clients read too slowly, not the server: look at the network and at what "
+    "they do between two events; --reader-tokens lets them be further behind.",
+    "server": "Time outside the engine: rendering of prompts, many HTTP requests at a time, or "
+    "clients that send their bodies slowly.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class GroupTimes:
+    """The means of some requests: times in milliseconds, and tokens."""
+
+    requests: int
+    whole: float
+    stages: Mapping[str, float]
+    prompt_tokens: float
+    computed_prompt_tokens: float
+    completion_tokens: float
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """What the slowest requests spend their time on, compared with the middle half of all.
+
+    `culprit`: the stage with the largest excess of the slowest over the middle half, and `excess`
+    what all stages have; where that is decoding, and the slowest wait for masks at least as long,
+    it is the masks. `preempted`: how many of the slowest were preempted."""
+
+    requests: int
+    share: float
+    middle: GroupTimes
+    slowest: GroupTimes
+    excess: Mapping[str, float]
+    culprit: str
+    preempted: int
+    longest: tuple[TimedRequest, ...]
+    littles_law: LittlesLaw | None
+
+    @property
+    def advice(self) -> str:
+        """What to do about the culprit."""
+        return ADVICE[self.culprit]
+
+
+def diagnose_requests(requests: Sequence[TimedRequest], share: float) -> Diagnosis:
+    """Diagnose the slowest `share` percent of some requests, in the order of their arrival. Raises
+    InputError if there are too few."""
+    if len(requests) < FEWEST:
+        raise InputError(f"{len(requests)} requests are too few; at least {FEWEST} are needed")
+    ranked = sorted(requests, key=lambda one: one.whole)
+    tail = ranked[-max(1, math.ceil(len(ranked) * share / 100)) :]
+    quarter = len(ranked) // 4
+    middle, slowest = group_times(ranked[quarter : len(ranked) - quarter]), group_times(tail)
+    excess = {name: slowest.stages[name] - middle.stages[name] for name in STAGES}
+    culprit = max(STAGES, key=lambda name: excess[name])
+    # Who waits for masks as long as for the model is not helped by what makes decoding faster.
+    if culprit == "decode" and slowest.stages["masks"] >= slowest.stages["decode"]:
+        culprit = "masks"
+    return Diagnosis(
+        requests=len(requests),
+        share=share,
+        middle=middle,
+        slowest=slowest,
+        excess=excess,
+        culprit=culprit,
+        preempted=sum(one.preemptions > 0 for one in tail),
+        longest=tuple(reversed(tail)),
+        littles_law=check_littles_law(requests),
+    )
+
+
+def group_times(requests: Sequence[TimedRequest]) -> GroupTimes:
+    """Return the means of some requests, of which there is at least one."""
+
+    def mean(values: Sequence[float]) -> float:
+        return sum(values) / len(values)
+
+    return GroupTimes(
+        requests=len(requests),
+        whole=mean([one.whole for one in requests]),
+        stages={name: mean([one.stages[name] for one in requests]) for name in STAGES},
+        prompt_tokens=mean([one.prompt_tokens for one in requests]),
+        computed_prompt_tokens=mean([one.prompt_tokens - one.cached_tokens for one in requests]),
+        completion_tokens=mean([one.completion_tokens for one in requests]),
+    )
+
+
+MOST_BARS: Final = 8
+ID_LETTERS: Final = 40
+
+
+def diagnosis_charts(found: Diagnosis) -> list[Chart]:
+    """Draw the means of the middle half and of the slowest, and each of the slowest by itself."""
+    groups = [
+        (f"middle half ({found.middle.requests})", found.middle.stages),
+        (f"slowest {found.share:g} % ({found.slowest.requests})", found.slowest.stages),
+    ]
+    each = [(one.request_id[:ID_LETTERS], one.stages) for one in found.longest[:MOST_BARS]]
+    return [
+        BarChart(title, list(STAGES), [(n, [s[k] for k in STAGES]) for n, s in rows], "ms")
+        for title, rows in (("mean time of a request", groups), ("the slowest requests", each))
+    ]
+
 
 WORTH_SAYING: Final = 0.1
 """Share of the whole from which on a stage is mentioned beside the largest one."""

@@ -7,7 +7,6 @@
 - `excerpts`: How much of a long line is shown.
 - `files`: Files to which a command writes what it found.
 - `progress`: What a command is doing, on a terminal only.
-- `style`: Colours, where output shows them.
 - `tables`: Figures as plain text within a width.
 - `verdicts`: How a text reads under a shape, in lines for people.
 """

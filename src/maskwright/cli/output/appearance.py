@@ -1,11 +1,13 @@
-"""How a command shows things: the options that every command has."""
+"""How a command shows things: the options that every command has, and colours where output shows
+them.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
 from dataclasses import dataclass
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
 from maskwright.settings import Option
 
@@ -65,3 +67,12 @@ def remark(message: str) -> None:
     """Write a line on standard error that nobody needs to act on; nothing with `--quiet`."""
     if not _chosen[0].quiet:
         print(message, file=sys.stderr, flush=True)
+
+
+Colour = Literal["red", "green", "yellow", "blue", "dim", "bold"]
+_CODES: Final = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "dim": 2, "bold": 1}
+
+
+def coloured(text: str, colour: Colour) -> str:
+    """The text in a colour where there are colours; otherwise as it is."""
+    return f"\x1b[{_CODES[colour]}m{text}\x1b[0m" if text and has_colours() else text

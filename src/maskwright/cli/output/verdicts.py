@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from maskwright.cli.output.appearance import coloured
 from maskwright.cli.output.excerpts import excerpt_width
-from maskwright.cli.output.style import coloured
 from maskwright.workbench.characters import CharacterRanges, joined
 from maskwright.workbench.continuations import Continuations
 from maskwright.workbench.place import ShapePlace

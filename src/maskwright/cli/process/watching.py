@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, NoReturn
 
-from maskwright.cli.output.style import coloured
+from maskwright.cli.output.appearance import coloured
 from maskwright.errors import InputError
 
 INTERVAL_S: Final = 0.3

@@ -2,10 +2,8 @@
 
 Options are checked before torch is imported, so that a mistake is told at once.
 
-- `option_checks`: Options that aren't settings as they are given: adapters, objectives, replicas.
 - `serve`: The settings of the command that no other part has.
 - `serve_work`: Checks what can be checked without torch, and starts one engine or several.
 - `start`: Starts the engine and the server. Imports torch.
-- `trace_sinks`: The places to which `serve` sends traces.
 - `warm_up`: A first answer, and the greeting that shows how to ask for one.
 """

@@ -1,20 +1,52 @@
 """What `maskwright serve` does, once its arguments are read.
 
-Options are checked before torch is imported, so that a mistake is told at once.
+Options are checked before torch is imported, so that a mistake is said at once.
 """
 
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 from maskwright.cli.fleet.roles import roles_of
 from maskwright.cli.process.listening import listen
 from maskwright.cli.process.security import tls_files
-from maskwright.cli.serving.option_checks import check_replicated, replica_options
-from maskwright.cli.serving.serve import ServeOptions
-from maskwright.cli.serving.trace_sinks import open_sinks
+from maskwright.cli.serving.serve import ServeOptions, check_replicated, replica_options
 from maskwright.dist.routing.replica_state import Role
+from maskwright.errors import InputError
 from maskwright.model_options import local_checkpoint
+from maskwright.server.observe.traces import TraceFile
+
+if TYPE_CHECKING:
+    from maskwright.server.observe.spans import Spans
+
+
+def open_sinks(
+    trace: str | None, otel: str | None, requests: bool = False
+) -> list[TraceFile | Spans]:
+    """The places to which traces are sent; `requests`: the file gets whole requests. Raises
+    InputError for a place that can't be opened."""
+    if requests and trace is None:
+        raise InputError("--trace-requests needs --trace FILE", param="trace_requests")
+    sinks: list[TraceFile | Spans] = []
+    if otel is not None:
+        if not otel.startswith(("http://", "https://")):
+            raise InputError(
+                f"--otel {otel}: an address that begins with http:// or https:// is needed",
+                param="otel",
+            )
+        try:
+            from maskwright.server.observe.spans import Spans  # noqa: PLC0415 - the extra may be missing
+        except ModuleNotFoundError as error:
+            raise InputError(
+                f"--otel needs {error.name}, which is not installed; "
+                "pip install 'maskwright[otel]' brings it",
+                param="otel",
+            ) from None
+        sinks.append(Spans.sent_to(otel))
+    if trace is not None:
+        sinks.append(TraceFile(trace, requests=requests))
+    return sinks
 
 
 def run(given: ServeOptions) -> None:

@@ -4,7 +4,6 @@
 - `cases`: The command `test`: run test cases of shapes.
 - `cases_work`: What `test` does once its arguments are read.
 - `check`: The command `check`: check shapes.
-- `check_formats`: What `check` has found, for GitHub and code scanning.
 - `check_work`: What `check` does once its arguments are read.
 - `convert`: The command `convert`: write a shape as a grammar in one of the dialects.
 - `convert_work`: What `convert` does once its arguments are read.

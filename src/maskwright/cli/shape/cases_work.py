@@ -12,7 +12,7 @@ import yaml
 from maskwright.cli.input.kind import Kind
 from maskwright.cli.input.opened import open_shape
 from maskwright.cli.input.texts import bytes_of
-from maskwright.cli.output.style import coloured
+from maskwright.cli.output.appearance import coloured
 from maskwright.cli.process.watching import again_on_change
 from maskwright.cli.shape.cases import CasesOptions
 from maskwright.errors import InputError

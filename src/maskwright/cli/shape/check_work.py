@@ -1,4 +1,6 @@
-"""What `maskwright check` does, once its arguments are read."""
+"""What `maskwright check` does, once its arguments are read, and how its findings are written for
+people and for other programs.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +8,12 @@ import fnmatch
 import json
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, NamedTuple
+from urllib.parse import quote
 
 from maskwright.cli.input.faults import error_data, place_of, schema_position
 from maskwright.cli.input.many import shapes_named
@@ -17,11 +21,10 @@ from maskwright.cli.input.opened import OpenedShape, open_shape
 from maskwright.cli.input.python_type import is_type_name
 from maskwright.cli.input.shapes import GrammarArgument, RegexArgument, SchemaArgument
 from maskwright.cli.input.source_file import source_file
+from maskwright.cli.output.appearance import Colour, coloured
 from maskwright.cli.output.progress import progress
-from maskwright.cli.output.style import Colour, coloured
 from maskwright.cli.process.watching import again_on_change
 from maskwright.cli.shape.check import CheckOptions
-from maskwright.cli.shape.check_formats import UNUSABLE, PlacedFinding, github_lines, sarif
 from maskwright.errors import InputError, amount
 from maskwright.workbench.choices import Profile
 from maskwright.workbench.findings.finding import RULES, Finding, Severity, reported
@@ -30,6 +33,73 @@ from maskwright.workbench.position import TextPosition
 from maskwright.workbench.report import keyword_counts, shortest_bytes
 from maskwright.workbench.schema.lint import lint_schema
 from maskwright.workbench.schema.profiles import openai_strict
+
+UNUSABLE: Final = "unusable"
+"""The rule of shapes that can't be used."""
+_GITHUB: Final[dict[Severity, str]] = {"error": "error", "warning": "warning", "note": "notice"}
+
+
+class PlacedFinding(NamedTuple):
+    """A finding with its place: the file, and line and column in it where they are known."""
+
+    file: str | None
+    severity: Severity
+    rule: str
+    message: str
+    line: int | None
+    column: int | None
+
+
+def github_lines(findings: Iterable[PlacedFinding]) -> list[str]:
+    """A command of GitHub's workflows for each finding, which it shows beside the line."""
+    lines: list[str] = []
+    for each in findings:
+        properties = {"file": each.file, "line": each.line, "col": each.column, "title": each.rule}
+        told = ",".join(
+            f"{name}={_property(str(value))}" for name, value in properties.items() if value
+        )
+        lines.append(f"::{_GITHUB[each.severity]} {told}::{_fault_data(each.message)}")
+    return lines
+
+
+def _fault_data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _fault_data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def sarif(findings: Iterable[PlacedFinding]) -> str:
+    """The findings as a document of SARIF 2.1.0, which code scanning reads."""
+    results = [_result(each) for each in findings]
+    rules = sorted({str(result["ruleId"]) for result in results})
+    driver = {
+        "name": "maskwright",
+        "version": version("maskwright"),
+        "rules": [{"id": rule, "name": rule} for rule in rules],
+    }
+    document = {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{"tool": {"driver": driver}, "results": results}],
+    }
+    return json.dumps(document, ensure_ascii=False, indent=2)
+
+
+def _result(finding: PlacedFinding) -> dict[str, Any]:
+    result: dict[str, Any] = {
+        "ruleId": finding.rule,
+        "level": finding.severity,
+        "message": {"text": finding.message},
+    }
+    if finding.file is None:
+        return result
+    place: dict[str, Any] = {"artifactLocation": {"uri": quote(finding.file)}}
+    if finding.line is not None:
+        place["region"] = {"startLine": finding.line, "startColumn": finding.column or 1}
+    return {**result, "locations": [{"physicalLocation": place}]}
+
 
 MOST_PLACES: Final = 12
 """Places that one note names."""

@@ -7,7 +7,7 @@ from typing import Final
 
 from maskwright.cli.input.faults import spans_of
 from maskwright.cli.input.shapes import SchemaArgument, read_shape
-from maskwright.cli.output.style import Colour, coloured
+from maskwright.cli.output.appearance import Colour, coloured
 from maskwright.cli.shape.explain import ExplainOptions
 from maskwright.errors import InputError
 from maskwright.workbench.pointer import ValueSpan

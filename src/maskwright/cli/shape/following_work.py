@@ -6,7 +6,7 @@ import json
 
 from maskwright.cli.input.opened import OpenedShape, given_texts, open_shape
 from maskwright.cli.input.shapes import SchemaArgument, compile_shape
-from maskwright.cli.output.style import coloured
+from maskwright.cli.output.appearance import coloured
 from maskwright.cli.output.verdicts import fault_lines, following_lines
 from maskwright.cli.shape.following import NextOptions
 from maskwright.errors import InputError

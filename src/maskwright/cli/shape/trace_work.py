@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from maskwright.cli.input.opened import given_texts
 from maskwright.cli.input.shapes import SchemaArgument, Shape, compile_shape, read_shape
+from maskwright.cli.output.appearance import coloured
 from maskwright.cli.output.progress import progress
-from maskwright.cli.output.style import coloured
 from maskwright.cli.shape.trace import TraceOptions
 from maskwright.errors import InputError
 from maskwright.workbench.trace import TracedToken, traced

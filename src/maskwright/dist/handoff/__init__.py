@@ -5,5 +5,4 @@ its grammar by name, and those blocks of keys and values that the other engine l
 - `move`: Hands a request over between two engines of this process.
 - `pieces`: Blocks as bytes with checksums: whole, by layer or by chunk.
 - `prefix_message`: What messages between servers are about.
-- `request_record`: A request as bytes.
 """

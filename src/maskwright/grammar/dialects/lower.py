@@ -1,7 +1,8 @@
 """Translates the syntax tree of a grammar into `Rules`: terminals become regular languages.
 
-Ignored text may stand before every terminal and at the end of the text. A piece of it is as long as
-possible: what follows must not begin with a character that could continue it.
+Ignored text may stand before every terminal, of whose language it becomes a part, and at the end of
+the text. A piece of it is as long as possible: what follows must not begin with a character that
+could continue it.
 """
 
 from __future__ import annotations
@@ -9,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from functools import partial
 from typing import Final, NamedTuple, NoReturn, assert_never
 
 from maskwright.errors import Construct, GrammarError, LimitError
-from maskwright.grammar.dialects.ignored import not_empty, skipping
 from maskwright.grammar.dialects.longest import (
     before_end,
     ends_within,
@@ -34,7 +35,9 @@ from maskwright.grammar.dialects.syntax import (
     Times,
     below,
 )
-from maskwright.grammar.regular.derivative import arcs, is_live
+from maskwright.grammar.regular import charset
+from maskwright.grammar.regular.character_classes import Arc
+from maskwright.grammar.regular.derivative import arcs, is_live, transitions
 from maskwright.grammar.regular.terms import (
     EMPTY,
     EPSILON,
@@ -44,11 +47,64 @@ from maskwright.grammar.regular.terms import (
     concat,
     intersection,
     repeat,
+    state,
     words,
 )
 from maskwright.grammar.rules import tree as rules
 from maskwright.grammar.rules.tree import Expression, Rules
 from maskwright.limits import CHEAP, Limits, spend
+
+
+def skipping(ignored: Regular, text: Regular) -> Regular:
+    """Return the language of any number of pieces of `ignored` and then a text of `text`, which is
+    either not nullable or `EPSILON`.
+
+    A piece is as long as possible: what follows it doesn't begin with a character that could
+    continue it.
+    """
+    pieces = not_empty(ignored)
+    if pieces is EMPTY:
+        return text
+    first = state(
+        ("ignored", pieces, text), False, lambda: _begun(pieces, text), plain=_plain(pieces, text)
+    )
+    return alt(text, first)
+
+
+def not_empty(language: Regular) -> Regular:
+    """Return `language` without the empty text."""
+    if not language.nullable:
+        return language
+    moves = transitions(language)
+    key = ("not empty", language)
+    return state(key, False, lambda: moves, plain=language.plain) if moves else EMPTY
+
+
+def _begun(pieces: Regular, text: Regular) -> list[Arc]:
+    return [(low, high, _inside(pieces, target, text)) for low, high, target in transitions(pieces)]
+
+
+def _inside(pieces: Regular, rest: Regular, text: Regular) -> Regular:
+    """Return the language within a piece, of which a text of `rest` is still to come."""
+    nullable = rest.nullable and text.nullable
+    moves = partial(_moves, pieces, rest, text)
+    return state(("in ignored", pieces, rest, text), nullable, moves, plain=_plain(pieces, text))
+
+
+def _moves(pieces: Regular, rest: Regular, text: Regular) -> list[Arc]:
+    going_on = transitions(rest)
+    arcs = [(low, high, _inside(pieces, target, text)) for low, high, target in going_on]
+    if rest.nullable:
+        others = charset.complement(charset.normal((low, high) for low, high, _ in going_on))
+        for low, high, target in transitions(skipping(pieces, text)):
+            for part in charset.intersection(((low, high),), others):
+                arcs.append((*part, target))
+    return sorted(arcs, key=lambda arc: arc[0])
+
+
+def _plain(pieces: Regular, text: Regular) -> bool:
+    return pieces.plain and text.plain
+
 
 MOST_LISTED: Final = 20
 """Undefined names that an error lists besides the first."""

@@ -7,9 +7,7 @@ what the bounds and the divisor need to know of the digits read so far.
 
 - `count`: Counts that patterns and grammars write in digits.
 - `digits`: Numbers without a sign, as an automaton that is constructed state by state.
-- `exponents`: The exponents between two bounds.
 - `interval`: Intervals of numbers, and their algebra.
 - `multiples`: The multiples of a number, recognised by their digits.
-- `plain`: Numbers as people write them, without an exponent.
 - `spellings`: Sets of JSON numbers as languages over their spellings: start reading here.
 """

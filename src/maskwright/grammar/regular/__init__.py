@@ -15,7 +15,6 @@ by a character is the next one.
 - `enumerate`: The strings of a language one by one, the shortest first.
 - `first_bytes`: The bytes with which the strings of a language begin.
 - `length_bounds`: Counted repeats as bounds on a string's length.
-- `parallel`: Several languages read at once, of which one may end where others go on.
 - `shortest`: A shortest string of a language.
 - `substrings`: The substrings of a document, with an automaton read off the document.
 - `terms`: The terms and their constructors.

@@ -2,11 +2,13 @@
 
 `split(term)` has the Brzozowski derivatives of a term for all characters at once, by classes of
 characters, and `arcs(term)` as disjoint ascending ranges; only living targets are kept, so that a
-state without arcs that is not nullable never appears. Each result is stored in the term.
+state without arcs that is not nullable never appears. Each result is stored in the term. Texts that
+are read side by side, as a leaf of a grammar reads them, are `Parallel`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from heapq import heappop, heappush
 from itertools import cycle
 from typing import Final
@@ -18,11 +20,10 @@ from maskwright.grammar.regular.beginnings import (
     least_weight,
     surely_fits,
 )
-from maskwright.grammar.regular.byte_alphabet import lacks_what_it_needs
+from maskwright.grammar.regular.byte_alphabet import alphabet, lacks_what_it_needs
 from maskwright.grammar.regular.character_classes import NOWHERE, Arc, Split, overlaid, parted
 from maskwright.grammar.regular.character_dfa import NEVER, CharacterDfa, known_place
 from maskwright.grammar.regular.composed import check_searched, composed
-from maskwright.grammar.regular.parallel import reading_on
 from maskwright.grammar.regular.terms import (
     ANYTHING,
     EMPTY,
@@ -50,12 +51,46 @@ from maskwright.grammar.regular.terms import (
     exactly_one,
     intersection,
     length_bounded,
+    parallel,
     repeat,
     tagged,
     weighed,
 )
 from maskwright.grammar.regular.word_lists import word_arcs
 from maskwright.limits import CHEAP, DEFAULT_LIMITS, spend
+
+
+def parallel_start(terms: Sequence[Regular], ahead: Sequence[int] | None) -> Regular:
+    """The start of `terms`; `ahead` are the bytes with which the text may go on after each, None
+    where that isn't known."""
+    return _parallel(terms, terms, ahead)
+
+
+def reading_on(term: Parallel, living: Mapping[int, Regular]) -> Regular:
+    """`term` with what is left of its parts; those that aren't among `living` have died."""
+    if term.ahead is None:
+        parts = [living.get(at, EMPTY) for at in range(len(term.parts))]
+        return parallel(term.terms, tuple(parts))
+    order = sorted(living)
+    return _parallel(
+        [term.terms[at] for at in order],
+        [living[at] for at in order],
+        [term.ahead[at] for at in order],
+    )
+
+
+def _parallel(
+    terms: Sequence[Regular], parts: Sequence[Regular], ahead: Sequence[int] | None
+) -> Regular:
+    """What may come is only of interest where one of the texts may go on so, too: with the rest
+    left out, leaves of more grammars and places are equal."""
+    if ahead is None:
+        return parallel(tuple(terms), tuple(parts))
+    letters = 0
+    for part in parts:
+        letters |= alphabet(part)
+    return parallel(tuple(terms), tuple(parts), tuple(each & letters for each in ahead))
+
 
 Label = int | tuple[int, ...]
 

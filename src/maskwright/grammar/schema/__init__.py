@@ -9,32 +9,30 @@ enforced, it is reported as an annotation, or the schema is refused.
 To add a keyword:
 
 1. Add its name to the group of its drafts and vocabulary in `drafts.KEYWORD_GROUPS`.
-2. Write its reader, a function from a setting to assertions, into the table of `scalar_keywords`,
-   `container_keywords` or `combining_keywords` (of `common_keywords`, if most schemas have it). If
-   existing assertions can express the keyword, that is all.
+2. Write its reader, a function from a setting to assertions, into a table of `parse`:
+   `SCALAR_KEYWORDS`, `CONTAINER_KEYWORDS` or `COMBINING_KEYWORDS`; if most schemas have it, into
+   the one of `common_keywords`. If existing assertions can express the keyword, that is all.
 3. Otherwise add a class to `tree.Assertion`, its negation to `grammar/shape/negation.py`, and what
-   it demands to `scalars.py`, `arrays.py`, `objects.py` or `unions.py` beside that. See whether
+   it demands to `scalars.py`, `shapes.py`, `objects.py` or `unions.py` beside that. See whether
    `unevaluated.py` and `disjoint.py` must know the class; a scalar one also goes into `_NARROWING`
-   in `scalars.py`, one that combines schemas into `strings.py`, which otherwise takes any string
-   to be possible. An array or object class becomes a field of `ArrayShape` or `ObjectShape` in
-   `grammar/shape/shape.py`; then `automaton/value/progress.py` reads it, `automaton/satisfy/` and
-   `automaton/finish/` count with it, and `grammar/tools/python_arguments.py` obeys or refuses it.
+   in `scalars.py`, one that combines schemas into `StringLanguages` of `shapes.py`, which otherwise
+   takes any string to be possible. An array or object class becomes a field of `ArrayShape` or
+   `ObjectShape` in `grammar/shape/shape.py`; then `automaton/value/progress.py` reads it,
+   `automaton/satisfy/` and `automaton/finish/` count with it, and
+   `grammar/tools/python_arguments.py` obeys or refuses it.
 4. A class that holds schemas also goes into `places`, so that errors name the schema of a value,
    and an assertion that closes objects into `grammar/shape/closed.py`.
 5. Show it to people: `workbench/diagram/schema_tracks.py` draws it,
-   `workbench/sample/coverage.py` lists its alternatives, `workbench/schema/lint.py` looks into
+   `workbench/sample/covering.py` lists its alternatives, `workbench/schema/lint.py` looks into
    subschemas, `workbench/reasons.py` knows keywords that mean nothing alone,
-   `workbench/difference/shape_pairs.py` compares its field of two shapes, and
+   `workbench/difference/schema_pairs.py` compares its field of two shapes, and
    `workbench/conversion/schema_rules.py` writes it as rules or refuses it. `instances/check.py`
    judges by the package `jsonschema`, which must know the keyword.
 
 For tests, add a row to `tests/properties/schema_cases.py`, which holds masks against brute force,
 and one to the tables in `tests/grammar/schema/`. For users, add a row to docs/json-schema.md.
 
-- `branches`: Upper bounds on the branches of values whose unions are multiplied out.
-- `combining_keywords`: Keywords that combine subschemas about one value: logic, references.
 - `common_keywords`: Keywords that most schemas have.
-- `container_keywords`: Keywords about arrays and objects.
 - `document`: The document as JSON: loading it, checking it, reading settings of a kind.
 - `document_text`: The text of a document, written in one pass that checks it, and the schemas that
   stand in it.
@@ -47,7 +45,6 @@ and one to the tables in `tests/grammar/schema/`. For users, add a row to docs/j
 - `references`: Where references lead.
 - `registry`: Where references lead that are more than pointers from the root.
 - `remarks`: What demands less than its author is likely to think, and the way out.
-- `scalar_keywords`: Keywords about numbers and strings.
 - `schema_object`: One schema object while it is read, and what all of a document share.
 - `tree`: The tree: one class for each thing that a schema can assert.
 - `vocabularies`: Which keywords hold in a schema, by its draft and its meta-schema.

@@ -1,30 +1,382 @@
 """Parsing of a JSON Schema document into the closed tree of `grammar.schema.tree`.
 
-Each keyword of the schema's draft becomes an assertion, is reported as an annotation, or is
-refused with its JSON Pointer and the reason: there is no fourth case. What one keyword means is in
-the tables of `common_keywords`, `scalar_keywords`, `container_keywords` and `combining_keywords`.
+Each keyword of the schema's draft becomes an assertion, is reported as an annotation, or is refused
+with its JSON Pointer and the reason: there is no fourth case. What one keyword means is in the
+tables `COMMON_KEYWORDS`, `SCALAR_KEYWORDS` (numbers and strings), `CONTAINER_KEYWORDS` (arrays and
+objects) and `COMBINING_KEYWORDS` (subschemas about one value: logic, conditions, references).
+
+Some keywords only have a meaning together: one of them reads the others, and these only check their
+own setting.
+
+Upper bounds on the branches of a value, once its unions are multiplied out, follow from the tree
+alone, so they cost little; `grammar.shape.unions` finds the branches that there are, which may be
+far fewer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from decimal import Decimal
+from functools import cached_property, partial
+from math import prod
 from typing import Final, cast
 
-from maskwright.grammar.schema.branches import most_branches
-from maskwright.grammar.schema.combining_keywords import COMBINING_KEYWORDS
-from maskwright.grammar.schema.common_keywords import COMMON_KEYWORDS
-from maskwright.grammar.schema.container_keywords import CONTAINER_KEYWORDS
-from maskwright.grammar.schema.document import check, check_names, loaded, plain
+from maskwright.errors import SchemaError
+from maskwright.grammar.formats import format_language
+from maskwright.grammar.number.interval import Interval
+from maskwright.grammar.number.multiples import multiples
+from maskwright.grammar.number.spellings import decimal
+from maskwright.grammar.regular.terms import length
+from maskwright.grammar.schema.common_keywords import COMMON_KEYWORDS, read_reference
+from maskwright.grammar.schema.document import (
+    as_array,
+    as_count,
+    as_mapping,
+    as_names,
+    as_number,
+    check,
+    check_names,
+    escape,
+    loaded,
+    plain,
+    wrong,
+)
 from maskwright.grammar.schema.document_text import DocumentText
 from maskwright.grammar.schema.parse_options import ParseOptions
 from maskwright.grammar.schema.references import References
-from maskwright.grammar.schema.scalar_keywords import SCALAR_KEYWORDS
-from maskwright.grammar.schema.schema_object import DocumentParser, KeywordReader, Visit
-from maskwright.grammar.schema.tree import Json, OneOf, Report, ReportEntry, Schema, SchemaMaker
+from maskwright.grammar.schema.remarks import Remark, on_format
+from maskwright.grammar.schema.schema_object import (
+    DocumentParser,
+    KeywordReader,
+    SchemaObject,
+    Visit,
+)
+from maskwright.grammar.schema.tree import (
+    AllOf,
+    AnyOf,
+    Assertion,
+    Contains,
+    If,
+    ItemCount,
+    Items,
+    Json,
+    MultipleOf,
+    Not,
+    NumberIn,
+    OneOf,
+    PropertyCount,
+    PropertyNames,
+    Report,
+    ReportEntry,
+    Required,
+    Schema,
+    SchemaMaker,
+    SomeMember,
+    StringIn,
+    TypeIs,
+    Unevaluated,
+    UniqueItems,
+)
 from maskwright.grammar.schema.vocabularies import SchemaDialect, dialect_of
-from maskwright.limits import Limits
+from maskwright.limits import CHEAP, Limits, spend
+
+OF_CONTAINS: Final = 4.0
+"""Branches that one `contains` counts as: of these an array may only have few."""
+_Branching = AllOf | AnyOf | OneOf | If | Contains
+"""The assertions that can multiply the branches of a value."""
+
+
+def most_branches(schemas: Iterable[Schema]) -> float:
+    """An upper bound on the branches of a value of any of the schemas."""
+    known: dict[Schema, float] = {}
+    return max((_branches(schema, known) for schema in schemas), default=1.0)
+
+
+def _branches(schema: Schema, known: dict[Schema, float]) -> float:
+    found = known.get(schema)
+    if found is None:
+        spend(CHEAP)
+        known[schema] = 1.0  # for a schema that refers to itself
+        found = 1.0
+        for assertion in schema.assertions:
+            if isinstance(assertion, _Branching):
+                found *= _of_assertion(assertion, known)
+        known[schema] = found
+    return found
+
+
+def _of_assertion(assertion: _Branching, known: dict[Schema, float]) -> float:
+    match assertion:
+        case AllOf(parts=parts):
+            return prod(_branches(part, known) for part in parts)
+        case AnyOf(options=options) | OneOf(options=options):
+            return max(1.0, sum(_branches(option, known) for option in options))
+        case If(then=then, otherwise=otherwise):
+            return _branches(then, known) + _branches(otherwise, known)
+        case Contains():
+            return OF_CONTAINS
+
+
+def _read_bound(
+    source: SchemaObject, setting: Json, place: str, *, lower: bool, exclusive: bool
+) -> list[Assertion]:
+    if exclusive and isinstance(setting, bool):  # draft 4 has the number in the other keyword
+        bound = source.value.get("minimum" if lower else "maximum")
+        if not setting or bound is None:
+            return []
+        setting = bound
+    limit = decimal(as_number(setting, place))
+    if lower:
+        return [NumberIn(Interval(low=limit, low_open=exclusive))]
+    return [NumberIn(Interval(high=limit, high_open=exclusive))]
+
+
+def _read_multiple_of(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    divisor: Decimal = decimal(as_number(setting, place))
+    if divisor <= 0:
+        raise SchemaError(f"a divisor is greater than 0, not {setting}", pointer=place)
+    multiples(divisor, source.parser.options.limits.divisor)  # which checks the limit
+    return [MultipleOf(divisor)]
+
+
+def _read_min_length(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    return [StringIn(length(as_count(setting, place), None))]
+
+
+def _read_max_length(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    return [StringIn(length(0, as_count(setting, place)))]
+
+
+def _read_pattern(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    return [StringIn(source.pattern(setting, place))]
+
+
+def _read_format(source: SchemaObject, setting: Json, place: str) -> list[Assertion] | Remark:
+    if not isinstance(setting, str):
+        wrong(setting, "a string", place)
+    if not source.parser.options.enforce_formats:
+        return Remark("an annotation, as asked for")
+    known = format_language(setting, source.draft.title)
+    if known is None:
+        return on_format(setting)
+    if known.note:  # an enforced format may leave strings out, which the report says as well
+        source.parser.annotations.append(ReportEntry(source.pointer, "format", known.note))
+    return [StringIn(known.language)]
+
+
+SCALAR_KEYWORDS: Final[dict[str, KeywordReader]] = {
+    "minimum": partial(_read_bound, lower=True, exclusive=False),
+    "maximum": partial(_read_bound, lower=False, exclusive=False),
+    "exclusiveMinimum": partial(_read_bound, lower=True, exclusive=True),
+    "exclusiveMaximum": partial(_read_bound, lower=False, exclusive=True),
+    "multipleOf": _read_multiple_of,
+    "minLength": _read_min_length,
+    "maxLength": _read_max_length,
+    "pattern": _read_pattern,
+    "format": _read_format,
+}
+
+
+MANY: Final = 100
+"""Items or members that are found without much work."""
+
+
+def _least(source: SchemaObject, setting: Json, place: str) -> int:
+    """A least count, which may take long to find values for."""
+    least = as_count(setting, place)
+    source.parser.intricate |= least > MANY
+    return least
+
+
+def _read_min_items(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    return [ItemCount(_least(source, setting, place), None)]
+
+
+def _read_max_items(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    return [ItemCount(0, as_count(setting, place))]
+
+
+def _read_unique_items(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    return [UniqueItems()] if setting is True else []
+
+
+def _read_prefix_items(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    prefix = source.items(as_array(setting, place), place)
+    return [Items(prefix, source.optional("items"), "items" in source.value)]
+
+
+def _read_additional_items(
+    source: SchemaObject, setting: Json, place: str
+) -> list[Assertion] | Remark:
+    if not isinstance(source.value.get("items"), list):
+        return Remark("without an array in 'items' it says nothing")
+    return []  # the reader of `items` reads it
+
+
+def _read_contains(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    least, most = 1, None
+    if source.has("minContains"):
+        least = as_count(source.value["minContains"], source.place("minContains"))
+    if source.has("maxContains"):
+        most = as_count(source.value["maxContains"], source.place("maxContains"))
+    source.parser.choices *= OF_CONTAINS
+    return [Contains(source.condition(setting, place), least, most)]
+
+
+def _check_contains_count(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    as_count(setting, place)
+    return []  # `_read_contains` reads it
+
+
+def _read_property_names(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    return [PropertyNames(source.child(setting, place))]
+
+
+def _read_min_properties(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    return [PropertyCount(_least(source, setting, place), None)]
+
+
+def _read_max_properties(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    return [PropertyCount(0, as_count(setting, place))]
+
+
+def _read_dependencies(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    """`dependencies` and the two keywords that have replaced it: an array names properties that
+    are required where `name` is present, a schema has to hold there."""
+    assertions: list[Assertion] = []
+    for name, dependent in as_mapping(setting, place).items():
+        below = f"{place}/{escape(name)}"
+        if isinstance(dependent, list | str):  # draft 3 wrote a single name as a string
+            names = (dependent,) if isinstance(dependent, str) else as_names(dependent, below)
+            free = Schema(below)
+            # "Without `name`, or with `other`" as one assertion, which unlike `If` is no union.
+            assertions += (SomeMember({other: free}, (), (name,)) for other in names)
+        else:
+            source.parser.choices *= 2
+            present = Schema(below, (TypeIs(frozenset(["object"])), Required((name,))))
+            assertions.append(If(present, source.child(dependent, below), Schema(below)))
+    return assertions
+
+
+def _read_old_dependencies(
+    source: SchemaObject, setting: Json, place: str
+) -> list[Assertion] | Remark:
+    """`dependencies`, which since draft 2019-09 may be anybody's name for anything."""
+    if not source.draft.is_old and not _are_dependencies(setting):
+        return Remark(
+            f"not a keyword of {source.draft.title}, and no object of schemas and arrays of names"
+        )
+    return _read_dependencies(source, setting, place)
+
+
+def _are_dependencies(setting: Json) -> bool:
+    return isinstance(setting, dict) and all(
+        isinstance(each, dict | bool)
+        or (isinstance(each, list) and all(isinstance(name, str) for name in each))
+        for each in setting.values()
+    )
+
+
+CONTAINER_KEYWORDS: Final[dict[str, KeywordReader]] = {
+    "minItems": _read_min_items,
+    "maxItems": _read_max_items,
+    "uniqueItems": _read_unique_items,
+    "prefixItems": _read_prefix_items,
+    "additionalItems": _read_additional_items,
+    "contains": _read_contains,
+    "minContains": _check_contains_count,
+    "maxContains": _check_contains_count,
+    "propertyNames": _read_property_names,
+    "minProperties": _read_min_properties,
+    "maxProperties": _read_max_properties,
+    "dependentRequired": _read_dependencies,
+    "dependentSchemas": _read_dependencies,
+    "dependencies": _read_old_dependencies,
+}
+
+
+FEW_OPTIONS: Final = 2
+"""Options of a `oneOf` up to which it hardly multiplies."""
+
+
+def _read_all_of(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    return [AllOf(source.children(setting, place))]
+
+
+def _read_any_of(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    options = source.children(setting, place)
+    _count(source, len(options))
+    return [AnyOf(options)]
+
+
+def _read_one_of(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    options = source.children(setting, place)
+    source.parser.widest = max(source.parser.widest, len(options))
+    source.parser.intricate |= len(options) > FEW_OPTIONS
+    _count(source, len(options))
+    return [OneOf(options)]
+
+
+def _count(source: SchemaObject, options: int) -> None:
+    """Count the options of a union."""
+    source.parser.choices *= max(1, options)
+    source.parser.options_read += options
+
+
+def _read_not(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    source.parser.negates = True
+    return [Not(source.condition(setting, place))]
+
+
+def _read_if(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    then, otherwise = source.optional("then"), source.optional("else")
+    source.parser.choices *= 2
+    return [If(source.condition(setting, place), then, otherwise)]
+
+
+def _check_branch(source: SchemaObject, setting: Json, place: str) -> list[Assertion] | Remark:
+    """`then` and `else`, which `_read_if` reads."""
+    return [] if "if" in source.value else Remark("without 'if' it says nothing")
+
+
+def _read_unevaluated_properties(
+    source: SchemaObject, setting: Json, place: str
+) -> list[Assertion]:
+    source.parser.intricate = True
+    return [Unevaluated("properties", source.child(setting, place))]
+
+
+def _read_unevaluated_items(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    source.parser.intricate = True
+    return [Unevaluated("items", source.child(setting, place))]
+
+
+def _read_recursive_reference(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    if source.resolver is None:  # without anchors `$recursiveRef` is `$ref`
+        return read_reference(source, setting, place)
+    if not isinstance(setting, str):  # which is always "#"
+        wrong(setting, "a string", place)
+    value, resolver = source.resolver.find_recursive()
+    schema = source.parser.schema(
+        value, place, source.dialect, resolver, entered=True, closed=source.closed
+    )
+    return [AllOf((schema,))]
+
+
+COMBINING_KEYWORDS: Final[dict[str, KeywordReader]] = {
+    "allOf": _read_all_of,
+    "anyOf": _read_any_of,
+    "oneOf": _read_one_of,
+    "not": _read_not,
+    "if": _read_if,
+    "then": _check_branch,
+    "else": _check_branch,
+    "unevaluatedProperties": _read_unevaluated_properties,
+    "unevaluatedItems": _read_unevaluated_items,
+    "$recursiveRef": _read_recursive_reference,
+}
+
 
 __all__ = ["ParseOptions", "ParsedSchema", "Visit", "parse_document", "parse_schema"]
 

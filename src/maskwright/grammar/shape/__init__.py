@@ -13,20 +13,17 @@ time, and alternatives that surely exclude each other are dropped as soon as tha
 and members have to satisfy stays a set of schemas (a *conjunction*) that is normalised only when a
 text gets there, so that recursive schemas have finite shapes.
 
-- `arrays`: The arrays that satisfy assertions without unions.
 - `closed`: Objects that are closed although their schema does not say so.
 - `disjoint`: Cheap tests on one or two schemas: do they exclude each other, is a type free?
 - `evident`: Schemas that evidently have a value: most of them, seen without a normal form.
 - `negation`: Negation, pushed one level towards the leaves.
 - `objects`: The objects that satisfy assertions without unions.
 - `one_of`: `oneOf` as `anyOf`, whose options exclude each other.
-- `order`: The order in which a schema names its properties.
 - `places`: Where in a document stands what is asserted of a value.
 - `rivals`: Which options of a `oneOf` may share a value, found in linear time.
 - `scalars`: The scalars that satisfy assertions without unions.
 - `shape`: The classes of the normal form.
 - `shapes`: The shapes of the conjunctions of a document: start reading here.
-- `strings`: The strings that satisfy a schema, by regular algebra alone.
 - `unevaluated`: `unevaluated…`, resolved into keywords that need no memory.
 - `unions`: Unions multiplied out, one type at a time.
 """

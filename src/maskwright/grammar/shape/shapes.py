@@ -1,46 +1,245 @@
 """The shapes of the conjunctions of a schema document.
 
-Strings are computed by regular algebra alone. For the other types unions are multiplied out, one
-type at a time.
+Strings are computed by regular algebra alone: regular languages are closed under union,
+intersection and complement, so unions need not be multiplied out, and negation needs no rewriting.
+For the other types unions are multiplied out, one type at a time. An array that satisfies
+assertions without unions is one `ArrayShape`. Properties are in the order in which the schema names
+them, as someone who reads it sees them.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from typing import Final
 
-from maskwright.errors import LimitError
-from maskwright.grammar.regular.terms import ANYTHING, EMPTY, Regular, alt, intersection
+from maskwright.errors import Construct, LimitError, SchemaError
+from maskwright.grammar.regular.terms import (
+    ANYTHING,
+    EMPTY,
+    Complement,
+    Regular,
+    Words,
+    alt,
+    complement,
+    exactly_one,
+    intersection,
+    words,
+)
 from maskwright.grammar.schema.options import Numbers
 from maskwright.grammar.schema.tree import (
     TYPES,
     AllOf,
     AnyOf,
     Assertion,
+    Contains,
     If,
+    ItemCount,
+    Items,
     Not,
+    NotUniqueItems,
     OneOf,
     Properties,
     Required,
+    Schema,
     TypeIs,
+    UniqueItems,
     Values,
 )
-from maskwright.grammar.shape.arrays import array_shape
 from maskwright.grammar.shape.objects import object_shape
 from maskwright.grammar.shape.one_of import ExclusiveUnions, Possible
-from maskwright.grammar.shape.order import name_order
-from maskwright.grammar.shape.scalars import NumberOptions, literals_of, numbers_of, scalars_of
+from maskwright.grammar.shape.scalars import (
+    NumberOptions,
+    literals_of,
+    numbers_of,
+    scalars_of,
+    strings_of,
+)
 from maskwright.grammar.shape.shape import (
     ArrayShape,
     Conjunction,
+    Contained,
     ObjectShape,
     Shape,
+    conjunction_of,
     construct_of,
     in_order,
+    joint_count,
 )
-from maskwright.grammar.shape.strings import StringLanguages
 from maskwright.grammar.shape.unevaluated import ResolvedAssertions
 from maskwright.grammar.shape.unions import Branches
 from maskwright.limits import DEFAULT_LIMITS, Limits
+
+_FEW: Final = 3
+"""Options of `oneOf` that are each combined with the complement of the others."""
+
+
+class StringLanguages:
+    """The strings (their values, not their spellings) that satisfy each schema."""
+
+    def __init__(self, resolved: ResolvedAssertions) -> None:
+        self._resolved = resolved
+        self._languages: dict[Schema, Regular] = {}
+        self._open: set[Schema] = set()
+
+    def language(self, schema: Schema) -> Regular:
+        """The strings that satisfy a schema, computed once.
+
+        Raises `SchemaError` for a schema that refers to itself about one and the same value."""
+        known = self._languages.get(schema)
+        if known is not None:
+            return known
+        if schema in self._open:
+            raise SchemaError(
+                "the schema refers to itself without end, about one and the same value; a recursive"
+                " reference has to stand in a property or an item",
+                pointer=schema.pointer,
+            )
+        self._open.add(schema)
+        try:
+            language = EMPTY if schema.never else ANYTHING
+            for assertion in self._resolved.assertions(schema):
+                language = intersection(language, self._satisfying(assertion))
+        finally:
+            self._open.discard(schema)
+        self._languages[schema] = language
+        return language
+
+    def _satisfying(self, assertion: Assertion) -> Regular:
+        match assertion:
+            case TypeIs(types=types):
+                return ANYTHING if "string" in types else EMPTY
+            case AllOf(parts=parts):
+                return intersection(ANYTHING, *(self.language(part) for part in parts))
+            case AnyOf(options=options):
+                return alt(*(self.language(option) for option in options))
+            case OneOf(options=options):
+                return _exactly_one([self.language(option) for option in options])
+            case Not(schema=inner):
+                return complement(self.language(inner))
+            case If(condition=condition, then=then, otherwise=otherwise):
+                held = self.language(condition)
+                return alt(
+                    intersection(held, self.language(then)),
+                    intersection(complement(held), self.language(otherwise)),
+                )
+            case _:
+                return strings_of(assertion)
+
+
+def _exactly_one(languages: list[Regular]) -> Regular:
+    """The strings of exactly one of the languages."""
+    live = [language for language in languages if language is not EMPTY]
+    if len(live) < 2:  # as in most `oneOf`: one option is for strings, the others for other types
+        return alt(*live)
+    lists = [each for each in live if isinstance(each, Words) and not each.depth]
+    if len(lists) < 2:
+        return _of_one(live)
+    listed = Counter(word for each in lists for word in each.table.strings[each.low : each.high])
+    once = words([word for word, count in listed.items() if count == 1])
+    others = [each for each in live if not (isinstance(each, Words) and not each.depth)]
+    if not others:
+        return once
+    return alt(
+        intersection(once, complement(alt(*others))),
+        intersection(_of_one(others), complement(words(list(listed)))),
+    )
+
+
+def _of_one(live: list[Regular]) -> Regular:
+    """The strings of exactly one of some languages, of which at most one is a list of words."""
+    if len(live) < 2:
+        return alt(*live)
+    if len(live) > _FEW and not any(isinstance(each, Words | Complement) for each in live):
+        return exactly_one(live)
+    exclusive: list[Regular] = []
+    for at, language in enumerate(live):
+        others = alt(*(other for k, other in enumerate(live) if k != at))
+        exclusive.append(intersection(language, complement(others)))
+    return alt(*exclusive)
+
+
+def name_order(schemas: Iterable[Schema]) -> dict[str, int]:
+    """The place of each declared name: by first appearance in the document, depth first.
+
+    A subschema about the same value (in `allOf`, `anyOf`, `$ref`, `if`, …) counts where it stands
+    among the keywords of its schema, so that what is written first comes first.
+    """
+    places: dict[str, int] = {}
+    seen: set[Schema] = set()
+    stack: list[Schema | Assertion] = []
+    stack += reversed([*schemas])
+    while stack:
+        match stack.pop():
+            case Schema() as schema:
+                if schema not in seen:
+                    seen.add(schema)
+                    stack += reversed(schema.assertions)
+            case Properties(named=named):
+                for name in named:
+                    places.setdefault(name, len(places))
+            case AllOf(parts=parts) | AnyOf(options=parts) | OneOf(options=parts):
+                stack += reversed(parts)
+            case If(condition=condition, then=then, otherwise=otherwise):
+                stack += (otherwise, then, condition)
+            case _:
+                pass
+    return places
+
+
+_MOST_COUNTED: Final = 6
+"""The most `contains` of one array: each may or may not count an item, which doubles the ways to
+read it."""
+
+
+def array_shape(branch: list[Assertion]) -> ArrayShape | None:
+    """The arrays that satisfy all assertions; assertions about other types are ignored.
+
+    None if the assertions about counts and about repeated items exclude each other. Raises
+    `LimitError` for too many `contains`."""
+    item_schemas: list[Items] = []
+    counts: list[ItemCount] = []
+    contains: list[Contained] = []
+    unique = repeats = False
+    for assertion in branch:
+        match assertion:
+            case Items():
+                item_schemas.append(assertion)
+            case ItemCount():
+                counts.append(assertion)
+            case Contains(schema=schema, least=low, most=high, start=start):
+                if high is not None and high < low:
+                    return None
+                if low > 0 or high is not None:
+                    contains.append(Contained(schema, low, high, start))
+            case UniqueItems():
+                unique = True
+            case NotUniqueItems():
+                repeats = True
+            case _:
+                pass
+    least, most = joint_count(counts)
+    if repeats:
+        least = max(least, 2)  # two items that are equal
+    if (unique and repeats) or (most is not None and most < least):
+        return None
+    if len(contains) > _MOST_COUNTED:
+        raise LimitError(
+            f"an array has to satisfy more than {_MOST_COUNTED} 'contains', each of which doubles"
+            " what an item may be",
+            limit="alternatives",
+            value=_MOST_COUNTED,
+            construct=Construct.schema(contains[-1].schema.pointer),
+            way_out="use fewer",
+        )
+    size = max((len(items.prefix) for items in item_schemas), default=0)
+    prefix = tuple(
+        conjunction_of(i.prefix[at] if at < len(i.prefix) else i.rest for i in item_schemas)
+        for at in range(size)
+    )
+    rest = conjunction_of(items.rest for items in item_schemas)
+    return ArrayShape(prefix, rest, least, most, tuple(contains), unique, repeats)
+
 
 _UNITING: Final = frozenset((AllOf, AnyOf, OneOf, Not, If, Values))
 """Assertions that are unions, or contain other schemas about the value."""

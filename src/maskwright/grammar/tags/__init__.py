@@ -4,9 +4,7 @@ A tag is a JSON document, in the form that several serving engines accept. `pars
 closed tree of formats, which `rules` translates into the rules of a grammar.
 
 - `free_text`: Languages of texts in which strings must not occur, or that end with one of them.
-- `node`: A JSON object of a tag, with checked access to its fields.
 - `parse`: Reads JSON into the tree of formats.
 - `rules`: Translates the tree into rules.
-- `token_bounds`: Checks where in a tag the number of tokens can be bounded.
 - `tree`: The closed tree of formats.
 """

@@ -2,10 +2,8 @@
 
 - `attention`: How the library's models call attention, and where this call leads.
 - `decoder`: A model of the transformers library that reads its keys and values from a paged pool.
-- `device_check`: Compares the attention of a device with plain torch once, when a model is loaded.
 - `guard`: Which models of the transformers library can read a paged pool.
 - `load`: Loads a checkpoint as a model of the transformers library, after guard and self-check.
 - `paged_layers`: Attention of layers of different shapes over one pool of keys and values.
-- `probe`: What a forward of two tokens shows of a model.
 - `self_check`: Compares the paged model with the original once, when it is loaded.
 """

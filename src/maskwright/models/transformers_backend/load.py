@@ -1,14 +1,23 @@
-"""Loads a checkpoint as a model of the transformers library, after guard and self-check."""
+"""Loads a checkpoint as a model of the transformers library, after guard, self-check and, on a
+device, a test of its attention with the shapes of the model.
+
+The self-check compares the whole model with the library's forward, in float32 and on the CPU. The
+test computes the attention of each kind of layer by the device's kernels, in the type that the
+model is served in, and compares it with attention in plain torch in float32. It finds kernels that
+can't be launched for a model on a device, and kernels that compute something else there.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import torch
+from torch import Tensor
 from transformers import AutoConfig, PreTrainedConfig, PreTrainedModel
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING
@@ -19,12 +28,132 @@ from transformers.utils.logging import (
 )
 
 from maskwright.errors import InputError, first_line
+from maskwright.kernels.kv_pool import KvPool
+from maskwright.kernels.paged_plan import plan_on_device
+from maskwright.kernels.reference import Span, pad_rows, plan_attention
+from maskwright.models.batch import Plan, lay_out
 from maskwright.models.config import ARCHITECTURES, read_json
+from maskwright.models.runs import Run
+from maskwright.models.transformers_backend.attention import Attention
 from maskwright.models.transformers_backend.decoder import TransformersDecoder
-from maskwright.models.transformers_backend.device_check import check_attention
 from maskwright.models.transformers_backend.guard import check_supported, unsupported
+from maskwright.models.transformers_backend.paged_layers import PagedLayers
 from maskwright.models.transformers_backend.self_check import check_architecture
 from maskwright.models.weights import weight_files
+
+TOLERANCE: Final = 0.02
+"""Largest difference that passes, relative to the largest result. Numbers of sixteen bits differ by
+0.004 and less, wrong results by 0.1 and more."""
+
+BLOCK_SIZE: Final = 16
+BLOCKS: Final = 80
+"""Blocks of a pool, and how many positions each has."""
+
+LONG: Final = 1100
+"""Positions of a sequence that is read in two splits (see `kernels/paged_attention.py`)."""
+
+WINDOW: Final = 24
+"""A window that hides something from these sequences."""
+
+
+def check_attention(name: str, layers: PagedLayers, device: torch.device) -> None:
+    """Compare the attention of `layers`, those of the model `name`, on `device` with plain torch.
+    Raises `InputError` if it can't be computed there, or differs."""
+    for call in _kinds(layers.calls):
+        try:
+            error = attention_error(layers, call, device)
+        except Exception as failure:  # of the compiler, of the driver, or of a launch
+            raise unsupported(
+                f"{name} is not supported on {device}: its attention can't be computed there: "
+                f"{type(failure).__name__}: {failure}. Serve it with --device cpu."
+            ) from failure
+        if not error <= TOLERANCE:
+            raise unsupported(
+                f"{name} is not supported on {device}: its attention differs by {error:.1e} of the "
+                "largest number from what it is on the CPU. Serve it with --device cpu."
+            )
+
+
+def _kinds(calls: Sequence[Attention]) -> Iterator[Attention]:
+    """Yield one call of each kind."""
+    seen: set[object] = set()
+    for call in calls:
+        sizes = (call.query.shape[1:], call.keys.shape[1:], call.values.shape[2])
+        kind = (sizes, call.scale, call.window, call.softcap, call.sinks is None)
+        if kind not in seen:
+            seen.add(kind)
+            yield call
+
+
+@torch.inference_mode()
+def attention_error(layers: PagedLayers, call: Attention, device: torch.device) -> float:
+    """Return the largest difference between the attention of one of `layers` by the kernels of
+    `device` and by plain torch, divided by the largest number. One batch is a decode, another one
+    a few tokens and a piece of a prompt; all numbers are random."""
+    worst, cpu = 0.0, torch.device("cpu")
+    for runs in ([_run(LONG, 1, 1)], [_run(20, 7, 70), _run(5, 19, 73)]):
+        trial = _Trial(layers, runs, *_random(layers, call, runs))
+        theirs = trial.attended(device, layers.dtype, lambda spans, _: plan_on_device(spans))
+        plain = trial.attended(cpu, torch.float32, plan_attention)
+        worst = max(worst, float((theirs - plain).abs().max() / plain.abs().max()))
+    return worst
+
+
+def _run(start: int, count: int, block: int) -> Run:
+    """Return a run of `count` tokens in consecutive blocks from number `block` on."""
+    return Run([0] * count, start, range(block, block + 1 + (start + count) // BLOCK_SIZE), 1)
+
+
+def _random(layers: PagedLayers, call: Attention, runs: Sequence[Run]) -> tuple[Attention, Tensor]:
+    """Return `call` with random numbers on the CPU for the rows of `runs`, and the numbers in the
+    blocks of its layer, both in the type of the layers."""
+    numbers = torch.Generator().manual_seed(0)
+    rows = pad_rows(sum(len(run.tokens) for run in runs))
+
+    def drawn(*shape: int) -> Tensor:
+        return torch.randn(*shape, generator=numbers).to(layers.dtype)
+
+    given = replace(
+        call,
+        query=drawn(rows, *call.query.shape[1:]),
+        keys=drawn(rows, *call.keys.shape[1:]),
+        values=drawn(rows, *call.values.shape[1:]),
+        window=None if call.window is None else min(call.window, WINDOW),
+    )
+    return given, drawn(BLOCKS, 1, 2, BLOCK_SIZE, layers.heads, layers.width)
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """The attention of `runs`, computed in one layer from the numbers of `call` and of `blocks`
+    `[blocks, 1, 2, block size, KV heads, head_dim]`."""
+
+    layers: PagedLayers
+    runs: Sequence[Run]
+    call: Attention
+    blocks: Tensor
+
+    def attended(
+        self,
+        device: torch.device,
+        dtype: torch.dtype,
+        plan: Callable[[Sequence[Span], int], Plan],
+    ) -> Tensor:
+        """Return the result of the real rows, float32 on the CPU, computed on `device` in
+        `dtype`."""
+        call, batch = self.call, lay_out(self.runs, BLOCK_SIZE, plan).to(device)
+        given = replace(
+            call,
+            query=call.query.to(device, dtype),
+            keys=call.keys.to(device, dtype),
+            values=call.values.to(device, dtype),
+            sinks=None if call.sinks is None else call.sinks.to(device, dtype),
+        )
+        # Every layer has the numbers of the one, which is written to.
+        pool = self.blocks.to(device, dtype, copy=True)
+        pool = KvPool(pool.expand(-1, len(self.layers), -1, -1, -1, -1))
+        mixed = self.layers.attend(batch, pool, given)
+        return mixed[: len(batch.blocks)].float().cpu()
 
 
 def load_transformers(

@@ -4,16 +4,12 @@
 - `anthropic_writer`: The answers of POST /v1/messages.
 - `chat_writer`: The answers of POST /v1/chat/completions.
 - `choices`: The n generations of one request, merged into one sequence of (index, delta).
-- `event_source`: The events of an answer's text, wherever its grammar lives.
 - `logprobs`: Log-probabilities of tokens in OpenAI's form, each with the text of its token.
 - `output_items`: The output items of POST /v1/responses, with the events of each step.
 - `parts`: Splits an answer, while it is generated, into words, reasoning and tool calls.
 - `response_writer`: The answers of POST /v1/responses.
 - `streaming`: Answers as server-sent events.
 - `text_writer`: The answers of POST /v1/completions.
-- `unescaper`: Resolves the escapes of a string that arrives in pieces.
 - `thinking`: Splits a reasoning section off the beginning of an answer, and counts its tokens.
 - `token_ids`: The ids of the tokens of prompts and answers.
-- `token_trace`: How each token of an answer was chosen.
-- `writer`: What an endpoint does with the answers: one body, or a stream of events.
 """

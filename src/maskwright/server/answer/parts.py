@@ -1,16 +1,86 @@
-"""Splits an answer, while it is generated, into words, reasoning and tool calls."""
+"""Splits an answer, while it is generated, into words, reasoning and tool calls, by the events of
+its text, wherever its grammar lives.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import json
+import re
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from maskwright.grammar.tools.python_literals import json_text
-from maskwright.mask import CaptureBegun, CaptureEnded, CaptureText, Event
-from maskwright.server.answer.event_source import EventSource
-from maskwright.server.answer.unescaper import Unescaper
+from maskwright.mask import CaptureBegun, CaptureEnded, CaptureText, Event, Grammar
+from maskwright.processes import AnyGrammar, FollowedGrammar
+
+
+class EventSource(Protocol):
+    """Reads one answer from its start."""
+
+    async def read(self, token_ids: Sequence[int], *, final: bool) -> list[Event]:
+        """The events of the next tokens; `final` with the last ones."""
+        ...
+
+
+class LocalEvents:
+    """Events read by a matcher in this process."""
+
+    def __init__(self, grammar: Grammar) -> None:
+        self._matcher = grammar.matcher()
+
+    async def read(self, token_ids: Sequence[int], *, final: bool) -> list[Event]:
+        for token in token_ids:
+            accepted = self._matcher.accept(token)
+            assert accepted, "the engine sampled a token that the grammar forbids"
+        return self._matcher.events(final=final)
+
+
+class RemoteEvents:
+    """Events read by the process in which the grammar lives."""
+
+    def __init__(self, grammar: FollowedGrammar) -> None:
+        self._processes = grammar.processes
+        self._reader = grammar.processes.reader(grammar)
+        ended = weakref.finalize(self, self._processes.forget_reader, self._reader)
+        ended.atexit = False
+
+    async def read(self, token_ids: Sequence[int], *, final: bool) -> list[Event]:
+        future = self._processes.events(self._reader, list(token_ids), final=final)
+        return await asyncio.wrap_future(future)
+
+
+def events_of(grammar: AnyGrammar) -> EventSource:
+    """The source of the events of one answer."""
+    return LocalEvents(grammar) if isinstance(grammar, Grammar) else RemoteEvents(grammar)
+
+
+_BEGUN: Final = re.compile(r"\\(u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?)?$")
+"""An escape that has been begun at the end of a text without other backslashes before it."""
+
+
+class Unescaper:
+    """The text of one string. `spelling`: the literals of which language it is written in ("json",
+    "python"), or "raw"."""
+
+    def __init__(self, spelling: str) -> None:
+        self._spelling = spelling
+        self._held = ""
+
+    def read(self, piece: str) -> str:
+        """Return the text of a piece and of what was held back. The beginning of an escape is held
+        back, until the rest of it comes."""
+        text = self._held + piece
+        if self._spelling == "raw":
+            return text
+        whole = text.replace("\\\\", "__")  # an escaped backslash begins nothing
+        found = _BEGUN.search(whole)
+        stop = len(text) if found is None else found.start()
+        self._held, text = text[stop:], text[:stop]
+        quoted = f'"{text}"'
+        return json.loads(quoted if self._spelling == "json" else json_text(quoted))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Answers as server-sent events."""
+"""What an endpoint does with the answers to a request: one body, or a stream of events."""
 
 from __future__ import annotations
 
@@ -8,19 +8,49 @@ from collections import defaultdict, deque
 from collections.abc import AsyncGenerator, Iterable, Iterator
 from contextlib import aclosing
 from functools import partial
+from typing import Protocol
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from maskwright.errors import EngineStoppedError, GenerationError
-from maskwright.server.answer.choices import ChoiceDelta, Choices
-from maskwright.server.answer.writer import AnswerWriter
+from maskwright.server.answer.choices import Answer, ChoiceDelta, Choices, Usage
 from maskwright.server.disconnect import ClientGoneError, until_disconnect
 from maskwright.server.errors import code_of, describe, is_defect
 from maskwright.server.exchange import Exchange
+from maskwright.server.json import Json
 from maskwright.server.relay.continuation import StreamBeginning, ToldDelta, begin_record
-from maskwright.server.stream.pace import Pace
-from maskwright.server.stream.timer import Timer
+from maskwright.server.stream import Pace, Timer
+
+
+class AnswerWriter(Protocol):
+    """Writes the answers to one request in the form of one endpoint, either whole or as a stream.
+    Events are yielded encoded. A writer writes one stream."""
+
+    def whole(self, answers: list[Answer], usage: Usage) -> Json:
+        """Return the body of the answers."""
+        ...
+
+    def begin(self) -> Iterator[bytes]:
+        """Yield the events before the first delta."""
+        ...
+
+    def parts(self, delta: ChoiceDelta) -> Iterator[bytes]:
+        """Yield the events of a delta's parts."""
+        ...
+
+    def ended(self, delta: ChoiceDelta) -> Iterator[bytes]:
+        """Yield the events of the end of a choice, whose last delta is `delta`."""
+        ...
+
+    def end(self, usage: Usage) -> Iterator[bytes]:
+        """Yield the last events, after the end of all choices."""
+        ...
+
+    def failed(self, error: Json) -> Iterator[bytes]:
+        """Yield the last events of a stream that fails with the body `error`."""
+        ...
+
 
 PING = b": ping\n\n"
 

@@ -1,7 +1,9 @@
-"""Runs batches, and goes on with them after a restart.
+"""Runs batches, and continues them after a restart.
 
-Each answer is on the disk before it counts. After a kill, requests whose answers are there are not
-sent again; those that were under way are.
+The input of a batch is checked before anything is asked. Then the application is called in this
+process, as a client would: each request of a batch is a request like any other, in its answer, in
+metrics and in traces. Each answer is on the disk before it counts. After a kill, requests whose
+answers are there are not sent again; requests that were under way are.
 """
 
 from __future__ import annotations
@@ -11,16 +13,120 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Final, TypeAlias
 
-from maskwright.records.batch_lines import BatchLine, error_line, result_line
+import httpx
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from maskwright.errors import InputError
+from maskwright.records.batch_lines import BatchLine, error_line, parse_batch_line, result_line
 from maskwright.records.group_commit import GroupCommit
 from maskwright.records.journal import Journal, line_of
 from maskwright.records.workers import run_all
-from maskwright.server.batches.app_calls import AppAnswer
 from maskwright.server.batches.batch_store import BatchStatus, BatchStore, StoredBatch
 from maskwright.server.batches.file_store import FileStore
-from maskwright.server.batches.input_check import input_errors, requests_of
+from maskwright.server.exchange import OWNER
+from maskwright.server.json import Json
+
+ADDRESS: Final = "http://127.0.0.1"
+
+
+@dataclass(frozen=True, slots=True)
+class AppAnswer:
+    """What the application has answered. `retry_after`: seconds, 0 if it named none."""
+
+    status: int
+    request_id: str | None
+    retry_after: float
+    body: object
+
+
+async def call_app(
+    app: ASGIApp, path: str, body: dict[str, object], owner: str | None
+) -> AppAnswer:
+    """Send a request with a JSON body for the key with the name `owner`, None on a server without
+    keys. Cancelling the call cancels the request."""
+
+    async def owned(scope: Scope, receive: Receive, send: Send) -> None:
+        await app({**scope, OWNER: owner}, receive, send)
+
+    transport = httpx.ASGITransport(owned)
+    async with httpx.AsyncClient(transport=transport, base_url=ADDRESS, timeout=None) as client:
+        response = await client.post(path, json=body)
+    headers = response.headers
+    return AppAnswer(
+        response.status_code,
+        headers.get("x-request-id"),
+        float(headers.get("retry-after", 0)),
+        response.json(),
+    )
+
+
+MOST_REQUESTS: Final = 50_000
+MOST_ERRORS: Final = 100
+"""Errors that are told."""
+
+
+def input_errors(path: Path, endpoint: str, line_bytes: int) -> tuple[int, list[Json]]:
+    """Return how many requests an input has, and what is wrong with it, as OpenAI tells it. With
+    errors, no request is sent. `line_bytes`: upper bound on the bytes of one request."""
+    errors: list[Json] = []
+    known: set[str] = set()
+    count = 0
+    for number, line in _numbered(path):
+        count += 1
+        if count > MOST_REQUESTS:
+            return count, [
+                *errors,
+                _error("too_many_requests", f"there are more than {MOST_REQUESTS:,} requests"),
+            ]
+        found = _line_error(line, endpoint, line_bytes, known, number)
+        if found is not None:
+            errors.append(found)
+            if len(errors) == MOST_ERRORS:
+                break
+    if count == 0:
+        errors.append(_error("empty_file", "the input has no requests"))
+    return count, errors
+
+
+def requests_of(path: Path) -> Iterator[BatchLine]:
+    """The requests of an input that was checked."""
+    return (parse_batch_line(line) for _, line in _numbered(path))
+
+
+def _numbered(path: Path) -> Iterator[tuple[int, bytes]]:
+    """The lines that are not blank, with their numbers from 1."""
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                yield number, line
+
+
+def _line_error(
+    line: bytes, endpoint: str, line_bytes: int, known: set[str], number: int
+) -> Json | None:
+    if len(line) > line_bytes:
+        return _error("line_too_large", f"the line is larger than {line_bytes} bytes", None, number)
+    try:
+        request = parse_batch_line(line)
+    except InputError as error:
+        return _error(error.code, error.message, error.param, number)
+    if request.url != endpoint:
+        message = f"'url' is {request.url}, and the batch is for {endpoint}"
+        return _error("mismatched_endpoint", message, "url", number)
+    if request.custom_id in known:
+        message = f"the custom_id {request.custom_id!r} comes twice"
+        return _error("duplicate_custom_id", message, "custom_id", number)
+    known.add(request.custom_id)
+    return None
+
+
+def _error(code: str, message: str, param: str | None = None, line: int | None = None) -> Json:
+    return {"code": code, "message": message, "param": param, "line": line}
+
 
 Ask: TypeAlias = Callable[[BatchLine, str | None], Awaitable[AppAnswer]]
 

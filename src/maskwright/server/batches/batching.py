@@ -16,10 +16,9 @@ from starlette.types import ASGIApp
 from maskwright.engine import EngineConfig
 from maskwright.errors import InputError
 from maskwright.records.batch_lines import BatchLine
-from maskwright.server.batches.app_calls import AppAnswer, call_app
 from maskwright.server.batches.batch_routes import BatchRoutes
 from maskwright.server.batches.batch_store import BatchStore
-from maskwright.server.batches.batch_worker import BatchWorker
+from maskwright.server.batches.batch_worker import AppAnswer, BatchWorker, call_app
 from maskwright.server.batches.file_routes import FileRoutes
 from maskwright.server.batches.file_store import FileStore
 from maskwright.server.config import ServerConfig

@@ -1,9 +1,18 @@
-"""The endpoints of files."""
+"""The endpoints of files.
+
+A file comes in a form (`multipart/form-data`, RFC 7578). The body is written to the disk as it
+comes, and its parts are found there, so that a large file is never in memory.
+"""
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
-from typing import Final
+import asyncio
+import mmap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from email.message import Message
+from pathlib import Path, PurePosixPath
+from typing import Final, NamedTuple, cast
 
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
@@ -12,9 +21,119 @@ from maskwright.errors import InputError
 from maskwright.server.batches.batch_store import BatchStore
 from maskwright.server.batches.file_store import FileStore, StoredFile
 from maskwright.server.batches.pages import page
-from maskwright.server.batches.upload import read_upload
 from maskwright.server.errors import HttpError
 from maskwright.server.exchange import owner_of
+from maskwright.server.request.body import chunks_of, coding_of_body
+
+FORM_BYTES: Final = 1 << 16
+"""Bytes that a form may have beside its file."""
+HEADER_BYTES: Final = 8192
+FIELD_BYTES: Final = 1024
+CHUNK: Final = 1 << 20
+
+
+class FormPart(NamedTuple):
+    """A part of a form: its name, the name of its file if it is one, and where its content is."""
+
+    name: str
+    filename: str | None
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class UploadedForm:
+    """A form with one file. `fields`: the other parts."""
+
+    filename: str
+    fields: dict[str, str]
+
+
+async def read_upload(http: Request, into: Path, limit: int) -> UploadedForm:
+    """Write the file of a form to `into`. Raises InputError for what is no such form, and HttpError
+    for a file of more than `limit` bytes; then the caller removes `into`."""
+    boundary = _boundary(http.headers.get("content-type", ""))
+    coding_of_body(http, offered=())
+    body = into.with_name(f"{into.stem}.body.part")
+    try:
+        too_large = HttpError(413, f"the file is larger than {limit} bytes", code="file_too_large")
+        with body.open("wb") as file:
+            async for chunk in chunks_of(http, limit + FORM_BYTES, too_large):
+                await asyncio.to_thread(file.write, chunk)
+        return await asyncio.to_thread(_taken_apart, body, boundary, into)
+    finally:
+        body.unlink(missing_ok=True)
+
+
+def _boundary(content_type: str) -> bytes:
+    header = Message()
+    header["content-type"] = content_type
+    boundary = header.get_param("boundary")
+    if header.get_content_type() != "multipart/form-data" or not isinstance(boundary, str):
+        raise InputError(
+            "send the file as a form: 'Content-Type: multipart/form-data' with a boundary",
+            code="invalid_content_type",
+        )
+    return boundary.encode()
+
+
+def _taken_apart(body: Path, boundary: bytes, into: Path) -> UploadedForm:
+    if body.stat().st_size == 0:
+        raise _malformed("it is empty")
+    with body.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        fields: dict[str, str] = {}
+        filename: str | None = None
+        for part in _parts(data, boundary):
+            if part.name == "file" and part.filename is not None:
+                filename = part.filename
+                with into.open("wb") as out:
+                    for start in range(part.start, part.end, CHUNK):
+                        out.write(data[start : min(start + CHUNK, part.end)])
+            elif part.end - part.start > FIELD_BYTES:
+                raise InputError(f"the field {part.name!r} is too long", param=part.name)
+            else:
+                fields[part.name] = data[part.start : part.end].decode(errors="replace")
+    if filename is None:
+        raise InputError("the form has no file in its field 'file'", param="file")
+    return UploadedForm(filename, fields)
+
+
+def _parts(data: mmap.mmap, boundary: bytes) -> Iterator[FormPart]:
+    """Find the parts between lines of two hyphens and the boundary, of which the last one ends in
+    two more hyphens."""
+    line = b"--" + boundary
+    at = data.find(line)
+    if at < 0:
+        raise _malformed("its boundary doesn't occur")
+    while True:
+        at += len(line)
+        if data[at : at + 2] == b"--":
+            return
+        if data[at : at + 2] != b"\r\n":
+            raise _malformed("a boundary is not at the end of a line")
+        head_end = data.find(b"\r\n\r\n", at, at + HEADER_BYTES)
+        end = data.find(b"\r\n" + line, head_end) if head_end >= 0 else -1
+        if end < 0:
+            raise _malformed("a part has no end")
+        yield _part(data[at + 2 : head_end], head_end + 4, end)
+        at = end + 2
+
+
+def _part(head: bytes, start: int, end: int) -> FormPart:
+    header = Message()
+    for line in head.decode(errors="replace").split("\r\n"):
+        name, _, value = line.partition(":")
+        if name.strip().lower() == "content-disposition":
+            header["content-disposition"] = value.strip()
+    name = cast(object, header.get_param("name", header="content-disposition"))
+    if not isinstance(name, str):
+        raise _malformed("a part has no name")
+    return FormPart(name, header.get_filename(), start, end)
+
+
+def _malformed(why: str) -> InputError:
+    return InputError(f"the body is no form: {why}", code="invalid_form")
+
 
 PURPOSE: Final = "batch"
 """The one purpose for which clients may store files here."""

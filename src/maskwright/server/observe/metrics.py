@@ -1,20 +1,253 @@
-"""Prometheus metrics of the engine and of HTTP. Each server has a registry of its own."""
+"""Prometheus metrics of the engine, of the grammar processes and of HTTP. Each server has a
+registry of its own.
+
+Of the engine nothing is stored here: each scrape reads one snapshot of its counters and histograms,
+without waiting for the engine's thread.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib.metadata import version
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
 from prometheus_client.exposition import choose_encoder
+from prometheus_client.registry import Collector
 
-from maskwright.engine import Engine
+from maskwright.engine import Distribution, Engine, EngineStats
 from maskwright.processes import GrammarProcesses
 from maskwright.server.exchange import Exchange, GrammarSource
 from maskwright.server.identity import Identity
-from maskwright.server.observe.engine_metrics import EngineMetrics
-from maskwright.server.observe.process_metrics import ProcessMetrics
 from maskwright.server.observe.traces import RequestTrace
+
+
+class ProcessMetrics(Collector):
+    """Reads the counts of one server's grammar processes."""
+
+    def __init__(self, processes: GrammarProcesses) -> None:
+        self._processes = processes
+
+    def describe(self) -> list[Metric]:
+        """Nothing: registering must not read the processes."""
+        return []
+
+    def collect(self) -> Iterator[Metric]:
+        stats = self._processes.stats
+        for name, told, value in (
+            ("grammar_processes", "Grammar processes that run.", stats.running),
+            ("grammar_process_bytes",
+             "Physical memory of grammar processes; what they share counts for each.",
+             self._processes.memory),
+        ):  # fmt: skip
+            yield GaugeMetricFamily(f"maskwright_{name}", told, value=value)
+        for name, told, value in (
+            ("grammar_process_restarts", "Grammar processes that had to be replaced.",
+             stats.restarts),
+            ("grammar_process_jobs", "Jobs of grammar processes, of every kind.", stats.jobs),
+            ("grammar_questions", "Questions about what comes next in a text.", stats.questions),
+            ("heavy_grammars", "Grammars that got a process of their own.", stats.heavy),
+            ("grammar_process_limits", "Jobs that took too much time or memory.", stats.limits),
+        ):  # fmt: skip
+            yield CounterMetricFamily(f"maskwright_{name}", told, value=value)
+
+
+HISTOGRAMS = {
+    "compile": ("grammar_wait_seconds", "Waiting in the engine for a grammar, by request."),
+    "queue": ("queue_seconds", "From submission, or grammar, to the first batch, by request."),
+    "prefill": ("prefill_seconds", "From the first batch to the model's first token, by request."),
+    "decode": (
+        "decode_seconds",
+        "From the model's first token to the end, without pauses.",
+    ),
+    "ttft": ("ttft_seconds", "From submission to the model's first token, by request."),
+    "tpot": ("tpot_seconds", "Mean time of a token after the first, without pauses."),
+    "total": (
+        "request_seconds",
+        "From submission to the end, pauses for slow readers included.",
+    ),
+    "inter_token": (
+        "inter_token_seconds",
+        "Between steps that gave tokens, without pauses.",
+    ),
+    "mask": ("mask_seconds", "Filling one mask."),
+    "question": (
+        "grammar_question_seconds",
+        "From a question to a grammar process until its answer is taken in.",
+    ),
+    "step": ("step_seconds", "A step of the engine."),
+    "tokens": ("batch_tokens", "Tokens computed in a step."),
+    "sequences": ("batch_sequences", "Requests computed for in a step."),
+    "decodes": ("decode_sequences", "Requests that decode in a step, of steps that have some."),
+    "prompt_length": ("request_prompt_tokens", "Tokens of a prompt, by request that has ended."),
+    "output_length": ("request_output_tokens", "Tokens of an answer, by request that has ended."),
+}
+"""The name of an observation in the engine -> its name in Prometheus and its description."""
+
+
+class EngineMetrics(Collector):
+    """Collects the metrics of one engine."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def describe(self) -> list[Metric]:
+        """Return nothing, because registering must not read the engine."""
+        return []
+
+    def collect(self) -> Iterator[Metric]:
+        stats = self._engine.stats()
+        yield _gauge("healthy", "1 while the engine runs.", float(stats.healthy))
+        yield from _gauges(stats)
+        yield from _counters(stats)
+        yield from _stores(stats)
+        for name, seen in stats.observations.items():
+            yield _histogram(*HISTOGRAMS[name], seen)
+
+
+def _gauges(stats: EngineStats) -> Iterator[Metric]:
+    if stats.batch_invariant is not None:
+        yield _gauge("batch_invariant",
+                     "1 where logits have the same bits whatever is computed beside them, 0 where "
+                     "their last digits depend on it.", float(stats.batch_invariant))  # fmt: skip
+    yield _labelled(
+        GaugeMetricFamily("maskwright_requests", "Requests in the engine.", labels=["state"]),
+        {
+            "running": stats.running,
+            "waiting": stats.waiting,
+            "paused": stats.paused,
+            "compiling": stats.compiling,
+        },
+    )
+    yield _labelled(
+        GaugeMetricFamily("maskwright_kv_blocks", "Blocks of the pool.", labels=["state"]),
+        {
+            "used": stats.blocks_used,
+            "cached": stats.blocks_cached,
+            "free": stats.blocks_free,
+        },
+    )
+    yield _gauge("kv_use", "Share of the blocks that requests hold.",
+                 stats.blocks_used / stats.blocks_total)  # fmt: skip
+    yield _gauge("kv_idle_positions", "Positions in running requests' blocks that hold nothing.",
+                 stats.positions_idle)  # fmt: skip
+    yield _gauge("prefill_queue_tokens", "Tokens of prompts that are still to be computed.",
+                 stats.prefill_queue_tokens)  # fmt: skip
+    yield _gauge("reserved_kv_tokens", "Positions that admission reserves for live requests.",
+                 stats.reserved_kv_tokens)  # fmt: skip
+    held = stats.blocks_used * stats.block_size
+    yield _gauge("kv_fragmentation", "Share of the positions in held blocks that hold nothing.",
+                 min(1.0, stats.positions_idle / held) if held else 0.0)  # fmt: skip
+
+
+def _counters(stats: EngineStats) -> Iterator[Metric]:
+    for name, told, value in (
+        ("requests_submitted", "Requests let in.", stats.submitted),
+        ("prompt_tokens", "Tokens of their prompts.", stats.prompt_tokens),
+        ("computed_tokens", "Tokens through the model.", stats.computed_tokens),
+        ("prefix_asked_tokens", "Tokens looked for in the prefix cache.", stats.prefix_queries),
+        ("prefix_hit_tokens", "Tokens found in the prefix cache.", stats.prefix_hits),
+        ("prefix_evictions", "Blocks given up by the prefix cache.", stats.evictions),
+        ("preemptions", "Requests that gave their blocks up.", stats.preemptions),
+        ("swaps", "Preemptions whose blocks went to the host's memory.", stats.swaps),
+        ("mask_rows", "Masks filled for grammars.", stats.mask_rows),
+        ("mask_hits", "Masks of those that had been found before.", stats.mask_hits),
+        ("held_rows", "Rows that waited for their mask, once for each step.", stats.held_rows),
+        ("late_rows", "Rows that were computed before their mask was there.", stats.late_rows),
+        ("idle_rows", "Rows computed for nothing.", stats.idle_rows),
+        ("steps", "Steps of the engine.", stats.steps),
+        ("device_steps", "Steps computed in a row on the device.", stats.device_steps),
+    ):
+        yield CounterMetricFamily(f"maskwright_{name}", told, value=value)
+    yield _labelled(
+        CounterMetricFamily(
+            "maskwright_output_tokens",
+            "Tokens of answers: drawn, or forced by a grammar.",
+            labels=["source"],
+        ),
+        {"sampled": stats.sampled_tokens, "forced": stats.forced_tokens},
+    )
+    for name, told, whole, model in (
+        ("drafted_tokens", "Tokens guessed.", stats.drafted_tokens, stats.model_drafted_tokens),
+        ("accepted_tokens", "Tokens guessed, and drawn.", stats.accepted_tokens,
+         stats.model_accepted_tokens),
+    ):  # fmt: skip
+        yield _labelled(
+            CounterMetricFamily(f"maskwright_{name}", told, labels=["drafter"]),
+            {"lookup": whole - model, "model": model},
+        )
+    yield _labelled(
+        CounterMetricFamily(
+            "maskwright_requests_refused",
+            "Requests not let in: the queue was full, or an objective would have been missed.",
+            labels=["reason"],
+        ),
+        stats.refused,
+    )
+    yield _labelled(
+        CounterMetricFamily(
+            "maskwright_requests_finished", "Requests that have ended.", labels=["reason"]
+        ),
+        stats.finished,
+    )
+    yield _labelled(
+        CounterMetricFamily(
+            "maskwright_step_part_seconds", "Where steps spend their time.", labels=["part"]
+        ),
+        stats.seconds,
+    )
+
+
+def _stores(stats: EngineStats) -> Iterator[Metric]:
+    if not stats.tiers:
+        return
+    stores = stats.tiers.items()
+    yield _labelled(
+        GaugeMetricFamily(
+            "maskwright_kv_store_bytes", "Bytes in the stores outside the pool.", labels=["store"]
+        ),
+        {store: counts["bytes"] for store, counts in stores},
+    )
+    family = CounterMetricFamily(
+        "maskwright_kv_store_blocks",
+        "Blocks of the stores outside the pool, by what became of them.",
+        labels=["store", "event"],
+    )
+    for store, counts in stores:
+        for event, count in counts.items():
+            if event != "bytes":
+                family.add_metric([store, event], count)
+    yield family
+
+
+def _gauge(name: str, told: str, value: float) -> Metric:
+    return GaugeMetricFamily(f"maskwright_{name}", told, value=value)
+
+
+def _labelled(
+    family: GaugeMetricFamily | CounterMetricFamily, values: dict[str, int] | dict[str, float]
+) -> Metric:
+    for label, value in values.items():
+        family.add_metric([label], value)
+    return family
+
+
+def _histogram(name: str, told: str, seen: Distribution) -> Metric:
+    """Return a histogram with cumulative buckets, as Prometheus has them."""
+    buckets: list[tuple[str, float]] = []
+    count = 0
+    for bound, within in zip((*map(str, seen.bounds), "+Inf"), seen.counts, strict=True):
+        count += within
+        buckets.append((bound, count))
+    family = HistogramMetricFamily(f"maskwright_{name}", told)
+    family.add_metric([], buckets, seen.total)
+    return family
+
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
 COMPILING = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0)

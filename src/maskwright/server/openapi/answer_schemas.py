@@ -1,11 +1,15 @@
-"""The answers of chat completions and of text completions, whole and streamed."""
+"""The answers of each protocol, whole and streamed: chat completions, text completions, responses,
+and Anthropic's.
+"""
 
 from __future__ import annotations
 
 from typing import Final
 
+from maskwright.server.answer.output_items import CUSTOM, FUNCTION, MESSAGE, REASONING, ItemKind
 from maskwright.server.json import Json
 from maskwright.server.openapi.builders import (
+    ANYTHING,
     NOTHING,
     Schemas,
     array,
@@ -20,6 +24,7 @@ from maskwright.server.openapi.builders import (
     ref,
     text,
 )
+from maskwright.server.request.response_request import ECHOED, LABELS
 
 COUNT: Final[Json] = integer(0)
 IDS: Final[Json] = array(COUNT)
@@ -207,3 +212,200 @@ def _told() -> Schemas:
         "trace": {"type": "object", "description": "Times and counts of the generation."},
     }
     return {"Told": record({}, told, "What the request asked for in its field `maskwright`.")}
+
+
+KINDS: Final = (MESSAGE, REASONING, FUNCTION, CUSTOM)
+_SCORES: Final[Json] = array(ref("TokenLogprob"))
+_ITEM: Final[Schemas] = {"output_index": COUNT, "item": ref("OutputItem")}
+
+
+def response_schemas() -> Schemas:
+    parts = [_part(kind) for kind in KINDS if kind.part is not None]
+    return {
+        "OutputItem": either(*map(_item, KINDS)),
+        "OutputPart": either(*parts),
+        "Response": _response(),
+        "ResponseEvent": either(*_events(), about="The event's `data`; its name is the `type`."),
+    }
+
+
+def _response() -> Json:
+    usage = record(
+        {
+            "input_tokens": COUNT,
+            "input_tokens_details": record({"cached_tokens": COUNT, "cache_write_tokens": COUNT}),
+            "output_tokens": COUNT,
+            "output_tokens_details": completion_details(),
+            "total_tokens": COUNT,
+        }
+    )
+    incomplete = record({"reason": constant("max_output_tokens")})
+    echoed: Schemas = {name: {"description": "As in the request."} for name in ECHOED}
+    return record(
+        {
+            "id": text(),
+            "object": constant("response"),
+            "created_at": COUNT,
+            "model": text(),
+            "status": one_of(("in_progress", "completed", "incomplete")),
+            "error": NOTHING,
+            "incomplete_details": nullable(incomplete),
+            "output": array(ref("OutputItem")),
+            "usage": nullable(usage),
+            "background": constant(False),
+            "previous_response_id": NOTHING,
+            "service_tier": constant("default"),
+            "store": constant(False),
+            **echoed,
+            "text": ANYTHING,
+            "tools": array(ANYTHING),
+            "reasoning": ANYTHING,
+        },
+        {
+            "maskwright": ref("Told"),
+            **dict.fromkeys(LABELS, text()),
+        },
+    )
+
+
+def _part(kind: ItemKind) -> Json:
+    own: Schemas = {"annotations": array(ANYTHING), "logprobs": _SCORES} if kind is MESSAGE else {}
+    return record({"type": constant(kind.part), kind.text: text(), **own})
+
+
+def _item(kind: ItemKind) -> Json:
+    status = one_of(("in_progress", "completed", "incomplete"))
+    head: Schemas = {"id": text(), "type": constant(kind.type), "status": status}
+    own: dict[ItemKind, Schemas] = {
+        MESSAGE: {"role": constant("assistant")},
+        REASONING: {"summary": array(ANYTHING)},
+    }
+    named: Schemas = {"call_id": text(), "name": text(), kind.text: text()}
+    content: Schemas = {"content": array(ref("OutputPart"))}
+    return record({**head, **(named if kind.part is None else {**own[kind], **content})})
+
+
+def _events() -> list[Json]:
+    whole: Schemas = {"response": ref("Response")}
+    place: Schemas = {"item_id": text(), "output_index": COUNT}
+    part: Schemas = {**place, "content_index": COUNT, "part": ref("OutputPart")}
+    events = [
+        *(_event(f"response.{name}", whole) for name in ("created", "in_progress")),
+        *(_event(f"response.{name}", whole) for name in ("completed", "incomplete")),
+        *(_event(f"response.output_item.{name}", _ITEM) for name in ("added", "done")),
+        *(_event(f"response.content_part.{name}", part) for name in ("added", "done")),
+    ]
+    for kind in KINDS:
+        own = dict(place) if kind.part is None else {**place, "content_index": COUNT}
+        if kind is MESSAGE:
+            own["logprobs"] = _SCORES
+        name: Schemas = {"name": text()} if kind is FUNCTION else {}
+        events.append(_event(f"{kind.event}.delta", {**own, "delta": text()}))
+        events.append(_event(f"{kind.event}.done", {**own, kind.text: text(), **name}))
+    failed: Schemas = {
+        "code": nullable(text()),
+        "message": text(),
+        "param": nullable(text()),
+        "error": {"type": "object"},
+    }
+    return [*events, _event("error", failed)]
+
+
+def _event(kind: str, own: Schemas) -> Json:
+    return record({"type": constant(kind), "sequence_number": integer(0), **own})
+
+
+_STOP: Final[Schemas] = {
+    "stop_reason": one_of(("end_turn", "max_tokens", "stop_sequence", "tool_use")),
+    "stop_sequence": nullable(text("The string of `stop_sequences` that ended the answer.")),
+}
+_TOLD: Final[Schemas] = {"maskwright": ref("Told")}
+
+
+def anthropic_schemas() -> Schemas:
+    return {
+        "AnthropicContent": _content(),
+        "AnthropicEvent": either(
+            *_message_events(), about="The event's `data`; its name is the `type`."
+        ),
+        "AnthropicError": _error(),
+        "AnthropicUsage": _usage(),
+        "AnthropicAnswer": record(
+            {**_message_head(), "content": array(ref("AnthropicContent")), **_STOP, **_counted()},
+            _TOLD,
+        ),
+        "InputTokens": record({"input_tokens": COUNT}, {"object": text()}),
+    }
+
+
+def _content() -> Json:
+    """Describe a block of an answer."""
+    return either(
+        record({"type": constant("text"), "text": text(), "citations": NOTHING}),
+        record({"type": constant("thinking"), "thinking": text(), "signature": text()}),
+        record({"type": constant("tool_use"), "id": text(), "name": text(), "input": record({})}),
+    )
+
+
+def _message_head() -> Schemas:
+    return {
+        "id": text(),
+        "type": constant("message"),
+        "role": constant("assistant"),
+        "model": text(),
+    }
+
+
+def _counted() -> Schemas:
+    return {"usage": ref("AnthropicUsage")}
+
+
+def _usage() -> Json:
+    counts = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+    about = "Tokens of the prompt that were found in the cache are no part of `input_tokens`."
+    return record({**dict.fromkeys(counts, COUNT), "output_tokens": COUNT}, shortening(), about)
+
+
+def _error() -> Json:
+    error = record(
+        {
+            "message": text(),
+            "type": text("Anthropic's name of the kind of error."),
+            "param": nullable(text("The dotted path of the field that the error is about.")),
+            "code": nullable(text("A stable word for programs, as in the other protocols.")),
+        }
+    )
+    return record({"type": constant("error"), "error": error})
+
+
+def _message_events() -> list[Json]:
+    begun = record(
+        {
+            **_message_head(),
+            "content": array(ref("AnthropicContent"), maxItems=0),
+            "stop_reason": NOTHING,
+            "stop_sequence": NOTHING,
+            **_counted(),
+        }
+    )
+    pieces = (
+        ("text_delta", "text"),
+        ("thinking_delta", "thinking"),
+        ("signature_delta", "signature"),
+        ("input_json_delta", "partial_json"),
+    )
+    delta = either(*(record({"type": constant(kind), name: text()}) for kind, name in pieces))
+    index: Schemas = {"index": COUNT}
+    return [
+        _message_event("message_start", {"message": begun}),
+        _message_event("content_block_start", {**index, "content_block": ref("AnthropicContent")}),
+        _message_event("content_block_delta", {**index, "delta": delta}),
+        _message_event("content_block_stop", index),
+        _message_event("message_delta", {"delta": record(_STOP, _TOLD), **_counted()}),
+        _message_event("message_stop", {}),
+        ref("AnthropicError"),
+    ]
+
+
+def _message_event(kind: str, own: Schemas) -> Json:
+    return record({"type": constant(kind), **own})

@@ -1,19 +1,39 @@
-"""The whole document, for the routes of an application."""
+"""The whole document, for the routes of an application, and the endpoint that serves it. The bodies
+of requests are described by their models.
+"""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.metadata import version
 from typing import Any, Final, cast
 
+from pydantic.json_schema import models_json_schema
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import BaseRoute
 
+from maskwright.server.batches.batch_routes import BatchRequest
+from maskwright.server.config import ServerConfig
 from maskwright.server.json import Json
-from maskwright.server.openapi.answer_schemas import answer_schemas
-from maskwright.server.openapi.anthropic_schemas import anthropic_schemas
-from maskwright.server.openapi.batch_schemas import batch_schemas
-from maskwright.server.openapi.builders import constant, either, record, text
+from maskwright.server.openapi.answer_schemas import (
+    answer_schemas,
+    anthropic_schemas,
+    response_schemas,
+)
+from maskwright.server.openapi.builders import (
+    ANYTHING,
+    Schemas,
+    constant,
+    either,
+    one_of,
+    record,
+    ref,
+    text,
+)
 from maskwright.server.openapi.error_schemas import error_name, error_responses, error_schemas
 from maskwright.server.openapi.operations import (
     EVENTS,
@@ -22,11 +42,102 @@ from maskwright.server.openapi.operations import (
     Operation,
     operations,
 )
-from maskwright.server.openapi.request_schemas import request_schemas
-from maskwright.server.openapi.response_schemas import response_schemas
-from maskwright.server.openapi.service_schemas import service_schemas
-from maskwright.server.openapi.workbench_schemas import workbench_schemas
+from maskwright.server.openapi.service_schemas import (
+    batch_schemas,
+    service_schemas,
+    workbench_schemas,
+)
+from maskwright.server.pages.static_pages import StaticFile
+from maskwright.server.request.anthropic_request import AnthropicRequest
+from maskwright.server.request.explain_request import ExplainAnswerRequest, ExplainTextRequest
+from maskwright.server.request.model import RequestModel
+from maskwright.server.request.protocol import ChatCompletionRequest
+from maskwright.server.request.refusals import HARMLESS
+from maskwright.server.request.response_request import ResponseRequest
+from maskwright.server.request.sampling_fields import GeneratingRequest
+from maskwright.server.request.text_request import CompletionRequest
+from maskwright.server.request.token_requests import (
+    DetokenizeRequest,
+    TokenizeChatRequest,
+    TokenizeContentRequest,
+    TokenizeTextRequest,
+)
 from maskwright.server.route import Endpoint
+from maskwright.server.shapes.given_shape import CheckRequest, DrawRequest, SampleRequest
+
+UNKNOWN: Final = (
+    "Fields that are not listed are accepted without effect, unless their names look like a "
+    "constraint on the answer or like the name of a field that is obeyed: these are refused, so "
+    "that a typing error never drops a field. A null counts as an absent field."
+)
+GENERATING: Final[tuple[type[GeneratingRequest], ...]] = (
+    ChatCompletionRequest,
+    CompletionRequest,
+    ResponseRequest,
+    AnthropicRequest,
+)
+_OTHERS: Final[tuple[type[RequestModel], ...]] = (
+    CheckRequest,
+    DetokenizeRequest,
+    DrawRequest,
+    ExplainAnswerRequest,
+    ExplainTextRequest,
+    SampleRequest,
+    TokenizeChatRequest,
+    TokenizeContentRequest,
+    TokenizeTextRequest,
+)
+_HARMLESS_FORMS: Final[Mapping[str, Json]] = {
+    "text": {
+        "not": {
+            "type": "object",
+            "properties": {
+                "format": {
+                    "type": "object",
+                    "not": {"properties": {"type": {"const": "text"}}, "required": ["type"]},
+                }
+            },
+            "required": ["format"],
+        }
+    }
+}
+"""Of fields without effect, those of which not all values are accepted: a shape is refused."""
+
+
+def request_schemas() -> Schemas:
+    """Return the schemas of all bodies."""
+    models = [*GENERATING, *_OTHERS, BatchRequest]
+    _, made = models_json_schema(
+        [(model, "validation") for model in models], ref_template="#/components/schemas/{model}"
+    )
+    found = cast(dict[str, dict[str, Any]], made["$defs"])
+    for model in GENERATING:
+        _add_refused(found[model.__name__], model)
+    return {
+        **found,
+        "ExplainRequest": either(ref("ExplainTextRequest"), ref("ExplainAnswerRequest")),
+        "TokenizeRequest": either(
+            ref("TokenizeTextRequest"),
+            ref("TokenizeChatRequest"),
+            ref("TokenizeContentRequest"),
+            about="A text, several texts or a chat, as in vLLM, SGLang or llama.cpp.",
+        ),
+    }
+
+
+def _add_refused(schema: dict[str, Any], model: type[GeneratingRequest]) -> None:
+    """Add the fields without effect, and those that are refused unless they have none."""
+    properties = schema["properties"]
+    for name in sorted(HARMLESS - properties.keys()):
+        form = _HARMLESS_FORMS.get(name, ANYTHING)
+        properties[name] = {**form, "description": "Accepted, and without effect."}
+    for name, neutral in sorted(model.neutral.items()):
+        if name not in properties:
+            way_out = model.ways_out.get(name, "leave it out")
+            about = f"Not supported, and refused unless it has no effect; {way_out}."
+            properties[name] = one_of([None, *neutral], about)
+    schema["description"] = UNKNOWN
+
 
 OPENAPI: Final = "3.1.0"
 DONE: Final = "[DONE]"
@@ -177,3 +288,36 @@ def _event(data: Json) -> Json:
 
 def _error(status: int, form: str) -> Json:
     return {"$ref": f"#/components/responses/{error_name(status, form)}"}
+
+
+PATH: Final = "/openapi.json"
+
+
+class DocumentRoute:
+    """Serves the document of one application, which is made when it is first asked for: the start
+    of a server doesn't wait for it."""
+
+    def __init__(self, app: Starlette, config: ServerConfig) -> None:
+        self._app = app
+        self._config = config
+        self._made: StaticFile | None = None
+
+    async def document(self, http: Request) -> Response:
+        if self._made is None:
+            made = document(
+                self._app.routes,
+                has_keys=self._config.keys is not None,
+                has_batches=self._config.batch_folder is not None,
+                open_metrics=self._config.open_metrics,
+            )
+            text = json.dumps(made, ensure_ascii=False, separators=(",", ":"))
+            self._made = StaticFile(text.encode(), "application/json")
+        return self._made.response(http)
+
+
+def add_document(app: Starlette, config: ServerConfig) -> str:
+    """Add the endpoint to an application. Returns its path, for which no key is needed: the
+    document holds no data, and a reader of `/docs` may not have a key yet."""
+    route = DocumentRoute(app, config)
+    app.routes.append(Endpoint(PATH, route.document, ["GET", "HEAD"]))
+    return PATH

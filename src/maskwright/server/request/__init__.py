@@ -12,7 +12,6 @@ obeyed belongs in `refusals`.
 - `body`: Reads and checks the body of an HTTP request.
 - `chat_prompt`: The fields that make the prompt of a chat.
 - `explain_request`: The body of POST /v1/explain.
-- `input_items`: The input of POST /v1/responses as the messages of a conversation.
 - `messages`: The conversation, as clients send it and in the form for chat templates.
 - `model`: The base of all models, types with bounds, and errors in our words.
 - `own_options`: The field `maskwright`.

@@ -1,6 +1,5 @@
 """Shapes themselves, as people write them: whether they can be used, texts of them, examples.
 
-- `examples`: The shapes that ship with the package.
 - `given_shape`: The text of a shape, as in a file, as the shape of a request.
 - `shape_routes`: The endpoints.
 """

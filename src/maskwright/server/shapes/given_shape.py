@@ -14,7 +14,7 @@ from maskwright.server.request.shape_fields import FormattedShapeFields
 from maskwright.server.request.tool_use import ToolFields, ToolUse
 from maskwright.workbench.choices import PictureName
 from maskwright.workbench.live.faults import JSON_KINDS, ShapeKind, read_json_shape
-from maskwright.workbench.live.sampled import Which
+from maskwright.workbench.live.questions import Which
 
 MOST_TEXTS: Final = 100
 LARGEST_SEED: Final = (1 << 63) - 1

@@ -1,11 +1,16 @@
-"""The endpoints about shapes themselves: whether one can be used, texts of it, and examples."""
+"""The endpoints about shapes themselves: whether one can be used, texts of it, and the examples,
+which are the shapes that ship with the package, with a text of each grammar.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import dataclasses
+import tomllib
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final, NamedTuple
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse
@@ -17,7 +22,6 @@ from maskwright.server.disconnect import until_disconnect
 from maskwright.server.grammars.recipes import Recipes
 from maskwright.server.json import Json
 from maskwright.server.request.body import read_as
-from maskwright.server.shapes.examples import examples
 from maskwright.server.shapes.given_shape import (
     CheckRequest,
     DrawRequest,
@@ -25,10 +29,54 @@ from maskwright.server.shapes.given_shape import (
     SampleRequest,
 )
 from maskwright.vocab import Vocabulary
-from maskwright.workbench.live.checked import checked, unusable
-from maskwright.workbench.live.drawn import drawn
 from maskwright.workbench.live.faults import fault_of
-from maskwright.workbench.live.sampled import sampled
+from maskwright.workbench.live.questions import checked, drawn, sampled, unusable
+
+_WITHOUT_START: Final = "common.lark"
+"""Terminals for other grammars."""
+
+
+class Example(NamedTuple):
+    """A shape by its name. `accepted` and `rejected` are texts that were written for it."""
+
+    name: str
+    kind: str
+    shape: str
+    accepted: tuple[str, ...] = ()
+    rejected: tuple[str, ...] = ()
+
+
+def examples() -> list[Json]:
+    """All of them, the schemas first, each kind in alphabetical order."""
+    return [each._asdict() for each in _shipped()]
+
+
+@cache
+def _shipped() -> tuple[Example, ...]:
+    package = files("maskwright")
+    schemas = sorted(
+        (file for file in (package / "schemas").iterdir() if file.name.endswith(".json")),
+        key=lambda file: file.name,
+    )
+    grammars = sorted(
+        (file for file in (package / "grammars").iterdir() if file.name.endswith(".lark")),
+        key=lambda file: file.name,
+    )
+    found = [
+        Example(file.name.removesuffix(".json"), "schema", file.read_text(encoding="utf-8"))
+        for file in schemas
+    ]
+    for file in grammars:
+        if file.name != _WITHOUT_START:
+            name = file.name.removesuffix(".lark")
+            cases = tomllib.loads(
+                (package / "grammars" / f"{name}.toml").read_text(encoding="utf-8")
+            )
+            accepted, rejected = tuple(cases["accepted"]), tuple(cases["rejected"])
+            text = file.read_text(encoding="utf-8")
+            found.append(Example(name, "lark", text, accepted, rejected))
+    return tuple(found)
+
 
 _HERE: Final = dataclasses.replace(DEFAULT_LIMITS, work=1 << 60, seconds=10.0)
 """The limits of an answer without grammar processes; those of its parts hold besides."""

@@ -3,9 +3,7 @@ and grammars without some of their rules.
 
 - `compact`: Regular languages as short expressions.
 - `escapes`: Strings as JSON spells them, as regular languages over the characters of the text.
-- `layout`: The texts around the members of objects and the items of arrays.
 - `losses`: What a grammar can't say of a schema, and where it stands.
 - `remove`: Removes rules from the text of a grammar.
 - `schema_rules`: The rules of a schema: start reading here.
-- `string_rules`: The rules of the strings of a regular language.
 """

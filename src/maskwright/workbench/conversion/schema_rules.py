@@ -1,30 +1,40 @@
 """The rules of a schema: a grammar whose texts are the schema's instances as JSON.
 
-Every conjunction becomes a rule. An array or object whose items or members come in a fixed order
-is written as one expression. Others, with counts, `contains` or requirements that some member has
-to meet, become a rule for each progress of reading them (see `automaton.value.progress`), as the
-masks follow them. Properties come in the order of the schema, as in what a server generates.
+Every conjunction becomes a rule. An array or object whose items or members come in a fixed order is
+written as one expression. Others, with counts, `contains` or requirements that some member has to
+meet, become a rule for each progress of reading them (see `automaton.value.progress`), as the masks
+follow them. Properties come in the order of the schema, as in what a server generates. What stands
+around members and items depends on the style of white space.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.progress import ArrayProgress, ObjectProgress, Progress
+from maskwright.automaton.value.whitespace import MOST_SPACE, WHITESPACE
 from maskwright.errors import LimitError, UnsatisfiableSchemaError
+from maskwright.grammar.regular import charset
+from maskwright.grammar.regular.derivative import arcs
 from maskwright.grammar.regular.terms import (
     ANYTHING,
     EPSILON,
     Regular,
+    char,
+    chars,
     complement,
+    concat,
     intersection,
+    repeat,
     words,
 )
 from maskwright.grammar.regular.terms import LengthBounded as BoundedLanguage
 from maskwright.grammar.rules.tree import (
     Choice,
+    Concat,
     Expression,
     Ref,
     Repeat,
@@ -37,11 +47,111 @@ from maskwright.grammar.shape.shape import ArrayShape, Conjunction, ObjectShape,
 from maskwright.limits import DEFAULT_LIMITS, Work
 from maskwright.workbench.choices import LayoutName
 from maskwright.workbench.conversion.compact import compact
-from maskwright.workbench.conversion.escapes import spelled_text
-from maskwright.workbench.conversion.layout import JsonLayout, joined, text
+from maskwright.workbench.conversion.escapes import (
+    spelled_characters,
+    spelled_language,
+    spelled_text,
+)
 from maskwright.workbench.conversion.losses import ConversionLoss, ConversionLosses
-from maskwright.workbench.conversion.string_rules import string_rules
 from maskwright.workbench.pointer import reference_tokens
+
+MOST_STATES: Final = 2_000
+"""States of the automaton of one string that are written as rules."""
+
+
+def string_rules(term: Regular, name: str) -> tuple[Expression, Mapping[str, Expression]]:
+    """The spellings of a language's strings, without quotes, and the rules that they need.
+
+    What isn't made of unions, concatenations and repetitions alone becomes a rule for each state of
+    its automaton, with names that begin with `name`. Raises `LimitError`.
+    """
+    spelled = spelled_language(term)
+    if spelled is not None:
+        return Terminal(spelled), {}
+    states: dict[Regular, str] = {term: name}
+    rules: dict[str, Expression] = {}
+    waiting = [term]
+    for state in waiting:
+        ranges: dict[Regular, list[tuple[int, int]]] = {}
+        for low, high, target in arcs(state):
+            ranges.setdefault(target, []).append((low, high))
+        options: list[Expression] = [Terminal(EPSILON)] if state.nullable else []
+        for target, some in ranges.items():
+            if target not in states:
+                states[target] = f"{name} {len(states) + 1}"
+                waiting.append(target)
+            step = Terminal(spelled_characters(tuple(some)))
+            options.append(Concat((step, Ref(states[target]))))
+        rules[states[state]] = options[0] if len(options) == 1 else Choice(tuple(options))
+        if len(states) > MOST_STATES:
+            raise LimitError(
+                f"the automaton of a string has more than {MOST_STATES:,} states",
+                limit="states of a converted string",
+                value=MOST_STATES,
+            )
+    return Ref(states[term]), rules
+
+
+SPACE: Final = "space"
+"""The name of the rule for white space in the style "flexible"."""
+
+
+@dataclass(frozen=True, slots=True)
+class JsonLayout:
+    """How the parts of arrays and objects are joined."""
+
+    name: LayoutName
+
+    def rules(self) -> dict[str, Expression]:
+        """The rules that the other texts refer to."""
+        if self.name != "flexible":
+            return {}
+        return {SPACE: Terminal(repeat(chars(charset.of(" \t\n\r")), 0, MOST_SPACE))}
+
+    def opening(self, bracket: str) -> list[Expression]:
+        return [text(bracket), *self._space()]
+
+    def closing(self, bracket: str) -> list[Expression]:
+        return [*self._space(), text(bracket)]
+
+    def comma(self) -> list[Expression]:
+        after = WHITESPACE[self.name].after_comma.decode()
+        return [*self._space(), text("," + after), *self._space()]
+
+    def colon(self) -> list[Expression]:
+        after = WHITESPACE[self.name].after_colon.decode()
+        return [*self._space(), text(":" + after), *self._space()]
+
+    def empty(self, brackets: str) -> Expression:
+        """An empty array or object."""
+        return joined([*self.opening(brackets[0]), text(brackets[1])])
+
+    def named(self, name: Expression, value: Expression) -> Expression:
+        """A member of an object; `name` has its quotes."""
+        return joined([name, *self.colon(), value])
+
+    def _space(self) -> list[Expression]:
+        return [Ref(SPACE)] if self.name == "flexible" else []
+
+
+def text(characters: str) -> Terminal:
+    """The terminal that is exactly this text."""
+    return Terminal(concat(*map(char, characters)))
+
+
+def joined(parts: list[Expression]) -> Expression:
+    """Parts one after the other, with texts that follow each other joined to one."""
+    merged: list[Expression] = []
+    for part in parts:
+        inner = part.parts if isinstance(part, Concat) else (part,)
+        for each in inner:
+            before = merged[-1] if merged else None
+            if isinstance(each, Terminal) and isinstance(before, Terminal):
+                merged[-1] = Terminal(concat(before.language, each.language))
+            else:
+                merged.append(each)
+    return merged[0] if len(merged) == 1 else Concat(tuple(merged))
+
 
 MOST_RULES: Final = 20_000
 FEW_NAMES: Final = 4

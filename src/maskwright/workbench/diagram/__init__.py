@@ -2,9 +2,7 @@
 
 - `charts`: A directed graph in layers as SVG.
 - `grammar_tracks`: The railroad diagrams of a grammar's rules.
-- `graphs`: The graph of a grammar's rules, of a schema's definitions, of a pattern's states.
 - `pictures`: The pictures of each kind of shape: start reading here.
-- `railroad`: Lays out railroad diagrams and draws them as SVG.
 - `regular_tracks`: The railroad diagram of a regular language.
 - `schema_tracks`: The railroad diagrams of a JSON Schema: the structure of its values.
 - `svg`: What all pictures share: text that SVG can hold, its width, the style.

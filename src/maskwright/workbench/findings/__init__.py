@@ -1,6 +1,5 @@
 """What is likely to be a mistake, in shapes of every kind.
 
-- `ambiguity`: Rules by which a text can be read in two ways.
 - `finding`: Something found in a shape, with its place and its weight.
 - `grammar`: What is found in a grammar or a pattern that can be used.
 - `languages`: Questions about regular languages: has one texts without end, do two share a text.

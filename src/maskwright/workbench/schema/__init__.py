@@ -4,11 +4,7 @@
 - `fixes`: What can be mended in a schema without being asked back.
 - `lint`: What is likely to be a mistake in a schema that can be used.
 - `no_values`: The part of a schema because of which no value matches the whole.
-- `option_lint`: Options and properties that no value matches, and options that share values.
 - `profiles`: The rules that other services have for schemas.
-- `required_lint`: Finds required properties that aren't listed.
-- `solved_parts`: Whether values match the parts of a schema.
-- `string_lint`: Patterns that say less than they seem to, and values that models rarely write.
 - `tool_variants`: The parameters of tools, and tools compiled with changed ones.
 - `variants`: The schemas of a shape, and the shape compiled with changed ones.
 """

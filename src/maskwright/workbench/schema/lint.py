@@ -1,25 +1,247 @@
-"""What is likely to be a mistake in a schema that can be used, or more than was meant."""
+"""What is likely to be a mistake in a schema that can be used, or more than was meant.
+
+Among others: options and properties that no value matches, options that share values, required
+properties that no schema for the same object lists, patterns that say less than they seem to, and
+names and values that models rarely write as they stand.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any, Final
 
 from maskwright.automaton.value.finite_values import canonical
+from maskwright.errors import InputError
+from maskwright.grammar.pattern.parse import parse_pattern
+from maskwright.grammar.pattern.translate import search
+from maskwright.grammar.pattern.tree import (
+    Anchor,
+    Choice,
+    Class,
+    Concat,
+    Pattern,
+    Quantified,
+)
 from maskwright.grammar.schema.document import plain
 from maskwright.grammar.schema.tree import Json, Report
+from maskwright.limits import DEFAULT_LIMITS, Work
 from maskwright.workbench.findings.finding import Finding, reported
+from maskwright.workbench.findings.languages import is_endless
+from maskwright.workbench.findings.spelling import odd_value
 from maskwright.workbench.pointer import entry_pointer, pointer_of, reference_tokens
-from maskwright.workbench.schema.option_lint import impossible, shared_values
-from maskwright.workbench.schema.required_lint import unlisted
-from maskwright.workbench.schema.solved_parts import SolvedParts
-from maskwright.workbench.schema.string_lint import (
-    MOST_VALUES,
-    is_endless_pattern,
-    open_pattern,
-    token_traps,
-)
+from maskwright.workbench.schema.no_values import SolvedParts
+
+_COMBINED: Final = ("allOf", "anyOf", "oneOf")
+_CONDITIONS: Final = ("not", "if")
+_FOLLOWING: Final = ("then", "else")
+_ELSEWHERE: Final = frozenset({"$ref", "$dynamicRef", "$recursiveRef", "patternProperties"})
+"""Keywords by which a property may be described although its name isn't listed."""
+
+
+@dataclass(slots=True)
+class _SameValue:
+    """The schemas for one value: one schema and all within its unions and conditions."""
+
+    names: set[str] = field(default_factory=set[str])
+    """The properties that any of them lists."""
+    is_known: bool = True
+    """Whether there are no others that are described elsewhere."""
+
+
+def unlisted(parts: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[Finding]:
+    """Required properties that may have any value and come after all that are listed. `parts`: all
+    schemas of a document with their pointers, the outer ones first."""
+    parts = list(parts)
+    groups: dict[int, _SameValue] = {}
+    conditions: set[int] = set()
+    for _, part in parts:
+        group = groups.setdefault(id(part), _SameValue())
+        group.names.update(_listed(part))
+        group.is_known &= _ELSEWHERE.isdisjoint(part)
+        group.is_known &= part.get("additionalProperties", True) is True
+        for keyword, inner in _for_same_value(part):
+            groups[id(inner)] = group
+            if keyword in _CONDITIONS or id(part) in conditions:
+                conditions.add(id(inner))
+    for pointer, part in parts:
+        group = groups[id(part)]
+        if not group.is_known or id(part) in conditions:
+            continue
+        for index, name in enumerate(part.get("required", [])):
+            if name not in group.names:
+                message = f"{name!r} is required but not among the properties: it comes after them,"
+                at = f"{pointer}/required/{index}"
+                yield Finding(at, "warning", "required-unlisted", f"{message} with any value")
+
+
+def _listed(schema: dict[str, Any]) -> Iterable[str]:
+    properties = schema.get("properties")
+    return properties if isinstance(properties, dict) else ()
+
+
+def _for_same_value(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The schemas within a schema that are about the same value, with their keywords."""
+    for keyword in _COMBINED:
+        options = schema.get(keyword)
+        for inner in options if isinstance(options, list) else ():
+            if isinstance(inner, dict):
+                yield keyword, inner
+    for keyword in (*_CONDITIONS, *_FOLLOWING):
+        if isinstance(schema.get(keyword), dict):
+            yield keyword, schema[keyword]
+    dependent = schema.get("dependentSchemas")
+    for inner in dependent.values() if isinstance(dependent, dict) else ():
+        if isinstance(inner, dict):
+            yield "dependentSchemas", inner
+
+
+MOST_VALUES: Final = 1_000
+"""Values of one `enum` that are looked at."""
+
+
+def is_endless_pattern(pattern: Any) -> bool:
+    """Whether a pattern of a schema leaves open how long a string is. False where this can't be
+    decided within the limits of a grammar."""
+    try:
+        with Work(DEFAULT_LIMITS):
+            return is_endless(search(pattern))
+    except (InputError, TypeError):
+        return False
+
+
+def open_pattern(pointer: str, schema: dict[str, Any]) -> Iterator[Finding]:
+    """A pattern that isn't bound to the beginning or the end of the string."""
+    pattern = schema.get("pattern")
+    if not isinstance(pattern, str):
+        return
+    try:
+        tree = parse_pattern(pattern, DEFAULT_LIMITS, None)
+    except InputError:
+        return
+    at = pointer + pointer_of("pattern")
+    begins, ends = _is_bound(tree, 0), _is_bound(tree, -1)
+    if not begins and not ends:
+        message = "any text may stand before and after what this pattern matches; ^ and $ bind it"
+        yield Finding(at, "warning", "open-pattern", message)
+    elif not begins or not ends:
+        where, anchor = ("before", "^") if ends else ("after", "$")
+        message = f"any text may stand {where} what this pattern matches; {anchor} binds it"
+        yield Finding(at, "note", "open-pattern", message)
+
+
+def _is_bound(tree: Pattern, at: int) -> bool:
+    """Whether a pattern says what its string begins (`at` 0) or ends (-1) with. Any text that is
+    written out, as by `.*`, was meant."""
+    match tree:
+        case Concat(parts=parts):
+            return bool(parts) and _is_bound(parts[at], at)
+        case Choice(options=options):
+            return all(_is_bound(option, at) for option in options)
+        case Anchor(kind=kind):
+            return kind == ("start", "end")[at]
+        case Quantified(body=Class(), least=0, most=None):
+            return True
+        case Quantified(body=body):
+            return _is_bound(body, at)
+        case Class():
+            return False
+        case _:
+            return True  # a look to the side
+
+
+def token_traps(pointer: str, schema: dict[str, Any]) -> Iterator[Finding]:
+    """Names and values that models rarely write as they stand, and values that are nearly equal."""
+    properties = schema.get("properties")
+    for name in properties if isinstance(properties, dict) else ():
+        odd = odd_value(name)
+        if odd is not None:
+            yield _trap(pointer + pointer_of("properties", name), f"the name {name!r} {odd}")
+    if isinstance(schema.get("const"), str):
+        odd = odd_value(schema["const"])
+        if odd is not None:
+            yield _trap(pointer + pointer_of("const"), f"{schema['const']!r} {odd}")
+    values = schema.get("enum")
+    if not isinstance(values, list) or len(values) > MOST_VALUES:
+        return
+    alike: defaultdict[str, list[str]] = defaultdict(list)
+    for index, value in enumerate(values):
+        if not isinstance(value, str):
+            continue
+        odd = odd_value(value)
+        if odd is not None:
+            yield _trap(pointer + pointer_of("enum", index), f"{value!r} {odd}")
+        like = alike["".join(value.casefold().split())]
+        if value in like:
+            continue  # which is no trap
+        like.append(value)
+        if len(like) == 2:
+            told = f"{value!r} differs from {like[0]!r} in case or white space only"
+            yield _trap(pointer + pointer_of("enum", index), f"{told}: a model takes either")
+
+
+def _trap(pointer: str, message: str) -> Finding:
+    return Finding(pointer, "warning", "token-trap", message)
+
+
+MOST_OPTIONS: Final = 12
+"""Options of an `anyOf` or `oneOf` up to which each is compared with each."""
+_KINDS: Final = frozenset({"type", "$ref", "enum", "const", "properties", "pattern", "format"})
+"""Keywords that say what kind of value an option is. Others, such as `required` alone, only add a
+condition to what stands beside the union, and are meant to hold together."""
+
+
+def impossible(pointer: str, schema: dict[str, Any], parts: SolvedParts) -> Iterator[Finding]:
+    """Options, items and properties that no value satisfies."""
+    for keyword in ("anyOf", "oneOf"):
+        for index, option in enumerate(schema.get(keyword, [])):
+            at = f"{pointer}/{keyword}/{index}"
+            if parts.is_impossible(option, at):
+                message = "this option is never taken: no value matches it"
+                yield Finding(at, "warning", "unsatisfiable", message)
+    items = schema.get("items")
+    if isinstance(items, dict) and parts.is_impossible(items, f"{pointer}/items"):
+        message = "there is never an item here: no value matches it"
+        yield Finding(f"{pointer}/items", "warning", "unsatisfiable", message)
+    properties = schema.get("properties")
+    for name, value in properties.items() if isinstance(properties, dict) else ():
+        at = pointer + pointer_of("properties", name)
+        if value is not False and parts.is_impossible(value, at):
+            message = f"the property {name!r} never occurs: no value matches it"
+            yield Finding(at, "warning", "unsatisfiable", message)
+
+
+def shared_values(pointer: str, schema: dict[str, Any], parts: SolvedParts) -> Iterator[Finding]:
+    """Options with values that another option has, too. Each later option is told once."""
+    for keyword in ("anyOf", "oneOf"):
+        options = schema.get(keyword, [])
+        if len(options) > MOST_OPTIONS:
+            continue
+        told: set[int] = set()
+        for (first, one), (second, other) in combinations(enumerate(options), 2):
+            if second in told or not (_says_kind(one) and _says_kind(other)):
+                continue
+            at = f"{pointer}/{keyword}"
+            pair = (one, f"{at}/{first}"), (other, f"{at}/{second}")
+            if parts.share_values(*pair, around=(schema, pointer)):
+                told.add(second)
+                yield _shared(keyword, f"{at}/{second}", f"{at}/{first}")
+
+
+def _shared(keyword: str, pointer: str, other: str) -> Finding:
+    if keyword == "oneOf":
+        message = f"values that match this option and #{other} as well are refused"
+        return Finding(pointer, "warning", "ambiguous", message)
+    message = f"a value may match this option and #{other} as well"
+    return Finding(pointer, "note", "ambiguous", message)
+
+
+def _says_kind(option: Any) -> bool:
+    return isinstance(option, dict) and not _KINDS.isdisjoint(option)
+
 
 _BOUNDS: Final = {
     "string": ("maxLength", "format"),

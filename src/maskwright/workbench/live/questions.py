@@ -1,11 +1,15 @@
-"""Whether a shape can be used, and what is found in it, each with its place."""
+"""What is asked of a shape while somebody writes it: whether it can be used, with what is found in
+it and where; texts of it, as `maskwright sample` writes them; its picture, as `maskwright draw`
+makes it.
+"""
 
 from __future__ import annotations
 
 import json
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from itertools import islice
+from typing import Any, Final, Literal, get_args
 
 from maskwright.errors import InputError, UnsatisfiableSchemaError
 from maskwright.grammar.dialects.read import read_grammar
@@ -13,6 +17,8 @@ from maskwright.grammar.dialects.special import GrammarTokens
 from maskwright.grammar.schema.document import plain
 from maskwright.mask import Grammar
 from maskwright.vocab import Vocabulary
+from maskwright.workbench.choices import PictureName
+from maskwright.workbench.diagram.pictures import grammar_picture, pattern_picture, schema_picture
 from maskwright.workbench.findings.finding import Finding, reported
 from maskwright.workbench.findings.grammar import lint_grammar, lint_pattern
 from maskwright.workbench.findings.places import rule_start
@@ -22,12 +28,59 @@ from maskwright.workbench.live.faults import (
     ShapeKind,
     fault_of,
     place_of_pointer,
+    read_json_shape,
 )
 from maskwright.workbench.live.kept import kept_grammar
 from maskwright.workbench.pointer import ValueSpan, value_spans
+from maskwright.workbench.reading import byte_vocabulary
 from maskwright.workbench.report import Data, keyword_counts, shortest_bytes
+from maskwright.workbench.sample import samples
 from maskwright.workbench.schema.lint import lint_schema
 from maskwright.workbench.schema.no_values import naming_the_part
+
+Which = Literal["random", "shortest", "longest"]
+WHICH: Final[tuple[Which, ...]] = get_args(Which)
+
+SHORT: Final = 100
+"""Bytes more than the shortest text has, up to which texts are written."""
+
+_BYTES: Final = byte_vocabulary()
+
+
+def sampled(
+    compile: Callable[[Vocabulary], Grammar],
+    which: Which,
+    count: int,
+    seed: int,
+    is_json: bool,
+    _: Vocabulary,
+) -> Data:
+    """`count` random texts of the shape, the shortest, or the longest of 32 random ones. They are
+    written byte by byte, whichever tokens the model has; `is_json`: without needless escapes."""
+    grammar = kept_grammar(compile, _BYTES)
+    limit = grammar.min_tokens + SHORT
+    if which == "shortest":
+        texts = [samples.shortest_text(grammar)]
+    elif which == "longest":
+        texts = [samples.longest_text(grammar, limit, seed)]
+    else:
+        texts = [*islice(samples.random_texts(grammar, limit, seed), count)]
+    decoded = [text.decode() for text in texts]
+    return {"texts": [*map(samples.plain_json, decoded)] if is_json else decoded}
+
+
+def drawn(text: str, kind: ShapeKind, which: PictureName, _: Vocabulary) -> Data:
+    """The picture as an SVG document. Raises InputError for tools and tags, which have none."""
+    match kind:
+        case "schema":
+            svg = schema_picture(plain(read_json_shape(text))[0], "the schema", which)
+        case "regex":
+            svg = pattern_picture(text, which)
+        case "lark" | "gbnf" | "ebnf":
+            svg = grammar_picture(text, kind, "the grammar", which)
+        case _:
+            raise InputError("only schemas, patterns and grammars are drawn", param="kind")
+    return {"as": which, "svg": svg}
 
 
 def checked(
