@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
 from posixpath import normpath
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from maskwright.server.openapi.document import PATH as DOCUMENT
 from maskwright.server.pages.static_pages import static_files
 from tests.server.scripted import Client
+from tests.source_tree import PACKAGE
 
 PAGES = static_files()
 
@@ -45,3 +48,15 @@ def test_a_page_has_no_script_of_its_own_and_names_only_files_that_there_are() -
 def test_what_is_no_file_of_a_page_is_not_sent(client: Client) -> None:
     for path in ("/pages/playground/", "/pages/../app.py", "/pages/playground/none.js"):
         assert client.call("GET", path).status_code == 404
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node (Debian: nodejs)")
+def test_programs_are_written_outside_of_a_page_too() -> None:
+    """As the tests of clients have them written and run: nothing asks for a window on import."""
+    file = PACKAGE / "server" / "pages" / "playground" / "snippets.js"
+    script = f"const {{ PROGRAMS }} = await import('{file.as_uri()}');"
+    script += "console.log(Object.keys(PROGRAMS).length)"
+    command = ["node", "--input-type=module", "-e", script]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert int(ended.stdout) >= 3

@@ -40,6 +40,6 @@ export function visible(text) {
 }
 
 /** The keys that have the model write, as this keyboard names them. */
-export const SHORTCUT = /Mac|iPhone|iPad/.test(navigator.platform) ? "⌘ Enter" : "Ctrl+Enter";
+export const SHORTCUT = /Mac|iPhone|iPad/.test(globalThis.navigator?.platform) ? "⌘ Enter" : "Ctrl+Enter";
 
 export const count = (number) => number.toLocaleString("en");
