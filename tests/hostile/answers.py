@@ -13,6 +13,7 @@ import resource
 import signal
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from decimal import Decimal
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
@@ -30,6 +31,9 @@ UNCHECKED: Final = "unchecked"
 
 CHECK_SECONDS: Final = 1.0
 """Processor time that one check may take."""
+
+MOST_DIGITS: Final = 400
+"""Digits of a number that is read exactly."""
 
 CHECK_BYTES: Final = 1 << 30
 """Memory that one check may take beyond what the process has."""
@@ -97,8 +101,20 @@ def _may_err(shape: HostileShape) -> bool:
 def check_instance(schema: Any, text: str) -> None:
     """Raise ValueError or ValidationError unless `text` is JSON whose names are unique, and an
     instance of the schema."""
-    value = json.loads(text, object_pairs_hook=_unique_names, parse_constant=_refused)
+    value = json.loads(
+        text, object_pairs_hook=_unique_names, parse_constant=_refused, parse_float=_number
+    )
+    schema = json.loads(json.dumps(schema), parse_float=_number)
     _VALIDATOR(schema, format_checker=_CHECKER).validate(value)
+
+
+def _number(written: str) -> int | float:
+    """The value of a number, as it is written where a float would be another integer: 1e308 is a
+    power of ten, and the float is a little more."""
+    exact, rounded = Decimal(written), float(written)
+    if abs(exact) < 2**53 or exact != exact.to_integral_value():
+        return rounded
+    return int(exact) if abs(exact.adjusted()) <= MOST_DIGITS else rounded
 
 
 @functools.cache

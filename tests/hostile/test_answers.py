@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 import regex
+from jsonschema.exceptions import ValidationError
 
 from tests.hostile.answers import (
     UNCHECKED,
     VALID,
     CheckTimeoutError,
+    check_instance,
     cpu_limit,
     memory_limit,
     translated,
@@ -63,6 +65,20 @@ def test_verdict(shape: HostileShape, text: str, complaint: str | None) -> None:
         assert said == VALID
     else:
         assert regex.search(complaint, said)
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [("1" + "0" * 308, True), ("1e308", True), ("9" * 308, False), ("9.99e307", False)],
+)
+def test_numbers_are_compared_as_they_are_written(text: str, holds: bool) -> None:
+    """The float 1e308 is more than the number."""
+    schema = {"type": "number", "minimum": 1e308}
+    if holds:
+        check_instance(schema, text)
+    else:
+        with pytest.raises(ValidationError):
+            check_instance(schema, text)
 
 
 def test_what_negates_an_unchecked_format_is_no_fault() -> None:
