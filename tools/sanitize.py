@@ -30,7 +30,8 @@ TESTS: Final = (
     *("tests/sampling", "tests/engine/request"),
     *("tests/engine/schedule", "tests/engine/step/test_batch.py", "tests/engine/step/test_core.py"),
     *("tests/engine/step/test_plain_rows.py", "tests/models/compiled"),
-    *("tests/models/test_batch.py", "tests/processes", "tests/server/test_prompt_sizes.py"),
+    *("tests/models/test_batch.py", "tests/processes/test_follower.py"),
+    *("tests/processes/test_learned.py", "tests/server/test_prompt_sizes.py"),
 )
 TEST_SECONDS: Final = 3600
 """The limit of a test, which takes ten times as long in these builds as in others."""

@@ -67,7 +67,8 @@ def test_tokens_that_look_further_back_take_longer(
     token: float, look: float, stall: float, seed: int
 ) -> None:
     """A long prompt beside decodes, then one that begins anew, on a machine whose times vary: steps
-    keep within the stall, and use most of it where several tokens fit."""
+    keep within the stall, and use most of it where several tokens fit. The second one goes by a
+    single measurement, which may be five percent too low."""
     step_times, decode, random = StepTimeModel(512, stall), 0.005, Random(seed)
     for _ in range(20):
         step_times.observe(8, 0, decode)
@@ -82,7 +83,8 @@ def test_tokens_that_look_further_back_take_longer(
             if count > 4:
                 used.append(added / ((stall - 1) * decode))
             position += count
-    assert max(used[1:], default=0) < 1
+    assert max(used[1:2], default=0) < 1.05
+    assert max(used[2:], default=0) < 1
     assert not used or sorted(used)[len(used) // 2] > 0.5
 
 
