@@ -27,7 +27,8 @@ BUILDS: Final = ("checked", "sanitized")
 TESTS: Final = (
     *("tests/native/test_fuzzed.py", "tests/grammar/schema", "tests/automaton/json"),
     *("tests/automaton/machine", "tests/automaton/leaf", "tests/mask", "tests/vocab"),
-    *("tests/sampling", "tests/engine/request"),
+    *("tests/sampling/test_bans.py", "tests/sampling/test_chain.py", "tests/sampling/test_draw.py"),
+    *("tests/sampling/test_penalties.py", "tests/sampling/test_scores.py", "tests/engine/request"),
     *("tests/engine/schedule", "tests/engine/step/test_batch.py", "tests/engine/step/test_core.py"),
     *("tests/engine/step/test_plain_rows.py", "tests/models/compiled"),
     *("tests/models/test_batch.py", "tests/processes/test_follower.py"),
