@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import subprocess
@@ -37,6 +38,14 @@ def test_a_silence_is_a_gap_of_its_time() -> None:
     assert 0.3 <= longest_ms(gaps) / 1e3 < 0.3 + 5
     assert sum(gap.seconds >= 0.3 for gap in gaps) == 2
     assert min(gap.seconds for gap in gaps) < 0.3
+
+
+def test_a_collection_does_not_look_through_what_the_process_held_before() -> None:
+    held = [[number] for number in range(1000)]
+    with scripted(200, [chunk("[]", "stop"), b"data: [DONE]"]) as url, Watch(url):
+        watched = {id(found) for found in gc.get_objects()}
+        assert not watched.intersection(map(id, held))
+    assert {id(found) for found in gc.get_objects()}.issuperset(map(id, held))
 
 
 @pytest.mark.parametrize(
