@@ -109,6 +109,7 @@ ROWS = [
     Row("tools/gpu_check.py", "--list", "(?m)^python benchmarks/gpu/measure.py --subjects chain$"),
     Row("tools/sanitize.py", "--list", "(?m)^sanitized: pytest --slow tests/native/test_fuzzed.py"),
     Row("tools/first_mask_classes.py", "", "first mask: [0-9]+ classes"),
+    Row("tools/request_functions.py", "", "(?m)^a streamed chat: [0-9]+ functions in"),
     Row("benchmarks/mask_steps.py", "--cases list", "row by name us"),
     Row(
         "benchmarks/step_cost.py",

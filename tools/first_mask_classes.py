@@ -46,7 +46,7 @@ TOKENS: Final = (b'{"', b'":', b'","', b'"}', b"true", b"false", b"name", b"age"
 
 @dataclass
 class Touched:
-    """What ran while something was done, each by module and name."""
+    """What ran while something was done, each by module and name; a function as `module:name`."""
 
     classes: set[str] = field(default_factory=set[str])
     records: set[str] = field(default_factory=set[str])
@@ -65,7 +65,7 @@ class Touched:
             return
         module = code.co_filename.removeprefix(PACKAGE).removesuffix(".py").replace(os.sep, ".")
         self.modules.add(module)
-        self.functions.add(f"{module}.{code.co_qualname}")
+        self.functions.add(f"{module}:{code.co_qualname}")
         outer, _, _ = code.co_qualname.partition(".<locals>")
         owner, _, _ = outer.rpartition(".")
         if owner:

@@ -50,5 +50,5 @@ def test_what_is_noted(watched: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     found = first_mask_classes.touched(unrelated)
     assert found.classes == ({"test_first_mask.Plain"} if watched else set())
     names = {"unrelated", "Plain.__init__", "Plain.twice", "Plain.twice.<locals>.<genexpr>"}
-    assert found.functions == ({f"test_first_mask.{each}" for each in names} if watched else set())
+    assert found.functions == ({f"test_first_mask:{each}" for each in names} if watched else set())
     assert sys.getprofile() is None
