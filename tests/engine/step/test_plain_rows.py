@@ -93,18 +93,26 @@ def test_plain_rows_end_at_stop_strings(
         assert counts["other"] == 0 < counts["plain"]
 
 
-def test_rows_of_a_grammar_that_has_been_learned_are_plain(loaded: LoadedModel) -> None:
-    """Away from the token limit, where the grammar forces nothing and has been followed before."""
+@pytest.mark.parametrize(
+    ("canonical", "drafts", "plain"),
+    [(True, 0, True), (True, 6, True), (False, 0, True), (False, 6, False)],
+)
+def test_rows_of_a_grammar_that_has_been_learned_are_plain(
+    loaded: LoadedModel, canonical: bool, drafts: int, plain: bool
+) -> None:
+    """Away from the token limit, where the grammar forces nothing and has been followed before;
+    not where text that it forces is drafted."""
+    config = replace(CONFIG, canonical=canonical, drafts=drafts)
     processes = GrammarProcesses(loaded.vocab)
     try:
         grammar = processes.compile(Build(compile_regex, ("[ab]{40,60}",), {})).result(60)
         asked = Request([65, 66], PARAMS, 120, grammar=grammar)
-        with Engine(loaded, CONFIG) as engine:
+        with Engine(loaded, config) as engine:
             first = engine.submit(asked).result()
             counts = count_rows(engine._runner)
             assert engine.submit(asked).result() == first
         assert first.finish_reason is not FinishReason.LENGTH
-        assert counts["plain"] > 4 * counts["other"]
+        assert counts["plain"] > 4 * counts["other"] if plain else counts["plain"] == 0
     finally:
         processes.close()
 

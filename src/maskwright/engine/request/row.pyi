@@ -1,8 +1,8 @@
 """What most requests do in most steps: take one token that asks for nothing rare.
 
 A row that is `plain` asks for no trace, and its grammar, if it has one, is followed in this
-process. Where it also knows all that comes after a token, the engine's thread takes the token at
-once, in compiled code; what is rare is left to `Active`.
+process, and forces no text that is to be drafted. Where it also knows all that comes after a token,
+the engine's thread takes the token at once, in compiled code; what is rare is left to `Active`.
 """
 
 from maskwright.engine.counts import Counts

@@ -28,7 +28,11 @@ cdef class Row:
         self.plain = (
             not request.trace
             and (drafter is None or isinstance(drafter, LookBack))
-            and (matcher is None or (canonical and isinstance(matcher, Follower)))
+            and (
+                matcher is None
+                # Without canonical text, what the grammar forces is drafted.
+                or (isinstance(matcher, Follower) and (canonical or drafter is None))
+            )
         )
         self.most = request.max_tokens
         self.seed = generation.seed
