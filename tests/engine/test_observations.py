@@ -6,7 +6,7 @@ import pytest
 
 from maskwright.engine.distribution import Distribution
 from maskwright.engine.histogram import Histogram
-from maskwright.engine.observations import Observations
+from maskwright.engine.stats import Observations
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,8 @@ from maskwright.engine import (
     TokenScore,
     Trace,
 )
-from maskwright.engine.observations import Observations
 from maskwright.engine.request.trace import Record
+from maskwright.engine.stats import Observations
 from maskwright.sampling import PromptScores, score_prompt
 from maskwright.server import ServerConfig, create_app
 from maskwright.vocab import Vocabulary

@@ -14,11 +14,9 @@ A step plans which sequences compute how many tokens (`schedule/`), runs one for
 - `adapters`: Which low-rank adapters are in memory.
 - `capacity`: How many key/value blocks fit into memory.
 - `config`: The engine's settings and limits.
-- `counts`: What the steps have counted.
 - `distribution`: A snapshot of a histogram.
 - `histogram`: Counts of values between bounds.
-- `observations`: Counters and histograms of the engine's work.
-- `stats`: A snapshot of what the engine has done and holds.
+- `stats`: What the engine counts and measures, and a snapshot of that.
 
 Each name is imported when it is first asked for: settings can be checked without importing torch.
 """

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from maskwright.engine.admit.history import ENOUGH, WINDOW, History
+from maskwright.engine.admit.gate import ENOUGH, WINDOW, History
 
 
 def history_of(*lengths: int) -> History:

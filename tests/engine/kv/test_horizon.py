@@ -6,8 +6,7 @@ import random
 
 from maskwright.engine.kv.attention_window import AttentionWindow
 from maskwright.engine.kv.blocks import BlockPool
-from maskwright.engine.kv.horizon import MOST_NOTES, CacheHorizon
-from maskwright.engine.kv.prefix import PrefixTree
+from maskwright.engine.kv.prefix import MOST_NOTES, CacheHorizon, PrefixTree
 
 
 def use(tree: PrefixTree, pool: BlockPool, text: tuple[int, ...]) -> None:

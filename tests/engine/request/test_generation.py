@@ -8,8 +8,8 @@ import threading
 import pytest
 
 from maskwright.engine import Delta, FinishReason, Generation
-from maskwright.engine.observations import Observations
 from maskwright.engine.request.trace import Record, Trace
+from maskwright.engine.stats import Observations
 from maskwright.errors import GenerationError
 
 LAST = Delta("!", (9,), FinishReason.STOP)

@@ -23,8 +23,8 @@ from maskwright.engine import (
 )
 from maskwright.engine.distribution import Distribution
 from maskwright.engine.histogram import Histogram
-from maskwright.engine.observations import Observations
 from maskwright.engine.request.trace import Record
+from maskwright.engine.stats import Observations
 from maskwright.errors import InputError
 from maskwright.mask import compile_json_schema
 from maskwright.models import LoadedModel

@@ -13,8 +13,8 @@ from maskwright.engine.kv.blocks import BlockPool
 from maskwright.engine.schedule.plan import CopyDirection, StepPlan
 from maskwright.engine.schedule.scheduler import Scheduler
 from maskwright.engine.schedule.sequence import Phase, Sequence
+from maskwright.engine.schedule.tables import Transfers
 from maskwright.engine.schedule.transfer import BlockTransfer
-from maskwright.engine.schedule.transfers import Transfers
 from maskwright.engine.schedule.waiting import PATIENCE
 from tests.engine.step.late_copies import LateCopies
 

@@ -20,8 +20,7 @@ from maskwright.engine.step import tiering
 from maskwright.engine.step.tiering import BlockTiers
 from maskwright.engine.tiers.disk_folder import DiskFolder
 from maskwright.engine.tiers.disk_thread import DiskThread
-from maskwright.engine.tiers.host_store import HostStore
-from maskwright.engine.tiers.stores import Stores
+from maskwright.engine.tiers.stores import HostStore, Stores
 from maskwright.kernels.kv_bytes import KvDtype
 from maskwright.models import LoadedModel, load
 from maskwright.sampling import SamplingParams

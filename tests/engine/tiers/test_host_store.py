@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from maskwright.engine.tiers.host_store import HostStore
+from maskwright.engine.tiers.stores import HostStore
 
 
 def test_the_bound_holds_and_nothing_is_lost_unseen() -> None:

@@ -9,7 +9,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from maskwright.engine import Distribution, EngineStats
-from maskwright.engine.observations import Observations
+from maskwright.engine.stats import Observations
 from maskwright.server.observe.metrics import HISTOGRAMS, EngineMetrics
 
 SEEN = Distribution((0.5, 1.0, 2.0), (3, 0, 4, 1), 12.5)

@@ -6,10 +6,10 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from maskwright.engine import Generation
-from maskwright.engine.observations import Observations
 from maskwright.engine.request.progress import MOST_STEPS
 from maskwright.engine.request.request import FinishReason
 from maskwright.engine.request.trace import Record
+from maskwright.engine.stats import Observations
 from maskwright.server.access.keys import ApiKey, digest_of
 from maskwright.server.access.rates import Allowance
 from maskwright.server.exchange import Exchange

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from maskwright.engine import FinishReason, Trace
-from maskwright.engine.observations import Observations
 from maskwright.engine.request.trace import Record
+from maskwright.engine.stats import Observations
 from maskwright.server.exchange import Exchange, Sent
 from maskwright.server.observe.traces import RequestTrace
 

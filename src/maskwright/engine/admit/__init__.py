@@ -4,5 +4,4 @@
 - `compiling`: Requests that wait for a grammar that is being compiled.
 - `forecast`: Predicts time to first token and time per output token.
 - `gate`: Refuses requests that would miss an objective of their service class.
-- `history`: Lengths and times of the last requests of a class.
 """

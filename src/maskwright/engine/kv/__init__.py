@@ -3,6 +3,6 @@
 - `attention_window`: How far back a model attends, and so which blocks a sequence must hold.
 - `block_keys`: Chained digests of blocks, by which stores outside the pool find them.
 - `blocks`: The pool's bookkeeping: free, held and cached blocks, with reference counts.
-- `horizon`: The time since which nothing that was used has been evicted.
-- `prefix`: The tree of computed prefixes, found by their tokens.
+- `prefix`: The tree of computed prefixes, found by their tokens, and since when nothing that was
+  used has been evicted.
 """

@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maskwright.engine.observations import Observations
 from maskwright.engine.request.drafts import LookBack
 from maskwright.engine.request.emission import Emitter
 from maskwright.engine.request.generation import Generation
@@ -25,6 +24,7 @@ from maskwright.engine.request.masks import Masks
 from maskwright.engine.request.request import COMPLETE, Delta, FinishReason, Request
 from maskwright.engine.request.row import Row
 from maskwright.engine.schedule.sequence import Sequence
+from maskwright.engine.stats import Observations
 from maskwright.errors import GenerationError
 from maskwright.mask import Matcher
 from maskwright.mask.matcher.forced import NOTHING_FORCED, ForcedRun

@@ -3,7 +3,7 @@
 from array import array
 from typing import Final
 
-from maskwright.engine.observations import Observations
+from maskwright.engine.stats import Observations
 
 MOST_STEPS: Final[int]
 """Steps of a request whose times are kept; those of a longer answer end there."""

@@ -5,13 +5,13 @@ process, and forces no text that is to be drafted. Where it also knows all that 
 the engine's thread takes the token at once, in compiled code; what is rare is left to `Active`.
 """
 
-from maskwright.engine.counts import Counts
 from maskwright.engine.request.drafts import LookBack
 from maskwright.engine.request.emission import Emitter
 from maskwright.engine.request.generation import Generation
 from maskwright.engine.request.masks import Masks
 from maskwright.engine.request.request import Request
 from maskwright.engine.schedule.sequence import Sequence
+from maskwright.engine.stats import Counts
 from maskwright.mask import Matcher
 from maskwright.processes import Follower
 from maskwright.sampling import Mask, TokenScore

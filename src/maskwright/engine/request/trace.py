@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from maskwright.engine.observations import Observations
 from maskwright.engine.request.progress import Progress
 from maskwright.engine.request.request import FinishReason
+from maskwright.engine.stats import Observations
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ Nothing here imports torch or reads a clock, so that a simulator runs the same c
   decodes.
 - `tables`: The block tables of sequences: allocation, prefix-cache hits, swapping and release.
 - `transfer`: Copies of blocks between the pools that go on beside steps.
-- `transfers`: The copies in flight, and the blocks that they hold.
 - `view`: What a scheduler holds at a moment: blocks, cached prefixes, queues, live requests.
 - `waiting`: The queue of waiting sequences and its order.
 """

@@ -6,7 +6,6 @@
 - `core`: The engine without its thread: one call is one step.
 - `exchange`: Blocks of a prefix that leave the engine and enter it.
 - `loop`: The engine's thread, its inbox and its public class.
-- `open_stores`: Opens the stores that the settings ask for.
 - `plain_rows`: The rows of a step that ask for nothing rare, all at once.
 - `post_step`: The work that follows a step for each request, inline or in a thread.
 - `runner`: Runs the forward and samples the rows.

@@ -19,9 +19,8 @@ from typing import NamedTuple, TypeAlias
 import torch
 from torch import Tensor
 
-from maskwright.engine.counts import Counts
 from maskwright.engine.draft.model import DraftModel
-from maskwright.engine.kv.horizon import CacheHorizon
+from maskwright.engine.kv.prefix import CacheHorizon
 from maskwright.engine.on_device.decode import DrawnAhead
 from maskwright.engine.on_device.steps import DeviceSteps, advances_by_one
 from maskwright.engine.request.active import Active, Advance, Masks
@@ -33,6 +32,7 @@ from maskwright.engine.schedule.plan import StepPlan
 from maskwright.engine.schedule.scheduler import Scheduler
 from maskwright.engine.schedule.sequence import Phase
 from maskwright.engine.schedule.step_time import StepTimeModel
+from maskwright.engine.stats import Counts
 from maskwright.engine.step.plain_rows import PlainRows
 from maskwright.engine.step.post_step import Failed, PostStepWork, Prepared, StepResult
 from maskwright.engine.step.runner import Runner

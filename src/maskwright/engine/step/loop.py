@@ -40,10 +40,9 @@ from maskwright.engine.stats import EngineStats
 from maskwright.engine.step.calls import Calls
 from maskwright.engine.step.core import Core
 from maskwright.engine.step.exchange import BlockExchange, KvLayout, KvPrefix
-from maskwright.engine.step.open_stores import open_stores
 from maskwright.engine.step.post_step import PostStepWork
 from maskwright.engine.step.runner import Runner
-from maskwright.engine.step.tiering import BlockTiers
+from maskwright.engine.step.tiering import BlockTiers, open_stores
 from maskwright.errors import EngineStoppedError, GenerationError, MaskwrightError, OverloadedError
 from maskwright.models import BatchInvariance, LoadedModel
 from maskwright.models.device import launching_on

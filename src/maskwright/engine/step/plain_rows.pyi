@@ -14,11 +14,10 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from maskwright.engine.counts import Counts
-from maskwright.engine.observations import Observations
 from maskwright.engine.request.active import Active
 from maskwright.engine.schedule.chunk import Chunk
 from maskwright.engine.schedule.sequence import Sequence
+from maskwright.engine.stats import Counts, Observations
 
 class Charge(Protocol):
     """Charges output tokens to the client and the class of a sequence."""

@@ -16,9 +16,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from maskwright.engine.observations import Observations
 from maskwright.engine.request.active import Active, Advance, Masks
 from maskwright.engine.request.wake_ups import WakeUps
+from maskwright.engine.stats import Observations
 from maskwright.errors import GenerationError
 from maskwright.processes.follower import Heard
 

@@ -11,14 +11,18 @@ While sequences decode, each step moves only as many blocks as lengthen it by `S
 
 from __future__ import annotations
 
+import platform
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from collections.abc import Sequence as SequenceOf
+from importlib.metadata import version
 from typing import Final
 
 import numpy as np
+import torch
 
+from maskwright.engine.config import EngineConfig
 from maskwright.engine.kv.block_keys import next_key
 from maskwright.engine.kv.prefix import Node, PrefixTree
 from maskwright.engine.schedule.sequence import Sequence
@@ -26,8 +30,11 @@ from maskwright.engine.schedule.step_time import StepTimeModel
 from maskwright.engine.schedule.tables import Tables
 from maskwright.engine.step.exchange import BlockExchange, KvPrefix
 from maskwright.engine.step.runner import Runner
+from maskwright.engine.tiers.disk_folder import DiskFolder
+from maskwright.engine.tiers.disk_thread import DiskThread
 from maskwright.engine.tiers.fetch import Fetch
-from maskwright.engine.tiers.stores import Stores, Tier
+from maskwright.engine.tiers.stores import HostStore, Stores, Tier
+from maskwright.instructions import INSTRUCTIONS
 
 SHARE: Final = 0.05
 """Upper bound on the time for moving blocks, as a share of a step that decodes."""
@@ -289,3 +296,24 @@ def _path(node: Node) -> list[Node]:
         nodes.append(node)
         node = node.parent
     return nodes[::-1]
+
+
+def open_stores(config: EngineConfig, layout: str, notify: Callable[[], None]) -> Stores | None:
+    """Return the stores of an engine; None if its settings ask for none. `layout`: weights and
+    storage format of its blocks. `notify`: see `DiskThread`.
+
+    The bits of a block also depend on the program that computed it, so versions and the kind of
+    processor are parts of the key.
+    """
+    if not config.kv_host_bytes and config.kv_disk is None:
+        return None
+    versions = [version(package) for package in ("maskwright", "torch")]
+    instructions = (INSTRUCTIONS, torch.backends.cpu.get_cpu_capability())
+    processor = (platform.machine(), *instructions, config.threads)
+    told = f"{layout} {versions} {processor}"
+    host = HostStore(config.kv_host_bytes, config.kv_policy) if config.kv_host_bytes else None
+    disk = None
+    if config.kv_disk is not None:
+        folder = DiskFolder(config.kv_disk, config.kv_disk_bytes, config.kv_policy)
+        disk = DiskThread(folder, notify)
+    return Stores(told, host, disk)

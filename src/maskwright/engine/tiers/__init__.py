@@ -8,6 +8,5 @@ wrong block can't be found. What is damaged or gone counts as not stored, and is
 - `disk_thread`: The thread that reads and writes it, so that no step waits for a disk.
 - `eviction_order`: Which block of a full store goes next: LRU or LFU.
 - `fetch`: The blocks that one waiting sequence gets from the stores.
-- `host_store`: The store in host memory.
-- `stores`: Both stores, from the fast one to the slow one, and what they have counted.
+- `stores`: The store in host memory, and both stores, from the fast one to the slow one.
 """
