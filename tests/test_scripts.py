@@ -157,6 +157,11 @@ ROWS = [
         "(?s)estimate.*round-robin",
     ),
     Row("benchmarks/server/overhead.py", "--streams 2 --tokens 8 --rounds 1", "server, streams"),
+    Row(
+        "benchmarks/server/two_versions.py",
+        f"{ROOT} --python {sys.executable} --rounds 1",
+        "(?s)64 streams.*16 whole",
+    ),
     Row("benchmarks/server/long_prompts.py", "--rounds 1", "[0-9]"),
     Row("benchmarks/pages/playground.py", "--rounds 2 --fields 3", "text edited, matches"),
     Row("benchmarks/start.py", "--runs 1 --parts commands", "next, later +1 +0.4 "),

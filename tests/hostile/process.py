@@ -80,10 +80,13 @@ class ServerProcess:
 
 
 @contextmanager
-def serving(*options: str) -> Iterator[ServerProcess]:
-    """A server of the demo model on a free loopback port while the block runs."""
-    command = [sys.executable, "-m", "maskwright", "serve", "--port", "0", *options]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONUNBUFFERED": "1"}
+def serving(
+    *options: str, root: Path = ROOT, python: str = sys.executable
+) -> Iterator[ServerProcess]:
+    """A server of the demo model on a free loopback port while the block runs, of the checkout at
+    `root`, whose extension modules were built for `python`."""
+    command = [python, "-m", "maskwright", "serve", "--port", "0", *options]
+    environment = {**os.environ, "PYTHONPATH": str(root / "src"), "PYTHONUNBUFFERED": "1"}
     mark = str(uuid.uuid4())
     with tempfile.NamedTemporaryFile("w+", suffix=".log") as log:
         process = subprocess.Popen(
@@ -92,7 +95,7 @@ def serving(*options: str) -> Iterator[ServerProcess]:
             stderr=log,
             text=True,
             env={**environment, "MASKWRIGHT_TESTED_SERVER": mark},
-            cwd=ROOT,
+            cwd=root,
             start_new_session=True,
         )
         server = ServerProcess("", process, log, mark)
