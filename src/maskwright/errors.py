@@ -194,7 +194,7 @@ class Construct(NamedTuple):
 
     @classmethod
     def rules(cls, names: Iterable[str]) -> Construct:
-        """Rules of a grammar, of which the first three are named."""
+        """Rules of a grammar; the first three are named."""
         first = [repr(_shortened(name)) for name in dict.fromkeys(names)]
         if len(first) == 1:
             return cls(f"the rule {first[0]}")

@@ -530,7 +530,7 @@ def test_no_server(run: Run, tmp_path: Path) -> None:
         "http://127.0.0.1:9: no server answers (Connection refused); asking again for 1 s or more"
     )
     assert others == [
-        "stopped after 0 s with 0 of 3 records done; the same command goes on",
+        "stopped after 0 s with 0 of 3 records done; the same command continues",
         "maskwright: no server answers at http://127.0.0.1:9: Connection refused",
     ]
 

@@ -66,8 +66,8 @@ def test_a_body_that_would_fill_the_memory_is_not_decoded() -> None:
         (PACKED["gzip"], "deflate", "is not deflate"),
         (PACKED["gzip"][:-9], "gzip", "ends before its gzip data"),
         (b"", "gzip", "ends before its gzip data"),
-        (PACKED["gzip"] + b"x", "gzip", "goes on after the end"),
-        (PACKED["gzip"] * 2, "gzip", "goes on after the end"),
+        (PACKED["gzip"] + b"x", "gzip", "has more after the end"),
+        (PACKED["gzip"] * 2, "gzip", "has more after the end"),
     ],
     ids=["plain", "deflate", "gzip", "cut", "empty", "more", "twice"],
 )

@@ -37,7 +37,7 @@ def test_what_is_told_in_parts_comes_together() -> None:
     assert {token: here.after(token) for token in range(11)} == {
         token: leads.get(token) for token in range(11)
     }
-    tokens, groups, targets = here.told()
+    tokens, groups, targets = here.known_moves()
     found = {
         int(token): targets[group] for token, group in zip(tokens, groups.tolist(), strict=True)
     }
@@ -50,12 +50,12 @@ def test_equal_arrays_are_one() -> None:
     size = told(first, STRING, [0] * len(STRING), [target])
     assert size == 5 * len(STRING)
     assert told(second, STRING, [0] * len(STRING), [position(4)]) == 0
-    assert first.told()[0].tolist() == second.told()[0].tolist() == STRING
+    assert first.known_moves()[0].tolist() == second.known_moves()[0].tolist() == STRING
     assert first.after(100) is target
     assert second.after(100) is not target
     more = told(first, [7], [0], [position(5)])
     assert more == 5 * (len(STRING) + 1)
-    assert second.told()[0].tolist() == STRING
+    assert second.known_moves()[0].tolist() == STRING
 
 
 def test_an_array_is_freed_with_its_last_position() -> None:

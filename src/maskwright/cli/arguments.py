@@ -194,7 +194,7 @@ def read_options(options: type[Options], parser: CommandParser, given: list[str]
 
 
 def parameters_of(options: type[Any]) -> Iterator[Parameter]:
-    """What the fields of a class declare, with those of the classes in it."""
+    """What the fields of a class declare, and the fields of the classes in it."""
     for field in _own_fields(options):
         annotation = _annotation(options, field)
         if is_dataclass(annotation):

@@ -112,7 +112,7 @@ def _ask_all(
         done, total = run.counts.finished, run.counts.total
         print(
             f"stopped after {time.monotonic() - begun:.0f} s with {done:,} of {total:,} records "
-            "done; the same command goes on",
+            "done; the same command continues",
             file=sys.stderr,
         )
         raise

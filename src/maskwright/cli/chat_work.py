@@ -73,7 +73,7 @@ class Chat:
                     self._obey(line.strip())
                 else:
                     self._answer(line)
-            except InputError as error:  # the chat goes on as if it had not been said
+            except InputError as error:  # the chat continues as if it had not been said
                 print(coloured(str(error), "red"), file=sys.stderr, flush=True)
 
     def _obey(self, line: str) -> None:

@@ -148,10 +148,10 @@ def zsh(commands: Mapping[str, CompletedCommand]) -> Iterator[str]:
 
 def _zsh_option(flag: str, option: CompletedOption) -> str:
     text = re.sub(r"([\[\]:\\])", r"\\\1", option.text)
-    told = f"*{flag}[{text}]"
+    spec = f"*{flag}[{text}]"
     if not option.takes_value:
-        return told
-    return f"{told}:value:({' '.join(option.values)})" if option.values else f"{told}:value:_files"
+        return spec
+    return f"{spec}:value:({' '.join(option.values)})" if option.values else f"{spec}:value:_files"
 
 
 def fish(commands: Mapping[str, CompletedCommand]) -> Iterator[str]:

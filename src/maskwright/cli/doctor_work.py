@@ -56,9 +56,9 @@ def machine() -> Iterator[Examined]:
     yield Examined("system", f"{platform.system()} {platform.release()}, {platform.machine()}")
     all_cores = os.cpu_count() or 1
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else all_cores
-    told = f"{usable} of {all_cores}" if usable != all_cores else f"{all_cores}"
+    cores = f"{usable} of {all_cores}" if usable != all_cores else f"{all_cores}"
     advice = "" if usable > 1 else "with a second core, grammars are compiled beside the model"
-    yield Examined("cores", told, advice)
+    yield Examined("cores", cores, advice)
     yield Examined("instructions", f"{INSTRUCTIONS}, of {', '.join(AVAILABLE)}")
     total, free = memory()
     if total:

@@ -41,12 +41,12 @@ def generate(options: GenerateOptions, wanted: Shape, prompt: str) -> None:
         numbers=options.numbers,
         escapes="needed",
     )
-    told = (
+    schema = (
         json.dumps(wanted.schema, ensure_ascii=False, separators=(",", ":"))
         if isinstance(wanted, SchemaArgument)
         else None
     )
-    tokens = loaded.render_chat([{"role": "user", "content": prompt}], response_schema=told)
+    tokens = loaded.render_chat([{"role": "user", "content": prompt}], response_schema=schema)
     with Engine(loaded, EngineConfig(max_running=1)) as engine:
         room = max(1, engine.max_context - len(tokens))
         logprobs = LIKELY if options.as_json else None
@@ -83,7 +83,7 @@ def _print_figures(generation: Generation, vocabulary: Vocabulary) -> None:
     records = Records(vocabulary)
     records.keep(None, "answer", 0, scores)
     explained = records.explained(None, "answer", 0) or {}
-    told = {
+    document = {
         "text": text,
         "finish_reason": None if reason is None else reason.value,
         "shortened_at": at,
@@ -91,7 +91,7 @@ def _print_figures(generation: Generation, vocabulary: Vocabulary) -> None:
         "arrival_ms": arrivals,
         "trace": None if generation.trace is None else asdict(generation.trace),
     }
-    print(json.dumps(told, ensure_ascii=False, indent=2))
+    print(json.dumps(document, ensure_ascii=False, indent=2))
 
 
 def _print(generation: Generation) -> None:

@@ -115,7 +115,7 @@ def run(options: PlanOptions) -> int:
     print(
         json.dumps(plan_document(found), indent=2)
         if options.as_json
-        else told(found, output_width())
+        else plan_text(found, output_width())
     )
     if target is not None:
         Path(target).write_text(draw_charts(capacity_charts(found), _title(found)))
@@ -146,7 +146,7 @@ def plan_document(found: ServingPlan) -> dict[str, object]:
     }
 
 
-def told(found: ServingPlan, width: int) -> str:
+def plan_text(found: ServingPlan, width: int) -> str:
     """The plan as lines and tables of at most `width` characters."""
     held = found.sequence_blocks * found.block
     parts = [

@@ -31,7 +31,7 @@ NOT_REPLAYED: Final = (
     *("n", "best_of", "stream", "stream_options", "rid", "request_id"),
     *("logprobs", "top_logprobs", "include"),
 )
-"""Fields that decide how many answers there are and what is told of them, not their tokens."""
+"""Fields that decide how many answers there are and what is reported of them, not their tokens."""
 OWN_REPLAYED: Final = ("service", "additional_properties", "numbers", "unusable_tools")
 """Fields under `maskwright` that decide on the tokens."""
 
@@ -195,7 +195,7 @@ def replayable(line: dict[str, Any]) -> dict[str, Any]:
     kept = {name: own[name] for name in OWN_REPLAYED if name in own}
     if kept:
         body["maskwright"] = kept
-    if "prompt" in body:  # of which a request may have several
+    if "prompt" in body:  # a request may have several
         body["prompt"] = line["prompt_token_ids"]
     return body
 

@@ -51,5 +51,5 @@ def decode(body: bytes, coding: str, limit: int) -> bytes:
     if not stream.eof:
         raise CodingError(f"the body ends before its {coding} data does")
     if stream.unused_data:
-        raise CodingError(f"the body goes on after the end of its {coding} data")
+        raise CodingError(f"the body has more after the end of its {coding} data")
     return data

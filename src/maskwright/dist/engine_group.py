@@ -1,8 +1,8 @@
 """Several engines of one process, among which the router chooses.
 
 For programs that have engines in them, one for each device for example. Each engine is a replica in
-process; requests are submitted here instead of to one of them. What the router is told of an engine
-is read from it: what it has cached of the very prompt, its blocks and its queue.
+process; requests are submitted here instead of to one of them. The router gets the state of each
+engine from the engine itself: what it has cached of the very prompt, its blocks and its queue.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class EngineGroup:
         self._draining.add(name)
 
     def states(self, request: Request) -> list[ReplicaState]:
-        """What the router is told of each engine. Numbers stand for digests of the prompt's
+        """The state of each engine, for the router. Numbers stand for digests of the prompt's
         beginnings: an engine that has its first n tokens cached has the digests below n."""
-        # All engines are asked before the first answer, each of which comes between two steps.
+        # All engines are asked before the first one answers: an answer comes between two steps.
         looked_up = [_look_up(engine, request) for engine in self.engines.values()]
         return [
             self._state(name, _cached_tokens(engine, found))
@@ -71,7 +71,7 @@ class EngineGroup:
 
     def answer(self, request: Request) -> Iterator[Delta]:
         """Submit a request and yield its deltas. Where an engine stops in the middle, another one
-        goes on after the tokens so far: draws depend on seed and position alone, so the answer is
+        continues after the tokens so far: draws depend on seed and position alone, so the answer is
         the one that it would have been. With `logprobs`, the other one draws these tokens again.
 
         Raises what `submit` raises. Where the first engine has stopped and no other one takes the

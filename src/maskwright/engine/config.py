@@ -82,7 +82,7 @@ class EngineConfig:
     kv_disk: Annotated[
         Path | None,
         Option(
-            help="Folder for blocks that memory has no room for, and for those of ended requests. "
+            help="Folder for blocks of ended requests, and others that memory has no room for. "
             "Servers of one machine may share it, and it outlasts them.",
             group=MEMORY,
         ),

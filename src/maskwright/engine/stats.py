@@ -75,13 +75,13 @@ class Observations:
 class Counts:
     """Counts of what has happened so far; `EngineStats` has each of them.
 
-    `steps`: forwards, of which `device_steps` were computed in a row on the device. `computed`:
-    tokens that went through the forward. `sampled`: tokens drawn from logits. `forced`: tokens that
-    a grammar forced. `drafted`, `accepted`: draft tokens proposed and accepted, of
-    which `model_drafted` and `model_accepted` came from a draft model. `held`: rows of logits kept
-    in a step because their mask was not there; `late`: rows that were kept, each once. `idle`:
-    rows dropped because their request had ended or been extended. `mask_rows`: masks filled by
-    grammars, of which `mask_hits` were in the cache.
+    `steps`: forwards; `device_steps`: those computed in a row on the device. `computed`: tokens
+    that went through the forward. `sampled`: tokens drawn from logits. `forced`: tokens that a
+    grammar forced. `drafted`, `accepted`: draft tokens proposed and accepted; `model_drafted`,
+    `model_accepted`: those from a draft model. `held`: rows of logits kept in a step because their
+    mask was not there; `late`: rows that were kept, each once. `idle`: rows dropped because their
+    request had ended or been extended. `mask_rows`: masks filled by grammars; `mask_hits`: those
+    that were in the cache.
     """
 
     steps: int = 0

@@ -51,7 +51,7 @@ class GrammarLogitsProcessor(LogitsProcessor):
 
     Raises `InputError` if there is no grammar, or one whose vocabulary has no end token. Calling
     the processor raises `BudgetError` if `max_new_tokens` is too small for any text of a grammar,
-    and `ValueError` if the tokens or logits can't be those of `generate` with these numbers, or if
+    and `ValueError` if the tokens or logits can't come from `generate` with these numbers, or if
     other processors have forbidden everything that a grammar allows.
     """
 
@@ -147,7 +147,7 @@ class GrammarLogitsProcessor(LogitsProcessor):
         return self._seen is not None and torch.equal(input_ids[:, :-1], self._seen)
 
     def _is_of_this_call(self, input_ids: Tensor) -> bool:
-        """Whether the prompts are those of the last call. No text grows by two tokens between two
+        """Whether the prompts are the last call's. No text grows by two tokens between two
         calls: this would be a call of `generate` with longer prompts."""
         seen, length = self._seen, self._prompt_length
         return (
@@ -166,6 +166,6 @@ def _check_support(scores: Tensor, rows: Sequence[int]) -> None:
         if highest[row] == -torch.inf:
             raise ValueError(
                 f"row {row}: other processors of `generate` forbid every token that the grammar"
-                " allows (for example those of `min_new_tokens`, `bad_words_ids`,"
+                " allows (for example `min_new_tokens`, `bad_words_ids`,"
                 " `suppress_tokens` or `no_repeat_ngram_size`)"
             )

@@ -39,7 +39,7 @@ class Grammar:
         self, beginning: Beginning, report: Report, begin_again: Callable[[], Beginning]
     ) -> None:
         """`begin_again` says where texts begin over the tables that new grammars have now; it is
-        called when those of `beginning` are retired or overgrown.
+        called when the tables of `beginning` are retired or overgrown.
 
         Raises `UnspellableError` if the vocabulary can't spell any text.
         """
@@ -113,7 +113,7 @@ class Grammar:
 
     @property
     def min_tokens(self) -> int:
-        """An upper bound on the tokens of some text: those of the text with the fewest bytes."""
+        """An upper bound on the tokens of some text: as many as the text of fewest bytes has."""
         start = self.recognizer.start
         try:
             return self.budgets.costs.tokens_needed(start)

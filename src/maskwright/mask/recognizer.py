@@ -34,7 +34,7 @@ class ConstructFinder(Protocol):
     """Finds the part of a grammar in which a text stands, for errors."""
 
     def at(self, contexts: list[int], text: bytes) -> Construct:
-        """The construct that `text` is within. `contexts` are those of the machine's stack, the
+        """The construct that `text` is within. `contexts`: the contexts on the machine's stack, the
         innermost first."""
         ...
 

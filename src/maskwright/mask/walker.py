@@ -250,7 +250,7 @@ class Walker:
     ) -> int:
         """The number of the mask row, computed anew; see `Walk.supplied_row`.
 
-        `whole`: walk every token, those of the precomputed mask too.
+        `whole`: walk every token, also those in the precomputed mask.
         """
         walk, machine = self.recognizer.walk, self.recognizer.machine
         known = NOTHING if whole else self.precomputed(here)
@@ -289,7 +289,7 @@ class Walker:
         return tables.texts.precomputed(run, after_space)
 
     def _may_run(self, leaf: int) -> bool:
-        """Whether plain text is read at a leaf, of which ready rows may hold a part."""
+        """Whether plain text is read at a leaf, so that ready rows may hold a part of its mask."""
         tables = self.tables
         if not tables.is_text(leaf):
             return False

@@ -19,8 +19,8 @@ Plan = AttentionPlan | CompiledPlan | DevicePlan
 
 @dataclass(frozen=True, slots=True)
 class ForwardBatch:
-    """The rows of one step: `r` rows, a multiple of `ROW_MULTIPLE`, of which the first `n` are
-    real and the others padding.
+    """The rows of one step: `r` rows, a multiple of `ROW_MULTIPLE`; the first `n` are real, the
+    others padding.
 
     - `tokens`, `positions`: int64 [r].
     - `blocks`, `offsets`: int64 [n], the pool slot of each row's key and value.
@@ -40,7 +40,7 @@ class ForwardBatch:
 
     def to(self, device: torch.device) -> ForwardBatch:
         """Return the batch on a device, with int32 in place of int64; `adapters` stay on the host,
-        for `group_adapters`. One copy has all numbers, those of `attention` too."""
+        for `group_adapters`. One copy has all numbers, `attention`'s too."""
         if self.tokens.device == device:
             return self
         columns = (self.tokens, self.positions, self.blocks, self.offsets, self.select)

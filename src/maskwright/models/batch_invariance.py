@@ -29,11 +29,11 @@ from maskwright.kernels.reference import (
 from maskwright.models.library_operations import AttentionShape, LibraryOperations, Product
 
 ROWS: Final = (8, 12, 16, 20, 28, 64, 100, 256, 512)
-"""Numbers of rows whose results are compared with those of `ROW_MULTIPLE` rows, the smallest
+"""Numbers of rows whose results are compared with the results of `ROW_MULTIPLE` rows, the smallest
 number: small ones with every remainder modulo 8 and 16 that occurs, and large ones."""
 
 DIFFERENT_ROWS: Final = 2 * ROW_MULTIPLE
-"""Distinct rows, each of which is computed at many places and among many numbers of rows."""
+"""Distinct rows. Each is computed at many places and among many numbers of rows."""
 
 WORK: Final = 1 << 25
 """Upper bound on the multiplications of one product. Of a larger product only the first outputs are

@@ -100,7 +100,7 @@ class ControlTokens(NamedTuple):
     """The spellings of special tokens.
 
     `beginnings`: a pattern for each character with which one begins; it matches this character
-    wherever a spelling begins, also within another one. `single`: those of one character.
+    wherever a spelling begins, also within another one. `single`: spellings of one character.
     `longest`: characters of the longest one.
     """
 

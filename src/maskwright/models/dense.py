@@ -350,7 +350,7 @@ class DenseDecoder:
 
 
 class _Weights:
-    """Weights by name, cast to one data type, on one device. With `fp8`, those of products become
+    """Weights by name, cast to one data type, on one device. With `fp8`, weights of products become
     codes. Raises `InputError` if the checkpoint lacks one."""
 
     def __init__(

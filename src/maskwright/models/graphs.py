@@ -35,8 +35,8 @@ MOST_ROWS: Final = 256
 """The most rows of a recorded step. Beyond that, kernels run longer than launching them takes."""
 
 LENGTH_FACTOR: Final = 4
-"""The ratio of the most positions of one shape to those of the next smaller one. Attention launches
-programs for all of them, and those that find nothing to read end at once."""
+"""The ratio of the most positions of one shape to the next smaller one's. Attention launches
+programs for all positions, and programs that find nothing to read end at once."""
 
 MOST_PARTS: Final = 4096
 """The most splits of keys (see `paged_attention`), over all rows of a shape. Each one takes memory
@@ -180,7 +180,7 @@ class StepBuffers:
         return columns, memory[end : self._size(shape)].view(shape.rows, self._blocks(shape))
 
     def _blocks(self, shape: GraphShape) -> int:
-        """Return the blocks in the table of a sequence: those of its positions."""
+        """Return how many blocks the table of a sequence has, for all its positions."""
         return shape.positions // self._block_size
 
     def _size(self, shape: GraphShape) -> int:
@@ -191,9 +191,9 @@ log = logging.getLogger(__name__)
 
 
 class DecodeGraphs:
-    """The steps of a decoder over `pool` that are recorded by `recorder`: those of up to
-    `most_rows` rows, of sequences of up to `most_positions` positions. `spare`: a block of the pool
-    that no sequence ever has. `replayed` counts the steps that were not launched kernel by
+    """The steps of a decoder over `pool` that are recorded by `recorder`: up to `most_rows` rows of
+    sequences of up to `most_positions` positions. `spare`: a block of the pool that no sequence
+    ever has. `replayed` counts the steps that were not launched kernel by
     kernel."""
 
     def __init__(
@@ -222,9 +222,9 @@ class DecodeGraphs:
 
     @torch.inference_mode()
     def record(self, tell: Callable[[str], object]) -> None:
-        """Record the steps, the largest first, whose memory the others use too; `tell` is told how
-        many are done. If one can't be recorded, this is logged and all steps are launched kernel by
-        kernel."""
+        """Record the steps, the largest first, whose memory the others use too; `tell` gets a line
+        on how many are done. If one can't be recorded, this is logged and all steps are launched
+        kernel by kernel."""
         nothing = step_rows([], self._block_size)
         for done, shape in enumerate(reversed(self._planned)):
             tell(f"recording decode steps: {done} of {len(self._planned)}")

@@ -52,7 +52,7 @@ class LoadedModel:
 
     @property
     def eos(self) -> tuple[int, ...]:
-        """The end tokens, each of which ends an unconstrained answer."""
+        """The end tokens. Each of them ends an unconstrained answer."""
         return self.vocab.eos
 
     @property
@@ -93,7 +93,7 @@ class LoadedModel:
         continues: bool = False,
     ) -> list[int]:
         """Return the token ids of a chat's prompt, by default up to the beginning of the
-        assistant's answer: those of all texts of `render_chat_texts`."""
+        assistant's answer: the ids of all texts of `render_chat_texts`."""
         texts = self.render_chat_texts(
             messages,
             response_schema,

@@ -35,7 +35,7 @@ class StepRows(NamedTuple):
 
     - `tokens`, `positions`: [r], for `r` rows with the padding.
     - `blocks`, `offsets`: [n], the pool slot of each row's key and value.
-    - `select`: [s], the rows whose logits are computed, of which the first `selected` are real.
+    - `select`: [s], the rows whose logits are computed; the first `selected` are real.
     - `spans`: the rows of each run.
     """
 

@@ -1,7 +1,7 @@
 """Expands a grammar ahead of its texts: where every token of a mask leads, and what comes there.
 
 Done while there is nothing else to do, so that the first text of a grammar mostly finds what it
-needs. Only what holds for every text is told: tokens that end a name or an item which must differ
+needs. Only what holds for every text is sent: tokens that end a name or an item which must differ
 from others are left to questions about one text.
 """
 
@@ -40,7 +40,7 @@ AMPLE: Final = 1 << 59
 
 
 class _Expanding:
-    """What is left to be told of one position, and the ways that have been told."""
+    """What is left to be sent of one position, and the ways that have been sent."""
 
     def __init__(self, tokens: npt.NDArray[np.int32], group: npt.NDArray[np.int64]) -> None:
         """`tokens`: the allowed ones, and by `group` which of them lead to one place."""
@@ -52,7 +52,7 @@ class _Expanding:
         self.to_check = MOST_CHECKED
         """Tokens that may still be looked at one by one."""
         self.ways: list[tuple[int, ...]] = []
-        """For each place that has been told a token that leads there, and the tokens that are
+        """For each place that has been sent: a token that leads there, and the tokens that are
         forced after it."""
 
 
@@ -76,7 +76,7 @@ class Ahead:
         """Tokens after the matcher's text that lead to a position to be expanded."""
         self._left = 0
         self._expanding: dict[Position, _Expanding] = {}
-        """The positions of which something has been told."""
+        """The positions of which something has been sent."""
         self._passed: set[Position] = set()
         """Positions that have been come to since the last question."""
         self._asked: Counter[Position] = Counter()
@@ -94,8 +94,8 @@ class Ahead:
     def expand(self, interrupted: Callable[[], bool]) -> Expansion | None:
         """Expand the next position; None if nothing is left to be done. Raises what a walk does.
 
-        Where it is `interrupted`, which it asks after each place that it has described, it tells
-        what it has; a later text that comes to the position has the rest told."""
+        Where it is `interrupted`, which it asks after each place that it has described, it returns
+        what it has; a later text that comes to the position has the rest sent."""
         matcher = self._matcher
         if matcher is not None and not self._passed:
             self._pass_forced_text(matcher)
@@ -136,10 +136,10 @@ class Ahead:
         self._next += ((*path, *way) for way in here.ways)
         if not here.left:
             return None
-        told: list[Target] = []
+        targets: list[Target] = []
         known: list[npt.NDArray[np.int32]] = []
         while here.left:
-            if told and interrupted():
+            if targets and interrupted():
                 self._passed.discard(position)
                 self._next.appendleft(path)
                 break
@@ -152,16 +152,17 @@ class Ahead:
                 way = (int(tokens[0]), *(step.token for step in target.steps))
                 here.ways.append(way)
                 self._next.append((*path, *way))
-                told.append(target)
+                targets.append(target)
                 known.append(tokens)
         tokens = np.concatenate(known) if known else np.empty(0, np.int32)
-        groups = np.repeat(np.arange(len(told), dtype=np.uint8), [len(each) for each in known])
+        numbers = np.arange(len(targets), dtype=np.uint8)
+        groups = np.repeat(numbers, [len(each) for each in known])
         order = np.argsort(tokens)
         way = (tokens[order].tobytes(), groups[order].tobytes())
-        return Expansion(0, self._place(matcher), *way, told, not here.left, *self._rows.take())
+        return Expansion(0, self._place(matcher), *way, targets, not here.left, *self._rows.take())
 
     def _begin(self, matcher: Matcher) -> _Expanding | None:
-        """Find out what there is to be told of the position of a matcher; None if that costs more
+        """Find out what there is to be sent of the position of a matcher; None if that costs more
         than the questions about it that are to be expected."""
         position = matcher.position
         row = self._walker.tables.rows[matcher.row]

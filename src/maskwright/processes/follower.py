@@ -66,8 +66,7 @@ class Teacher(Protocol):
         canonical: bool,
         then: Callable[[Heard], None],
     ) -> None:
-        """Ask what comes next in a text, of which the last `new` tokens are not yet the
-        follower's."""
+        """Ask what comes next in a text whose last `new` tokens are not yet the follower's."""
 
     def look_ahead(self, follower: Follower, text: list[int]) -> None:
         """The text of a follower stands at a position that has not been expanded."""
@@ -389,22 +388,22 @@ class Follower(TextPath[LearnedPosition]):
                     self._own_moves[at] = step.token, following
             here, at, last = following, at + 1, step.reached
             self._describe(here, at, last, rows)
-        here.noted |= last.row is not None  # the process goes on from where it has told a mask
+        here.noted |= last.row is not None  # the process continues from where it has sent a mask
 
     def _describe(
         self, here: LearnedPosition, at: int, description: Description, rows: dict[int, Row]
     ) -> None:
-        run, told = description.run, BudgetRow.of(description, rows)
+        run, mask = description.run, BudgetRow.of(description, rows)
         here.learn(description, rows)
         if run is not None and not run.shared:
             self._own_runs[at] = run
-        if told is None:
+        if mask is None:
             return
-        if told.scope.shared:
-            self.grammar.row(told.row)
-            self.grammar.row(told.free)
+        if mask.scope.shared:
+            self.grammar.row(mask.row)
+            self.grammar.row(mask.free)
         else:
-            self._own_masks[at] = told
+            self._own_masks[at] = mask
 
     def _after(self, here: LearnedPosition, at: int, token: int) -> LearnedPosition | None:
         following = here.after(token)

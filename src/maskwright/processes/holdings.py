@@ -50,7 +50,7 @@ class Holdings:
                 self.forget(reader=number)
 
     def teach_again(self, grammar: int) -> None:
-        """What has been told of a grammar was forgotten."""
+        """What was sent about a grammar has been forgotten here; have it sent again."""
         if grammar in self.grammars:
             self._forget.taught.append(grammar)
 

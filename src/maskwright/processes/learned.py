@@ -77,8 +77,8 @@ class LearnedPosition(KnownPosition):
         """Masks under smaller budgets."""
         self._targets: tuple[LearnedPosition, ...] = ()
         self._ahead = _NOTHING_AHEAD
-        """Tokens, ascending, of which a process has told ahead of a text where they lead, and the
-        numbers of the `_targets`."""
+        """Tokens, ascending, for which a process has sent, ahead of a text, where they lead; and by
+        token, the number of its target in `_targets`."""
 
     def after(self, token: int) -> LearnedPosition | None:
         """Where a token leads whatever the text before; None if that isn't known."""
@@ -90,12 +90,12 @@ class LearnedPosition(KnownPosition):
                 following = self.moves[token] = self._targets[groups[at]]
         return following
 
-    def told(
+    def known_moves(
         self,
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.intp], list[LearnedPosition]]:
         """Where tokens lead from here, as far as it is known: token `tokens[i]` int32 `[n]`, each
         once, to the position with the number `groups[i]`."""
-        tokens, groups = self._ahead  # before the targets, of which there may be more by then
+        tokens, groups = self._ahead  # before the targets: there may be more of these by then
         targets = self._targets
         moved = self.moves.copy()
         apart = [token for token in moved if _place(tokens, token) < 0]
@@ -110,7 +110,7 @@ class LearnedPosition(KnownPosition):
         self, tokens: bytes, groups: bytes, targets: list[LearnedPosition], *, whole: bool
     ) -> int:
         """Learn that each of the `tokens` (int32, ascending) leads to one of the `targets`, by its
-        number in `groups` (uint8); nothing more will be told if that is the `whole`. Returns the
+        number in `groups` (uint8); nothing more will come if that is the `whole`. Returns the
         bytes that this takes. Called in another thread than what follows texts: what is put in last
         makes the rest visible."""
         before, places = self._ahead
@@ -127,19 +127,19 @@ class LearnedPosition(KnownPosition):
 
     def learn(self, description: Description, rows: dict[int, Row]) -> None:
         """Take in what of a description holds for every text."""
-        run, told = description.run, BudgetRow.of(description, rows)
+        run, mask = description.run, BudgetRow.of(description, rows)
         if run is not None and run.shared:
             self.run = run
-        if told is None or not told.scope.shared:
+        if mask is None or not mask.scope.shared:
             return
-        if told.scope.high >= ENDLESS:
-            if self.row is None or told.scope.low < self.sufficient_budget:
+        if mask.scope.high >= ENDLESS:
+            if self.row is None or mask.scope.low < self.sufficient_budget:
                 assert description.row is not None
                 self.row_number = description.row
-                self.sufficient_budget = told.scope.low
-                self.row = told.row
-        elif all(told.scope != known.scope for known in self.bounded):
-            self.bounded = (*self.bounded, told)
+                self.sufficient_budget = mask.scope.low
+                self.row = mask.row
+        elif all(mask.scope != known.scope for known in self.bounded):
+            self.bounded = (*self.bounded, mask)
 
     def mask(self, budget: int) -> Row | None:
         """The mask for a text that may go on for `budget` tokens; None if it hasn't been

@@ -79,15 +79,15 @@ class Reading:
         """Tokens read so far."""
 
     def go_to(self, known: int, tokens: list[int]) -> None:
-        """Read the text of which `tokens` follow the first `known` ones."""
+        """Read the text that consists of the first `known` tokens read before and `tokens`."""
         self.matcher.rollback(self.read - known)
         self.read = known
         for token in tokens:
             self._accept(token)
 
     def lesson(self, question: TextQuestion) -> Lesson:
-        """The answer to a question, which goes on where the last one ended or before. Raises what a
-        matcher raises; then the reading is of no more use."""
+        """The answer to a question, which continues where the last one ended or before. Raises what
+        a matcher raises; then the reading is of no more use."""
         tokens, new = question.tokens, question.new
         self.go_to(question.known, tokens[: len(tokens) - new])
         here = self._describe()

@@ -114,8 +114,8 @@ class ReadEvents(NamedTuple):
 
 
 class Forget(NamedTuple):
-    """Requests and readers that have ended, and grammars that nobody holds. Of the grammars in
-    `taught`, what was told has been forgotten and has to be told again. It has no answer."""
+    """Requests and readers that have ended, and grammars that nobody holds. What was sent about
+    the grammars in `taught` has been forgotten and has to be sent again. It has no answer."""
 
     requests: list[int]
     readers: list[int]
@@ -203,11 +203,11 @@ class Target(NamedTuple):
 
 
 class Expansion(NamedTuple):
-    """Where the tokens lead that a mask allows, told unasked: `here` is where they are taken.
+    """Where the tokens lead that a mask allows, sent unasked: `here` is where they are taken.
 
-    `tokens` holds those of which it is said where they lead, ascending, as int32; and `groups` a
-    byte for each of them: token `tokens[i]` leads to `targets[groups[i]]`. `whole`: nothing more
-    will be told of the position. `rows` and `forgotten`: see `Lesson`.
+    `tokens` holds the tokens that this is about, ascending, as int32, and `groups` a byte for each
+    of them: token `tokens[i]` leads to `targets[groups[i]]`. `whole`: nothing more will be sent
+    about the position. `rows` and `forgotten`: see `Lesson`.
     """
 
     grammar: int

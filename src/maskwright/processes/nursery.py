@@ -80,8 +80,8 @@ def run(connection: Connection) -> None:
 def fork_each(
     connection: Connection, vocabulary: Vocabulary, background: Background | None = None
 ) -> None:
-    """Fork processes until the connection is closed; with `background`, those of single grammars
-    there."""
+    """Fork processes until the connection is closed; with `background`, processes of single
+    grammars there."""
     while True:
         try:
             terms: Terms = connection.recv()

@@ -57,7 +57,7 @@ class PendingJob(ABC):
 
     @property
     def goal(self) -> PendingJob:
-        """What is to be done, of which this may be a preparation."""
+        """What is to be done: this job, or the one that this prepares."""
         return self
 
     def preparation(self, process: Holdings) -> Preparation | None:

@@ -17,7 +17,7 @@ class KnownPosition:
     expands: bool
     """Whether a process may still tell more ahead of a text."""
     noted: bool
-    """Whether a process has been told that a text has come here, or there is nothing to expand."""
+    """Whether a process knows that a text has come here, or there is nothing to expand."""
     row: NDArray[np.int32] | None
     """The mask, int32 `[words]`, under `sufficient_budget` and more."""
     sufficient_budget: int

@@ -21,7 +21,7 @@ from maskwright.vocab import Vocabulary
 Data: TypeAlias = dict[str, Any]
 
 MOST_ERRORS: Final = 10
-"""Errors of one answer that are told."""
+"""Errors of one answer that are reported."""
 MOST_CHARACTERS: Final = 200
 """Characters of a message of an error."""
 
@@ -67,14 +67,14 @@ def _validated(check: JsonCheck) -> Data:
     try:
         errors = schema.errors(check.text, MOST_ERRORS)
     except NotJsonError as error:
-        told = {"instance": "", "schema": "", "keyword": None, "message": f"not JSON: {error}"}
-        return {**found, "valid": False, "errors": [told]}
+        fault = {"instance": "", "schema": "", "keyword": None, "message": f"not JSON: {error}"}
+        return {**found, "valid": False, "errors": [fault]}
     except UndecidedError as error:
         return {**found, "valid": None, "errors": [], "reason": _shortened(str(error))}
-    return {**found, "valid": not errors, "errors": [_told(error) for error in errors]}
+    return {**found, "valid": not errors, "errors": [_entry(error) for error in errors]}
 
 
-def _told(error: ValidationError) -> Data:
+def _entry(error: ValidationError) -> Data:
     return {
         "instance": _pointer(error.absolute_path),
         "schema": _pointer(error.absolute_schema_path),

@@ -88,8 +88,8 @@ class _KnownGrammar:
         self.ahead = Ahead(grammar, self.number_of, rows)
         self._numbers: dict[Position, int] = {}
 
-    def untold(self, rows: SentRows) -> _KnownGrammar:
-        """The grammar of which nothing has been told."""
+    def anew(self, rows: SentRows) -> _KnownGrammar:
+        """The same grammar, with nothing sent about it yet."""
         return _KnownGrammar(self.number, self.grammar, rows)
 
     def number_of(self, position: Position) -> int:
@@ -249,7 +249,7 @@ class Worker:
             self._readers.pop(number, None)
         for number in job.taught:
             if number in self._grammars:
-                self._grammars[number] = self._grammars[number].untold(self._rows)
+                self._grammars[number] = self._grammars[number].anew(self._rows)
         for number in job.grammars:
             self._grammars.pop(number, None)
             self._heavy.discard(number)

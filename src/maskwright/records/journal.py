@@ -114,7 +114,7 @@ def line_of(value: Mapping[str, object]) -> bytes:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the names in a folder durable: those of new and of renamed files."""
+    """Make the names in a folder durable, after files are made or renamed."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)

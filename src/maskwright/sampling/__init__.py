@@ -13,7 +13,7 @@ reference's in `tests/sampling/reference_chain.py`. A field that holds token ids
 - `device_draw`: The draws of a step on a device, and the scores of rows that ask for them.
 - `device_rows`: Rows of the chain as the tensors that the sampling kernels read.
 - `draw`: The draw, and the random number generator (Philox4x32-10), addressed by position.
-- `mask_table`: Masks that stay on a device, in a table of which a step names rows by their number.
+- `mask_table`: Masks that stay on a device, in a table whose rows a step names by number.
 - `params`: How the next token is chosen, as the client asked.
 - `penalties`: Penalties and bias of one request, kept up by one token a step.
 - `prompt_scores`: How likely the tokens of a prompt are.

@@ -35,5 +35,5 @@ class Bans:
 
     def narrow(self, tokens: Sequence[int], mask: Mask) -> tuple[Mask, Mask | None]:
         """Return `mask`, int32 `[words]`, without what may not follow `tokens`; and the same with
-        the withheld ends, None if none are withheld. `tokens` begin with those of all calls
+        the withheld ends, None if none are withheld. `tokens` begin with the tokens of all calls
         before."""

@@ -38,8 +38,8 @@ def draw_on_device(
 ) -> list[Outcome]:
     """Choose a token for each of `rows`, at least one, under its mask; with its score where the row
     asks for one.
-    `logits` `[rows, vocab]`, on the device of `table`, may be overwritten. The scores are those of
-    `score`, to about five digits; tokens are equal to the CPU's as far as `sample_rows` says."""
+    `logits` `[rows, vocab]`, on the device of `table`, may be overwritten. The scores equal
+    `score`'s to about five digits; tokens are equal to the CPU's as far as `sample_rows` says."""
     numbers = table.rows(masks)
     scored = [i for i, row in enumerate(rows) if row.params.logprobs is not None]
     others = [i for i, row in enumerate(rows) if row.params.logprobs is None]

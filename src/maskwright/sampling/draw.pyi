@@ -7,7 +7,7 @@ u = (word + 0.5) / 2**32 has the score z - log(-log(1 - u)), computed in float64
 library's logarithms. Other implementations may differ in the last bit of the noise, which matters
 only if two scores agree to 15 digits.
 
-Random words are those of Philox4x32-10, a pure function of a key and a counter (Salmon, Moraes,
+Random words come from Philox4x32-10, a pure function of a key and a counter (Salmon, Moraes,
 Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC'11). The key is a request's 64-bit
 seed; the counter is (token >> 2, position, stream, 0), and token & 3 picks one of the four words.
 No state is stored between draws, so that replay, preemption, batching and speculative decoding
@@ -50,10 +50,10 @@ def draw_rows(
     support: NDArray[np.int64] | None = None,
 ) -> None:
     """Choose a token for each row of `logits` `[rows, vocab]` among those that its mask `words`
-    `[rows, words]` allows; the result, or `EMPTY` or `NOT_FINITE`, goes into `out` `[rows]`, as
-    long as `temperatures`, of which 0 takes the highest logit, `top_k`, `top_p` and `min_p`, of
-    which 0, 1 and 0 leave all tokens, `seeds`, and `positions`, which are below 2**32. Ties go to
-    the lowest token id.
+    `[rows, words]` allows. The result, or `EMPTY` or `NOT_FINITE`, goes into `out` `[rows]`. All
+    other arrays are `[rows]`, too: `temperatures` (0 takes the highest logit), `top_k`, `top_p` and
+    `min_p` (0, 1 and 0 leave all tokens), `seeds`, and `positions`, which are below 2**32. Ties go
+    to the lowest token id.
 
     Tokens are left by top-k, top-p and min-p as by the chain, in this order and of logits that are
     scaled already; tokens as likely as the last one stay. Nothing is sorted but one bucket of a

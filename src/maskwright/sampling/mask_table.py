@@ -1,7 +1,7 @@
-"""Masks that stay on a device, in a table of which a step names rows by their number.
+"""Masks that stay on a device, in a table whose rows a step names by number.
 
-Steps use the same masks again and again: those of requests without a grammar, and those of
-positions that many texts pass. A mask is copied to the device when a step first has it, all new
+Steps use the same masks again and again: for requests without a grammar, and for positions that
+many texts pass. A mask is copied to the device when a step first has it, all new
 ones of a step in one copy, and stays there until the table needs its place. A row that is drawn
 then costs four bytes instead of an eighth of a byte for each token of the vocabulary.
 """

@@ -17,6 +17,6 @@ class Penalties:
 
     def __init__(self, params: SamplingParams, prompt_length: int) -> None: ...
     def apply(self, tokens: list[int], draft: Sequence[int], logits: NDArray[np.float32]) -> None:
-        """Change `logits` `[1 + draft, vocab]` in place, which are those after `tokens`, prompt and
-        output so far, and after each token of `draft`. `tokens` begin with those of all calls
+        """Change `logits` `[1 + draft, vocab]` in place: the rows after `tokens`, prompt and output
+        so far, and after each token of `draft`. `tokens` begin with the tokens of all calls
         before."""

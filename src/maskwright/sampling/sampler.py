@@ -49,8 +49,7 @@ def sample_on_host(logits: Tensor, batch: ChainBatch) -> list[Outcome]:
         token, words = drawn.tokens[number], batch.words[number].numpy()
         if token >= 0:
             among = float(drawn.processed[number]), int(drawn.support[number])
-            told = score(raw[number], words, token, *among, rows[number].params)
-            outcomes[number] = token, told
+            outcomes[number] = token, score(raw[number], words, token, *among, rows[number].params)
     return outcomes
 
 

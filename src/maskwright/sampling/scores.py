@@ -108,7 +108,7 @@ def find_likeliest(logits: Tensor, count: int, first: Tensor | None = None) -> T
     in_order = bits ^ ((bits >> 31) & 0x7FFFFFFF)
     vocab_size = logits.shape[1]
     places = torch.arange(vocab_size - 1, -1, -1, device=logits.device)
-    # Keys are distinct, and those of numbers are far above the least that int64 has.
+    # Keys are distinct, and keys of numbers are far above the least int64.
     keys = (in_order.long() << 32) + places
     if first is not None:
         keys = keys.where(first, places + torch.iinfo(torch.int64).min)

@@ -23,7 +23,7 @@ def blocks_for(positions: int, block_size: int) -> int:
 
 
 def blocks_that_fit(memory: int, taken: int, block: int) -> int:
-    """Return how many blocks of `block` bytes fit into `memory` bytes, of which `taken` are in use;
+    """Return how many blocks of `block` bytes fit into `memory` bytes with `taken` of them in use;
     negative if more than all of it is."""
     return (memory - taken) // block
 

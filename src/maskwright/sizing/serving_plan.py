@@ -85,7 +85,7 @@ class QuantisationRow:
 
 @dataclass(frozen=True, slots=True)
 class ServingPlan:
-    """A model in `memory` bytes, of which `reserve` are for everything but weights, keys and
+    """A model in `memory` bytes, with `reserve` of them for everything but weights, keys and
     values. `context`: positions of a sequence. `bandwidth`: bytes a second that can be read, or
     None."""
 

@@ -97,9 +97,9 @@ class Spellings:
         return f"nothing fits at {missing!r}"
 
     def _counted(self, data: bytes) -> _Counted:
-        """Count the tokens that every suffix of `data` needs, from those of the latest text on
-        that ends alike: completions of one place differ in their first bytes. What is returned may
-        be of a longer text that ends with `data`."""
+        """Count the tokens that every suffix of `data` needs, starting from the counts of the
+        latest text with the same end: completions of one place differ in their first bytes. What is
+        returned may be of a longer text that ends with `data`."""
         latest = self._latest[0]
         if latest.data.endswith(data):
             return latest
@@ -134,7 +134,7 @@ class Spellings:
         return counted
 
     def _fitting(self, lengths: tuple[int, ...], data: bytes) -> tuple[int, ...]:
-        """Return those of the `lengths` that a token at the beginning of `data` has."""
+        """Return the `lengths` that some token at the beginning of `data` has."""
         return tuple(n for n in lengths if n <= len(data) and data[:n] in self.ids)
 
 

@@ -6,7 +6,7 @@ can stop after each, and so that several long texts can take turns.
 
 Tokenizers read from left to right, in words that are short. Two windows overlap, and what they have
 in common shows whether the second one begins at a place where the tokenizer would have cut anyway:
-the ids of the first one after that place must be those of the second one. If no such place is
+the ids of the first one after that place must begin the second one's. If no such place is
 found, the rest of the text is cut in one go.
 """
 

@@ -43,7 +43,7 @@ class SiblingTrie:
     """A trie in which the children of each node are adjacent, for walks that reject most of them.
 
     The children of node i are first[i] .. first[i] + children[i] - 1, in the order of their bytes;
-    those of the root are 0 .. roots - 1. The root itself is not a node.
+    the root's are 0 .. roots - 1. The root itself is not a node.
     """
 
     def __init__(

@@ -89,7 +89,7 @@ class ExplainedText(NamedTuple):
     `text`: a text so far; or `tokens`, where it isn't None. `shown`: how many of the tokens that
     may follow are listed. `variants`: the shape with its schemas, None if it has none. `why`:
     whether reasons and texts like it are searched for a text that isn't allowed, which takes much
-    longer than all the rest. `candidates`: tokens of which it is told whether they may follow.
+    longer than all the rest. `candidates`: tokens that the answer lists if they may follow.
     """
 
     text: str

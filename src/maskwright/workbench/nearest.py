@@ -25,7 +25,7 @@ MOST_OPTIONS: Final = 40
 WIDTH: Final = 32
 """Characters before and after the fault that may be edited."""
 LOOK: Final = 8
-"""Characters after the edited ones of which the first has to be allowed."""
+"""Characters after the edited ones that are looked at; the first has to be allowed."""
 
 
 class NearText(NamedTuple):

@@ -65,7 +65,7 @@ def place_of(matcher: Matcher, text: bytes) -> ShapePlace:
     is_json = reads_json(matcher)
     with recognizer:
         if is_json and text.rstrip(b" \t\r\n").endswith(b","):
-            # White space after a comma is read together with it, before the level goes on.
+            # White space after a comma is read together with it, before anything else.
             after = recognizer.leave(here)
             here = here if after.leaf == DEAD else after
         stack = [*context_stack(recognizer, here)]
@@ -102,7 +102,7 @@ def context_stack(recognizer: Recognizer, here: Configuration) -> Iterator[int]:
 
 def _schemas(levels: list[Level]) -> tuple[str, ...]:
     """The pointers of the schemas of the value that comes at the innermost level; between members
-    and items those of the object or array."""
+    and items, the pointers of the object's or array's schemas."""
     for level in levels:
         values = [*_coming(level)]
         if values:

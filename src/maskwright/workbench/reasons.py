@@ -1,8 +1,8 @@
 """The keywords and settings by which a text isn't allowed, found by leaving each of them out.
 
-A keyword or setting is a reason if the text is allowed further without it: those are told with
-which it is allowed furthest. Where several forbid the text at once, none of which could be left out
-alone, those are told that forbid it by themselves.
+A keyword or setting is a reason if the text is allowed further without it; those whose absence
+allows the most of it are returned. Where several forbid the text at once, so that leaving out one
+changes nothing, those that forbid it by themselves are returned.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class ReasonSearch:
 
     def find(self, pointers: tuple[str, ...]) -> list[Reason]:
         """Return the reasons: among the settings, the keywords of the schemas at `pointers` of each
-        schema that the text may be about, and those of the schemas around them."""
+        schema that the text may be about, and the keywords of the schemas around them."""
         settings = self._settings()
         places = tuple(root + pointer for root in self._roots for pointer in pointers)
         near = [*self._keywords(places)]

@@ -14,9 +14,9 @@ from maskwright.workbench.tokens import token_text
 
 
 class TracedToken(NamedTuple):
-    """One token of a text. `allowed` counts the tokens that the mask allows in its place, of which
-    it is one if `is_allowed`; `is_forced`: the grammar forces it, so that no model is asked.
-    `microseconds` are those of the mask, which is slower where it is the first of its kind.
+    """One token of a text. `allowed` counts the tokens that the mask allows in its place, itself
+    included if `is_allowed`; `is_forced`: the grammar forces it, so that no model is asked.
+    `microseconds`: the time for the mask, which is longer where it is the first of its kind.
 
     `bytes`: the token's in hexadecimal. `state`: the numbers of the grammar's state in which the
     token was read, equal where the same may follow; they are valid within one process. `at`: the

@@ -8,7 +8,12 @@ from xml.etree import ElementTree
 import pytest
 
 from maskwright.cli.observe.arrivals import FEWEST
-from maskwright.cli.observe.diagnose import ADVICE, diagnose_requests, diagnosis_charts, told
+from maskwright.cli.observe.diagnose import (
+    ADVICE,
+    diagnose_requests,
+    diagnosis_charts,
+    diagnosis_text,
+)
 from maskwright.cli.observe.stages import STAGES, timed_requests
 from maskwright.cli.output.chart import draw_charts
 from maskwright.errors import InputError
@@ -54,14 +59,14 @@ def test_masks_are_named_where_they_take_as_long_as_decoding(
             each["late_ms"] = 150.0 if late > 100 else 0.0
     found = diagnose_requests(timed_requests(traces), 1.0)
     assert found.culprit == culprit
-    assert ("waited for masks too" in told(found, 100)) == said
+    assert ("waited for masks too" in diagnosis_text(found, 100)) == said
 
 
 @pytest.mark.parametrize(("count", "checked"), [(FEWEST - 1, False), (FEWEST, True)])
-def test_no_law_is_told_of_a_few_requests(count: int, checked: bool) -> None:
+def test_few_requests_have_no_law(count: int, checked: bool) -> None:
     found = diagnose_requests(timed_requests(steady(count, 5.0)), 1.0)
     assert (found.littles_law is not None) == checked
-    assert ("Little's law" in told(found, 100)) == checked
+    assert ("Little's law" in diagnosis_text(found, 100)) == checked
 
 
 def test_too_few_requests_are_refused() -> None:

@@ -19,7 +19,7 @@ def test_what_may_follow(run: Run) -> None:
         '  accepted   14 bytes: \'{"name": "x", \'\n'
         "  may end    no\n"
         "  allowed    tab, line break, carriage return, space, '\"'\n"
-        '  goes on    "ok":\n'
+        '  forced     "ok":\n'
         "  then       false}   true}\n"
         "  waits for  a name\n"
         "  value      the whole text\n"

@@ -45,7 +45,7 @@ def member(schema: Any) -> Schema:
             {"type": "string"},
             '{"type": "null", "type": "string"}',
             True,
-        ),  # of which the last counts
+        ),  # the last one counts
         ({"type": "string"}, {"type": "string", "minLength": None}, True),  # which is absent
         ({"type": "string"}, OrderedDict(type="string"), True),
         ({"not": {"a": 1}}, {"not": {"a": 1, "b": 2}}, False),

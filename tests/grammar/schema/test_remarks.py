@@ -226,7 +226,7 @@ REPEATED = [
 @pytest.mark.parametrize(("text", "place", "meaning"), REPEATED)
 def test_a_name_that_stands_twice_in_one_object(text: str, place: str, meaning: Any) -> None:
     assert ("repeated-name", place) in remarks(text)
-    assert "stands 2 times in one object, of which the last counts" in warnings(text)
+    assert "stands 2 times in one object, where the last one counts" in warnings(text)
     assert ("repeated-name", place) not in remarks(json.loads(text))
     values: list[Any] = [None, 1, 3, 5, "a", [1], [5], {"a": None}, {"a": 1}, {"x": 1}, {"x": 2}]
     read, plain = (parse_schema(each, ParseOptions()).root for each in (text, meaning))

@@ -4,7 +4,7 @@ As in Pike's simulation of automata with submatches, there are *threads*: the it
 rule that the machine's item sets hold. Each thread has *logs* of where captures began and ended,
 one for each reading of the text that leads to it. What all logs agree on has happened, and becomes
 events. Captures of called rules have been moved into the start rule before (see
-`grammar.rules.captures`); those of recursive rules are not reported, as such a rule may read one
+`grammar.rules.captures`); captures of recursive rules are not reported, as such a rule may read one
 text in several places at once.
 """
 
@@ -52,7 +52,7 @@ Log = tuple[LogEntry, ...]
 
 
 class CaptureThread(NamedTuple):
-    """The start rule waits for `symbol`, then goes on at `position`."""
+    """The start rule waits for `symbol`, then continues at `position`."""
 
     symbol: Symbol
     position: RulePosition
@@ -121,7 +121,7 @@ class CaptureReader:
         threads: Threads,
         seen: set[tuple[Symbol, RulePosition]],
     ) -> None:
-        """Follow the end of `symbol`, after which its rule goes on at `position`."""
+        """Follow the end of `symbol`, after which its rule continues at `position`."""
         if (symbol, position) in seen:
             return
         seen.add((symbol, position))
@@ -216,7 +216,7 @@ class CaptureReader:
             yield from self._report(one, stop - held)
 
     def _begins_otherwise(self, one: _Open, stop: int, *, final: bool) -> bool:
-        """Whether a text that goes on can no longer be an array or object."""
+        """Whether the text, however it continues, can't be an array or object."""
         text = self._text[one.start : stop].lstrip()
         return final or (bool(text) and text[:1] not in b"[{")
 
@@ -283,7 +283,7 @@ def _common_prefix(logs: Sequence[Log]) -> Log:
 
 
 def _container_in(text: str) -> list[Json] | dict[str, Json] | None:
-    """The array or object of which `text` is the JSON. None for any other text, for one in which an
+    """The array or object that `text` is in JSON. None for any other text, for one in which an
     object has a name twice, and for one with numbers or strings that no JSON text here has."""
 
     def members(pairs: list[tuple[str, Json]]) -> dict[str, Json]:

@@ -146,7 +146,7 @@ class DistinctCostBounds:
 
     def _together(self, values: Sequence[Conjunction], others: int) -> int | None:
         """Values that together are distinct from `others` other combinations: the product of the
-        numbers of values that are told from each other has to exceed `others`."""
+        numbers of their different values has to exceed `others`."""
         ways, total = others + 1, 0
         cardinality = self._solver.cardinality
         for value in sorted(values, key=cardinality.values, reverse=True) if others else values:
@@ -161,7 +161,7 @@ class DistinctCostBounds:
         return total if ways == 1 else None
 
     def string_rest(self, value: Conjunction, *, distinguished: bool) -> int | None:
-        """Upper bound on the rest of a string of which any part may have been read, beyond what the
+        """Upper bound on the rest of a string, whatever part of it has been read, beyond what the
         bound of its leaf says.
 
         `distinguished`: some strings are distinguished from the others of their language, so that

@@ -61,7 +61,7 @@ class LeafExit(NamedTuple):
     """The bytes that lead there."""
     is_far: bool
     """Whether no more are worth it, once there is a completion along another way out: so many
-    states have been met, or the nearest one of all has been told."""
+    states have been met, or the nearest way out of all has been yielded."""
 
 
 class LeafExits:
@@ -100,8 +100,8 @@ class LeafExits:
             raise skipped[0]
 
     def _nearest_exit(self, leaf: int, context: int) -> LeafExit | None:
-        """The shortest way out of a leaf of which all have one label; None if there is none. Such
-        a leaf is no name, so the context makes no difference."""
+        """The shortest way out of a leaf whose ways out all have one label; None if there is none.
+        Such a leaf is no name, so the context makes no difference."""
         if leaf in self._nearest:
             return self._nearest[leaf]
         nearest: LeafExit | None = None
@@ -171,7 +171,7 @@ class LeafExits:
         )
 
     def _only_exit(self, leaf: int) -> LeafExit:
-        """The way out of a string of which all ways out have one label.
+        """The way out of a string whose ways out all have one label.
 
         As in `_nearest_after_character`, no states between hexadecimal digits are built.
         """

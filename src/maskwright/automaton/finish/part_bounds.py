@@ -118,8 +118,8 @@ class PartBounds:
     # Members
 
     def required_members(self, progress: ObjectProgress, depth: int, besides: int) -> int | None:
-        """The members that are still required, `besides` of which are counted elsewhere: the ones
-        with required names, and as many others as count."""
+        """The members that are still required, without `besides` of them that are counted
+        elsewhere: the ones with required names, and as many others as count."""
         shape, left = progress.shape, progress.required_left()
         missing = max(0, shape.least - progress.count - besides - len(left))
         if shape.some:  # each name comes once at most, and one other for each requirement
@@ -248,7 +248,7 @@ class PartBounds:
 
 def _free_name(progress: ObjectProgress, fresh: int) -> int:
     """The bytes, with the quotes, of the shortest names that are not listed, where all such names
-    may come: those of `fresh` members after the next one."""
+    may come: the names of `fresh` members after the next one."""
     if progress.shape.languages:
         return DISTINGUISHING
     used = 1 + len(progress.shape.names) + progress.count + 1 + fresh  # the empty name is one

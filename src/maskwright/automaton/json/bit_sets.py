@@ -15,7 +15,7 @@ _FEW: Final = 512
 
 
 def bits_of(numbers: Iterable[int]) -> int:
-    """The set of some numbers, each of which may come more than once."""
+    """The set of some numbers, which may be repeated."""
     listed = list(numbers)
     last = max(listed, default=0)
     if last < _FEW:

@@ -8,7 +8,7 @@ each of its own threads belongs to (`tag`). Threads that die are dropped; a leve
 does not exist.
 
 The value of a member, or an item that need not differ from others, is a level of its own, pushed
-over the level that goes on after it. It knows nothing of the object or array around it, so that
+over the level that continues after it. It knows nothing of the object or array around it, so that
 values under equal schemas share their contexts, wherever they stand. Its threads have no progress.
 
 Items that must be unique are remembered in the progress of a thread, and so are some of the names

@@ -23,7 +23,7 @@ MOST_CONTAINERS: Final = 32
 _MOST_TOGETHER: Final = 4
 """Up to so many `contains`, items that several of them count are looked at too."""
 _MOST_DEPTH: Final = 4
-"""Levels of nesting that are searched for a part of which there are many values."""
+"""Levels of nesting that are searched for a part with many values."""
 
 
 class Distinguished(NamedTuple):

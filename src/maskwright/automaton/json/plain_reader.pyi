@@ -66,8 +66,8 @@ class PlainReader:
     def reader_after(self, at: int, /) -> PlainReader:
         """The reader of the next name, after the member with one of the shape's names."""
     def reads_any_other(self, label: Hashable, /) -> bool:
-        """Whether a label stands for an allowed name of which nothing is known but that the shape
-        doesn't list it, in an object of which no such names are remembered."""
+        """Whether a label stands for an allowed name, known only as one that the shape doesn't
+        list, in an object that remembers no such names."""
     def reader_after_other(self) -> PlainReader:
         """The reader of the next name, after the member with such a name."""
     def is_other(self, label: Hashable, /) -> bool:

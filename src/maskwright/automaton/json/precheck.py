@@ -26,7 +26,7 @@ WIDE: Final = 10
 _MOST_VALUES: Final = 1_000
 """Conjunctions that are looked at."""
 MOST_STEPS: Final = 150_000
-"""Steps, counted as those of the limit `work`."""
+"""Steps, counted as for the limit `work`."""
 FEW_STEPS: Final = 10_000
 """Steps that take less than 50 ms on most machines: for what may turn out to be harmless."""
 _OF_SHAPES: Final = MEASURED | {"alternatives"}
@@ -35,8 +35,8 @@ are counted anew for each mask."""
 
 
 def is_long(union: OneOf) -> bool:
-    """Whether a `oneOf` has many options of which many have to be told apart by a search: by a
-    type, a constant or a member they are told apart in linear time."""
+    """Whether a `oneOf` has many options, and a search has to tell many of them apart: a type, a
+    constant or a member does so in linear time."""
     return len(union.options) > WIDE and have_rivals(union.options, WIDE)
 
 

@@ -29,10 +29,11 @@ class CharacterArrays(NamedTuple):
     known: Int32
     """[states]: FOUND if a state's transitions have been found, else UNKNOWN."""
     start: Int32
-    """[intervals]: characters outside ASCII fall into intervals, of which each begins here and ends
-    before the next."""
+    """[intervals]: characters outside ASCII fall into intervals; each begins here and ends before
+    the next."""
     of_interval: Int32
-    """[intervals]: the class of an interval's characters; those of a class are interchangeable."""
+    """[intervals]: the class of an interval's characters. Characters of one class are
+    interchangeable."""
     beyond: Int32
     """[states, classes]: the next state after a character outside ASCII, NOWHERE or UNKNOWN."""
     loop_low: npt.NDArray[np.uint64]

@@ -134,7 +134,7 @@ class ValueBegan(NamedTuple):
 
 class Opened(NamedTuple):
     """A label: further contexts of a JSON value have to be pushed, the innermost last, and then the
-    value goes on in a leaf state."""
+    value continues in a leaf state."""
 
     contexts: tuple[int, ...]
     leaf: int

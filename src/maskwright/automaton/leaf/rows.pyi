@@ -50,8 +50,8 @@ class LeafRows:
         """Give `state` the row `trunk`, but for some bytes."""
 
 class WordPlaces:
-    """The places in a list of words, numbered: the root, then those of each word that the words
-    before it don't have."""
+    """The places in a list of words, numbered: the root, then for each word the places that the
+    words before it don't have."""
 
     size: Final[int]
     """How many places there are."""
@@ -77,11 +77,11 @@ class WordPlaces:
         /,
     ) -> None:
         """Give the states from `state` on their rows, and what else is known by state: one for each
-        place, then one after a backslash at each; of those after `\\u` at each, which come then,
-        the rows are built elsewhere.
+        place, then one after a backslash at each. The states after `\\u` at each come then; their
+        rows are built elsewhere.
 
-        `ends` [words]: the states after the words' closing quotes. `trunks`: the rows that those of
-        places and of those after a backslash differ from. `alike`: `ready_leaf` of each kind of
-        state. `is_open`: whether other texts are read beside the words; `bare`: whether no
-        character of the words may be escaped where it need not be; `gated`: whether the states are
-        alive only where one of their words may come."""
+        `ends` [words]: the states after the words' closing quotes. `trunks`: the two rows that the
+        rows of places, and the rows of states after a backslash, differ from in a few bytes.
+        `alike`: `ready_leaf` of each kind of state. `is_open`: whether other texts are read beside
+        the words; `bare`: whether no character of the words may be escaped where it need not be;
+        `gated`: whether the states are alive only where one of their words may come."""

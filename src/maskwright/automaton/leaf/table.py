@@ -59,7 +59,7 @@ _PER_TRIE_STATE: Final = 16
 
 
 class Keys(Sequence[Key]):
-    """What each state stands for; those of lists of words are found when they are asked for."""
+    """What each state stands for; keys of lists of words are made when they are asked for."""
 
     def __init__(self) -> None:
         self.known: list[Key | None] = []

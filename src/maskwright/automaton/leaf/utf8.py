@@ -191,7 +191,7 @@ def nearest_ends(
 
 
 def _missing(key: Partial | Escape | Hex | LowSurrogate | LowHex, point: int) -> bytes:
-    """The bytes that a character lacks of which a part has been read."""
+    """The bytes that a character lacks after its first part."""
     if isinstance(key, Partial):
         return chr(point).encode()[-key.left :]
     units = chr(point).encode("utf-16-be")

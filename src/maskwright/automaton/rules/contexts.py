@@ -11,7 +11,7 @@ So contexts don't depend on how deep they are nested, and there are few of them.
 a set ends, the set is popped as a result, and the frame merges it into a set of its own. Frames may
 be split off at any time: the texts that are accepted don't depend on it.
 
-Within a JSON value, contexts are those of `JsonContexts`, on the same stack.
+Within a JSON value, the contexts on the same stack come from `JsonContexts`.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class RulesEnded(NamedTuple):
 
 
 class ItemSetContext(NamedTuple):
-    """A kernel from which the text goes on; with `may_end` the whole text may also end."""
+    """A kernel from which the text continues; with `may_end` the whole text may also end."""
 
     kernel: int
     may_end: bool

@@ -11,7 +11,7 @@ Kernels are identified by what they contain, not by where in the text they arose
 one kernel, and a loop in a grammar is a cycle of kernels; left recursion, ambiguity and empty rules
 need no special treatment.
 
-Two return addresses are symbolic. An item that returns to `BELOW` goes on in the kernel of the next
+Two return addresses are symbolic. An item that returns to `BELOW` returns to the kernel of the next
 return frame on the machine's stack, whichever that is. An item that returns to `OUTERMOST` ends the
 text.
 """
@@ -43,7 +43,7 @@ class ReturnAddress(NamedTuple):
 
 
 class Item(NamedTuple):
-    """`symbol` is being read, or comes next; then its rule goes on at the node `next`."""
+    """`symbol` is being read, or comes next; then its rule continues at the node `next`."""
 
     symbol: Symbol
     next: int
@@ -55,7 +55,7 @@ Kernel = frozenset[Item]
 
 
 class RulePosition(NamedTuple):
-    """A rule goes on at `node`: an item whose symbol has been read."""
+    """A rule continues at `node`: an item whose symbol has been read."""
 
     node: int
     counters: Counters
@@ -117,7 +117,7 @@ class ItemSets:
         return known
 
     def rules_of(self, kernel: Kernel) -> Construct:
-        """The rules in which the items of a kernel stand, those of most items first."""
+        """The rules in which the items of a kernel stand, the rule of most items first."""
         counts = Counter(item.return_to.rule for item in kernel)
         return Construct.rules(self.network.names[rule] for rule, _ in counts.most_common(4))
 

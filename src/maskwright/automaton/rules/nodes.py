@@ -39,7 +39,7 @@ Symbol = TextSymbol | RuleCall | JsonValue | SpecialToken
 
 
 class SymbolNode(NamedTuple):
-    """Reads `symbol`, then goes on at `next`."""
+    """Reads `symbol`, then continues at `next`."""
 
     symbol: Symbol
     next: int
@@ -95,7 +95,7 @@ class BoundedEnd(NamedTuple):
 
 
 class CutNode(NamedTuple):
-    """The end of a text after which nothing else goes on that was read beside it."""
+    """The end of the text of a `Cut`: what was read beside it is given up."""
 
     next: int
 

@@ -1,4 +1,4 @@
-"""Items of an array of which only the number matters: they are counted, not walked one by one.
+"""Items of an array where only their number matters: they are counted, not walked one by one.
 
 Most arrays are such: after their `prefixItems` all items satisfy the same schema, and at most one
 `contains` distinguishes those that it counts. So a least count of thousands takes no longer than

@@ -1,4 +1,4 @@
-"""Members of an object of which only the number matters: the cheapest are taken, not searched for.
+"""Members of an object where only their number matters: the cheapest are taken without a search.
 
 Where members are required only by name or by `minProperties`, each may be chosen whatever the
 others are. A search would look at every set of them.

@@ -115,8 +115,8 @@ class QuickCheck:
         return self._takes_wanted(progress, fuel) or self._takes_members(progress, fuel)
 
     def _takes_wanted(self, here: ObjectProgress, fuel: list[int]) -> bool:
-        """Whether an object is completed by all required names and all those of which some are
-        wanted, whatever their values."""
+        """Whether an object is completed by all required names and one of each set of names that
+        needs one, whatever their values."""
         shape = here.shape
         coming = sum(1 << at for at in here.required_left())
         for k, wanted in enumerate(shape.some):

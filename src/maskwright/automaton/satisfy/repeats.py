@@ -1,9 +1,9 @@
 """Arrays in which some two items must be equal: a completion of the fewest bytes.
 
 Which two are equal is guessed: an item is *held* open until a later one, which satisfies its own
-schemas and those of the item held, gives both their value. So one uniform-cost search finds the
-shortest completion, or that there is none. The paths of a search are sequences that grow at their
-end and share their beginnings.
+schemas and the schemas of the item held, gives both their value. So one uniform-cost search finds
+the shortest completion, or that there is none. The paths of a search are sequences that grow at
+their end and share their beginnings.
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ class ContainerSearch:
         self, value: Conjunction, after: Progress, by_value: CandidatesByValue
     ) -> tuple[Witness, tuple[WitnessPart, ...]] | None:
         """The shortest completion of a container whose next item or member must satisfy `value`:
-        that value, and what follows it. `after` and `by_value` are those of an option."""
+        that value, and what follows it. `after` and `by_value` come from an option."""
         key = self.without_endless(after) if isinstance(after, ObjectProgress) else after
         step = ContainerStep("", value, key, by_value)
         if step not in self._completions_after:
@@ -109,7 +109,7 @@ class ContainerSearch:
         return None if found is None else (found[0][1], found[1:])
 
     def without_endless(self, progress: ObjectProgress) -> ObjectProgress:
-        """A progress without the names of which there are so many that they don't run out."""
+        """A progress without the kinds of names that are too many to run out."""
         if not progress.others and not progress.has_unremembered:
             return progress
         names, shape = self._values.names, progress.shape

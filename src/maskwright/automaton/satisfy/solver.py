@@ -79,8 +79,8 @@ class Cardinality:
         return count + self._union([start for start in starts if isinstance(start, ObjectProgress)])
 
     def _union(self, starts: Sequence[Progress]) -> int:
-        """Lower bound on the values of alternatives, which may overlap: those of the largest one,
-        or one value of each, as far as these differ."""
+        """Lower bound on the number of values of alternatives, which may overlap: the number of the
+        largest one's, or one value of each, as far as these differ."""
         most = max(map(self.completions, starts), default=0)
         if most >= MANY or len(starts) < 2:
             return most

@@ -44,7 +44,7 @@ class Thread(NamedTuple):
 
     @property
     def is_free(self) -> bool:
-        """In phase VALUE: whether the container around goes on equally for each value."""
+        """In phase VALUE: whether what follows in the container is the same for each value."""
         progress = self.progress
         remembers = isinstance(progress, ArrayProgress) and progress.remembers_items
         return not (

@@ -1,6 +1,6 @@
 """Property names that a shape doesn't list, classified by the languages that they lie in.
 
-The languages are those of `patternProperties`, and of all else that gives names by a pattern.
+The languages come from `patternProperties`, and from all else that gives names by a pattern.
 """
 
 from __future__ import annotations

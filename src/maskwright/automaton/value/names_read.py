@@ -1,7 +1,7 @@
 """The names of an object that a text is in, read off the text.
 
 Reading goes backwards from a name to the opening bracket of its object. What has been read is kept
-for a few texts, so that a text that goes on costs the members that have been added to it.
+for a few texts, so that a text that has grown costs only the members that have been added to it.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class NamesMemory:
         self._objects: OrderedDict[int, _ReadObject] = OrderedDict()
         """The objects read lately, the oldest first."""
         self._by_comma: dict[int, set[int]] = {}
-        """By index of a comma: the objects of which a member ends there."""
+        """By index of a comma: the objects with a member that ends there."""
         self._numbers = count()
         self._size = 0
 
@@ -138,7 +138,7 @@ class NamesMemory:
         return NamesRead(known, members + len(found))
 
     def _find(self, text: bytes, comma: int) -> tuple[int | None, int]:
-        """The object of which a comma of `text` is one, and how many members stand before it."""
+        """The object that a comma of `text` belongs to, and how many members stand before it."""
         for number in self._by_comma.get(comma, ()):
             members = self._objects[number].count_at(text, comma)
             if members is not None:

@@ -1,7 +1,7 @@
 """Measure what a shape costs: compiling it, its first mask, and the masks of texts.
 
 SHAPE is a file, '-', the shape itself, or the name of a schema or grammar that ships with the
-package. The texts are those of FILES and `--text`, or else random ones of the shape. They are
+package. The texts come from FILES and `--text`, or else are random ones of the shape. They are
 divided by the tokenizer of `--model`, and a mask is computed before each token.
 
 The first reading finds nothing known of the shape, as in a server to which it is new; the later

@@ -54,7 +54,7 @@ TRIVIAL: Final[dict[type, tuple[Shape, bytes]]] = {
     RegexArgument: (RegexArgument("[a-z]+ [0-9]{2}"), b"ab 12"),
     GrammarArgument: (GrammarArgument('start: "a" /[b-z]+/', "lark"), b"ab"),
 }
-"""A shape of each kind and a text of it, which is measured before others and not told: it loads
+"""A shape of each kind and a text of it, which is measured before others and not reported: it loads
 code that a running server has loaded."""
 
 
@@ -95,8 +95,8 @@ class MeasuredText(NamedTuple):
 
 
 def with_budgets(grammar: Grammar, texts: Sequence[Sequence[int]]) -> list[MeasuredText]:
-    """Texts with their budgets. What completes a text takes more tokens at some places than the
-    text goes on to have, since it is counted along the fewest bytes.
+    """Texts with their budgets. At some places, what completes a text takes more tokens than the
+    text itself has left, since it is counted along the fewest bytes.
 
     `grammar` is one whose masks aren't measured: counting finds out much of what they need. A text
     that isn't allowed has a budget as far as it is."""
@@ -122,7 +122,7 @@ def measure(
 ) -> list[EngineTimes]:
     """The times of all engines, which take turns, so that other load on the machine slows all of
     them. In each of `rounds` rounds the shape is compiled again and all texts are read. Raises the
-    errors of Maskwright's compilers; what another engine raises is told as `refused`. `tell` is
+    errors of Maskwright's compilers; what another engine raises becomes `refused`. `tell` is
     called with what is measured next."""
     found = [EngineTimes(engine.name) for engine in engines]
     for number in range(1, rounds + 1):
@@ -243,7 +243,7 @@ def run(options: BenchOptions) -> int:
     vocabulary = read_vocabulary(options.model)
     unmeasured = compile_shape(
         wanted, read_vocabulary(options.model)
-    )  # of which no engine knows anything
+    )  # no engine knows anything of it
     read = with_budgets(unmeasured, token_texts(vocabulary, texts))
     engines = installed_engines(vocabulary, tokenizer_file(options.model), peers=options.peers)
     with progress("loading the engines") as tell, located(wanted):
@@ -254,13 +254,13 @@ def run(options: BenchOptions) -> int:
     tokens = sum(len(text.tokens) for text in read)
     size = f"{len(read)} texts with {tokens:,} tokens, {vocabulary.size:,} tokens in the vocabulary"
     if options.as_json:
-        told = {
+        document = {
             "texts": len(read),
             "tokens": tokens,
             "vocabulary": vocabulary.size,
             "engines": [engine_data(times) for times in found],
         }
-        print(json.dumps(told, indent=2))
+        print(json.dumps(document, indent=2))
     else:
         print(f"{size}; masks are in microseconds\n")
         print("\n".join(_lines(found)))
@@ -295,13 +295,13 @@ def _samples(shape: Shape, count: int, seed: int) -> list[bytes]:
 
 
 def engine_data(times: EngineTimes) -> dict[str, Any]:
-    """The times of an engine as a JSON object: those of the first reading, and of the later ones
+    """The times of an engine as a JSON object: of the first reading, and of the later ones
     together, None if there are none. Times to compile and to the first mask are medians."""
-    told: dict[str, Any] = {"engine": times.engine, "version": engine_version(times.engine)}
+    engine: dict[str, Any] = {"engine": times.engine, "version": engine_version(times.engine)}
     if times.refused is not None:
-        return {**told, "refused": times.refused}
+        return {**engine, "refused": times.refused}
     first, *later = times.readings
-    return {**told, "first": _figures([first]), "later": _figures(later) if later else None}
+    return {**engine, "first": _figures([first]), "later": _figures(later) if later else None}
 
 
 def engine_rows(times: EngineTimes) -> list[Row]:

@@ -80,8 +80,8 @@ class Extraction:
             except (ValueError, RecursionError) as error:  # too many digits, or levels
                 problem = f"not a value of JSON that can be read: {error}"
             else:
-                told = {} if undecided is None else {"unchecked": undecided}
-                return WorkResult({**line, **told}, is_unchecked=undecided is not None)
+                why = {} if undecided is None else {"unchecked": undecided}
+                return WorkResult({**line, **why}, is_unchecked=undecided is not None)
         return self._invalid(item, "invalid_answer", problem, text, usage, answer)
 
     def refused(self, item: WorkItem, code: str, reason: str, attempts: int = 0) -> WorkResult:

@@ -55,14 +55,14 @@ def bar_line(counts: RunCounts, seconds: float, width: int) -> str:
     rate = counts.now / seconds if seconds > 0 else 0.0
     left = clock((counts.total - counts.finished) / rate) if rate > 0 else "?"
     ends = f"{counts.finished:,}/{counts.total:,}"
-    told = f"{rate:.1f}/s  {left} left"
+    figures = f"{rate:.1f}/s  {left} left"
     if counts.failed:
-        told += f"  {counts.failed:,} failed"
-    room = width - len(ends) - len(told) - 6
+        figures += f"  {counts.failed:,} failed"
+    room = width - len(ends) - len(figures) - 6
     if room < NARROWEST:
-        return f"{ends}  {told}"[:width]
+        return f"{ends}  {figures}"[:width]
     full = round(room * counts.finished / counts.total) if counts.total else room
-    return f"{ends}  [{'#' * full}{' ' * (room - full)}]  {told}"
+    return f"{ends}  [{'#' * full}{' ' * (room - full)}]  {figures}"
 
 
 def clock(seconds: float) -> str:

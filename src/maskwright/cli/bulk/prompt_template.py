@@ -16,7 +16,7 @@ from maskwright.errors import InputError
 
 PLACE: Final = re.compile(r"\{\{\s*(.*?)\s*\}\}")
 USUAL: Final = ("messages", "prompt", "text")
-"""Fields of which, without a template, the first that a record has is its prompt."""
+"""Without a template, a record's prompt is the first of these fields that it has."""
 
 
 @dataclass(frozen=True, slots=True)

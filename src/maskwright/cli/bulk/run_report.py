@@ -11,9 +11,9 @@ from maskwright.cli.bulk.work import TokenUse
 @dataclass(slots=True)
 class RunCounts:
     """Counts of a run. `total`: records of the input. `before`: those that earlier runs have done.
-    `failures`: by the code of their reason, those of earlier runs included. `use`: tokens of all
-    results; `use_now`: of those of this run. `unchecked`: answers of which it could not be decided
-    whether they are valid."""
+    `failures`: by the code of their reason, with earlier runs'. `use`: tokens of all results;
+    `use_now`: tokens of this run's results. `unchecked`: answers that may or may not be valid,
+    since it could not be decided."""
 
     total: int = 0
     before: int = 0
@@ -59,8 +59,8 @@ class Prices:
 def report_row(
     counts: RunCounts, seconds: float, sent_again: int, prices: Prices
 ) -> dict[str, object]:
-    """The report as one JSON object. Throughput is that of this run, without what earlier runs did;
-    tokens and cost are those of all results."""
+    """The report as one JSON object. Throughput is this run's, without what earlier runs did;
+    tokens and cost are for all results."""
     rate = 1 / seconds if seconds > 0 else 0.0
     row: dict[str, object] = {
         "records": counts.total,
@@ -115,4 +115,4 @@ def report_text(row: dict[str, object]) -> str:
         lines["repeated"] = f"{row['sent_again']:,} requests"
     if "cost" in row:
         lines["cost"] = f"{row['cost']:,.4f}, {row['cost_of_1000_records']:,.4f} for 1,000 records"
-    return "\n".join(f"{name:<10}{told}" for name, told in lines.items())
+    return "\n".join(f"{name:<10}{text}" for name, text in lines.items())

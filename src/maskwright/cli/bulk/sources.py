@@ -43,7 +43,7 @@ class InputRecord:
 
 def format_of(path: Path, asked: SourceFormat) -> SourceFormat:
     """The format of an input: the one that was asked for, or else by the name and the first line.
-    Raises InputError if it can't be told or read."""
+    Raises InputError if it can't be recognised or read."""
     if not path.exists():
         raise InputError(f"{path}: there is no such file or folder", param="input")
     if path.is_dir() != (asked == "folder") and asked != "auto":
@@ -145,7 +145,7 @@ def _read_csv(path: Path, delimiter: str) -> Iterator[InputRecord]:
 
 
 def _width(row: dict[Any, Any]) -> int:
-    """The fields of a row, of which `csv` keeps under None what are too many."""
+    """The number of fields of a row; `csv` keeps surplus ones under None."""
     named = sum(value is not None for name, value in row.items() if name is not None)
     return named + len(row.get(None, ()))
 

@@ -92,12 +92,12 @@ def token_use(usage: object) -> TokenUse:
     """The tokens in the field `usage` of an answer, in the form of any of OpenAI's endpoints."""
     if not isinstance(usage, dict):
         return TokenUse()
-    told = cast(dict[str, Any], usage)
-    details = told.get("prompt_tokens_details") or told.get("input_tokens_details") or {}
+    counts = cast(dict[str, Any], usage)
+    details = counts.get("prompt_tokens_details") or counts.get("input_tokens_details") or {}
     return TokenUse(
-        int(told.get("prompt_tokens", told.get("input_tokens", 0)) or 0),
+        int(counts.get("prompt_tokens", counts.get("input_tokens", 0)) or 0),
         int(details.get("cached_tokens", 0) or 0),
-        int(told.get("completion_tokens", told.get("output_tokens", 0)) or 0),
+        int(counts.get("completion_tokens", counts.get("output_tokens", 0)) or 0),
     )
 
 

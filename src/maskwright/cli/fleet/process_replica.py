@@ -33,7 +33,7 @@ class ProcessReplica:
         environment: Mapping[str, str],
         host: str = "127.0.0.1",
     ) -> None:
-        """`options`: those of `serve`. `host`: the address to listen on, on a port that is free."""
+        """`options`: for `serve`. `host`: the address to listen on, on a port that is free."""
         self._name = name
         # Later options replace earlier ones: one server, whatever the command was given.
         single = ("--no-ray", "--replicas", "1", "--prefill", "0", "--decode", "0")

@@ -21,7 +21,7 @@ from maskwright.cli.fleet.replica import StartedReplica
 from maskwright.errors import InputError
 
 PLACED_SECONDS: Final = 20.0
-"""Seconds after which it is told that a replica has not started yet."""
+"""Seconds after which a line in the log says that a replica has not started yet."""
 
 OF_RAY: Final = "OMP_NUM_THREADS"
 """Ray sets this variable to the processors that an actor reserves. A server chooses its threads by
@@ -46,7 +46,7 @@ class ReplicaActor:
     it returns are values that any version of Ray can send."""
 
     def __init__(self, name: str, options: Sequence[str], variables: Mapping[str, str]) -> None:
-        """`variables`: those of the environment that the server gets besides the machine's own."""
+        """`variables`: variables of the environment that the server gets besides the machine's."""
         self._host: str = importlib.import_module("ray").util.get_node_ip_address()
         kept = {key: value for key, value in os.environ.items() if key != OF_RAY}
         self._server = ProcessReplica(name, options, {**kept, **variables}, self._host)
@@ -95,14 +95,14 @@ class RayReplica:
                 num_cpus=self._resources.cpus, num_gpus=self._resources.gpus
             )(ReplicaActor)
             self._actor = actor_class.remote(*self._arguments)
-        told = asyncio.create_task(self._tell_if_late())
+        warning = asyncio.create_task(self._tell_if_late())
         try:
             url, place, wrong = await self._actor.start.remote()
         except self._lost as error:
             self._drop()
             raise InputError(f"the actor of a replica was lost at its start: {error}") from None
         finally:
-            told.cancel()
+            warning.cancel()
         if wrong is not None:
             raise InputError(wrong)
         return StartedReplica(url, place)

@@ -34,7 +34,7 @@ LONGEST_PAUSE: Final = 30.0
 """Seconds before a replica is started again: the first and the longest time."""
 
 Driver: TypeAlias = Callable[[str, Mapping[str, str]], Replica]
-"""Makes a replica from its name and the variables that it gets besides those of its machine."""
+"""Makes a replica from its name and the variables that it gets besides its machine's."""
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +44,7 @@ class ReplicatedService:
     """What is served by several replicas.
 
     - `roles`: of the replicas.
-    - `options`: those of `serve` for each replica.
+    - `options`: options of `serve` for each replica.
     - `host`, `port`: the address of the router.
     - `body_bytes`, `drain_seconds`, `keep_alive_seconds`: as for the router.
     - `key`: a key that replicas demand, for the router's own checks.
@@ -69,7 +69,7 @@ class ReplicatedService:
         )
 
     def serve_on_ray(self, resources: RayResources) -> None:
-        """As `serve_as_processes`, with replicas in actors of a Ray cluster, of which each reserves
+        """As `serve_as_processes`, with replicas in actors of a Ray cluster. Each reserves
         `resources`."""
         set_up_front_logs()
         with ray_cluster(len(self.roles), resources) as ray:

@@ -152,7 +152,7 @@ def _listed(
 
 
 def set_up_front_logs() -> None:
-    """Log to stderr: the router's own records from info on, those of others from warnings on."""
+    """Log to stderr: the router's own records from info on, others' from warnings on."""
     logging.basicConfig(
         level=logging.WARNING, format="%(asctime)s %(levelname)s: %(message)s", force=True
     )

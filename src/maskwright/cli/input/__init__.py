@@ -11,7 +11,7 @@
 - `shipped`: The schemas and grammars that ship with the package, by name.
 - `source_file`: The file in which a shape stands.
 - `spelling`: The known word that somebody may have meant by another.
-- `table_file`: Tables in TOML, YAML or JSON files, of which every mistake is named.
+- `table_file`: Tables in TOML, YAML or JSON files. Every mistake in them is named.
 - `texts`: Reads files, standard input and text given as arguments.
 - `vocabulary`: The vocabulary of a checkpoint, read without the model.
 - `why`: Why a text of a shape isn't allowed, and which texts like it are.

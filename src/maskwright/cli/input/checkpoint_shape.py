@@ -42,7 +42,7 @@ def read_shape(model: str, weight_dtype: str | None) -> tuple[ModelShape, int]:
 
 
 def _fp8_bytes(config: ModelConfig) -> int:
-    """Return the bytes of all weights as the engine keeps them in fp8: those of products have one
+    """Return the bytes of all weights as the engine keeps them in fp8: weights of products have one
     byte and their outputs a float32 scale; embeddings, head, norms and biases have two bytes."""
     codes = config.layers * sum(outputs * inputs for outputs, inputs in config.product_sizes)
     scales = config.layers * sum(outputs for outputs, _ in config.product_sizes)

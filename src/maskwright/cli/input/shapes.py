@@ -34,7 +34,7 @@ from maskwright.vocab import Vocabulary
 from maskwright.workbench.pointer import reference_tokens
 
 _KEYWORDS: Final = (READ_BY_NAME | {"const"}) - {"$schema", "$defs", "definitions"}
-"""Keywords that say which values there are, of which nothing is left where a part is chosen."""
+"""Keywords that say which values there are; none of them is left where a part is chosen."""
 _DATA: Final = ("const", "enum", "default", "examples")
 """Keywords whose settings are values, not schemas."""
 _PARAMETERS: Final = ("parameters", "input_schema", "inputSchema")
@@ -123,7 +123,7 @@ def _moved(schema: Any, place: str) -> Any:
 
 
 def _call(function: dict[str, Any], pointer: str) -> Json:
-    """The schema of the calls of one tool, whose arguments are those of its schema at a pointer.
+    """The schema of the calls of one tool; the schema of the arguments stands at a pointer.
     References within that mean its own root."""
     name = next((each for each in _PARAMETERS if each in function), None)
     arguments: Json = {"type": "object", "properties": {}, "additionalProperties": False}
@@ -164,8 +164,8 @@ SUFFIXES: Final[dict[str, Dialect]] = {".lark": "lark", ".gbnf": "gbnf", ".ebnf"
 class SchemaArgument:
     """A JSON Schema; `text` is what it was read from, and `name` where it stands.
 
-    `source`: the schema as it is written, with keywords that are null and repeated names, of which
-    compiling warns.
+    `source`: the schema as it is written, with null keywords and repeated names; compiling warns of
+    both.
     """
 
     schema: dict[str, object] | bool

@@ -21,7 +21,7 @@ class SourceFile(NamedTuple):
 
 
 def source_file(argument: str) -> SourceFile | None:
-    """The file of a shape, of which the argument may name a part or a Python type; None for one
+    """The file of a shape; the argument may name a part of it or a Python type. None for a shape
     that stands in no file."""
     for path in (argument, argument.partition("#/")[0]):
         if Path(path[-255:]).is_file():

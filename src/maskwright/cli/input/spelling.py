@@ -7,8 +7,8 @@ from difflib import SequenceMatcher, get_close_matches
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word that is most like `word`; None if none is like it. A word of which `word` is
-    the beginning comes first, then one with the same letters: they are often exchanged."""
+    """The known word that is most like `word`; None if none is like it. A word that begins with
+    `word` comes first, then one with the same letters: they are often exchanged."""
     words = [*known]
     begun = [each for each in words if each.startswith(word)]
     if begun:

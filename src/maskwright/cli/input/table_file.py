@@ -1,4 +1,4 @@
-"""Tables in TOML, YAML or JSON files, of which every mistake is named."""
+"""Tables in TOML, YAML or JSON files. Every mistake in them is named."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ DEMO: Final = "demo"
 def read_vocabulary(model: str) -> Vocabulary:
     """The vocabulary of a folder with a tokenizer.json, of that file itself, or of the demo model.
 
-    The end tokens are those of generation_config.json or config.json beside it. Raises InputError.
+    The end tokens come from generation_config.json or config.json beside it. Raises InputError.
     """
     file = tokenizer_file(model)
     try:

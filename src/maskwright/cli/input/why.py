@@ -39,5 +39,5 @@ def _reasons(
     text, accepted = reading.text[skipped:], reading.accepted - skipped
     search = ReasonSearch(variants, text, accepted, opened.grammar.vocabulary)
     reasons = search.find(reading.place.schemas or ("",))
-    told = reasons_data(reasons, opened.grammar.report)
-    return {"reasons": told, "reasons_complete": search.is_complete}
+    rows = reasons_data(reasons, opened.grammar.report)
+    return {"reasons": rows, "reasons_complete": search.is_complete}

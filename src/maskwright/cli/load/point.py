@@ -54,12 +54,12 @@ class Point:
 
     def row(self) -> dict[str, object]:
         """The point as a JSON object, with null for what was not measured."""
-        told = asdict(self)
+        row = asdict(self)
         for name in ("ttft", "tpot", "gap"):
-            values: Sequence[float] = told.pop(name)
+            values: Sequence[float] = row.pop(name)
             for share, value in zip(SHARES, values, strict=True):
-                told[f"{name}_p{share}"] = None if math.isnan(value) else value
-        return told
+                row[f"{name}_p{share}"] = None if math.isnan(value) else value
+        return row
 
 
 def summarize(

@@ -23,8 +23,8 @@ FEWEST: Final = 50
 
 TOLERANCE: Final = 0.2
 GROWTH: Final = 1.5
-"""How many times as long requests of the last quarter take as those of the second, in a system
-whose queue grows. The first quarter may have found the server cold."""
+"""How many times as long requests of the last quarter take as in the second, in a system whose
+queue grows. The first quarter may have found the server cold."""
 
 Stability = Literal["holds", "differs", "grows", "too short"]
 

@@ -112,7 +112,7 @@ def diagnose_requests(requests: Sequence[TimedRequest], share: float) -> Diagnos
 
 
 def group_times(requests: Sequence[TimedRequest]) -> GroupTimes:
-    """Return the means of some requests, of which there is at least one."""
+    """Return the means of some requests, at least one."""
 
     def mean(values: Sequence[float]) -> float:
         return sum(values) / len(values)
@@ -173,7 +173,11 @@ def run(options: DiagnoseOptions) -> None:
     ]
     found = diagnose_requests(timed_requests(lines), options.share)
     target = None if options.plot is None else open_file(options.plot)
-    print(json.dumps(document(found), indent=2) if options.as_json else told(found, output_width()))
+    print(
+        json.dumps(document(found), indent=2)
+        if options.as_json
+        else diagnosis_text(found, output_width())
+    )
     if target is not None:
         title = f"The slowest requests: most of the difference is {STAGES[found.culprit]}"
         target.write_text(draw_charts(diagnosis_charts(found), title))
@@ -198,11 +202,11 @@ def verdict(found: Diagnosis) -> str:
     )
 
 
-def told(found: Diagnosis, width: int) -> str:
+def diagnosis_text(found: Diagnosis, width: int) -> str:
     """The diagnosis as sentences and a table, in lines of at most `width` characters."""
     texts = [verdict(found), *_details(found), found.advice]
     if found.littles_law is not None:
-        texts.append(law_told(found.littles_law))
+        texts.append(law_text(found.littles_law))
     rows: list[Row] = [
         {
             "stage": name,
@@ -219,7 +223,7 @@ def told(found: Diagnosis, width: int) -> str:
     return "\n".join(paragraph(text, width) for text in texts) + f"\n\n{lay_out(lines, width)}"
 
 
-def law_told(law: LittlesLaw) -> str:
+def law_text(law: LittlesLaw) -> str:
     """What Little's law says, with its numbers."""
     sums = (
         f"Little's law: {law.rate:.3g} requests a second × {law.mean_seconds:.3g} s = "
@@ -231,7 +235,7 @@ def law_told(law: LittlesLaw) -> str:
         case "grows":
             return (
                 f"{sums}. The queue grows: requests of the last quarter take {law.growth:.1f} "
-                "times as long as those of the second. More arrive than the server serves."
+                "times as long as in the second. More arrive than the server serves."
             )
         case "too short":
             return f"{sums}. {law.seconds:.3g} s of arrivals are too short to say whether it holds."

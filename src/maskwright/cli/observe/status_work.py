@@ -54,7 +54,7 @@ def _show(found: dict[str, Any], options: StatusOptions) -> None:
         return
     if options.watch and sys.stdout.isatty():
         print(CLEARED, end="")
-    print(told(found, output_width()), flush=True)
+    print(status_text(found, output_width()), flush=True)
     if options.watch and not sys.stdout.isatty():
         print(flush=True)
 
@@ -90,7 +90,7 @@ def rates_between(before: dict[str, Any], after: dict[str, Any]) -> dict[str, fl
     return rates
 
 
-def told(found: dict[str, Any], width: int) -> str:
+def status_text(found: dict[str, Any], width: int) -> str:
     """The document as tables of at most `width` characters."""
     metrics, figures = found["metrics"], found["figures"]
     states = {
@@ -141,17 +141,17 @@ def _health(found: dict[str, Any]) -> str:
     return f"{ready} of {len(servers)} servers are ready" if servers else "running"
 
 
-def _server(told: dict[str, Any]) -> Row:
+def _server(server: dict[str, Any]) -> Row:
     """One of several servers; what is not known of it is left out."""
     counts = ("running", "requests_finished", "output_tokens")
     return {
-        "server": told["name"],
-        "state": "ready" if told["ready"] else "not ready",
+        "server": server["name"],
+        "state": "ready" if server["ready"] else "not ready",
         **{
-            name.replace("_", " "): None if told[name] is None else int(told[name])
+            name.replace("_", " "): None if server[name] is None else int(server[name])
             for name in counts
         },
-        "kv use %": _percent(told["kv_use"]),
+        "kv use %": _percent(server["kv_use"]),
     }
 
 

@@ -30,8 +30,8 @@ COLOURS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line through `points` (x, y), of which those with NaN are left out. A dashed line is a
-    bound or an ideal, and has no marks."""
+    """A line through `points` (x, y); those with NaN are left out. A dashed line is a bound or an
+    ideal, and has no marks."""
 
     name: str
     points: Sequence[tuple[float, float]]
@@ -124,8 +124,8 @@ class BarChart:
                     f"{_figure(value)} {escape(self.unit)}</title></rect>"
                 )
                 x += wide
-            told = f"{_figure(sum(values))} {self.unit}"
-            drawn.append(_text(x + 6, y + 18 + BAR / 2 + 4, told))
+            total = f"{_figure(sum(values))} {self.unit}"
+            drawn.append(_text(x + 6, y + 18 + BAR / 2 + 4, total))
             y += 2 * BAR + 4
         names = [(part, _colour(number)) for number, part in enumerate(self.parts)]
         return drawn + _legend(left, top + self.height + 20, names)

@@ -16,8 +16,8 @@ def described(rows: Mapping[str, str], indent: str = "  ") -> str:
     width = min(WIDEST, shutil.get_terminal_size().columns)
     left = max(map(len, rows), default=0) + 2
     lines: list[str] = []
-    for name, told in rows.items():
-        first, *more = textwrap.wrap(told, max(20, width - left - len(indent))) or [""]
+    for name, text in rows.items():
+        first, *more = textwrap.wrap(text, max(20, width - left - len(indent))) or [""]
         lines.append(f"{indent}{name:{left}}{first}".rstrip())
         lines += [" " * (left + len(indent)) + line for line in more]
     return "\n".join(lines)

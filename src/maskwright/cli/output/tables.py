@@ -2,7 +2,7 @@
 
 Rows are mappings from a column's name to a figure. The first column names the case of a row. What
 fits is one table; else each case of several rows becomes a block under its name, and a table that
-is too wide goes on below itself, with its names repeated.
+is too wide continues below itself, with its names repeated.
 """
 
 from __future__ import annotations
@@ -98,8 +98,8 @@ def _columns(rows: Sequence[Row]) -> list[str]:
 
 
 class _Table:
-    """Rows side by side. Columns with text are names, which are repeated where the table goes on;
-    a text too long for a column is a note below it."""
+    """Rows side by side. Columns with text are names, which are repeated where the table continues
+    below itself; a text too long for a column is a note below it."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self._rows = rows

@@ -40,8 +40,8 @@ def fault_lines(name: str, reading: TextReading) -> list[str]:
     is_short = reading.verdict is Verdict.INCOMPLETE
     fault = "the text ends too early" if is_short else "this doesn't match"
     excerpt, caret = position.lines()
-    told = coloured(fault, "yellow" if is_short else "red")
-    head = f"{name}:{position.line}:{position.column}: {told}"
+    message = coloured(fault, "yellow" if is_short else "red")
+    head = f"{name}:{position.line}:{position.column}: {message}"
     return [head, f"  {excerpt}", f"  {coloured(caret, 'red')}"]
 
 
@@ -56,7 +56,7 @@ def following_lines(reading: TextReading, why: Mapping[str, Any] | None = None) 
     rows += continuation_rows(reading.continuations)
     rows += place_rows(reading.place) + why_rows(why or {})
     width = max(len(name) for name, _ in rows)
-    return [f"  {coloured(f'{name:{width}}', 'dim')}  {told}" for name, told in rows]
+    return [f"  {coloured(f'{name:{width}}', 'dim')}  {text}" for name, text in rows]
 
 
 def why_rows(why: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -75,14 +75,16 @@ def why_rows(why: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def continuation_rows(found: Continuations) -> list[tuple[str, str]]:
-    """The texts with which a text goes on: what must come, then the options, if some of them are
-    of several characters."""
-    rows = [("goes on", _cut(found.forced))] if found.forced else []
+    """How a text may continue: what must come, then the options, if some of them are of several
+    characters."""
+    rows = [("forced", _cut(found.forced))] if found.forced else []
     if any(len(option) > 1 for option in found.options):
         single = [ord(option) for option in found.options if len(option) == 1]
-        told = [in_words(CharacterRanges(joined((code, code) for code in single)), False)]
-        told = [*told * bool(single), *(_cut(o) for o in found.options if len(o) > 1)]
-        rows.append(("then" if found.forced else "as texts", "   ".join(told)))
+        texts = [_cut(option) for option in found.options if len(option) > 1]
+        if single:
+            ranges = CharacterRanges(joined((code, code) for code in single))
+            texts.insert(0, in_words(ranges, False))
+        rows.append(("then" if found.forced else "as texts", "   ".join(texts)))
     return rows
 
 

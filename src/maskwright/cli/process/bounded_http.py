@@ -3,9 +3,9 @@
 httptools takes a request apart in a fraction of the time of h11, and a server's event loop shares
 the interpreter's lock with its engine. But uvicorn bounds nothing with it: a client could send one
 header, trailers after a body in chunks, or requests without waiting for answers, until the memory
-is full. Trailers become headers; what is malformed is told in the middle of the answer before it.
-And where a client offers another protocol, as Java's and curl do for HTTP/2, the body of the
-request is left out.
+is full. Trailers become headers; the error about a malformed request stands in the middle of the
+answer before it. And where a client offers another protocol, as Java's and curl do for HTTP/2, the
+body of the request is left out.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ class BoundedHttp(HttpToolsProtocol):
 
     parser: httptools.HttpRequestParser
     _head_bytes = 0
-    _untold_bytes = 0
-    """What has come since the parser last told something, at most."""
+    _unparsed_bytes = 0
+    """Bytes that have come since the parser last found a part of a request, at most."""
     _has_head = False
     _answered: RequestResponseCycle | None = None
     """The request that the application answers, or has answered last. uvicorn's `cycle` is the last
@@ -79,7 +79,7 @@ class BoundedHttp(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         self._unset_keepalive_if_required()
         while data and not self._refusal:
-            self._untold_bytes += len(data)
+            self._unparsed_bytes += len(data)
             try:
                 self.parser.feed_data(data)
             except httptools.HttpParserUpgrade as stop:
@@ -87,7 +87,7 @@ class BoundedHttp(HttpToolsProtocol):
                 continue
             except httptools.HttpParserError:
                 self._refuse(400, MALFORMED)
-            if self._untold_bytes > PIECE_BYTES:
+            if self._unparsed_bytes > PIECE_BYTES:
                 self._refuse(400, MALFORMED)
             break
         if self._state == "body":
@@ -106,7 +106,7 @@ class BoundedHttp(HttpToolsProtocol):
     # What the parser calls ------------------------------------------------------------------------
 
     def on_message_begin(self) -> None:
-        self._head_bytes, self._untold_bytes = len("OPTIONS  HTTP/1.1\r\n"), 0
+        self._head_bytes, self._unparsed_bytes = len("OPTIONS  HTTP/1.1\r\n"), 0
         self._has_head = False
         self._state, self._came_at = "head", self.loop.time()
         super().on_message_begin()
@@ -140,7 +140,7 @@ class BoundedHttp(HttpToolsProtocol):
             self.flow.resume_reading()
 
     def on_body(self, body: bytes) -> None:
-        self._untold_bytes = 0
+        self._unparsed_bytes = 0
         super().on_body(body)
 
     def on_message_complete(self) -> None:
@@ -163,7 +163,7 @@ class BoundedHttp(HttpToolsProtocol):
         super()._start_asgi_task(cycle, app)
 
     def _count(self, nbytes: int) -> None:
-        self._untold_bytes = 0
+        self._unparsed_bytes = 0
         self._head_bytes += nbytes
         if self._head_bytes > HEAD_BYTES:
             raise httptools.HttpParserError("the head of a request is too long")

@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 
 class DrainingServer(uvicorn.Server):
-    """A server that drains on SIGTERM: it goes on listening, so that its application can refuse new
+    """A server that drains on SIGTERM: it keeps listening, so that its application can refuse new
     requests by name, and ends when the others have been answered. When their time is over, they are
     ended by `cut`. A second SIGTERM, and any SIGINT, ends it without a drain.
 
@@ -37,7 +37,7 @@ class DrainingServer(uvicorn.Server):
         self._drain = drain
         self._cut = cut
         self._reload = reload
-        self._is_told = False
+        self._has_logged = False
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Handle a signal. SIGTERM isn't raised again after the end, as uvicorn does: the process
@@ -50,8 +50,8 @@ class DrainingServer(uvicorn.Server):
             self._drain.begin()
 
     async def on_tick(self, counter: int) -> bool:
-        if self._drain.begun and not self._is_told:
-            self._is_told = True
+        if self._drain.begun and not self._has_logged:
+            self._has_logged = True
             log.info(
                 "draining: %d requests are being answered, for at most %g s",
                 self._drain.active,

@@ -11,7 +11,7 @@ from maskwright.server.exchange import CURRENT
 
 
 def set_up_logs(form: LogFormat, level: LogLevel) -> None:
-    """Log to stderr: records of this package from `level` on, those of others from warnings on.
+    """Log to stderr: records of this package from `level` on, others' from warnings on.
     Libraries that are imported and write their own lines, and Python's warnings, are logged too."""
     handler = logging.StreamHandler()
     handler.setFormatter(JsonLines() if form == "json" else TextLines())
@@ -43,7 +43,7 @@ class JsonLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         exchange = CURRENT.get()
-        told: dict[str, object] = {
+        line: dict[str, object] = {
             "time": _moment(record),
             "level": record.levelname.lower(),
             "logger": record.name,
@@ -52,8 +52,8 @@ class JsonLines(logging.Formatter):
             **getattr(record, "fields", {}),
         }
         if record.exc_info:
-            told["traceback"] = self.formatException(record.exc_info)
-        return json.dumps(told, ensure_ascii=False, default=str)
+            line["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(line, ensure_ascii=False, default=str)
 
 
 def _moment(record: logging.LogRecord) -> str:

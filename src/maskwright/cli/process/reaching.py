@@ -57,14 +57,14 @@ def unreachable(address: object, error: httpx.TransportError) -> MaskwrightError
             "a certificate to trust, and --insecure trusts any",
             param="url",
         )
-    told = said(error)
+    reason = said(error)
     if isinstance(cause, ssl.SSLError):
-        told = "what answers speaks no TLS; does the address begin with http://?"
+        reason = "what answers speaks no TLS; does the address begin with http://?"
     elif isinstance(error, httpx.RemoteProtocolError | httpx.ReadError) and str(address).startswith(
         "http://"
     ):
-        told += "; if the server has a certificate, its address begins with https://"
-    return AddressError(f"no server answers at {address}: {told}")
+        reason += "; if the server has a certificate, its address begins with https://"
+    return AddressError(f"no server answers at {address}: {reason}")
 
 
 def is_final(error: httpx.TransportError) -> bool:

@@ -39,7 +39,7 @@ class KeySource:
 
 @dataclass(frozen=True, slots=True)
 class TlsFiles:
-    """A certificate, with those of its issuers after it, and its private key, in PEM."""
+    """A certificate, with its issuers' after it, and its private key, in PEM."""
 
     certificate: str
     key: str

@@ -1,6 +1,6 @@
 """The command `serve`: its options, and what it starts.
 
-Options are checked before torch is imported, so that a mistake is told at once.
+Options are checked before torch is imported, so that a mistake is reported at once.
 
 - `serve`: The settings of the command that no other part has.
 - `serve_work`: Checks what can be checked without torch, and starts one engine or several.

@@ -225,7 +225,7 @@ class Replication:
         int,
         Option(
             least=0,
-            help="Of the replicas, how many answer what those of --prefill begin.",
+            help="Of the replicas, how many answer requests whose prompts --prefill's compute.",
             group=SEVERAL,
         ),
     ] = 0

@@ -77,8 +77,8 @@ def start(
 
 
 def http_config(app: Starlette, tls: TlsFiles | None, keep_alive: float) -> uvicorn.Config:
-    """The settings of the HTTP server. Host and port are those of its socket. `keep_alive`: seconds
-    for which a connection without a request is kept open."""
+    """The settings of the HTTP server. Its socket has host and port. `keep_alive`: seconds for
+    which a connection without a request is kept open."""
     return uvicorn.Config(
         app,
         http=BoundedHttp,

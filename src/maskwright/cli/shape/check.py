@@ -47,7 +47,7 @@ class CheckOptions:
     ignore: Annotated[
         list[str],
         Option(
-            help="A rule of which nothing is said, as it stands in brackets; 'unbounded-*' stands "
+            help="A rule to be silent about, as it stands in brackets; 'unbounded-*' stands "
             "for all that begin so. May be repeated.",
             metavar="RULE",
         ),

@@ -55,10 +55,10 @@ def github_lines(findings: Iterable[PlacedFinding]) -> list[str]:
     lines: list[str] = []
     for each in findings:
         properties = {"file": each.file, "line": each.line, "col": each.column, "title": each.rule}
-        told = ",".join(
+        written = ",".join(
             f"{name}={_property(str(value))}" for name, value in properties.items() if value
         )
-        lines.append(f"::{_GITHUB[each.severity]} {told}::{_fault_data(each.message)}")
+        lines.append(f"::{_GITHUB[each.severity]} {written}::{_fault_data(each.message)}")
     return lines
 
 
@@ -298,11 +298,11 @@ def _all_findings(opened: OpenedShape, profile: Profile | None) -> list[Finding]
     from maskwright.grammar.dialects.read import read_grammar  # noqa: PLC0415
     from maskwright.workbench.findings.grammar import lint_grammar, lint_pattern  # noqa: PLC0415
 
-    told = reported(grammar.report)
+    noted = reported(grammar.report)
     if isinstance(shape, RegexArgument):
-        return [*told, *lint_pattern(shape.pattern)]
+        return [*noted, *lint_pattern(shape.pattern)]
     dialect = None if shape.dialect == "auto" else shape.dialect
-    return [*told, *lint_grammar(read_grammar(shape.text, dialect))]
+    return [*noted, *lint_grammar(read_grammar(shape.text, dialect))]
 
 
 def _position(opened: OpenedShape, finding: Finding) -> TextPosition | None:
@@ -340,20 +340,20 @@ def _grouped(findings: list[Finding]) -> list[list[Finding]]:
 
 
 def _lines(opened: OpenedShape, finding: Finding, *alike: Finding) -> list[str]:
-    """A finding for people; `alike`: those that say the same of other places."""
+    """A finding for people; `alike`: findings that say the same of other places."""
     severity = coloured(finding.severity, COLOURS[finding.severity])
-    told = f"{severity}: {finding.message} [{finding.rule}]"
+    message = f"{severity}: {finding.message} [{finding.rule}]"
     position = _position(opened, finding)
     more = _also(opened, alike)
     if position is None:
-        return [f"{opened.shape.name}: {told}", *more]
+        return [f"{opened.shape.name}: {message}", *more]
     excerpt, caret = position.lines()
-    head = f"{opened.shape.name}:{position.line}:{position.column}: {told}"
+    head = f"{opened.shape.name}:{position.line}:{position.column}: {message}"
     return [head, f"  {excerpt}", f"  {coloured(caret, COLOURS[finding.severity])}", *more]
 
 
 def _also(opened: OpenedShape, alike: Sequence[Finding]) -> list[str]:
-    """A line that names the places of which a note says the same, the first of them one by one."""
+    """A line that names other places of the same finding, the first of them one by one."""
     if not alike:
         return []
     places = [_position(opened, each) for each in alike[:MOST_PLACES]]

@@ -50,10 +50,10 @@ def _lines(found: Comparison) -> list[str]:
     if found.equal:
         return ["both accept the same texts"]
     directions = {"first": found.only_first, "second": found.only_second}
-    return [f"only the {name}: {_told(text, found.decided)}" for name, text in directions.items()]
+    return [f"only the {name}: {_shown(text, found.decided)}" for name, text in directions.items()]
 
 
-def _told(text: bytes | None, decided: bool) -> str:
+def _shown(text: bytes | None, decided: bool) -> str:
     if text is not None:
         return text.decode(errors="replace") or "the empty text"
     return "no text" if decided else "no text was found within the bounds"

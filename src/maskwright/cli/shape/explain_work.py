@@ -57,8 +57,8 @@ def _table(rows: list[ExplainedKeyword], lines: dict[str, int]) -> list[str]:
         f"{row.pointer:{width}}  {_first_line(row.note)}".rstrip()
         for row in rows
     ]
-    told = ", ".join(f"{count} {state}" for state, count in counted(rows).items() if count)
-    return [*table, told or "no keywords: every JSON value matches"]
+    summary = ", ".join(f"{count} {state}" for state, count in counted(rows).items() if count)
+    return [*table, summary or "no keywords: every JSON value matches"]
 
 
 def _first_line(note: str) -> str:

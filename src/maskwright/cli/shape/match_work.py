@@ -32,8 +32,8 @@ def run(options: MatchOptions) -> int:
         for name, reading in readings.items()
         if options.why and not options.brief and reading.verdict is Verdict.MISMATCH
     }
-    for told in [] if options.as_json else reported(opened.grammar.report):
-        remark(f"warning: {told.pointer or '/'}: {told.message}")
+    for each in [] if options.as_json else reported(opened.grammar.report):
+        remark(f"warning: {each.pointer or '/'}: {each.message}")
     if options.as_json:
         rows = [
             {"name": name, **reading_data(reading), **found.get(name, {})}

@@ -32,7 +32,7 @@ ROWS: Final = 128
 
 
 LIKELY: Final = 8
-"""The model's likeliest tokens among which those are told that the mask forbids."""
+"""So many of the model's likeliest tokens are looked at; those that the mask forbids are listed."""
 
 
 class LikelyToken(NamedTuple):
@@ -48,8 +48,8 @@ class LikelyToken(NamedTuple):
 class TokenProbability(NamedTuple):
     """The probability of one token after those before it: `raw`, as the model gives it; `masked`,
     given that the mask allows the token, 0 if it doesn't. `kept`: the probability of all tokens
-    that the mask allows. `wanted`: those of the model's `LIKELY` likeliest tokens that it
-    forbids."""
+    that the mask allows. `wanted`: tokens that it forbids, among the model's `LIKELY` likeliest
+    ones."""
 
     raw: float
     masked: float
@@ -68,8 +68,8 @@ def prompt_tokens(loaded: LoadedModel, prompt: str, schema: object = None) -> li
     sees the JSON Schema `schema`; without a template the prompt is the text itself. Raises
     InputError if there is no token."""
     if loaded.chat_template:
-        told = None if schema is None else json.dumps(schema, ensure_ascii=False)
-        return loaded.render_chat([{"role": "user", "content": prompt}], response_schema=told)
+        text = None if schema is None else json.dumps(schema, ensure_ascii=False)
+        return loaded.render_chat([{"role": "user", "content": prompt}], response_schema=text)
     tokens = loaded.encode(prompt)
     if not tokens:
         raise InputError(

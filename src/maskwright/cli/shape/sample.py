@@ -3,11 +3,11 @@
 SHAPE is a file, '-', the shape itself, or the name of a schema or grammar that ships with the
 package. Each text is written in a line of its own; where texts have line breaks of their own,
 `--json` shows which is which. Texts of a schema are written without escapes that JSON doesn't need.
-Equal seeds give equal random texts; the seed is told on stderr.
+Equal seeds give equal random texts; the seed is printed on stderr.
 
 With `--cover`, the texts of a grammar use every option, repetition and terminal of every rule, each
-in a derivation that is otherwise as short as possible; those of a schema use every subschema, every
-option of `anyOf` and `oneOf`, and every value of an `enum`. What is left out is told on stderr.
+in a derivation that is otherwise as short as possible; texts of a schema use every subschema, every
+option of `anyOf` and `oneOf`, and every value of an `enum`. What is left out is listed on stderr.
 
 Exit code: 0; 1 if `--cover` leaves something out; 2 if the shape or an option can't be used, or no
 text is as short as `--limit` asks for.

@@ -58,8 +58,8 @@ def _write(texts: Iterator[str], seed: int | None, as_json: bool) -> None:
     if as_json:
         with progress("looking for texts"):
             found = [*texts]
-        told = {"texts": found, **({} if seed is None else {"seed": seed})}
-        print(json.dumps(told, ensure_ascii=False, indent=2))
+        document = {"texts": found, **({} if seed is None else {"seed": seed})}
+        print(json.dumps(document, ensure_ascii=False, indent=2))
         return
     while True:
         with progress("looking for a text"):  # which is off the terminal when one is printed
@@ -92,12 +92,12 @@ def _cover(shape: Shape, grammar: Grammar, limit: int, seed: int, as_json: bool)
                 raise InputError("--cover needs a schema or a grammar", param="cover")
     if as_json:
         rows = [{"text": text, "uses": list(names)} for text, names in covered.texts]
-        told = {
+        document = {
             "texts": rows,
             "missing": list(covered.missing),
             "alternatives": covered.alternatives,
         }
-        print(json.dumps(told, ensure_ascii=False, indent=2))
+        print(json.dumps(document, ensure_ascii=False, indent=2))
     else:
         print("\n".join(text for text, _ in covered.texts))
         used = covered.alternatives - len(covered.missing)

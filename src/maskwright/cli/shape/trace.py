@@ -7,7 +7,7 @@ without asking the model.
 With `--probabilities` the model is loaded, and computes the whole text as its answer to `--prompt`:
 for each token the probability that the model gives it (raw), the probability given that the mask
 allows it (masked), and that of all tokens that the mask allows (kept). With `--json` the tokens
-that the model would rather have written are told as well.
+that the model would rather have written are listed as well.
 
 Exit code: 0 if every token and the end were allowed; 1 if one wasn't; 2 if the shape, an option or
 a file can't be used.

@@ -87,11 +87,11 @@ def _lines(tokens: list[TracedToken], found: list[TokenProbability]) -> list[str
         )
     sums = _sums(tokens, found)
     counts, kept = sums["counts"], sums.get("kept")
-    told = f"{counts['tokens']} tokens, {counts['forced']} forced"
+    summary = f"{counts['tokens']} tokens, {counts['forced']} forced"
     if kept:
-        told += f"; probability kept: {_shown(kept['mean']).strip()} on average, "
-        told += f"{_shown(kept['least']).strip()} at least"
-    return [*lines, told]
+        summary += f"; probability kept: {_shown(kept['mean']).strip()} on average, "
+        summary += f"{_shown(kept['least']).strip()} at least"
+    return [*lines, summary]
 
 
 def _sums(tokens: list[TracedToken], found: list[TokenProbability]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 A request is sent to the worker that `Router` chooses. If that worker can't be reached, is lost
 before the client has got a byte, or refuses because it is full or draining, the request goes to
-another one. If a worker is lost in the middle of a stream, another one goes on with it.
+another one. If a worker is lost in the middle of a stream, another one continues it.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ REFUSED_SECONDS: Final = 0.2
 StateJoiner: TypeAlias = Callable[
     [Mapping[str, Any], Sequence[Mapping[str, Any]], int], dict[str, Any]
 ]
-"""Makes one document of those of the workers by name, of names and readiness of all workers, and of
-the number after which answers are told."""
+"""Makes one document of the workers' documents by name, of names and readiness of all workers, and
+of the number after which answers are listed."""
 
 JSON_TYPE: Final = (b"content-type", b"application/json")
 
@@ -402,10 +402,10 @@ class Front:
                 response = await self._sent(passage, worker, relay.continued())
                 if _is_stream(response):
                     return await _passed(passage, relay, served, response)
-                told = code_of(await response.body())
+                code = code_of(await response.body())
             except WorkerLostError:
                 return False
-        log.warning("worker %s refused to go on with a stream: %s", worker.name, told)
+        log.warning("worker %s refused to continue a stream: %s", worker.name, code)
         await asyncio.sleep(REFUSED_SECONDS)
         return False
 
@@ -472,8 +472,8 @@ class Front:
         )
         if gathered.found:
             states = {name: json.loads(page) for name, page in gathered.found.items()}
-            told = [{"name": one.name, "ready": one.ready} for one in self._fleet.workers]
-            joined = self._join_states(states, told, int(since[:18]))
+            workers = [{"name": one.name, "ready": one.ready} for one in self._fleet.workers]
+            joined = self._join_states(states, workers, int(since[:18]))
             await passage.answer(200, [JSON_TYPE], json.dumps(joined).encode())
         elif gathered.refusal is not None:
             await passage.answer(*gathered.refusal)
@@ -519,10 +519,10 @@ def _passage(scope: Scope, send: Send) -> Passage:
 
 
 async def _read(receive: Receive, headers: Headers, most: int) -> bytes:
-    """Return the body of a request. Raises TooLargeError, if its length is told before any of it is
-    read, and ClientLeftError."""
-    told = _header(headers, b"content-length")
-    if told.isdecimal() and int(told) > most:
+    """Return the body of a request. Raises ClientLeftError, and TooLargeError: before any of it is
+    read if a header gives its length."""
+    length = _header(headers, b"content-length")
+    if length.isdecimal() and int(length) > most:
         raise TooLargeError
     parts: list[bytes] = []
     size, more = 0, True

@@ -32,7 +32,7 @@ MOST_BYTES: Final = 1 << 16
 PROMPT_FIELDS: Final = (
     *("tools", "functions", "instructions", "system", "messages", "prompt", "input"),
 )
-"""The fields of which prompts are made, in the order in which most templates write them."""
+"""The fields that make prompts, in the order in which most templates write them."""
 
 GRAMMAR_FIELDS: Final = (
     *("response_format", "text", "structured_outputs", "tools", "tool_choice", "functions"),

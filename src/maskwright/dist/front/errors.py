@@ -13,18 +13,18 @@ NO_WORKER: Final = "no_worker"
 
 def error_bytes(message: str, code: str, kind: str = "server_error") -> bytes:
     """Return the body of an error."""
-    told = {"message": message, "type": kind, "param": None, "code": code}
-    return json.dumps({"error": told}, separators=(",", ":")).encode()
+    error = {"message": message, "type": kind, "param": None, "code": code}
+    return json.dumps({"error": error}, separators=(",", ":")).encode()
 
 
 def error_event(message: str, code: str, *, named: bool) -> bytes:
-    """Return the last event of a stream that fails; `named`: its events have names, as those of
-    responses do."""
+    """Return the last event of a stream that fails; `named`: its events have names, as in
+    responses."""
     if not named:
         return b"data: " + error_bytes(message, code) + b"\n\n"
     body = json.loads(error_bytes(message, code))
-    told = {"type": "error", "code": code, "message": message, "param": None, **body}
-    data = json.dumps(told, separators=(",", ":"))
+    event = {"type": "error", "code": code, "message": message, "param": None, **body}
+    data = json.dumps(event, separators=(",", ":"))
     return f"event: error\ndata: {data}\n\n".encode()
 
 

@@ -48,16 +48,16 @@ class PromptService:
         decode: RemoteServer,
     ) -> StreamRelay | None:
         """Have `prefill` compute the prompt of a request and send its blocks to `decode`. Returns
-        what `decode` has to be told to go on with it. None if the request was not handed over:
+        what `decode` needs to continue it. None if the request was not handed over:
         `decode` then does all of it, and refuses it as well if it can't be served.
 
-        `target`: the path of the request; `headers` and `body`: those of the client."""
+        `target`: the path of the request; `headers` and `body`: the client's."""
         relay = StreamRelay(asked)
         to = [(HANDOFF_KEY.encode(), self._key.encode()), (HAND_TO.encode(), decode.url.encode())]
         with prefill.serving(asked, 0):
             try:
                 response = await prefill.client.send("POST", target, [*headers, *to], body)
-                told = await response.body()
+                answer = await response.body()
             except WorkerLostError as error:
                 prefill.lose()
                 self._metrics.note_hand_off(prefill.name, LOST, 0)
@@ -68,7 +68,7 @@ class PromptService:
         if response.status != 200:
             self._metrics.note_hand_off(prefill.name, REFUSED, 0)
             return None
-        record: dict[str, Any] = json.loads(told)
+        record: dict[str, Any] = json.loads(answer)
         sent = record.pop("sent")
         outcome = ARRIVED if sent["arrived"] == sent["blocks"] else PARTIAL
         self._metrics.note_hand_off(prefill.name, outcome, sent["bytes"])

@@ -1,4 +1,4 @@
-"""The router's metrics, and those of its workers with their names."""
+"""The router's metrics, and its workers' with their names."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class FrontMetrics:
         self._running.labels(worker).set(running)
 
     def page(self, pages: Mapping[str, str]) -> bytes:
-        """Return the router's metrics and those of the workers, given by name, in Prometheus' text
+        """Return the router's metrics and the workers', given by name, in Prometheus' text
         format."""
         return generate_latest(self._registry) + joined(pages).encode()
 

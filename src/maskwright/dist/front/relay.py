@@ -39,7 +39,7 @@ class StreamRelay:
 
     @property
     def can_go_on(self) -> bool:
-        """Whether another worker can go on: the first one has told the names and seeds, or the
+        """Whether another worker can continue: the first one has sent the names and seeds, or the
         client has no event yet, so that another one may begin."""
         self._read_records()
         return self._head is not None or not self._events
@@ -85,8 +85,8 @@ class StreamRelay:
             left = timeout - (time.monotonic() - self._began)
             options["timeout"] = max(left, LEAST_TIMEOUT)
         if self._head is not None:
-            told = {**self._head, "deltas": self._deltas, "events": self._events}
-            options["continuation"] = told
+            sent = {"deltas": self._deltas, "events": self._events}
+            options["continuation"] = {**self._head, **sent}
         body = {**self._asked.tree, "maskwright": options} if options else self._asked.tree
         return json.dumps(body, separators=(",", ":")).encode()
 

@@ -167,7 +167,7 @@ class WorkerLostError(MaskwrightError):
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a worker listens. `prefix`: the path before those of its endpoints."""
+    """Where a worker listens. `prefix`: the path before the paths of its endpoints."""
 
     host: str
     port: int
@@ -327,5 +327,5 @@ def _head(data: bytes) -> tuple[int, Headers]:
 
 
 def without(headers: Iterable[tuple[bytes, bytes]], names: Sequence[bytes]) -> Headers:
-    """Return the headers except those of some names, which are in lower case."""
+    """Return the headers except some, given by their names in lower case."""
     return [(name, value) for name, value in headers if name.lower() not in names]

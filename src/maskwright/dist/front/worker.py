@@ -65,19 +65,19 @@ class StoredPrompts:
         return found
 
     def note(self, store: str, digests: Iterable[int], cached: int) -> None:
-        """Note that a worker with `store` has answered a prompt, of which it had the first `cached`
-        digests in its own cache. The rest was fetched or written, which both count as uses there;
+        """Note that a worker with `store` has answered a prompt, with the first `cached` digests in
+        its own cache. The rest was fetched or written, which both count as uses there;
         what was in its cache is written unless it is there."""
         there = self.of(store)
         for number, digest in enumerate(digests):
             if number >= cached or digest not in there:
                 there.note(digest)
 
-    def forget_evicted(self, store: str, told: str) -> None:
+    def forget_evicted(self, store: str, kept_seconds: str) -> None:
         """Forget what may be gone from a store, if a worker tells for how many seconds blocks stay
         there."""
         with suppress(ValueError):
-            self.of(store).forget_before(time.monotonic() - float(told))
+            self.of(store).forget_before(time.monotonic() - float(kept_seconds))
 
 
 MOST_GRAMMARS: Final = 1 << 10
@@ -95,7 +95,7 @@ STEP_SECONDS: Final = 0.01
 
 @dataclass(frozen=True, slots=True)
 class WorkerTraits:
-    """What the router is told of a worker besides its address and role.
+    """What the router knows of a worker from the start, besides its address and role.
 
     - `name`: in metrics and logs; if it is empty, the worker is numbered.
     - `model`: requests for this model go to workers with its name alone.
@@ -234,16 +234,16 @@ class RemoteServer:
         self._digests.clear()
         self._grammars.clear()
 
-    def _forget_evicted(self, told: bytes) -> None:
+    def _forget_evicted(self, kept_seconds: bytes) -> None:
         """Forget beginnings of prompts that may be gone from its cache, if it tells for how many
         seconds they stay there."""
         with suppress(ValueError):
-            self._digests.forget_before(time.monotonic() - float(told))
+            self._digests.forget_before(time.monotonic() - float(kept_seconds))
 
-    def _note_store(self, told: str) -> None:
+    def _note_store(self, header: str) -> None:
         """Note its store, and forget what may be gone from there, if it tells for how many seconds
         blocks stay."""
-        self.store, _, kept = told.partition(" ")
+        self.store, _, kept = header.partition(" ")
         if self.store:
             self._stored.forget_evicted(self.store, kept)
 

@@ -46,7 +46,7 @@ DIGEST_BYTES: Final = 16
 
 def pack_request(request: Request, grammar: str | None) -> bytes:
     """Return a request as bytes. `grammar`: the name of its grammar, None if it has none."""
-    assert (request.grammar is None) == (grammar is None), "a grammar is told by its name"
+    assert (request.grammar is None) == (grammar is None), "a grammar is sent by its name"
     params = _values(request.params)
     banned = request.params.banned
     params["logit_bias"] = sorted(request.params.logit_bias.items())
@@ -130,7 +130,7 @@ def hand_over(
     """Hand a running request of `source` over to `target`; `grammar` is the name of its grammar
     and `find_grammar` what `target` knows of names. Returns None if the request has ended.
 
-    Raises what `Engine.submit` raises if `target` refuses the request; it then goes on in
+    Raises what `Engine.submit` raises if `target` refuses the request; it then keeps running in
     `source`."""
     snapshot = source.snapshot(generation)
     if snapshot is None:

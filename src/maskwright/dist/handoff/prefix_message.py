@@ -22,8 +22,8 @@ _LENGTH: Final = struct.Struct("<I")
 def pack_prefix(layout: KvLayout, prefix: KvPrefix) -> bytes:
     """Return the head of a message about blocks of `prefix`."""
     salt = list(cast(Iterable[str], prefix.salt))
-    told = {"layout": asdict(layout), "salt": salt, "tokens": list(prefix.tokens)}
-    head = json.dumps(told, separators=(",", ":")).encode()
+    fields = {"layout": asdict(layout), "salt": salt, "tokens": list(prefix.tokens)}
+    head = json.dumps(fields, separators=(",", ":")).encode()
     return _LENGTH.pack(len(head)) + head
 
 
@@ -38,13 +38,13 @@ def cut_head(message: bytes) -> tuple[bytes, memoryview]:
 def unpack_prefix(head: bytes) -> tuple[KvLayout, KvPrefix]:
     """Return what `pack_prefix` was given. Raises InputError for what has another form."""
     try:
-        told: dict[str, Any] = json.loads(head[_LENGTH.size :])
-        layout = dict(told["layout"])
+        fields: dict[str, Any] = json.loads(head[_LENGTH.size :])
+        layout = dict(fields["layout"])
         layout["kind"] = tuple(layout["kind"])
-        tokens = [int(token) for token in told["tokens"]]
+        tokens = [int(token) for token in fields["tokens"]]
         if not all(0 <= token < 1 << 32 for token in tokens):
             raise ValueError("a token is out of range")
-        prefix = KvPrefix(tuple(map(str, told["salt"])), tokens)
+        prefix = KvPrefix(tuple(map(str, fields["salt"])), tokens)
         return KvLayout(**layout), prefix
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"This is no message about blocks: {error!r}") from None

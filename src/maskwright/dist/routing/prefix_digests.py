@@ -14,8 +14,8 @@ DIGEST_BYTES = 8
 
 
 def prefix_digests(tokens: Sequence[int], block_size: int, salt: str = "") -> tuple[int, ...]:
-    """Return a digest (64 bits) for each whole block of `block_size` tokens, each of which covers
-    the blocks before it. `salt` separates prompts that share no cache: model, adapter and the
+    """Return a digest (64 bits) for each whole block of `block_size` tokens; it covers the blocks
+    before it, too. `salt` separates prompts that share no cache: model, adapter and the
     client's cache salt. Tokens must be less than 2**32."""
     digest = salt.encode()
     digests: list[int] = []

@@ -29,7 +29,7 @@ class ReplicaState:
     requests are counted; rates are tokens a second.
 
     - `model`: its name; a request may also name one of `adapters`.
-    - `adapters`, `resident_adapters`: those that it can serve, and those of them in memory.
+    - `adapters`, `resident_adapters`: those that it can serve, and the ones among them in memory.
     - `max_context`: most tokens of a prompt and its answer together.
     - `blocks_total`, `blocks_free`: blocks of its pool, and those that can be allocated without
       preempting a request, cached ones included.

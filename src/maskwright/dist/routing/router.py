@@ -85,10 +85,12 @@ def refusal(
     if not states:
         return Decision(None, "there is no replica", retry_after=RETRY_SECONDS)
     fitting = [state for state in states if never_fits(request, state) is None]
-    told = "; ".join(f"{name}: {why}" for name, why in obstacles)
+    why_not = "; ".join(f"{name}: {why}" for name, why in obstacles)
     retry_after = RETRY_SECONDS if fitting else None
     what = "no replica can take it now" if fitting else "no replica can serve it"
-    return Decision(None, f"{what} ({told})", retry_after=retry_after, obstacles=tuple(obstacles))
+    return Decision(
+        None, f"{what} ({why_not})", retry_after=retry_after, obstacles=tuple(obstacles)
+    )
 
 
 def _choose(

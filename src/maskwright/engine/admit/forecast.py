@@ -24,8 +24,8 @@ ROUNDING = 1e-6
 
 class Task(NamedTuple):
     """The remaining work of a request. `rank`, `client`: as in `Sequence`. `prompt`: tokens to
-    compute before the next one can be sampled. `output`: expected further tokens, of which a step
-    yields `a_step`. `positions`: all positions reserved for it. `running`: it holds a slot."""
+    compute before the next one can be sampled. `output`: expected further tokens; a step yields
+    `a_step` of them. `positions`: all positions reserved for it. `running`: it holds a slot."""
 
     rank: int
     client: str

@@ -43,7 +43,7 @@ class History:
         self._steps = self._tokens = self._prompt = self._cached = 0
 
     def note(self, *, output: int, steps: int, prompt: int, cached: int) -> None:
-        """Add a request with `prompt` prompt tokens, of which `cached` were in the cache, and an
+        """Add a request with `prompt` prompt tokens (`cached` of them were in the cache) and an
         answer of `output` tokens in `steps` steps."""
         if len(self._last) == WINDOW:
             self._count(*self._last[0], sign=-1)

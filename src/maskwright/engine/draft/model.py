@@ -7,8 +7,8 @@ is rejected (see `Core`), so the output depends on the large model alone.
 
 Tokens are proposed for all sequences together, one token in each pass, in the engine's thread and
 while no post-step work is pending for them. Keys and values are in a pool of the draft model's own.
-Those of a sequence are computed when tokens are first proposed for it. Later passes append to them
-and overwrite those of rejected tokens.
+They are computed for a sequence when tokens are first proposed for it. Later passes append to them,
+and overwrite the keys and values of rejected tokens.
 """
 
 from __future__ import annotations

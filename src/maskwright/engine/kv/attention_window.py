@@ -1,7 +1,7 @@
 """The attention window of a model, which decides how many blocks a sequence has to hold.
 
 Where every layer has sliding-window attention, keys and values that have left the widest window are
-never read again, and their blocks can be released while the sequence goes on. Where one layer has
+never read again, and their blocks can be released while the sequence grows. Where one layer has
 full attention, no block can be released before the sequence ends.
 """
 

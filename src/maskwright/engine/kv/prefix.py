@@ -1,7 +1,7 @@
 """The prefix cache: a radix tree over blocks of tokens whose keys and values have been computed.
 
 A node stands for one full block. The path from the root to a node spells all tokens up to and
-including those of the node, so that a hit is exact and can't be a hash collision. Each salt has a
+including the node's own, so that a hit is exact and can't be a hash collision. Each salt has a
 root of its own; a salt consists of model, data type, adapter and the client's `cache_salt`.
 
 Keys and values at a position depend only on the tokens up to that position, and the forward gives
@@ -234,7 +234,7 @@ class PrefixTree:
         assert count == self._nodes
 
     def _reached(self, node: Node) -> Iterator[Node]:
-        """`node` and its ancestors whose blocks a sequence that goes on from `node` reads."""
+        """`node` and its ancestors whose blocks are read by a sequence that continues at `node`."""
         outside = self._attention_window.blocks_outside(node.depth * self._pool.block_size)
         while node.parent is not None and node.depth > outside:
             yield node

@@ -2,7 +2,7 @@
 
 A state is a position of the grammar and the rest of the text that is being forced there, if any.
 The table may be a part of the automaton: where something isn't known, or a bound was reached, a
-move leads to `STOPPED`, and the text goes on by the grammar itself.
+move leads to `STOPPED`, and the grammar itself is followed from there.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Site(Protocol):
         ...
 
     def moves(self) -> Moves:
-        """Where all tokens lead of which it is known."""
+        """Where tokens lead, as far as it is known."""
         ...
 
 

@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 class RecordedSteps:
     """The steps of a decoder over `pool` that are recorded by `recorder`, of up to `most_rows` rows
     with up to `most_positions` positions each. `spare`: a block of the pool that no sequence ever
-    has. `logits`: memory for those of as many rows, which other recorded steps may use too.
+    has. `logits`: memory for logits of as many rows, which other recorded steps may use too.
     `replayed` counts steps."""
 
     def __init__(
@@ -69,8 +69,8 @@ class RecordedSteps:
 
     @torch.inference_mode()
     def record(self, tell: Callable[[str], object]) -> None:
-        """Record the steps, the largest first; `tell` is told how many are done. If one can't be
-        recorded, this is logged and runs of steps are launched kernel by kernel."""
+        """Record the steps, the largest first; `tell` gets a line on how many are done. If one
+        can't be recorded, this is logged and runs of steps are launched kernel by kernel."""
         for done, shape in enumerate(reversed(self._planned)):
             tell(f"recording steps in a row: {done} of {len(self._planned)}")
             self._buffers.fill(shape, step_rows([], self._block_size))
@@ -98,7 +98,7 @@ class RecordedSteps:
             left=self._left[:rows],
             last=self._last[:rows],
         )
-        # Tables may come that have more moves than those of now.
+        # Later tables may have more moves than the present ones.
         table = self._tables.next_rows
         table = replace(table, most=len(table.tokens))
 

@@ -130,7 +130,7 @@ class LearnedSite:
         return None if following is None else LearnedSite(self._grammar, following)
 
     def moves(self) -> Moves:
-        tokens, groups, positions = self._position.told()
+        tokens, groups, positions = self._position.known_moves()
         targets = [
             None if position is None else LearnedSite(self._grammar, position)
             for position in (None, *positions)

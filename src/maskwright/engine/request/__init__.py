@@ -11,5 +11,5 @@
 - `row`: What most requests do in most steps: take one token that asks for nothing rare.
 - `stops`: Stop strings as one automaton over characters (Aho and Corasick, CACM 1975).
 - `trace`: The times and counts of one request.
-- `wake_ups`: Calls into an event loop, many of which share one wake-up.
+- `wake_ups`: Calls into an event loop; many of them share one wake-up.
 """

@@ -133,7 +133,7 @@ class Active(Row):
         return self._closed
 
     def sample_row(self, draft: list[int]) -> SampleRow:
-        """The sampler's parameters for the token after those of the sequence and of `draft`."""
+        """The sampler's parameters for the token that follows the sequence and `draft`."""
         sequence = self.sequence
         tokens = sequence.tokens + draft if draft else sequence.tokens
         return SampleRow(
@@ -445,8 +445,8 @@ class Active(Row):
         if count == 1 and isinstance(matcher, Follower) and not self.request.trace:
             mask = matcher.mask(left)
             free = self._free_mask(mask, left)
-            told = () if free is None else ((0, free),)
-            return Masks((mask,), 1, 1, time.perf_counter() - begin, free=told)
+            seconds = time.perf_counter() - begin
+            return Masks((mask,), 1, 1, seconds, free=() if free is None else ((0, free),))
         hits = 0
         words: list[Mask] = []
         frees: list[tuple[int, Mask]] = []

@@ -42,7 +42,7 @@ class Mailbox:
 
     def throttle(self) -> bool:
         """Whether the reader is so far behind that the request should pause. If so, `resume` is
-        called when the reader goes on. Only the engine calls this."""
+        called when the reader has caught up. Only the engine calls this."""
 
     def _take_unread(self) -> list[Delta]:
         """Return all unread deltas, and empty the box of them. The caller holds the lock."""

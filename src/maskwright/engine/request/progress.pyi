@@ -6,12 +6,12 @@ from typing import Final
 from maskwright.engine.stats import Observations
 
 MOST_STEPS: Final[int]
-"""Steps of a request whose times are kept; those of a longer answer end there."""
+"""Steps of a request whose times are kept; of a longer answer, the first ones."""
 
 class Progress:
     """The times of a running request, in seconds, and what it has counted in its steps.
 
-    `paused_at` is a time of the engine's clock. All other times are those of a clock that stops
+    `paused_at` is a time of the engine's clock. All other times are from a clock that stops
     while the request is paused, so that their differences don't include pauses.
     """
 
@@ -49,7 +49,7 @@ class Progress:
         """Record that `count` tokens were drawn in a step."""
 
     def filled(self, rows: int, hits: int, seconds: float, seen: Observations) -> None:
-        """Record that `rows` masks were filled, of which `hits` were cached."""
+        """Record that `rows` masks were filled, `hits` of them from the cache."""
 
     def await_mask(self, now: float) -> None:
         """Record that a row of logits is there before its mask."""

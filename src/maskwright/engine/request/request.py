@@ -53,8 +53,8 @@ class Request:
     - `include_stop`: the stop string or the text of the stop token is part of the text.
     - `grammar`: the shape of the output. A grammar that is still being compiled can be given as a
       future; the request then waits for it without delaying others.
-    - `eos`: tokens that end the answer; None for the model's. With a grammar they are those of the
-      vocabulary, and can't be given.
+    - `eos`: tokens that end the answer; None for the model's. With a grammar they are the
+      vocabulary's, and can't be given.
     - `service`: the name of the class of service.
     - `client`: the user whose fair share of the engine the request counts towards.
     - `timeout`: seconds after submission at which the request ends, with the text that it has then.
@@ -62,8 +62,8 @@ class Request:
     - `adapter`: the name of one of the engine's adapters; None for none.
     - `trace`: let scores identify the mask under which each token was drawn.
     - `begun`: tokens with which the output begins, drawn by another engine that served this request
-      before. They are computed like a prompt, and the output goes on as it would have there.
-    - `cuts`: numbers of output tokens, ascending, after each of which a delta ends that is not
+      before. They are computed like a prompt, and the output continues as it would have there.
+    - `cuts`: numbers of output tokens, ascending. After each of them a delta ends, which is not
       joined with others, so that a reader gets the beginning in the pieces in which it was
       delivered before. Up to the last of them no other deltas are published.
     - `shortened_at`: which of the tokens of `begun`, counted from 0, is the first that the token
@@ -180,7 +180,7 @@ class Delta:
 
     @classmethod
     def join(cls, deltas: Sequence[Delta]) -> Delta:
-        """Return one delta of the output of `deltas`, of which there is one at least."""
+        """Return one delta of the output of `deltas`, at least one."""
         last = deltas[-1]
         if len(deltas) == 1:
             return last

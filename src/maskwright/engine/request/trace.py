@@ -33,12 +33,12 @@ class Trace:
     - `cached_tokens`: tokens of the prompt that were found in the prefix cache.
     - `sampled_tokens`, `forced_tokens`: tokens that were drawn, and that the grammar forced. Their
       sum may exceed `completion_tokens` by tokens that followed the end in the last step.
-    - `drafted_tokens`, `accepted_tokens`: draft tokens, and those of them that were drawn.
+    - `drafted_tokens`, `accepted_tokens`: draft tokens, and the ones among them that were drawn.
     - `model_drafted_tokens`, `model_accepted_tokens`: the part of them from a draft model.
     - `shortened_at`: the first output token, counted from 0, that the token limit has changed; the
       number of the output tokens where it has only cut the output; None if neither.
     - `steps`: steps that gave the request tokens.
-    - `mask_rows`, `mask_hits`: masks filled, and those of them that were cached.
+    - `mask_rows`, `mask_hits`: masks filled, and the ones among them that were cached.
     - `questions`: what was asked of the grammar's process, because it had not been learned.
     - `question_ms`: time in which such a question was open; the model may have computed meanwhile.
     - `late_rows`: rows of logits that were there before their mask.

@@ -1,4 +1,4 @@
-"""Calls from other threads into an event loop, many of which share one wake-up of the loop.
+"""Calls from other threads into an event loop; many of them share one wake-up of the loop.
 
 A step of the engine publishes a delta for each stream. A wake-up for each would cost a system call,
 in which the engine's thread gives the interpreter's lock away, and a turn of the loop.

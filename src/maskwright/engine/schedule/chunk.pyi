@@ -35,4 +35,4 @@ class Chunk:
 
     @property
     def first_sampled(self) -> int:
-        """The number of the row, among those of the chunk, after which a token is sampled."""
+        """The number of the chunk's row, counted within it, after which a token is sampled."""

@@ -12,8 +12,8 @@ Blocks are taken from the free ones, then from the prefix tree by eviction, then
 sequence that is junior to the one in need (`Sequence.seniority`) and has no work in this step yet:
 from the last class, the one that is cheapest to compute again. A preempted sequence restarts later
 from the part of its prefix that is still cached; or, if that is cheaper and there is room, its
-blocks are swapped out to the host's memory and back. These copies may go on beside steps: blocks
-become available, and the sequence goes on, when they have ended. Where no sequence can be
+blocks are swapped out to the host's memory and back. These copies may run beside steps: blocks
+become available, and the sequence is computed again, when they have ended. Where no sequence can be
 preempted, the one in need waits a step and keeps what it holds. A senior sequence therefore never
 yields to a junior one, and since the most senior can always make room for itself, every admitted
 sequence ends.
@@ -403,8 +403,8 @@ class Scheduler:
         leaving: int = 0,
     ) -> bool:
         """Whether there is a slot and there are blocks for `sequence` once the running sequences
-        `without` have been preempted and `leaving` blocks, of which copies are in flight, have
-        become available."""
+        `without` have been preempted and `leaving` blocks, whose copies are in flight, have become
+        available."""
         others = [other for other in self.running if other not in without]
         if len(others) >= self._max_running:
             return False

@@ -95,7 +95,7 @@ class Sequence:
         draft: list[int] | None = None,
     ) -> None: ...
     def judge(self, drafted: int, accepted: int) -> None:
-        """Have `acceptance` follow a looked-up draft, of which the first `accepted` tokens were
+        """Have `acceptance` follow a looked-up draft of `drafted` tokens; the first `accepted` were
         drawn."""
 
     @property

@@ -59,8 +59,8 @@ class ClassCount:
 
 @dataclass(frozen=True, slots=True)
 class LiveRequest:
-    """A request that runs or is paused. `tokens`: those of prompt and answer so far, of which
-    `computed` are in `blocks` blocks."""
+    """A request that runs or is paused. `tokens`: as many as prompt and answer have so far;
+    `computed` of them are in `blocks` blocks."""
 
     id: int
     service: str

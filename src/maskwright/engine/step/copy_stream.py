@@ -18,7 +18,7 @@ from maskwright.engine.schedule.transfer import CopyEvent
 
 
 class CopyStream(Protocol):
-    """Makes copies. `beside_steps`: they may still go on when `begin` returns, and those of two
+    """Makes copies. `beside_steps`: they may still run when `begin` returns, and copies of two
     calls may end in any order."""
 
     @property
@@ -56,7 +56,7 @@ class HostStream:
 
 
 class CudaStream:
-    """Copies on a stream of their own on a GPU, the copies of one call after those of the other."""
+    """Copies on a stream of their own on a GPU, call by call."""
 
     beside_steps = True
 

@@ -453,7 +453,7 @@ class Core:
         self, chunks: list[tuple[Chunk, int]], logits: Tensor | None
     ) -> Iterator[tuple[Active, Held]]:
         """Yield the requests that can be sampled now with their rows of logits; keep the rows of
-        the others. `chunks`: those of the step that sample, each with its first row.
+        the others. `chunks`: the step's chunks that sample, each with its first row.
 
         A kept row is dropped where its request has to be computed again, because it lost its blocks
         while it was paused.

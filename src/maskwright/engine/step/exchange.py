@@ -56,8 +56,8 @@ class BlockExchange:
         self._runner = runner
 
     def lacking(self, prefix: KvPrefix) -> list[int]:
-        """The numbers of the blocks of `prefix`, counted from 0, that a sequence which goes on
-        after it has to read and the tree does not have. None without a tree, since then nothing
+        """The numbers of the blocks of `prefix`, counted from 0, that a sequence which continues
+        it has to read and the tree does not have. None without a tree, since then nothing
         can be received."""
         if self._tables.tree is None:
             return []
@@ -105,8 +105,8 @@ class BlockExchange:
     def _reach(
         self, prefix: KvPrefix, contents: Mapping[int, NDArray[np.uint8]], nodes: list[Node]
     ) -> int:
-        """The most leading blocks of which all that are read after them are in the tree or among
-        `contents`, and for which there is room."""
+        """The most leading blocks such that all blocks read after them are in the tree or among
+        `contents`, and there is room."""
         pool, window = self._tables.pool, self._tables.attention_window
         size = pool.block_size
         cached = [i < len(nodes) and nodes[i].block > 0 for i in range(len(prefix.tokens) // size)]

@@ -348,7 +348,7 @@ class Engine:
 
     def snapshot(self, generation: Generation) -> Request | None:
         """A running request with its output so far, as another engine has to run it; None if it has
-        ended, or is not computed yet. It goes on here until it is cancelled."""
+        ended, or is not computed yet. It keeps running here until it is cancelled."""
         return self.call(lambda: self._core.snapshot(generation.id)).result()
 
     def kv_layout(self) -> KvLayout:

@@ -30,7 +30,7 @@ class RowsLeft(NamedTuple):
     - `left`: requests whose last tokens haven't been processed, with these.
     - `failed`: requests that failed, with the error.
     - `behind`: requests whose readers are behind.
-    - `settled`: sequences of which more than one token has been computed.
+    - `settled`: sequences with more than one token computed.
     """
 
     left: list[tuple[int, Active, list[int]]]
@@ -45,8 +45,8 @@ class PlainRows:
     def __len__(self) -> int: ...
     @property
     def places(self) -> list[tuple[Active, int, int]]:
-        """The rows of logits: of which request, after how many tokens of its draft, and the number
-        of the row."""
+        """The rows of logits: the request, the number of its draft's tokens before the row, and the
+        number of the row."""
 
     def collect(
         self,

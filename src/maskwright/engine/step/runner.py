@@ -104,8 +104,8 @@ class Runner:
                 self.recorded_steps.record(tell)
 
     def warm_up(self) -> None:
-        """Sample from a row of zeros, laid out as those of steps, so that code that is compiled on
-        first use is ready."""
+        """Sample from a row of zeros, laid out as in steps, so that code that is compiled on first
+        use is ready."""
         vocab_size = self._decoder.vocab_size
         logits = new_logits(1, vocab_size, self._decoder.device)
         kinds = [SamplingParams()]
@@ -218,7 +218,7 @@ class Runner:
     @torch.inference_mode()
     def draw_plain(self, logits: Tensor, rows: PlainRows) -> None:
         """Draw a token for each of the plain `rows` from `logits` float32 `[rows, vocab]` on the
-        CPU, of which no others are overwritten."""
+        CPU; other rows are not overwritten."""
         rows.draw(logits.contiguous().numpy())
 
     def draw_without_limit(

@@ -310,10 +310,10 @@ def open_stores(config: EngineConfig, layout: str, notify: Callable[[], None]) -
     versions = [version(package) for package in ("maskwright", "torch")]
     instructions = (INSTRUCTIONS, torch.backends.cpu.get_cpu_capability())
     processor = (platform.machine(), *instructions, config.threads)
-    told = f"{layout} {versions} {processor}"
+    identity = f"{layout} {versions} {processor}"
     host = HostStore(config.kv_host_bytes, config.kv_policy) if config.kv_host_bytes else None
     disk = None
     if config.kv_disk is not None:
         folder = DiskFolder(config.kv_disk, config.kv_disk_bytes, config.kv_policy)
         disk = DiskThread(folder, notify)
-    return Stores(told, host, disk)
+    return Stores(identity, host, disk)

@@ -196,11 +196,11 @@ class DiskFolder:
     def _make_room(self, size: int) -> bool:
         """Remove files until `size` more bytes fit. Files that were used since they were last seen
         go back into the heap, so the order is that of uses by all servers."""
-        told = os.pread(self._lock, _SUM.size, 0)
-        if len(told) < _SUM.size:
+        stored = os.pread(self._lock, _SUM.size, 0)
+        if len(stored) < _SUM.size:
             self._scan()
         else:
-            [self.bytes] = _SUM.unpack(told)
+            [self.bytes] = _SUM.unpack(stored)
         scanned = False
         while self.bytes + size > self.most_bytes:
             if not self._heap:
@@ -232,8 +232,8 @@ class DiskFolder:
         return True
 
     def _add_to_sum(self, size: int) -> None:
-        told = os.pread(self._lock, _SUM.size, 0)
-        before = _SUM.unpack(told)[0] if len(told) == _SUM.size else self.bytes
+        stored = os.pread(self._lock, _SUM.size, 0)
+        before = _SUM.unpack(stored)[0] if len(stored) == _SUM.size else self.bytes
         self.bytes = max(0, before + size)
         os.pwrite(self._lock, _SUM.pack(self.bytes), 0)
 

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from typing import Final
 
 BATCH: Final = 16
-"""Blocks after whose arrival the engine is told, so that it needn't be woken for each."""
+"""Blocks that arrive before the engine is woken, so that it needn't be for each."""
 
 
 class Fetch:
-    """`keys`: those of the blocks by their numbers, counted from the beginning of the prompt.
+    """`keys`: the blocks' keys by number, counted from the beginning of the prompt.
     `whole`: blocks are of use only together, as those inside an attention window are."""
 
     def __init__(self, keys: Mapping[int, bytes], *, whole: bool) -> None:
@@ -24,7 +24,7 @@ class Fetch:
 
     def deliver(self, number: int, contents: bytes | None) -> bool:
         """Take a block in, from any thread; None for one that is damaged or gone. Returns whether
-        the engine should be told."""
+        the engine should be woken."""
         with self._lock:
             self._contents[number] = contents
             count = len(self._contents)

@@ -85,8 +85,8 @@ class Stores:
 
     @property
     def shared_name(self) -> str | None:
-        """What engines tell of which each can fetch what another one has stored: their store on
-        disk and the layout of their blocks are one. None without a store on disk."""
+        """The name that engines share if each can fetch what another one has stored: they have one
+        store on disk and one layout of blocks. None without a store on disk."""
         if self.disk is None:
             return None
         place = f"{platform.node()} {self.disk.folder.place}"
@@ -130,16 +130,16 @@ class Stores:
 
     def counts(self) -> dict[Tier, dict[str, int]]:
         """Return the numbers of each store that there is."""
-        told: dict[Tier, dict[str, int]] = {}
+        found: dict[Tier, dict[str, int]] = {}
         if self.host is not None:
-            told["host"] = {
+            found["host"] = {
                 "bytes": self.host.bytes,
                 "saved": self.saved,
                 "evicted": self.host.evicted,
             }
         if self.disk is not None:
             counts = self.disk.folder.counts
-            told["disk"] = {
+            found["disk"] = {
                 "bytes": self.disk.folder.bytes,
                 "saved": counts.written,
                 "evicted": counts.evicted,
@@ -148,4 +148,4 @@ class Stores:
                 "failed": counts.failed,
                 "dropped": self.disk.dropped,
             }
-        return told
+        return found

@@ -229,7 +229,7 @@ class _MacroReader:
 
 
 def _joined(rounds: list[Node], last: Node, *, loop: bool) -> Node:
-    """Return `rounds`, any number of which may come before `last`, or instead of it one at most."""
+    """Return any number of `rounds` before `last`, or instead of it one round at most."""
     if not rounds:
         return last
     if loop:

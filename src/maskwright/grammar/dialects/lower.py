@@ -85,7 +85,7 @@ def _begun(pieces: Regular, text: Regular) -> list[Arc]:
 
 
 def _inside(pieces: Regular, rest: Regular, text: Regular) -> Regular:
-    """Return the language within a piece, of which a text of `rest` is still to come."""
+    """Return the language within a piece whose rest, a text of `rest`, is still to come."""
     nullable = rest.nullable and text.nullable
     moves = partial(_moves, pieces, rest, text)
     return state(("in ignored", pieces, rest, text), nullable, moves, plain=_plain(pieces, text))

@@ -85,10 +85,10 @@ Node = Literal | Name | Series | Either | Times | Both | Not | Json | Special
 class Options:
     """The options in brackets after a rule's name, which say which of its texts remain.
 
-    - `lazy`: those that have no other one as their beginning.
-    - `suffix`: with it at their end, and as for `lazy`.
-    - `stop`: those before which it doesn't occur; it is no part of them.
-    - `max_tokens`: those of at most so many tokens.
+    - `lazy`: texts that have no other one as their beginning.
+    - `suffix`: texts with it at their end, and as for `lazy`.
+    - `stop`: texts before which it doesn't occur; it is no part of them.
+    - `max_tokens`: texts of at most so many tokens.
     - `capture`, `stop_capture`: the names under which the text and the suffix are reported.
     """
 

@@ -179,7 +179,7 @@ class _Writer:
             if written is not None:
                 return written
             if self.ignoring:
-                raise self.refuse("terminals like those of this grammar beside %ignore", "use gbnf")
+                raise self.refuse("this grammar's terminals beside %ignore", "use gbnf")
         match term:
             case r.Epsilon():
                 return '""'

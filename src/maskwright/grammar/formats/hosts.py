@@ -41,7 +41,7 @@ def ipv4() -> Regular:
 
 @cache
 def ipv6() -> Regular:
-    """RFC 4291, section 2.2: eight groups, of which `::` stands for one or more."""
+    """RFC 4291, section 2.2: eight groups; `::` stands for one or more of them."""
     return alt(concat(words(["::"]), _after_gap(7)), _groups(8))
 
 
@@ -53,8 +53,8 @@ def hostname() -> Regular:
 
 @cache
 def plain_hostname(between: Ranges = _DOT) -> Regular:
-    """A host name without any label that begins with `xn--`. `between`: the characters of which one
-    stands between two labels."""
+    """A host name without any label that begins with `xn--`. `between`: the characters that may
+    stand between two labels, one at a time."""
     return _name(_label(_AsciiLabelState()), between)
 
 

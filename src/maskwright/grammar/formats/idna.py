@@ -346,7 +346,7 @@ def _kind(character: str) -> _CharacterKind:
 
 
 class _Pairs(NamedTuple):
-    """The characters of which normalisation makes one of two: `after`, with some character before
+    """The characters that normalisation composes, two into one: `after`, with some character before
     it; `before`, with one of `after` that isn't an accent, also where it is a part of another."""
 
     after: frozenset[str]

@@ -186,7 +186,7 @@ class Magnitudes:
         return state((self, "zero"), nullable, lambda: arcs, plain=True)
 
     def _integer(self, count: int, digits: int) -> Regular:
-        """The state after `count` digits before the point, of which the first is not zero."""
+        """The state after `count` digits before the point; the first is not zero."""
         single = count == 1
         if not self._grows(count, digits) and not (
             single

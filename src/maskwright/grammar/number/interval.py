@@ -10,7 +10,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """The numbers between two bounds, each of which is open or closed; None is unbounded."""
+    """The numbers between two bounds, which are open or closed; None is unbounded."""
 
     low: Decimal | None = None
     high: Decimal | None = None

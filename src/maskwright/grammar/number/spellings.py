@@ -312,7 +312,7 @@ def _magnitudes(
     kind: Literal["any", "plain", "below zero"] = "any",
 ) -> Regular:
     """Return the spellings, without a sign, of the numbers >= 0 in the interval. `kind`: all of
-    them, the plain ones, or of these only those of numbers > 0, which alone have a sign."""
+    them, the plain ones, or the plain ones of numbers > 0, which alone have a sign."""
     low, high = interval.low, interval.high
     low_open = interval.low_open
     if high is not None and (high < 0 or (high == 0 and interval.high_open)):

@@ -39,7 +39,7 @@ class Flags:
         return "unicode" if self.unicode else "ecma"
 
     def having(self, letters: str, fail: Fail, *, without: str = "", scoped: bool = False) -> Flags:
-        """These flags with those of `letters` set and of `without` cleared; `fail` refuses one."""
+        """These flags with the ones in `letters` set and in `without` cleared; `fail` refuses."""
         known = _NAMES[self.syntax]
         changed: dict[str, bool] = {}
         for letter in letters + without:

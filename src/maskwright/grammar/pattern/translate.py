@@ -5,8 +5,8 @@ everything from the node to the end of the text, where `after` says what may fol
 what stood to the left. So `$` is "nothing follows", and `(?=x)` is the intersection of what
 follows with x·anything.
 
-What stood to the left matters through the lookbehinds of the pattern alone, of which `^` (the text
-so far is empty) and `\\b` (it ends with a word character) are two. Each is the language of the
+What stood to the left matters through the lookbehinds of the pattern alone, such as `^` (the text
+so far is empty) and `\\b` (it ends with a word character). Each is the language of the
 texts before which it holds, and `before` is how far each of these languages has been read: a state
 of the automaton of all of them. There are few, and all are found before translating.
 """

@@ -10,7 +10,7 @@ by a character is the next one.
 - `character_classes`: Transitions by classes of characters that lead to one target.
 - `character_dfa`: The DFA of a term, written out.
 - `charset`: Sets of code points as sorted, disjoint, inclusive ranges that do not touch.
-- `composed`: Shortest strings put together from those of a term's parts.
+- `composed`: Shortest strings put together from the shortest strings of a term's parts.
 - `derivative`: Derivatives of terms, and whether a language is empty.
 - `enumerate`: The strings of a language one by one, the shortest first.
 - `first_bytes`: The bytes with which the strings of a language begin.

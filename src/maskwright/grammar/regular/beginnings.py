@@ -43,12 +43,11 @@ _OUT_OF_REACH: Final = state(("out of reach",), nullable=False, moves=list, plai
 
 
 def beginning_alike(term: Regular, most: int) -> Regular:
-    """A term whose strings begin with just the texts of up to `most` characters with which those of
-    `term` do.
+    """A term whose strings have the same beginnings of up to `most` characters as the strings of
+    `term`.
 
     `term` is plain: each text that it can read is the beginning of one of its strings. The strings
-    of up to `most` - 1 characters are those of `term`, too, so that parts can be replaced one by
-    one.
+    of up to `most` - 1 characters are the same in both, so that parts can be replaced one by one.
     """
     assert term.plain
     return _Beginnings().alike(term, most)
@@ -165,7 +164,7 @@ def _least_length(term: Regular) -> int:
 
 def surely_fits(term: LengthBounded) -> bool:
     """Whether the look of a term shows that one of its strings has a length within the bounds: the
-    shortest, or one that goes on from any beginning of the least length."""
+    shortest, or one with any beginning of the least length."""
     core, least, most = term.core, term.least, term.most
     way = way_to_end(core) if core.plain else None
     if way is None or term.nullable:

@@ -71,7 +71,7 @@ def _alphabet(term: Regular) -> int:
 
 
 def needed(term: Regular) -> frozenset[int]:
-    """Sets of bytes of each of which every text of `term` holds one, by its look."""
+    """Sets of bytes, as the look of `term` shows them: every text holds a byte of each set."""
     spend(CHEAP)
     match term:
         case Chars(ranges=ranges):

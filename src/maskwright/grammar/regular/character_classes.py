@@ -285,7 +285,7 @@ def _remainder(sets: tuple[Chars, ...]) -> Regular:
 
 
 def _spread(columns: list[tuple[Arc, ...]], join: Join) -> list[Arc]:
-    """Overlay several lists of ranges, most of which have a gap at most places: `join` gets the
+    """Overlay several lists of ranges. At most places most of them have a gap, and `join` gets the
     others."""
     events: list[tuple[int, bool, int, Regular]] = []
     for column, entries in enumerate(columns):

@@ -1,4 +1,4 @@
-"""Shortest strings that are put together from those of a term's parts, without a search."""
+"""Shortest strings of terms, put together without a search from shortest strings of the parts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _KEPT: Final = 64
 
 
 def composed(term: Regular, limit: int) -> str | None:
-    """A shortest string put together from those of the parts; None where that can't be done."""
+    """A shortest string, put together from the parts' ones; None where that can't be done."""
     if term.nullable or term.short is not None:
         return term.short or ""
     spend(CHEAP)

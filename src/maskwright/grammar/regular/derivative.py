@@ -257,7 +257,7 @@ def _moves_of(term: State) -> Split:
 
 
 def _either(columns: list[Split]) -> Split:
-    """The transitions of a union, given those of its options."""
+    """The transitions of a union, given the transitions of its options."""
     return columns[0] if len(columns) == 1 else overlaid(columns, lambda t: alt(*t.values()))
 
 

@@ -1,4 +1,4 @@
-"""A shortest string of a regular language: composed of those of its parts, or searched for."""
+"""A shortest string of a regular language: composed of its parts' ones, or searched for."""
 
 from __future__ import annotations
 

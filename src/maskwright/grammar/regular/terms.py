@@ -5,7 +5,7 @@ derivatives, byte automata, mask rows) is shared by every grammar that contains 
 keep terms in a normal form: `Alt` and `Intersection` are flat, sorted sets; `Concat` associates to
 the right; the empty language disappears.
 
-The terms are those of Brzozowski (1964) with bounded repeats; `grammar.regular.derivative` turns
+The terms are Brzozowski's (1964) with bounded repeats; `grammar.regular.derivative` turns
 them into automata.
 """
 
@@ -75,7 +75,7 @@ class Regular:
         self.way: Any = None
         # Computed on demand by `derivative`: the DFA that begins with this term.
         self.automaton: Any = None
-        # Set by `character_dfa`: a DFA of which this term is a state, and the state's number. The
+        # Set by `character_dfa`: a DFA that has this term as a state, and the state's number. The
         # reference is weak, since the DFA belongs to another term, which this one may outlive.
         self.place: tuple[ReferenceType[Any], int] | None = None
 
@@ -350,7 +350,7 @@ class Tagged(Regular):
 
 
 class Parallel(Regular):
-    """Several languages read in parallel, of which one may end while others go on.
+    """Several languages read in parallel: one may end while others continue.
 
     Its language is the union of `parts`, the derivatives of `terms` so far. `ahead` holds, for each
     term, the bytes (bit n for byte n) with which the text may continue after it; from them

@@ -25,7 +25,7 @@ class Terminal:
 @dataclass(frozen=True, slots=True)
 class JsonValue:
     """A JSON value that satisfies `schema`, without whitespace around it. The other fields are
-    those of `compile_json_schema`."""
+    arguments of `compile_json_schema`."""
 
     schema: Schema
     whitespace: Literal["compact", "spaced", "pretty", "flexible"] = "flexible"
@@ -36,7 +36,7 @@ class JsonValue:
 
 @dataclass(frozen=True, slots=True)
 class SpecialToken:
-    """One special token. `ids`: ranges of ids (first, last), of which it has one."""
+    """One special token. `ids`: ranges of ids (first, last); it has any of these ids."""
 
     ids: tuple[tuple[int, int], ...]
 
@@ -59,7 +59,7 @@ class Bounded:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A text after which only its own alternative goes on: what could have been read in its place
+    """A text after which only its own alternative continues: what could have been read in its place
     is given up (as by the cut of Prolog, and of parsing expression grammars).
 
     The text is one of finitely many strings. It may stand beside a JSON value that

@@ -1,4 +1,4 @@
-"""Keywords that most schemas have; those of `container_keywords` and its like are as hot nowhere.
+"""Keywords that most schemas have; the time for others, as in `container_keywords`, matters less.
 
 They are read by compiled code, and nothing else is special about them.
 """

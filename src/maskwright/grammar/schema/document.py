@@ -25,8 +25,8 @@ from maskwright.limits import Limits
 _DATA: Final = frozenset(("const", "enum", "default", "examples", "example"))
 """Keywords whose settings are values, not schemas."""
 _Holds = Literal["keywords", "names", "data"]
-"""What the names of an object in a document are: keywords of a schema, names of which each has a
-schema, or those of a value."""
+"""What the names of an object in a document are: keywords of a schema, names that each have a
+schema, or names in a value."""
 
 
 class RepeatedNames(dict[str, Any]):
@@ -147,7 +147,7 @@ def _repeated(value: RepeatedNames, pointer: str) -> Iterator[ReportEntry]:
     counts = Counter(name for name, _ in value.pairs)
     for name, count in counts.items():
         if count > 1:
-            note = f"{name!r} stands {count} times in one object, of which the last counts"
+            note = f"{name!r} stands {count} times in one object, where the last one counts"
             note += "; leave the others out, or join what they say in 'allOf'"
             yield ReportEntry(pointer, name, note, "repeated-name")
 

@@ -37,7 +37,7 @@ DEFAULT_DRAFT: Final = Draft.DRAFT2020
 class KeywordGroup(NamedTuple):
     """Keywords of one vocabulary that the drafts from `first` to `last` have.
 
-    Vocabularies have names from draft 2019-09 on, those of 2020-12 are used here.
+    Vocabularies have names from draft 2019-09 on; this code uses 2020-12's.
     """
 
     vocabulary: str

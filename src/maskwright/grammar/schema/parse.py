@@ -405,7 +405,7 @@ class ParsedSchema:
     _many_choices: bool
     """Whether there are enough unions for their number to matter once they are multiplied out."""
     _intricate: bool
-    """Whether a keyword is there of which few may exceed a limit."""
+    """Whether there is a keyword that may exceed a limit even in small numbers."""
     _limits: Limits
 
     @cached_property
@@ -422,7 +422,7 @@ class ParsedSchema:
 
     @property
     def intricate(self) -> bool:
-        """Whether there are keywords of which few may exceed a limit."""
+        """Whether there are keywords that may exceed a limit even in small numbers."""
         return self._intricate or self.branches > self._limits.alternatives
 
 

@@ -103,8 +103,8 @@ class Resolver(NamedTuple):
 
 
 def _check_id(value: object, draft: Draft, pointer: str) -> None:
-    """Raise `SchemaError` for an `id` of draft 4 that is no string; those of later drafts have been
-    checked (see `check_names`)."""
+    """Raise `SchemaError` for an `id` of draft 4 that is no string; `check_names` has checked the
+    ids of later drafts."""
     if draft is Draft.DRAFT4 and isinstance(value, dict):
         named = cast(Json, value.get("id", ""))  # pyright: ignore[reportUnknownMemberType]
         if not isinstance(named, str):

@@ -44,7 +44,7 @@ DESCRIPTIONS: Final = ("openapi", "swagger", "asyncapi")
 _NAMING: Final = frozenset((*NAMING, "id", "$comment"))
 _POSIX_CLASSES: Final = {
     "alpha": r"[A-Za-z], or \p{L} for letters of every script",
-    "alnum": r"[A-Za-z0-9], or [\p{L}\p{N}] for those of every script",
+    "alnum": r"[A-Za-z0-9], or [\p{L}\p{N}] for every script",
     "digit": r"[0-9] or \d",
     "xdigit": "[0-9A-Fa-f]",
     "lower": r"[a-z] or \p{Ll}",

@@ -46,7 +46,7 @@ class DocumentParser:
     negates: bool
     """Whether there is a `not`."""
     intricate: bool
-    """Whether there is a keyword of which one alone may exceed a limit."""
+    """Whether there is a keyword that may exceed a limit by itself."""
     waiting: list[SchemaObject]
     """Schema objects that have been handed out and not been read yet."""
 

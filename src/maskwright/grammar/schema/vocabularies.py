@@ -1,4 +1,4 @@
-"""Which keywords hold in a schema: those of its draft, or of its meta-schema's vocabularies."""
+"""Which keywords hold in a schema: its draft's, or those in its meta-schema's vocabularies."""
 
 from __future__ import annotations
 

@@ -60,8 +60,8 @@ class EvidentValues:
         return self._size(conjunction, TYPES) > 0
 
     def _size(self, conjunction: Conjunction, types: frozenset[str] = TYPES) -> int:
-        """The values within an evident one of one of the types, of which "integer" stands beside
-        "number"; 0 if none is evident, or it has too many."""
+        """The values within an evident one of one of the types ("integer" is a type beside
+        "number"); 0 if none is evident, or it has too many."""
         key = conjunction, types
         known = self._known.get(key)
         if known is None:

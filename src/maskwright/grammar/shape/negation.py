@@ -53,7 +53,7 @@ _OBJECT: Final = TypeIs(frozenset(["object"]))
 
 
 def negate(assertions: Iterable[Assertion], pointer: str) -> AnyOf:
-    """The values that break at least one of the assertions, none of which is `Unevaluated`.
+    """The values that break at least one of the assertions. None of these is `Unevaluated`.
 
     `pointer`: where the assertions stand in the document, for messages about their negation.
 

@@ -36,7 +36,7 @@ class _MemberAssertions:
     required: dict[str, None] = field(default_factory=dict[str, None])
     some: list[SomeMember] = field(default_factory=list[SomeMember])
     allowed_names: list[Regular] = field(default_factory=list[Regular])
-    """Languages in each of which every name has to be."""
+    """Languages; every name has to be in each."""
 
 
 def object_shape(

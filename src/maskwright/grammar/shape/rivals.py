@@ -1,8 +1,8 @@
 """Which options of a `oneOf` may share a value, without comparing each with each.
 
-Options of real schemas are told apart by what their authors write for it: a type, a constant, or a
-required member whose values differ. So options are looked up by the values that they can have:
-those of one type, by constant; objects, by the values of a member that they require. The time this
+What tells options of real schemas apart is a type, a constant, or a required member whose values
+differ: authors write it for that. So options are looked up by the values that they can have: within
+one type, by constant; objects, by the values of a member that they require. The time this
 takes grows with the options and with the pairs that are left, which the caller compares one by one.
 """
 
@@ -58,7 +58,7 @@ def _of_kind(options: Sequence[Schema], kind: str) -> _Scalars | _Objects | _Any
 
 
 class _Any:
-    """Options of which nothing is known but that they have values of a type."""
+    """Options that are known only to have values of a type."""
 
     def __init__(self, holders: list[int]) -> None:
         self._holders = frozenset(holders)
@@ -74,7 +74,7 @@ class _Index:
         self.by_scalar: dict[Scalar, list[int]] = {}
         self.scalars: dict[int, frozenset[Scalar]] = {}
         self.others: list[int] = []
-        """Those of which the scalars are not enumerated."""
+        """Options whose scalars are not enumerated."""
 
     def add(self, at: int, scalars: frozenset[Scalar] | None) -> None:
         if scalars is None:
@@ -92,7 +92,7 @@ class _Index:
         return len(self.others) + sum(len(self.by_scalar[scalar]) for scalar in scalars)
 
     def meeting(self, at: int) -> set[int]:
-        """The options of which a scalar may equal one of option `at`."""
+        """The options with a scalar that may equal one of option `at`."""
         scalars = self.scalars.get(at)
         if scalars is None:
             return {*self.scalars, *self.others}

@@ -46,7 +46,7 @@ _OF_INTEGERS: Final = TypeIs(frozenset(["integer"]))
 
 class NumberOptions(NamedTuple):
     """What holds for all numbers of a shape. `most_remainders`: the limit `divisor`. `plain`: they
-    have only plain spellings (see `number.spellings`), those of enumerations only those of
+    have only plain spellings (see `number.spellings`); in enumerations, only the spellings of
     `numbers.written`."""
 
     most_remainders: int

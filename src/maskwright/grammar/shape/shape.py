@@ -91,7 +91,7 @@ class MemberRequirement:
     names: Mapping[int, tuple[Schema, ...]]
     languages: tuple[tuple[int, Schema], ...]
     absent: int
-    """The names one of which may be missing instead, as bits."""
+    """The names, as bits; any one of them may be missing instead."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -147,7 +147,7 @@ def _exactly_one(languages: list[Regular]) -> Regular:
 
 
 def _of_one(live: list[Regular]) -> Regular:
-    """The strings of exactly one of some languages, of which at most one is a list of words."""
+    """The strings of exactly one of some languages; at most one of these is a list of words."""
     if len(live) < 2:
         return alt(*live)
     if len(live) > _FEW and not any(isinstance(each, Words | Complement) for each in live):
@@ -225,7 +225,7 @@ def array_shape(branch: list[Assertion]) -> ArrayShape | None:
         return None
     if len(contains) > _MOST_COUNTED:
         raise LimitError(
-            f"an array has to satisfy more than {_MOST_COUNTED} 'contains', each of which doubles"
+            f"an array has to satisfy more than {_MOST_COUNTED} 'contains', and each doubles"
             " what an item may be",
             limit="alternatives",
             value=_MOST_COUNTED,

@@ -1,7 +1,7 @@
 """`unevaluatedProperties` and `unevaluatedItems`, resolved into keywords that need no memory.
 
 What a schema has evaluated depends on which of its branches hold. So the schema is split into
-*cases*, in each of which every branch is known to hold or not to hold. In one case the names and
+*cases*: in each, every branch is known to hold or not to hold. In one case the names and
 items that are evaluated are known, and "unevaluated" becomes "additional".
 """
 

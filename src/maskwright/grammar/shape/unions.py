@@ -55,7 +55,7 @@ class _Branch:
     """Those whose assertions have not been taken in yet."""
     assertions: list[Assertion] = field(default_factory=list[Assertion])
     unions: list[tuple[AnyOf, Path]] = field(default_factory=list[tuple[AnyOf, Path]])
-    """Those of which no option has been chosen yet."""
+    """Unions of which no option has been chosen yet."""
     seen: frozenset[Schema] = frozenset()
     required: set[str] = field(default_factory=set[str])
     absent: set[str] = field(default_factory=set[str])
@@ -132,8 +132,9 @@ class Branches:
         branch.unions = kept
 
     def _clauses(self, union: AnyOf) -> list[tuple[str, ...]] | None:
-        """The names of which each object of a union has at least one, for each way to choose one of
-        each option; None if the union says more than that, or there are many ways."""
+        """Sets of names, one for each way to choose a name of each option: each object of a union
+        has at least one name of each set. None if the union says more than that, or there are many
+        ways."""
         required: list[list[str]] = []
         for option in union.options:
             assertions = () if option.never else self._resolved.assertions(option)

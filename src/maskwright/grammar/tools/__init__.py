@@ -9,7 +9,7 @@ each family writes calls. To add a family, add a file there, its sign in
 - `cohere_values`: The rules of arguments in Cohere's notation.
 - `custom_input`: The input of a custom tool, as each format writes it.
 - `formats`: Reads and checks the files in `tool_formats/`.
-- `members`: Objects of which a format writes declared members only.
+- `members`: Objects in formats that write declared members only.
 - `nested_values`: The rules of lists and objects within each other.
 - `python_arguments`: The rules of a tool's arguments as Python's keyword arguments.
 - `python_literals`: Languages of Python's literals, and their translation to JSON.

@@ -1,4 +1,4 @@
-"""Objects of which a tool format writes declared members only, in the order of the schema."""
+"""Objects in tool formats that write declared members only, in the order of the schema."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from maskwright.grammar.shape.shape import Conjunction, ObjectShape, construct_o
 from maskwright.grammar.shape.shapes import Shapes
 
 DECLARED_ONLY: Final = "members that the schema doesn't declare are left out"
-"""The note on the `additionalProperties` of an object of which that is true."""
+"""The note on the `additionalProperties` of such an object."""
 
 _MOST_LANGUAGES: Final = 8
 """Languages of names, up to which every combination is looked at."""

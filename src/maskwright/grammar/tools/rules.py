@@ -62,7 +62,7 @@ class ToolRules:
     reasoning_tokens: int | None = None
     """Upper bound on the tokens of a reasoning section; None for no bound."""
     reasoning_marks: tuple[str, str] | None = None
-    """The strings or special tokens around a reasoning section; None for those of the format."""
+    """The strings or special tokens around a reasoning section; None for the format's."""
     reasoning_last: str = ""
     """What stands before the end of a reasoning section that has had all its tokens."""
     _texts: dict[str, Expression] = field(default_factory=dict[str, Expression], init=False)
@@ -179,8 +179,8 @@ class ToolRules:
         return series(first, more, self._filled(self.format.end, {}))
 
     def _distinguished(self, rests: Mapping[str, Expression]) -> Expression:
-        """Return the choice among the texts, each followed by its expression, each of which gives
-        up whatever is read beside it."""
+        """Return the choice among the texts, each followed by its expression. Each gives up
+        whatever is read beside it."""
         options: list[Expression] = []
         ordered = sorted(rests)
         for text, longer in pairwise(ordered):
@@ -203,7 +203,7 @@ class ToolRules:
         return series(literal(before[len(read) :], self.special), named)
 
     def _arguments(self, tool: Tool) -> Expression:
-        """Return the arguments of a tool, captured as a whole but for those of a custom tool."""
+        """Return the arguments of a tool, captured as a whole unless it is a custom tool."""
         said = self.arguments(tool)
         if tool.input is not None:
             return said

@@ -39,8 +39,8 @@ def least_tokens(costs: TokenCosts, start: Configuration, enough: int) -> int:
 def _by_dive(
     costs: TokenCosts, start: Configuration, enough: int, best: int, *, apart: bool
 ) -> int:
-    """The tokens of a text of which each token leaves the fewest bytes to be read, as far as some
-    of the longest show; from the place on where that takes fewer, of the shortest ending.
+    """The tokens of a text in which each token leaves the fewest bytes to be read, as far as some
+    of the longest tokens show; from the place on where that takes fewer, of the shortest ending.
 
     Where hundreds of characters have to come and nearly any will do, this is near the least, and
     no more configurations are met than there are places in the text.

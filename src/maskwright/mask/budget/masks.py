@@ -180,8 +180,8 @@ class BudgetMasks:
         return masks
 
     def _shared_position(self, position: Position) -> Position | None:
-        """The position, without the names read that make no difference, whose masks are those of
-        `position`; None if few texts ever come to one with these names."""
+        """The position, without the names read that make no difference, that has the same masks
+        as `position`; None if few texts ever come to one with these names."""
         here = position.configuration
         plain = self.costs.places.plain(here)
         if self.costs.places.has_names(plain):

@@ -182,14 +182,15 @@ class Places:
         return here.node == target.node or not self.needs_new_name(target)
 
     def needs_new_name(self, here: Configuration) -> bool:
-        """Whether the completion of a configuration goes on with a name that the schema of its
-        object doesn't list: it has to differ from the names that have been read."""
+        """Whether the completion of a configuration begins with a name, or the rest of one, that
+        the schema of its object doesn't list: it has to differ from the names that have been
+        read."""
         level = self._level(here.node)
         if level is None or level.bracket != "{":
             return False
         name = self._name(here.leaf)
         if name is not None and not isinstance(self._machine.leaves.keys[here.leaf], Text):
-            # Within a character, of which the completion writes the rest: any name may come of it.
+            # Within a character whose rest the completion writes: any name may come of it.
             return any(part is not EMPTY for part in name.parts[1:])
         return self._next_name(level, here) is not _NextName.LISTED
 

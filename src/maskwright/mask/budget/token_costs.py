@@ -36,7 +36,7 @@ _ODD: Final = re.compile(rb'["\\\\]')
 _SIGN: Final = re.compile(rb'[ \t\n\r,:\[\]{}"\\]')
 """What may end a name or an item, or begin one."""
 _LONGEST_ENDING: Final = 16
-"""Bytes of an ending of which every part is tried."""
+"""Bytes of the longest ending of which every part is tried."""
 MOST_DETOURS: Final = 300
 """Configurations expanded in search of any spelling, where the shortest completion has none."""
 
@@ -320,8 +320,8 @@ class TokenCosts:
         return tokens + certain.spelled(rest[at:])
 
     def _cut(self, prefix: bytes, tokens: Sequence[int]) -> list[int]:
-        """Tokens of which those that go on after an item are replaced by the tokens of their
-        pieces."""
+        """`tokens`, but a token that ends an item and begins the next one is replaced by the tokens
+        of its pieces."""
         cut: list[int] = []
         for token in tokens:
             data = self._spellings[token]

@@ -83,7 +83,7 @@ class Parts:
     impossible: list[Tool] = field(default_factory=list[Tool])
     """Tools that can't be called, because no object satisfies their schema."""
     intricate: bool = False
-    """Whether some schema has keywords of which few may exceed a limit."""
+    """Whether some schema has keywords that may exceed a limit even in small numbers."""
 
     def __post_init__(self) -> None:
         if self.whitespace not in WHITESPACE:

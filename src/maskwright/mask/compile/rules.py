@@ -34,7 +34,7 @@ def compile_rules(
     """Compile a context-free grammar for a vocabulary.
 
     `check_values`: check that the first byte distinguishes each JSON value from other text that may
-    stand in its place. The check can be left out for rules of which this is known.
+    stand in its place. The check can be left out for rules that are known to pass it.
 
     Raises `UnsatisfiableGrammarError` if no text matches, `InputError` for a special token that the
     vocabulary doesn't have, `UnsupportedGrammarError` for a JSON value that can't be distinguished

@@ -1,4 +1,4 @@
-"""The compilers of patterns, choices and quotations, each of which is one regular language."""
+"""The compilers of patterns, choices and quotations, all of them regular languages."""
 
 from __future__ import annotations
 

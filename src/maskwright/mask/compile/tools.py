@@ -62,7 +62,7 @@ def compile_tools(
     - `reasoning`: whether a reasoning section comes first ("section"), may come first
       ("optional"), or has been begun by the prompt ("begun"). It has at most `reasoning_tokens`
       tokens, and stands between `reasoning_marks`, strings or special tokens, or else between
-      those of the format. `reasoning_last`: what stands before the end of a section that has had
+      the format's marks. `reasoning_last`: what stands before the end of a section that has had
       all these tokens (at least one), unless a budget of the answer doesn't suffice for it.
     - `response_schema`, or `response` for any other shape: what an answer looks like that calls no
       tool; None for free text. An answer that begins like a call is one.
@@ -71,7 +71,7 @@ def compile_tools(
       not be: "refuse" raises the error, "omit" leaves the tool out, which `report.warnings` tells.
 
     Raises `InputError`: for a tool whose schema is wrong, or has no instances while no other tool
-    may be called, with its name and place; for a `response` of which every text, or the shortest,
+    may be called, with its name and place; for a `response` if every text of it, or the shortest,
     begins like a call.
     """
     tools = listed(tools, "tools", "tools")
@@ -132,8 +132,8 @@ def compile_tools(
 def _without_unusable(
     choice: ToolChoice, parts: Parts, format: ToolFormat, vocab: Vocabulary
 ) -> ToolChoice:
-    """The choice without tools that can't be called because of their schemas, each of which gets an
-    entry. Where a call is forced, the last tool has to be usable."""
+    """The choice without tools that can't be called because of their schemas; each of these gets
+    an entry. Where a call is forced, the last tool has to be usable."""
     if choice.mode in ("none", "one"):
         return choice
     usable: list[Tool] = []

@@ -67,11 +67,11 @@ class Matcher:
         "_budgets",
         "_ends",
         "_events",
+        "_events_read",
         "_path",
         "_rows",
         "_steps",
         "_text",
-        "_told",
         "_walker",
         "_words",
         "added",
@@ -92,7 +92,7 @@ class Matcher:
         self._text = bytearray()
         self._ends = [0]
         self._events: EventReader | None = None
-        self._told = 0
+        self._events_read = 0
         """Bytes of the text whose events have been returned."""
 
     @property
@@ -377,12 +377,12 @@ class Matcher:
         # A reader can't continue after the end of a text, which may have been rolled back.
         if reader is None or (reader.ended and not (ended and reader.read == len(text))):
             reader = EventReader(self.recognizer)
-            if self._told:
-                reader.go_on(text[: self._told], ended=False)
+            if self._events_read:
+                reader.go_on(text[: self._events_read], ended=False)
         self._events = None  # Its state is inconsistent after an error.
         events = reader.go_on(text[reader.read :], ended=ended, final=final)
         self._events = reader
-        self._told = reader.read
+        self._events_read = reader.read
         return events
 
     def rollback(self, count: int) -> None:
@@ -396,7 +396,7 @@ class Matcher:
         del self._steps[left:]
         del self._ends[left + 1 :]
         del self._text[self._ends[-1] :]
-        self._told = min(self._told, len(self._text))
+        self._events_read = min(self._events_read, len(self._text))
         if self._events is not None and self._events.read > len(self._text):
             self._events = None  # It has read bytes that were removed.
 
@@ -426,7 +426,7 @@ class Matcher:
         self._steps = other._steps.copy()
         self._text = other._text.copy()
         self._ends = other._ends.copy()
-        self._told = other._told
+        self._events_read = other._events_read
         self.added = copy(other.added)
 
     def reset(self) -> None:

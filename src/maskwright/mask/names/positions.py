@@ -4,7 +4,7 @@ The configuration does not show which names an object has (see `automaton.json.r
 so its mask is that of a new name. Where the text has a name that begins as the present one does, a
 token that would complete that name is taken out of the mask. There is one position for each set of
 *endings* taken out: the beginnings of tokens up to the closing quote. There is another for a name
-of which no other name has the beginning: whatever it goes on with, it stays a new one.
+that no earlier name begins with: whatever follows, it stays a new one.
 """
 
 from __future__ import annotations
@@ -121,8 +121,8 @@ class NamePositions:
         return [rest for rest in few if rest in possible]
 
     def _endings_at(self, here: Configuration) -> NameEndings:
-        """The endings of a name at a configuration, if it is new. Most configurations have those of
-        another one, and share them."""
+        """The endings of a name at a configuration, if it is new. Most configurations have the same
+        as another one, and share them."""
         known = self._endings.get(here)
         if known is None:
             tokens = self._recognizer.tables.parts.tokens_with_quotes

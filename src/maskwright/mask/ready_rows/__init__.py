@@ -4,7 +4,7 @@ Inside a string or a word nearly every token is allowed, and a walk over all of 
 A ready row holds the tokens that stay inside; it depends on the text's language only, not on the
 rest of the grammar. A walk then adds the tokens that leave the text, which have a small trie.
 
-- `combination`: The automaton of languages of which exactly one must contain a string.
+- `combination`: The automaton of the strings that exactly one of several languages contains.
 - `inside`: Which tokens stay inside a JSON string.
 - `product`: The states and transitions of such an automaton, in Cython.
 - `reach`: How many characters of a string one token may hold.

@@ -1,4 +1,4 @@
-"""The automaton of languages of which exactly one must contain a string, for walks over the trie.
+"""The automaton of the strings that exactly one of several languages contains, for walks.
 
 See `mask.ready_rows.product`, whose tables are kept here.
 """
@@ -198,7 +198,7 @@ def _widths(column: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
 
 
 def _states(room: int, parts: CharacterArrays) -> CharacterArrays:
-    """The tables by state, with room for so many, none of which has been found."""
+    """The tables by state, with room for so many states, none of them found yet."""
     return CharacterArrays(
         ascii=np.zeros((room, 128), np.int32),
         known=np.full(room, UNKNOWN, np.int32),

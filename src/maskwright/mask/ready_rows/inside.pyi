@@ -52,8 +52,8 @@ def walk_string(
     product: LanguageProduct | None,
     /,
 ) -> tuple[int, int]:
-    """Set in `out` (int32 words) the tokens that stay inside a string from `state` on, of a
-    character of which `part` and `value` have been read. `plain`: the string is text without quotes
+    """Set in `out` (int32 words) the tokens that stay inside a string from `state` on, in a
+    character whose `part` and `value` have been read. `plain`: the string is text without quotes
     and escapes. `product`: where transitions are found that are not known.
 
     Returns how often a state was met whose transitions are not known (`missing` lists some of these
@@ -75,8 +75,8 @@ def walk_room(
 ) -> int:
     """Write the room that each token needs from `state` on to `needs` ([V], `TOO_MUCH` before): how
     many characters a string whose characters are counted or weighed must have room for, so that an
-    end can follow the token. The rows under all bounds follow from it: those of the tokens that
-    need no more. Otherwise as `walk_string`.
+    end can follow the token. The rows under all bounds follow from it: a row has the tokens that
+    need no more than its bound. Otherwise as `walk_string`.
 
     Where counting begins anew within a token, the room is that up to there, and the rest of the
     token must keep the bound of `measure`, which has no least count. Returns how often a state was

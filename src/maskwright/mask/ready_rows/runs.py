@@ -79,8 +79,9 @@ def _without_exceptions(term: Regular) -> Regular:
     """`term` without the finitely many texts that are excluded at its end, as key words are no
     names.
 
-    Its runs are those of `term`: a text in a run goes on in it for ever, and so beyond the longest
-    that is excluded, or else it is all within what comes before that part of the term.
+    It has the same runs as `term`: a text in a run can be continued in it for ever, and so beyond
+    the longest text that is excluded, or else it is all within what comes before that part of the
+    term.
     """
     match term:
         case Intersection(parts=parts):

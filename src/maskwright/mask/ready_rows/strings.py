@@ -69,9 +69,9 @@ from maskwright.vocab.array_cache import Arrays
 from maskwright.vocab.trie import Trie
 
 MOST_BYTES: Final = 12 << 20
-"""Most bytes of ready rows and of the arrays of their automata. Above it, those of the least
-recently used automata are dropped. Together with the terms of these automata, they take about twice
-as much."""
+"""Most bytes of ready rows and of the arrays of their automata. Above it, the least recently used
+automata are dropped with their rows. Together with the terms of these automata, they take about
+twice as much."""
 AT_ONCE: Final = 64
 """States explored before the first walk, so that a small automaton is complete by then."""
 RANGES_AT_ONCE: Final = 512

@@ -111,7 +111,7 @@ class BudgetCache:
         self.onward: Final[dict[Place, Sequence[int]]] = {}
         """The tokens after the first one of a completion, where the text decides after that one,
         but not at the place itself: what is found after it for one text holds for all texts at the
-        place, of which others may come to find more tokens."""
+        place, and later ones may find more tokens."""
         self.onward_bytes = 0
         """Bytes of all of these."""
         self.unspellable: Final[set[Place]] = set()
@@ -141,8 +141,8 @@ class BudgetCache:
         return True
 
     def record_onward(self, place: Place, first: int, rest: Sequence[int]) -> None:
-        """Store the tokens after `first`, after which the text decides, if that is how the shortest
-        known completion from a place goes on."""
+        """Store the tokens after `first`, after which the text decides, if the shortest known
+        completion from a place consists of these."""
         is_known = self.first.get(place) == first and self.needed[place] == 1 + len(rest)
         if is_known and isinstance(place, Configuration) and place not in self.onward:
             self.onward[place] = rest

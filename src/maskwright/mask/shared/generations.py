@@ -31,7 +31,7 @@ _CHECKED_EVERY: Final = 16
 
 
 class Generations:
-    """Those of one vocabulary, the newest last. Thread-safe."""
+    """The generations of one vocabulary, the newest last. Thread-safe."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._parts = VocabularyParts(vocabulary)
@@ -93,9 +93,9 @@ class Generations:
     def _least_useful(self) -> VocabularyTables:
         """The generation to retire, which isn't the newest.
 
-        One that takes half of the memory alone goes first. Then those of which nothing has been
-        used again for long: any of them, so that of schemas that come round in a circle, more of
-        them than there is room for, some are still known. Of the others, the least recently used.
+        One that takes half of the memory alone goes first. Then any one whose grammars have not
+        been used again for long, chosen at random: when more schemas come round in a circle than
+        there is room for, some are still known. Of the others, the least recently used.
         """
         candidates = self.all[:-1]
         largest = max(candidates, key=_size)

@@ -25,7 +25,7 @@ class Arguments(NamedTuple):
     possible: bool = True
     """Whether some object satisfies the schema."""
     intricate: bool = False
-    """Whether the schema has keywords of which few may exceed a limit."""
+    """Whether the schema has keywords that may exceed a limit even in small numbers."""
 
 
 class _Known(NamedTuple):

@@ -14,7 +14,7 @@ from maskwright.automaton.machine.exits import Configuration
 from maskwright.mask.position import Position
 
 MOST_TEXTS: Final = 10_000
-"""Texts of which the position is kept: those read lately."""
+"""Texts whose position is kept: the ones read last."""
 LONGEST_TEXT: Final = 4_096
 """Bytes of the longest of them: to look a longer one up takes as long as to find its position."""
 _MOST_VARIANTS: Final = 10_000

@@ -2,7 +2,7 @@
 
 Where names or items must differ, a token may end one of them and no more. A token that ends a
 second one is not offered (see `automaton.machine.step.pass_dynamic_exit`), nor, in an array in
-which some item must still be repeated, a token that goes on to the next item. So completions are
+which some item must still be repeated, a token that begins the next item. So completions are
 spelled without such tokens, and bounds on completions are counted without them: a bound that counts
 on a token which is not offered later promises too much.
 """
@@ -22,15 +22,15 @@ _TWO_ENDS: Final = re.compile(rb'[",:\]}].*[",:\]}]|[,:].*[^ \t\n\r][ \t\n\r]', 
 """What a token has that ends two names or items: a sign for each, or whitespace after a scalar."""
 _STRUCTURE: Final = re.compile(rb'[\[\]{},]|"(?:[^"\\]|\\.)*(?:"|\Z)', re.DOTALL)
 SEPARATORS: Final = b",:"
-"""What a token has that ends one name or item and goes on to the next."""
+"""What a token has that ends one name or item and begins the next."""
 _SPACES: Final = b" \t\n\r"
 _SIGNS: Final = b" \t\n\r,:[]{}"
 
 
 def pieces(data: bytes, before: bytes, *, repeats: bool) -> tuple[bytes, ...]:
-    """The bytes of a token in pieces of which each ends one name or item at most; `before` is the
-    text up to there, of which no more than the last byte is read. With `repeats`, no piece goes on
-    to the next item.
+    """The bytes of a token in pieces; each ends one name or item at most. `before` is the text up
+    to there; no more than its last byte is read. With `repeats`, no piece reaches into the next
+    item.
 
     Whether the token begins inside a string is not asked: it is cut where it may have to be.
     """
@@ -55,7 +55,7 @@ def repeating_arrays(text: bytes) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     opened: list[tuple[int, int, set[bytes] | None]] = []
     """For each open bracket its place, where its present item begins, and the items before that;
-    None for those of objects."""
+    None for brackets of objects."""
     alike: set[int] = set()
     for match in _STRUCTURE.finditer(text) if b"[" in text else ():
         sign, at = match[0], match.start()

@@ -37,8 +37,7 @@ class RowTable:
         """The number of a row given as a whole."""
     def number_on(self, ready: Ready | None, row: Row, fingerprint: int | None = None, /) -> int:
         """The number of the row of the tokens of a ready row and of `row`, which has none of
-        those. A `fingerprint` of one's own shows whether rows that have one in common are told
-        apart."""
+        these. (Tests give a `fingerprint`, to see that rows with equal ones are distinguished.)"""
     def without(self, number: int, tokens: npt.NDArray[np.int32], /) -> int:
         """The number of a row without some `tokens` (int32 [n]); the ready row on which it is based
         must have none of them."""

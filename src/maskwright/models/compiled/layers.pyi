@@ -14,10 +14,10 @@ before it multiplies them; for a model of a few million parameters, copying take
 Here every query reads the blocks of its sequence in place and computes the scores, their maximum,
 the weights and the weighted sum, each in order of position. The bounds of a query's sums depend
 neither on other rows nor on how its prompt was divided into chunks, so its bits don't depend on
-the schedule. (They differ from those of the reference.)
+the schedule. (They differ from the reference's.)
 
 A pool of keys and values is `[blocks, layers, 2, block_size, kv_heads, head_dim]`; `positions`,
-`starts` and `tables` are those of a `CompiledPlan`. All arrays are contiguous, floats are float32.
+`starts` and `tables` come from a `CompiledPlan`. All arrays are contiguous, floats are float32.
 Sizes that don't match are not found out.
 """
 

@@ -58,9 +58,9 @@ def probe(model: PreTrainedModel) -> tuple[list[Attention], int]:
         raise unsupported(f"{name} is not supported: a layer calls its attention twice.")
     types = {each.dtype for call in calls for each in (call.query, call.keys, call.values)}
     if len(types) > 1:
-        told = " and ".join(sorted(str(each).removeprefix("torch.") for each in types))
+        names = " and ".join(sorted(str(each).removeprefix("torch.") for each in types))
         raise unsupported(
-            f"{name} is not supported in this type: its attention mixes {told}; choose float32."
+            f"{name} is not supported in this type: its attention mixes {names}; choose float32."
         )
     return calls, logits.shape[-1]
 

@@ -57,7 +57,7 @@ WINDOW: Final = 24
 
 
 def check_attention(name: str, layers: PagedLayers, device: torch.device) -> None:
-    """Compare the attention of `layers`, those of the model `name`, on `device` with plain torch.
+    """Compare the attention of `layers`, from the model `name`, on `device` with plain torch.
     Raises `InputError` if it can't be computed there, or differs."""
     for call in _kinds(layers.calls):
         try:
@@ -182,9 +182,9 @@ def load_transformers(
             f"The checkpoint could not be loaded: {type(error).__name__}: {first_line(error)}",
             param="model",
         ) from error
-    model, told = cast(tuple[PreTrainedModel, dict[str, Any]], loaded)
+    model, faults = cast(tuple[PreTrainedModel, dict[str, Any]], loaded)
     for what in ("missing_keys", "mismatched_keys", "error_msgs"):
-        keys = sorted(map(str, told.get(what) or ()))
+        keys = sorted(map(str, faults.get(what) or ()))
         if keys:
             raise InputError(
                 f"The checkpoint does not fill {kind.__name__}: {what.replace('_', ' ')}: "

@@ -1,7 +1,7 @@
 """A test of each model when it is loaded, with the installed version of the library.
 
 Logits of a tiny random copy of the model are computed from a paged pool, for several sequences at
-once and in random chunks. They must equal those of the library's plain forward.
+once and in random chunks. They must equal the logits of the library's plain forward.
 """
 
 from __future__ import annotations

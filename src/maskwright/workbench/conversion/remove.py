@@ -42,7 +42,7 @@ def _without(text: str, dialect: Dialect, name: str) -> str | None:
 
 
 def _continues(line: str) -> bool:
-    """Whether a line goes on with the definition above it."""
+    """Whether a line continues the definition above it."""
     return (line[:1] in " \t" and bool(line.strip())) or line.startswith("|")
 
 

@@ -107,7 +107,7 @@ def _joined(parts: list[Track]) -> list[Track]:
 
 
 def _types(schema: dict[str, Any]) -> list[str]:
-    """The types to draw: those that are named, else those of the keywords that there are."""
+    """The types to draw: those that are named, else the types that the keywords are about."""
     named = schema.get("type")
     if isinstance(named, str):
         return [named]

@@ -41,8 +41,8 @@ _ORDER: Final = np.append(PLAIN_FIRST, END)
 
 Pair: TypeAlias = tuple[Standing, Standing]
 Ending: TypeAlias = tuple[Outcome, Outcome, tuple[int, ...]]
-"""The outcomes by which a level is left, at least one of them a `Popped`, and the bytes of which
-one is read next; none where it has been read on the level."""
+"""The outcomes by which a level is left, at least one of them a `Popped`, and the bytes that may be
+read next; none where the next byte has been read on the level."""
 
 
 class Way(NamedTuple):
@@ -89,8 +89,7 @@ class LevelWalk:
 
 
 class OneSided(NamedTuple):
-    """A text after which only one of two grammars goes on: that of number `side`, 0 or 1. At its
-    end, only that one may go on or end."""
+    """A text at whose end only one of two grammars may continue or end: number `side`, 0 or 1."""
 
     side: int
     prefix: bytes

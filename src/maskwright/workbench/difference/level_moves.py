@@ -143,7 +143,7 @@ class LevelMoves:
         return known
 
     def _digits(self, key: Key) -> bytes | None:
-        """The digits of an escape that are followed: those of control characters, which have no
+        """The digits of an escape that are followed: only control characters', which have no
         spelling of one byte. None for all."""
         if not self._few_escapes or not isinstance(key, Hex | LowSurrogate):
             return None

@@ -89,7 +89,7 @@ def _missing(first: Regular, second: Regular) -> Iterator[Regular]:
 
 
 def _parts(term: Regular) -> set[Regular]:
-    """The languages of which a language is the intersection."""
+    """The languages whose intersection a language is."""
     parts = set(term.parts) if isinstance(term, Intersection) else {term}
     return parts - {ANYTHING}
 
@@ -161,7 +161,7 @@ class ShapePair:
             string = missing_string(one, other, self.values.limits.witness_search)
             if string is not None:
                 self._disagree(side, {"const": string})
-        if self.bare:  # listed strings are spelled otherwise than those of a pattern
+        if self.bare:  # listed strings are spelled otherwise than strings of a pattern
             self.unclear = {0, 1}
 
     def _has_one_each(self, kind: str, both: tuple[tuple[Any, ...], tuple[Any, ...]]) -> bool:
@@ -289,7 +289,7 @@ def _contains_all(one: ArrayShape, other: ArrayShape) -> bool:
 
 
 def _is_implied(contained: Contained, mine: Contained) -> bool:
-    """Whether the numbers of items that `mine` allows are among those of `contained`."""
+    """Whether `contained` allows all numbers of items that `mine` allows."""
     return (
         mine.least >= contained.least
         and (contained.most is None or (mine.most is not None and mine.most <= contained.most))
@@ -330,7 +330,7 @@ class _Requirement(NamedTuple):
 
 
 def _unmet(one: ObjectShape, other: ObjectShape) -> list[_Requirement]:
-    """The requirements of `other` that some member has to meet, of which `one` has none alike. Such
+    """The requirements of `other`, each to be met by some member, that `one` has no equal of. Such
     a requirement of `one` alone only takes objects away from it."""
     mine = [_Requirement.of(each, one) for each in one.some]
     others = [_Requirement.of(each, other) for each in other.some]
@@ -361,8 +361,8 @@ class SchemaPairs:
         """Sides that may have texts of their own."""
 
     def texts(self) -> Iterator[tuple[int, bytes]]:
-        """For each disagreement that has one, the shortest text of a side, 0 or 1, of which it is
-        expected that the other side lacks it."""
+        """For each disagreement that has one, the shortest text of a side, 0 or 1, that the other
+        side is expected to lack."""
         for side, constraint in self._constraints():
             self._open.add(side)
             try:

@@ -144,7 +144,7 @@ def lint_grammar(read: ReadGrammar) -> list[Finding]:
             found += _endless_rules(read, live)
             found += _ends(read.rules)
     except LimitError:
-        pass  # what was found until then is told
+        pass  # what was found until then is returned
     return found
 
 
@@ -193,7 +193,7 @@ def _rules_with_texts(rules: Rules) -> set[str]:
 
 
 def _has_texts(expression: Expression, live: set[str]) -> bool:
-    """Whether an expression has a text, if of all rules only those of `live` have one."""
+    """Whether an expression has a text, if no rules have one but those in `live`."""
     match expression:
         case Terminal(language=language):
             return is_live(language)

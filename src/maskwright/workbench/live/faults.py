@@ -77,7 +77,7 @@ def place_of_pointer(
 ) -> tuple[int | None, int | None]:
     """Line and column of what a pointer refers to in a JSON text: of its name, if it is a member;
     of the innermost value around it that the text has, if it has none at the pointer. `spans`:
-    those of the text, if they are known."""
+    the text's, if they are known."""
     spans = value_spans(text) if spans is None else spans
     while pointer and pointer not in spans:
         pointer = pointer.rpartition("/")[0]

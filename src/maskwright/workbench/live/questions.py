@@ -112,7 +112,7 @@ def checked(
 
 
 def unusable(fault: ShapeFault) -> Data:
-    """What is told of a shape that can't be used."""
+    """The answer about a shape that can't be used."""
     return {"usable": False, "fault": fault._asdict(), "findings": []}
 
 

@@ -3,7 +3,7 @@
 - `explain`: What is done with each keyword of a schema.
 - `fixes`: What can be mended in a schema without being asked back.
 - `lint`: What is likely to be a mistake in a schema that can be used.
-- `no_values`: The part of a schema because of which no value matches the whole.
+- `no_values`: The part of a schema that keeps values from matching the whole.
 - `profiles`: The rules that other services have for schemas.
 - `tool_variants`: The parameters of tools, and tools compiled with changed ones.
 - `variants`: The schemas of a shape, and the shape compiled with changed ones.

@@ -179,8 +179,8 @@ def token_traps(pointer: str, schema: dict[str, Any]) -> Iterator[Finding]:
             continue  # which is no trap
         like.append(value)
         if len(like) == 2:
-            told = f"{value!r} differs from {like[0]!r} in case or white space only"
-            yield _trap(pointer + pointer_of("enum", index), f"{told}: a model takes either")
+            difference = f"{value!r} differs from {like[0]!r} in case or white space only"
+            yield _trap(pointer + pointer_of("enum", index), f"{difference}: a model takes either")
 
 
 def _trap(pointer: str, message: str) -> Finding:
@@ -215,19 +215,19 @@ def impossible(pointer: str, schema: dict[str, Any], parts: SolvedParts) -> Iter
 
 
 def shared_values(pointer: str, schema: dict[str, Any], parts: SolvedParts) -> Iterator[Finding]:
-    """Options with values that another option has, too. Each later option is told once."""
+    """Options with values that another option has, too. Each later option is reported once."""
     for keyword in ("anyOf", "oneOf"):
         options = schema.get(keyword, [])
         if len(options) > MOST_OPTIONS:
             continue
-        told: set[int] = set()
+        reported: set[int] = set()
         for (first, one), (second, other) in combinations(enumerate(options), 2):
-            if second in told or not (_says_kind(one) and _says_kind(other)):
+            if second in reported or not (_says_kind(one) and _says_kind(other)):
                 continue
             at = f"{pointer}/{keyword}"
             pair = (one, f"{at}/{first}"), (other, f"{at}/{second}")
             if parts.share_values(*pair, around=(schema, pointer)):
-                told.add(second)
+                reported.add(second)
                 yield _shared(keyword, f"{at}/{second}", f"{at}/{first}")
 
 

@@ -1,5 +1,5 @@
-"""The part of a schema because of which no value matches the whole: whether values match the parts
-of a document, each part for itself.
+"""The part of a schema that keeps values from matching the whole: whether values match the parts of
+a document, each part for itself.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class Contradiction(NamedTuple):
 
 def contradiction(schema: Json) -> Contradiction | None:
     """Why no value matches a schema that has none; None where it isn't seen. Follows what has to
-    match: required properties, options of which none can be taken, items of arrays that need some,
+    match: required properties, options if none can be taken, items of arrays that need some, and
     references."""
     if not isinstance(schema, dict):
         return None
