@@ -2,13 +2,17 @@
 
     python benchmarks/step_cost.py [--vocabularies 4000,131072] [--running 1,16,64,256]
         [--cases greedy,temperature,top-p,stop,penalties,ends,bans,logprobs,schema]
-        [--steps 60] [--save]
+        [--steps 60] [--device] [--save]
 
 A model's forward is replaced by logits that were drawn before, so that a step is what the engine
 does around it: plan, sampling, and what follows each token. As many requests as are `running` are
 in their decode phase from the first measured step to the last. `schema` asks for an array of
 strings at temperature 1, whose states are known by then, through a grammar process as in a server;
 `stop` has stop strings, of which none appears.
+
+With `--device` the engine does what it does for a GPU: the rows' columns are laid out and copied
+(to memory of the host, which stands for the device's), and a stub chooses tokens in place of
+kernels.
 
 `engine us` is the processor time of the engine's thread, and `host us` that of all threads of the
 process, for each row of a step; both without the forward. `step us` is the time from one step to
@@ -20,11 +24,15 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from contextlib import ExitStack
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
+from unittest.mock import patch
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 ROOT: Final = Path(__file__).resolve().parent.parent
@@ -35,10 +43,12 @@ from benchmarks.report import Report, some_of
 from maskwright.cli.process.environment import prepare_environment
 from maskwright.engine import Engine, EngineConfig, Request
 from maskwright.engine.schedule.plan import StepPlan
+from maskwright.engine.step import core, runner
+from maskwright.kernels.sample_inputs import Drawn, SampleInputs
 from maskwright.mask import compile_json_schema
 from maskwright.models import LoadedModel
 from maskwright.processes import Build, FollowedGrammar, GrammarProcesses
-from maskwright.sampling import SamplingParams
+from maskwright.sampling import SamplingParams, device_draw
 from maskwright.vocab import Vocabulary
 
 CASES: Final = {
@@ -79,7 +89,8 @@ class Moment(NamedTuple):
 
 
 class FreeForward:
-    """Takes the place of a model's forward in one engine."""
+    """Takes the place of a model's forward in one engine, and of the sampling kernels if the engine
+    takes its logits for a device's."""
 
     def __init__(self, engine: Engine, vocab: Vocabulary) -> None:
         generator = torch.Generator().manual_seed(0)
@@ -87,6 +98,9 @@ class FreeForward:
         self._rows = torch.randn(ROWS, width, generator=generator)
         ends = [*vocab.eos, *(at for at, data in enumerate(vocab.tokens) if data and b"]" in data)]
         self._rows[:, ends] = NEVER
+        self._ends = np.array(ends)
+        self._allowed: dict[bytes, NDArray[np.int64]] = {}
+        self._random = np.random.default_rng(0)
         self.seconds = 0.0
         """Processor time spent here so far."""
         self._engine = engine
@@ -100,6 +114,27 @@ class FreeForward:
         self.seconds += time.thread_time() - begun
         return found
 
+    def sample_rows(self, logits: Tensor, inputs: SampleInputs, *, scored: bool = False) -> Drawn:
+        """Return for each row of `logits` some token that its mask allows, without a look at the
+        logits, and scores of 0."""
+        begun = time.thread_time()
+        masks = inputs.table[inputs.mask_rows].numpy()
+        tokens = [self._some_token(mask, logits.shape[1]) for mask in masks]
+        zeros = [torch.zeros(len(tokens))] * 6 if scored else []
+        drawn = Drawn(torch.tensor(tokens), *zeros)
+        self.seconds += time.thread_time() - begun
+        return drawn
+
+    def _some_token(self, mask: NDArray[np.int32], vocab: int) -> int:
+        """A random token that a mask allows, an end of the text only if there is no other."""
+        key = mask.tobytes()
+        if key not in self._allowed:
+            bits = np.unpackbits(mask.view(np.uint8), bitorder="little")[:vocab]
+            allowed = np.flatnonzero(bits)
+            others = np.setdiff1d(allowed, self._ends)
+            self._allowed[key] = others if len(others) else allowed
+        return int(self._random.choice(self._allowed[key]))
+
     def now(self) -> Moment:
         """The present moment, taken between two steps."""
         return self._engine.call(self._now).result()
@@ -110,14 +145,37 @@ class FreeForward:
         return Moment(*clocks, self.seconds, stats.steps, stats.sampled_tokens)
 
 
+@contextmanager
+def as_on_a_device(forward: FreeForward) -> Generator[None]:
+    """Have engines take logits for a device's, and draw by `forward.sample_rows`."""
+
+    def yes(_: Tensor) -> bool:
+        return True
+
+    with (
+        patch.object(core, "runs_kernels", yes),
+        patch.object(runner, "runs_kernels", yes),
+        patch.object(device_draw, "sample_rows", forward.sample_rows),
+    ):
+        yield
+
+
 def measure(
-    loaded: LoadedModel, grammar: FollowedGrammar | None, case: str, running: int, steps: int
+    loaded: LoadedModel,
+    grammar: FollowedGrammar | None,
+    case: str,
+    running: int,
+    steps: int,
+    *,
+    device: bool,
 ) -> dict[str, float]:
     """Run as many requests, and measure some steps of their decode phase."""
     prompts = [[5 + number % 97, 6 + number // 97] for number in range(running)]
     config = EngineConfig(max_running=running, kv_bytes=1 << 30)
-    with Engine(loaded, config) as engine:
+    with Engine(loaded, config) as engine, ExitStack() as stack:
         forward = FreeForward(engine, loaded.vocab)
+        if device:
+            stack.enter_context(as_on_a_device(forward))
         requests = [
             Request(prompt, CASES[case], 1_000, stop=STOPS.get(case, ()), grammar=grammar)
             for prompt in prompts
@@ -143,7 +201,8 @@ def main() -> None:
     prepare_environment()
     options = parse_options()
     torch.set_num_threads(1)
-    report = Report("step_cost", ("torch", "numpy"))
+    settings = {"place": "as on a device"} if options.device else {}
+    report = Report("step_cost", ("torch", "numpy"), **settings)
     for name in options.vocabularies:
         loaded = SUBJECTS[MODELS[name]]().loaded
         with ExitStack() as closing:
@@ -153,9 +212,12 @@ def main() -> None:
                 grammar = None
                 if case == "schema":
                     grammar = followed(processes)
-                    measure(loaded, grammar, case, 16, 4 * options.steps)  # learns the states
+                    # Learns the states.
+                    measure(loaded, grammar, case, 16, 4 * options.steps, device=options.device)
                 for running in options.running:
-                    found = measure(loaded, grammar, case, running, options.steps)
+                    found = measure(
+                        loaded, grammar, case, running, options.steps, device=options.device
+                    )
                     report.add(f"{running} running", vocabulary=int(name), sampled=case, **found)
     report.finish(save=options.save)
 
@@ -178,6 +240,7 @@ def parse_options() -> argparse.Namespace:
         help="requests in a step, with commas; default: 1,16,64,256",
     )
     parser.add_argument("--steps", type=int, default=60, help="steps that are measured")
+    parser.add_argument("--device", action="store_true", help="as on a device, with a stub")
     parser.add_argument("--save", action="store_true", help="append the rows to results/")
     return parser.parse_args()
 

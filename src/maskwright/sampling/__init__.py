@@ -24,7 +24,7 @@ reference's in `tests/sampling/reference_chain.py`. A field that holds token ids
 """
 
 from maskwright.sampling.chain import ChainBatch, SampleRow
-from maskwright.sampling.device_draw import Outcome, draw_on_device
+from maskwright.sampling.device_draw import Outcome, draw_on_device, draw_plain_on_device
 from maskwright.sampling.mask_table import Mask, MaskTable
 from maskwright.sampling.params import MOST_LOGPROBS, SamplingParams, Scale
 from maskwright.sampling.prompt_scores import (
@@ -62,6 +62,7 @@ __all__ = [
     "TextBan",
     "TokenScore",
     "draw_on_device",
+    "draw_plain_on_device",
     "join_scores",
     "sample",
     "sample_on_host",

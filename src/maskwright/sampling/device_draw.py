@@ -8,7 +8,7 @@ logits, and only these are copied.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import torch
 from torch import Tensor
@@ -19,7 +19,7 @@ from maskwright.kernels.reference import allowed_tokens
 from maskwright.kernels.sample import sample_rows
 from maskwright.kernels.sample_inputs import Drawn, SampleInputs
 from maskwright.sampling.chain import SampleRow, no_token
-from maskwright.sampling.device_rows import lay_out
+from maskwright.sampling.device_rows import RowColumns, lay_out, lay_out_columns
 from maskwright.sampling.mask_table import Mask, MaskTable
 from maskwright.sampling.scores import Alternative, TokenScore, find_likeliest, mask_digest
 
@@ -31,6 +31,29 @@ ROWS_AT_A_TIME: Final = 16
 
 _SCORES: Final = 8
 """Numbers of each drawn token: see `_draw_with_scores`."""
+
+
+class PlainDraws(NamedTuple):
+    """Draws whose tokens alone are wanted. `rows`: the number of each one's row of logits,
+    ascending; `columns` as long; `masks`: int32 `[words]` each; `changed` as in
+    `lay_out_columns`."""
+
+    rows: list[int]
+    columns: RowColumns
+    masks: list[Mask]
+    changed: dict[int, SampleRow]
+
+
+def draw_plain_on_device(logits: Tensor, draws: PlainDraws, table: MaskTable) -> list[int]:
+    """Draw a token for each of `draws`, at least one, or the code of an error in its place.
+    `logits` `[rows, vocab]`, on the device of `table`: rows that are drawn from may be
+    overwritten."""
+    count = len(draws.rows)
+    part = logits[:count] if draws.rows[-1] == count - 1 else _rows(logits, draws.rows)
+    numbers = table.rows(draws.masks)
+    inputs = lay_out_columns(draws.columns, draws.changed, table.masks, numbers)
+    found: list[int] = sample_rows(part, inputs).tokens.tolist()
+    return found
 
 
 def draw_on_device(

@@ -26,3 +26,5 @@ cdef class Draws:
     cdef int draw(
         self, const float[:, ::1] logits, Py_ssize_t count, Py_ssize_t words
     ) except -1
+    # The parameters of the first `count`, as arrays in the order of `RowColumns`.
+    cdef tuple columns(self, Py_ssize_t count)

@@ -122,6 +122,24 @@ cdef class Draws:
         return 0
 
 
+    cdef tuple columns(self, Py_ssize_t count):
+        cdef float[::1] temperature = np.empty(count, np.float32)
+        cdef int32_t[::1] top_k = np.empty(count, np.int32), position = np.empty(count, np.int32)
+        cdef double[::1] top_p = np.empty(count), min_p = np.empty(count)
+        cdef uint64_t[::1] seed = np.empty(count, np.uint64)
+        cdef Py_ssize_t number
+        cdef const Draw *draw
+        for number in range(count):
+            draw = &self.each[number]
+            temperature[number], seed[number] = draw.temperature, draw.seed
+            top_k[number] = <int32_t>min(draw.top_k, <int64_t>0x7FFFFFFF)
+            top_p[number], min_p[number] = draw.top_p, draw.min_p
+            position[number] = <int32_t>draw.position
+        return (
+            temperature.base, top_k.base, top_p.base, min_p.base, seed.base, position.base,
+        )
+
+
 cdef void _draw_one(
     Draw *draw, const float *logits, Py_ssize_t size, const int32_t *mask, int32_t *peaks,
     float *room,

@@ -197,8 +197,8 @@ PLAIN = EngineConfig(
 class NoPlainRows(PlainRows):
     """Has all rows sampled and taken on one by one, in Python."""
 
-    def collect(self, chunks, active, held, on_host):
-        return super().collect(chunks, active, held, False)
+    def collect(self, chunks, active, held, place):
+        return super().collect(chunks, active, held, None)
 
 
 def run_alone(

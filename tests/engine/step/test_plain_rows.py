@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from maskwright.engine import Engine, EngineConfig, FinishReason, Request
+from maskwright.engine.step import core, runner
 from maskwright.mask import compile_regex
 from maskwright.models import LoadedModel
 from maskwright.processes import Build, GrammarProcesses
@@ -36,30 +37,30 @@ def count_rows(runner: Any) -> Counter[str]:
     return counts
 
 
-@pytest.mark.parametrize(
-    ("asked", "plain"),
-    [
-        (Request([65, 66], PARAMS, 12, eos=()), True),
-        (Request([65, 66], replace(PARAMS, temperature=0.0), 12, eos=()), True),
-        (Request([65, 66], replace(PARAMS, top_k=3, min_p=0.1), 12, eos=()), True),
-        (Request([65, 66], PARAMS, 12, eos=(), stop_tokens=(70,)), True),
-        (Request([65, 66], PARAMS, 12, eos=(), stop=("never",)), True),
-        (Request([65, 66], replace(PARAMS, logprobs=0), 12, eos=()), True),
-        (Request([65, 66], replace(PARAMS, logprobs=5, scale="masked"), 12, eos=()), True),
-        (Request([65, 66], replace(PARAMS, logprobs=2, logit_bias={65: 4.0}), 12, eos=()), True),
-        (Request([65, 66], PARAMS, 12, eos=(), prompt_logprobs=1), True),
-        (Request([65, 66], replace(PARAMS, frequency_penalty=0.1), 12, eos=()), True),
-        (Request([65, 66], replace(PARAMS, logit_bias={65: 4.0}, min_p=0.1), 12, eos=()), True),
-        (Request([65, 66], replace(PARAMS, no_repeat_ngram=3), 12, eos=()), True),
-        (Request([65, 66], replace(PARAMS, no_repeat_ngram=1, logprobs=3), 12, eos=()), True),
-        (Request([65, 66], replace(PARAMS, bad_words=((1, 2), (70,))), 12, eos=()), True),
-        (Request([65, 66], replace(PARAMS, allowed_tokens=(70, 71)), 12, eos=()), True),
-        (Request([65, 66], replace(PARAMS, min_tokens=2), 12, stop_tokens=(70,)), True),
-        (Request([65, 66], replace(PARAMS, min_tokens=12, ignore_eos=True), 12), True),
-        (Request([65, 66], replace(PARAMS, ignore_eos=True), 12), True),
-        (Request([65, 66], replace(PARAMS, logprobs=0), 12, eos=(), trace=True), False),
-    ],
-)
+KINDS = [
+    (Request([65, 66], PARAMS, 12, eos=()), True),
+    (Request([65, 66], replace(PARAMS, temperature=0.0), 12, eos=()), True),
+    (Request([65, 66], replace(PARAMS, top_k=3, min_p=0.1), 12, eos=()), True),
+    (Request([65, 66], PARAMS, 12, eos=(), stop_tokens=(70,)), True),
+    (Request([65, 66], PARAMS, 12, eos=(), stop=("never",)), True),
+    (Request([65, 66], replace(PARAMS, logprobs=0), 12, eos=()), True),
+    (Request([65, 66], replace(PARAMS, logprobs=5, scale="masked"), 12, eos=()), True),
+    (Request([65, 66], replace(PARAMS, logprobs=2, logit_bias={65: 4.0}), 12, eos=()), True),
+    (Request([65, 66], PARAMS, 12, eos=(), prompt_logprobs=1), True),
+    (Request([65, 66], replace(PARAMS, frequency_penalty=0.1), 12, eos=()), True),
+    (Request([65, 66], replace(PARAMS, logit_bias={65: 4.0}, min_p=0.1), 12, eos=()), True),
+    (Request([65, 66], replace(PARAMS, no_repeat_ngram=3), 12, eos=()), True),
+    (Request([65, 66], replace(PARAMS, no_repeat_ngram=1, logprobs=3), 12, eos=()), True),
+    (Request([65, 66], replace(PARAMS, bad_words=((1, 2), (70,))), 12, eos=()), True),
+    (Request([65, 66], replace(PARAMS, allowed_tokens=(70, 71)), 12, eos=()), True),
+    (Request([65, 66], replace(PARAMS, min_tokens=2), 12, stop_tokens=(70,)), True),
+    (Request([65, 66], replace(PARAMS, min_tokens=12, ignore_eos=True), 12), True),
+    (Request([65, 66], replace(PARAMS, ignore_eos=True), 12), True),
+    (Request([65, 66], replace(PARAMS, logprobs=0), 12, eos=(), trace=True), False),
+]
+
+
+@pytest.mark.parametrize(("asked", "plain"), KINDS)
 @pytest.mark.parametrize("drafts", [0, 6])
 def test_what_is_plain(loaded: LoadedModel, asked: Request, plain: bool, drafts: int) -> None:
     harness = Harness(loaded, replace(CONFIG, drafts=drafts))
@@ -69,6 +70,34 @@ def test_what_is_plain(loaded: LoadedModel, asked: Request, plain: bool, drafts:
     assert counts["plain" if plain else "other"] >= 1
     assert counts["other" if plain else "plain"] == 0
     assert harness.completion(1) == alone(loaded, asked)
+
+
+@pytest.mark.parametrize("drafts", [0, 6])
+def test_what_is_plain_on_a_device(
+    loaded: LoadedModel, drafts: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All but rows whose scores are wanted; the kernels' twins draw. The requests run together, and
+    prompts are cut to pieces, so that rows that are drawn from don't follow each other."""
+    for module in (core, runner):
+        monkeypatch.setattr(module, "runs_kernels", lambda _: True)
+    harness = Harness(loaded, replace(CONFIG, drafts=drafts, max_batch_tokens=16))
+    counts = count_rows(harness.runner)
+    asked = [request for request, plain in KINDS if plain]
+    for number, request in enumerate(asked):
+        prompt = [*request.prompt, *range(40, 40 + 3 * number)]
+        asked[number] = replace(request, prompt=prompt, params=replace(request.params, seed=number))
+        harness.add(asked[number], number)
+    harness.run()
+    scored = sum(request.params.logprobs is not None for request in asked)
+    assert 0 < counts["other"] <= (1 + drafts) * 12 * scored
+    assert counts["plain"] > 12 * (len(asked) - scored) / 2
+    assert harness.runner.mask_table is not None
+    for number, request in enumerate(asked):
+        expected = alone(loaded, request)
+        found = harness.completion(number)
+        assert found.token_ids == expected.token_ids
+        assert found.text == expected.text
+        assert found.finish_reason is expected.finish_reason
 
 
 @pytest.mark.parametrize("drafts", [0, 6])

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import torch
 from torch import Tensor
@@ -274,8 +274,10 @@ class Core:
 
     def _sample_all(self, plan: StepPlan, logits: Tensor | None) -> None:
         """Sample all rows whose masks are there, and go on with their tokens."""
-        on_host = logits is not None and not runs_kernels(logits)
-        others = self._plain.collect(plan.chunks, self._active, self._held, on_host)
+        place: Literal["host", "device"] | None = None
+        if logits is not None:
+            place = "device" if runs_kernels(logits) else "host"
+        others = self._plain.collect(plan.chunks, self._active, self._held, place)
         with WakeUps.held():  # of requests whose text is published here
             acts = self._sample(list(self._ready_rows(others, logits)), logits)
             if logits is not None and len(self._plain):

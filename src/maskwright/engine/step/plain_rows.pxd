@@ -12,6 +12,10 @@ cdef class PlainRows:
     # The masks that bans have made smaller, and the logits, before penalties for the rows by number.
     cdef object narrowed, logits
     cdef dict unchanged
+    cdef bint on_device
+    # On a device: the masks of the draws, and those rows of the chain that change single tokens.
+    cdef list masks
+    cdef dict changed
     cdef int clear(self) except -1
     cdef int enter(self, object row, Chunk chunk, Py_ssize_t first) except -1
     cdef int penalise(self, logits) except -1

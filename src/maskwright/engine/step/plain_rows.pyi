@@ -9,7 +9,7 @@ back.
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from maskwright.engine.request.active import Active
 from maskwright.engine.schedule.chunk import Chunk
 from maskwright.engine.schedule.sequence import Sequence
 from maskwright.engine.stats import Counts, Observations
+from maskwright.sampling.device_draw import PlainDraws
 
 class Charge(Protocol):
     """Charges output tokens to the client and the class of a sequence."""
@@ -53,17 +54,25 @@ class PlainRows:
         chunks: tuple[Chunk, ...],
         active: dict[int, Active],
         held: Mapping[int, object],
-        on_host: bool,
+        place: Literal["host", "device"] | None,
     ) -> list[tuple[Chunk, int]]:
         """Take in the plain rows of a step's `chunks`, whose sequences' requests are in `active` by
         their numbers. Returns the other chunks that sample, each with the number of its first row
         of logits. Requests in `held` have a row already.
-        `on_host`: whether logits are where this module can read them; otherwise no row is
-        plain."""
+        `place`: where the logits are; without any, no row is plain, and on a device only those
+        whose scores nobody wants."""
 
     def draw(self, logits: NDArray[np.float32]) -> None:
-        """Draw a token for each of them from `logits` `[rows, vocab]`, the rows of all chunks.
-        Logits that penalties or a bias concern are changed."""
+        """Draw a token for each of them from `logits` `[rows, vocab]` on the host, the rows of all
+        chunks. Logits that penalties or a bias concern are changed."""
+
+    @property
+    def device_draws(self) -> PlainDraws:
+        """What a device is to draw for them instead."""
+
+    def take_tokens(self, tokens: list[int]) -> None:
+        """Take in the tokens of `device_draws`, or codes of errors. Raises ValueError for another
+        number of them."""
 
     def go_on(self, now: float, seen: Observations, counts: Counts, charge: Charge) -> RowsLeft:
         """Append the drawn tokens at time `now`, accepted draft tokens among them, and do what has

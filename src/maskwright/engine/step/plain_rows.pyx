@@ -14,6 +14,8 @@ from maskwright.engine.schedule.sequence import Phase
 from maskwright.native cimport BUILT_FROM, const_int32s
 from maskwright.native import require_built
 from maskwright.sampling.chain import no_token
+from maskwright.sampling.device_draw import PlainDraws
+from maskwright.sampling.device_rows import RowColumns
 from maskwright.sampling.draw cimport Draw, Draws
 from maskwright.sampling.scores import score
 
@@ -33,19 +35,21 @@ cdef class PlainRows:
     def __init__(self):
         self.rows, self.drafts, self.draws = [], [], Draws(16)
 
-    def collect(self, tuple chunks, dict active, dict held, bint on_host):
+    def collect(self, tuple chunks, dict active, dict held, place):
         cdef list others = []
         cdef Chunk chunk
         cdef Py_ssize_t first = 0
         cdef object row
         self.clear()
+        self.on_device = place == "device"
         for chunk in chunks:
             if chunk.samples:
                 row = active.get(chunk.sequence.arrival)
                 if (
-                    on_host
+                    place is not None
                     and row is not None
                     and _is_plain(<Row>row, chunk)
+                    and not (self.on_device and (<Row>row).scored)
                     and chunk.sequence.arrival not in held
                 ):
                     self.enter(row, chunk, first)
@@ -58,6 +62,7 @@ cdef class PlainRows:
         self.rows, self.drafts, self.count = [], [], 0
         self.penalised = self.restricted = False
         self.narrowed, self.logits, self.unchanged = None, None, {}
+        self.masks, self.changed = [], {}
         return 0
 
     cdef int enter(self, object row, Chunk chunk, Py_ssize_t first) except -1:
@@ -84,6 +89,10 @@ cdef class PlainRows:
             draw.temperature, draw.seed = entered.temperature, entered.seed
             draw.position = <uint32_t>(len(entered.sequence.tokens) + number)
             draw.top_k, draw.top_p, draw.min_p = entered.top_k, entered.top_p, entered.min_p
+            if self.on_device:
+                self.masks.append(entered.masks.words[number])
+                if entered.penalties is not None or entered.bans is not None:
+                    self.changed[self.count] = row.sample_row(chunk.sequence.draft[:number])
             self.count += 1
         self.words = entered.words
         self.penalised = self.penalised or entered.penalties is not None
@@ -112,6 +121,21 @@ cdef class PlainRows:
         if self.restricted:
             self.restrict()
         self.draws.draw(logits, self.count, self.words)
+
+    @property
+    def device_draws(self):
+        cdef Py_ssize_t number
+        return PlainDraws(
+            [self.draws.each[number].row for number in range(self.count)],
+            RowColumns(*self.draws.columns(self.count)), self.masks, self.changed,
+        )
+
+    def take_tokens(self, list tokens):
+        cdef Py_ssize_t number
+        if len(tokens) != self.count:
+            raise ValueError(f"{len(tokens)} tokens of {self.count} draws")
+        for number in range(self.count):
+            self.draws.each[number].token = tokens[number]
 
     cdef int penalise(self, logits) except -1:
         """Change the logits of rows with penalties or a bias."""

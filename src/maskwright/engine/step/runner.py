@@ -44,6 +44,7 @@ from maskwright.sampling import (
     SampleRow,
     SamplingParams,
     draw_on_device,
+    draw_plain_on_device,
     sample_on_host,
     score_prompt,
 )
@@ -210,16 +211,25 @@ class Runner:
         row asks for one, or the row's own error. `logits` float32 `[rows, vocab]` are
         overwritten."""
         if rows and runs_kernels(logits):
-            if self.mask_table is None:
-                self.mask_table = MaskTable(len(masks[0]), logits.device)
-            return draw_on_device(logits, rows, masks, self.mask_table)
+            return draw_on_device(logits, rows, masks, self._mask_table(masks, logits.device))
         return sample_on_host(logits, ChainBatch(rows, _stacked(masks)))
 
     @torch.inference_mode()
     def draw_plain(self, logits: Tensor, rows: PlainRows) -> None:
-        """Draw a token for each of the plain `rows` from `logits` float32 `[rows, vocab]` on the
-        CPU; other rows are not overwritten."""
-        rows.draw(logits.contiguous().numpy())
+        """Draw a token for each of the plain `rows` from `logits` float32 `[rows, vocab]`;
+        other rows are not overwritten."""
+        if runs_kernels(logits):
+            draws = rows.device_draws
+            table = self._mask_table(draws.masks, logits.device)
+            rows.take_tokens(draw_plain_on_device(logits, draws, table))
+        else:
+            rows.draw(logits.contiguous().numpy())
+
+    def _mask_table(self, masks: SequenceOf[Mask], device: torch.device) -> MaskTable:
+        """The table for `masks`, at least one, on the device."""
+        if self.mask_table is None:
+            self.mask_table = MaskTable(len(masks[0]), device)
+        return self.mask_table
 
     def draw_without_limit(
         self,
