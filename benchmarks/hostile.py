@@ -105,7 +105,7 @@ def beside_a_stream(
     """A fresh server, a client that streams from it, and a process that shows how late the machine
     lets work be done."""
     with (
-        serving(*options_of(options.grammar_processes)) as server,
+        serving(*options_of(options.grammar_processes), own_session=False) as server,
         Watch(server.url, (options.strings, options.strings * 5 // 3)) as watch,
         Pulse() as pulse,
     ):

@@ -81,10 +81,15 @@ class ServerProcess:
 
 @contextmanager
 def serving(
-    *options: str, root: Path = ROOT, python: str = sys.executable
+    *options: str,
+    root: Path = ROOT,
+    python: str = sys.executable,
+    own_session: bool = True,
 ) -> Iterator[ServerProcess]:
     """A server of the demo model on a free loopback port while the block runs, of the checkout at
-    `root`, whose extension modules were built for `python`."""
+    `root`, whose extension modules were built for `python`. `own_session`: whether it has a session
+    to itself. Linux shares processors out among sessions, so a server that is compared with a pulse
+    has to be in the pulse's session, or it waits when the pulse doesn't."""
     command = [python, "-m", "maskwright", "serve", "--port", "0", *options]
     environment = {**os.environ, "PYTHONPATH": str(root / "src"), "PYTHONUNBUFFERED": "1"}
     mark = str(uuid.uuid4())
@@ -96,7 +101,7 @@ def serving(
             text=True,
             env={**environment, "MASKWRIGHT_TESTED_SERVER": mark},
             cwd=root,
-            start_new_session=True,
+            start_new_session=own_session,
         )
         server = ServerProcess("", process, log, mark)
         try:

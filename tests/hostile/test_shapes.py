@@ -123,7 +123,11 @@ def beside(pytestconfig: pytest.Config) -> Iterator[Beside]:
     whole = pytestconfig.getoption("--slow") or not has_grammar_processes()
     seconds, counts = (SHAPE_SECONDS, LONG) if whole else (SHORT_SECONDS, SHORT)
     options = () if whole else ("--shape-seconds", str(seconds))
-    with serving(*options) as server, Watch(server.url, counts) as watch, Pulse() as pulse:
+    with (
+        serving(*options, own_session=False) as server,
+        Watch(server.url, counts) as watch,
+        Pulse() as pulse,
+    ):
         watch.wait_for_answers(2)
         yield Beside(server, watch, pulse, server.resident_bytes(), seconds)
 
