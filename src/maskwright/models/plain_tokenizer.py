@@ -51,7 +51,7 @@ def render(
     chat = [_with_reasoning(cast(dict[str, Any], _plain(message))) for message in messages]
     # Stands at the end of what is continued. No client can write it, and a template that trims
     # messages takes the space away.
-    mark = f"end-{token_hex(16)} "
+    mark = f"end-{token_hex(16)} " if continues else ""
     text = _put_at_the_end(mark, chat[-1]) if continues else ""
     given = {str(name): _plain(value) for name, value in variables.items()}
     rendered = _compiled(source).render(

@@ -20,6 +20,9 @@ from maskwright.server.answer.parts import (
 )
 from maskwright.server.json import Json
 
+_MARK: Final = uuid.uuid4().hex
+"""Stands for the text of a frame. No client ever sees it, so no other text of an event has it."""
+
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
@@ -184,8 +187,8 @@ class TextFrame:
 
     def __init__(self, make: Callable[[str], bytes]) -> None:
         """`make`: encodes the event with a text, which it contains once as a JSON string."""
-        mark = uuid.uuid4().hex
-        self._before, quoted, self._after = make(mark).decode().partition(f'"{mark}"')
+        before, quoted, after = make(_MARK).decode().partition(f'"{_MARK}"')
+        self._before, self._after = before, after
         assert quoted, "the event does not contain the text"
 
     def of(self, text: str) -> bytes:
