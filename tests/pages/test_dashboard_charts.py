@@ -13,7 +13,7 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
-from maskwright.server.observe.history import SECONDS
+from maskwright.server.observe.figures import SECONDS
 from tests.bounds import wait_until
 from tests.live_server import ask_and_leave
 from tests.pages.browser import Browser

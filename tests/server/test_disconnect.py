@@ -16,7 +16,7 @@ import pytest
 from maskwright.server import ServerConfig, create_app
 from maskwright.server.disconnect import ClientGoneError, until_disconnect
 from maskwright.server.exchange import Exchange
-from maskwright.server.observe.observer import Observer
+from maskwright.server.middleware import Observer
 from tests.bounds import PATIENCE, wait_until
 from tests.live_server import address, ask_and_leave, leave_midway, live_server
 from tests.server.scripted import HELLO, Script, ScriptedEngine

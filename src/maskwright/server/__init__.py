@@ -5,11 +5,9 @@
 - `batches/`: OpenAI's files and batches, kept in a folder of the local disk.
 - `grammars/`: Decides which grammar an answer has, and keeps it compiled.
 - `guarantees/`: What was enforced for an answer, and whether it holds.
-- `handoff/`: Requests whose prompt one server computes, and whose answer another one gives.
 - `observe/`: Metrics, traces and spans of requests and of the engine.
 - `openapi/`: The description of the API as an OpenAPI document.
 - `pages/`: The pages that people open in a browser.
-- `relay/`: Answers that are begun by one server and continued by another.
 - `request/`: From the bytes of a body to a typed request.
 - `shapes/`: Checks shapes, writes texts of them, and has examples.
 - `stream`: What a stream waits for: new output, and a client that reads.
@@ -17,13 +15,15 @@
 - `admission`: Refuses prompts that are too long by their bytes, before they are parsed.
 - `app`: The application: its routes and what they call.
 - `config`: The server's settings.
+- `continuation`: Answers that are begun by one server and continued by another.
 - `disconnect`: Cancels work when its client disconnects.
 - `errors`: Every failure as an error body in OpenAI's form.
 - `exchange`: The record of one HTTP request, for logs, metrics and traces.
 - `generation_routes`: The endpoints that generate answers.
+- `handoff`: Requests whose prompt one server computes, and whose answer another one gives.
 - `identity`: What serves: software, model and settings, and their fingerprint.
 - `json`: How the server writes JSON.
-- `middleware`: Wraps every request: ids, records, internal errors.
+- `middleware`: Wraps every request: ids, internal errors, and what metrics, traces and logs get.
 - `prompt_sizes`: How many tokens the prompts of a body take at least, found in its bytes.
 - `prompts`: The prompts of a request as token ids.
 - `route`: One path and the methods that it answers.

@@ -30,15 +30,14 @@ from maskwright.server.disconnect import ClientGoneError
 from maskwright.server.errors import HttpError, code_of, describe, error_response
 from maskwright.server.exchange import exchange_of
 from maskwright.server.generation_routes import GenerationRoutes, check_model
-from maskwright.server.grammars.tool_style import tool_format_of
+from maskwright.server.grammars.recipes import Recipes, tool_format_of
 from maskwright.server.guarantees.explain_route import ExplainRoute
 from maskwright.server.guarantees.records import Records
-from maskwright.server.handoff.incoming import IncomingBlocks
+from maskwright.server.handoff import IncomingBlocks
 from maskwright.server.identity import identity_of
 from maskwright.server.json import Json
-from maskwright.server.middleware import Exchanges, Pages
+from maskwright.server.middleware import Exchanges, Observer, Pages
 from maskwright.server.observe.metrics import Metrics
-from maskwright.server.observe.observer import Observer
 from maskwright.server.observe.state_route import StateRoute
 from maskwright.server.observe.traces import TraceSink
 from maskwright.server.openapi.document import add_document
@@ -80,11 +79,12 @@ def create_app(
     identity = identity_of(engine, config, tool_format)
     metrics = Metrics(engine, name, processes, identity)
     prompts = PromptReader(engine, config.chat_template_kwargs, logged=config.log_prompts)
-    starter = Starter(engine, config, metrics, prompts, processes)
+    recipes = Recipes(config.whitespace, tool_format, config.additional_properties, config.numbers)
+    starter = Starter(engine, config, recipes, metrics, prompts, processes)
     tokens = TokenRoutes(engine, prompts, config.body_bytes)
     vocab, records = engine.loaded.vocab, Records(engine.loaded.vocab)
-    explain = ExplainRoute(vocab, starter.recipes, records, processes, config.body_bytes)
-    shapes = ShapeRoutes(vocab, starter.recipes, processes, config.body_bytes)
+    explain = ExplainRoute(vocab, recipes, records, processes, config.body_bytes)
+    shapes = ShapeRoutes(vocab, recipes, processes, config.body_bytes)
     routes = Routes(engine, metrics, name, drain, strict=config.strict_model)
     state = StateRoute(engine, metrics, name)
     admission = PromptAdmission(engine, metrics)

@@ -12,9 +12,9 @@ from starlette.types import Scope
 
 from maskwright.engine import Generation, Request
 from maskwright.server.access.rates import Allowance
+from maskwright.server.continuation import Naming
 from maskwright.server.identity import Identity
 from maskwright.server.json import Json
-from maskwright.server.relay.continuation import Naming
 
 KEY = "maskwright.exchange"
 

@@ -24,15 +24,15 @@ from maskwright.server.answer.response_writer import ResponseWriter
 from maskwright.server.answer.streaming import AnswerWriter, EventStream
 from maskwright.server.answer.text_writer import TextWriter
 from maskwright.server.config import ServerConfig
+from maskwright.server.continuation import Naming
 from maskwright.server.disconnect import until_disconnect
 from maskwright.server.errors import HttpError
 from maskwright.server.exchange import Exchange, exchange_of
 from maskwright.server.guarantees.records import Records
-from maskwright.server.handoff.outgoing import OutgoingBlocks
+from maskwright.server.handoff import OutgoingBlocks
 from maskwright.server.identity import Identity
 from maskwright.server.json import Json
 from maskwright.server.observe.traces import RequestTrace
-from maskwright.server.relay.continuation import Naming
 from maskwright.server.request.answer_request import AnswerRequest, TextPrompt
 from maskwright.server.request.anthropic_request import parse_anthropic_request
 from maskwright.server.request.body import read_as

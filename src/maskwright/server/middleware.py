@@ -1,19 +1,25 @@
-"""Wraps every request: its id, its record, and the answer to an internal error."""
+"""Wraps every request: its id, the answer to an internal error, and its record, which metrics,
+traces and the log get in the end."""
 
 from __future__ import annotations
 
 import logging
 import re
+import time
 import uuid
+from collections.abc import Sequence
+from functools import partial
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from maskwright.engine import Trace
 from maskwright.server.errors import HttpError, error_response, is_anthropic
 from maskwright.server.exchange import CURRENT, KEY, Exchange
-from maskwright.server.observe.observer import Observer
+from maskwright.server.observe.metrics import Metrics
+from maskwright.server.observe.traces import RequestTrace, TraceSink
 
 HEADER = "x-request-id"
 ANTHROPIC_HEADER = "request-id"
@@ -27,7 +33,61 @@ METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
 HTTP_OK = 200
 
+PROBES = frozenset(
+    f"{prefix}/{path}"
+    for prefix in ("", "/v1")
+    for path in ("health", "live", "ready", "metrics", "state")
+)
+"""Paths that machines request every few seconds. They are logged at a lower level."""
+
 log = logging.getLogger(__name__)
+requests = logging.getLogger("maskwright.requests")
+
+
+class Observer:
+    """Receives each exchange once, when it has ended."""
+
+    def __init__(self, metrics: Metrics, sinks: Sequence[TraceSink] = ()) -> None:
+        self.metrics = metrics
+        self._sinks = sinks
+
+    def ended(self, exchange: Exchange) -> None:
+        """Record an exchange whose answer was sent or abandoned. Its choices are traced when their
+        generations have ended, which is a little later if the client has disconnected."""
+        exchange.seconds = time.monotonic() - exchange.started
+        self.metrics.answered(exchange)
+        requests.log(
+            logging.DEBUG if exchange.route in PROBES else logging.INFO,
+            "%s %s %d in %.0f ms%s",
+            exchange.method,
+            exchange.path,
+            exchange.status,
+            1000 * exchange.seconds,
+            "" if exchange.code is None else f" ({exchange.code})",
+            extra={
+                "fields": {
+                    "method": exchange.method,
+                    "path": exchange.path,
+                    "status": exchange.status,
+                    "code": exchange.code,
+                    "key": exchange.key,
+                    "ms": round(1000 * exchange.seconds, 3),
+                }
+            },
+        )
+        for index, generation in enumerate(exchange.generations):
+            generation.when_ended(partial(self._traced, exchange, index))
+
+    def _traced(self, exchange: Exchange, index: int, engine: Trace) -> None:
+        """Trace one choice. This may run in the engine's thread, which must not fail if a disk is
+        full."""
+        trace = RequestTrace(exchange, index, engine)
+        try:
+            self.metrics.traced(trace)
+            for sink in self._sinks:
+                sink(trace)
+        except Exception:
+            requests.exception("the trace of request %s was lost", exchange.request_id)
 
 
 class Exchanges:

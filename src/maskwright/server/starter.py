@@ -23,16 +23,15 @@ from maskwright.server.answer.thinking import (
     thinking_marks_of,
 )
 from maskwright.server.config import DEFAULT_SECONDS, ServerConfig
+from maskwright.server.continuation import Naming, StreamBeginning
 from maskwright.server.errors import HttpError
 from maskwright.server.exchange import Exchange
 from maskwright.server.grammars.cache import GrammarStore
 from maskwright.server.grammars.lengths import check_least
 from maskwright.server.grammars.recipes import ReasoningSection, Recipe, Recipes
-from maskwright.server.grammars.tool_style import tool_format_of
 from maskwright.server.guarantees.reporter import Reporter
 from maskwright.server.observe.metrics import Metrics
 from maskwright.server.prompts import PromptReader
-from maskwright.server.relay.continuation import Naming, StreamBeginning
 from maskwright.server.request.answer_request import AnswerRequest, ChatPrompt, TokenPrompt
 from maskwright.server.request.model import shown
 from maskwright.server.request.sampling_fields import SEED_BITS
@@ -53,17 +52,15 @@ class Starter:
         self,
         engine: Engine,
         config: ServerConfig,
+        recipes: Recipes,
         metrics: Metrics,
         prompts: PromptReader,
         processes: GrammarProcesses | None = None,
     ) -> None:
         self._engine = engine
         self._loaded = engine.loaded
-        tool_format = config.tool_format or tool_format_of(engine.loaded.chat_template)
         self._thinking = thinking_marks_of(engine.loaded.chat_template)
-        self.recipes = Recipes(
-            config.whitespace, tool_format, config.additional_properties, config.numbers
-        )
+        self._recipes = recipes
         self._grammars = GrammarStore(config.grammar_bytes, metrics, engine.loaded.vocab, processes)
         self._prompts = prompts
         self._most_seconds = config.request_seconds
@@ -251,7 +248,7 @@ class Starter:
         return recipe
 
     def _recipes_for(self, request: AnswerRequest) -> Recipes:
-        options, recipes = request.options, self.recipes
+        options, recipes = request.options, self._recipes
         asked = options.own.additional_properties
         if asked is None and options.closed is not None:
             asked = "forbid" if options.closed else "allow"
@@ -265,7 +262,7 @@ class Starter:
     async def _grammar(self, recipe: Recipe, exchange: Exchange) -> AnyGrammar:
         begin = time.monotonic()
         exchange.shape = recipe.key.partition(" ")[0]
-        exchange.grammar_digest = self.recipes.digest(recipe)
+        exchange.grammar_digest = self._recipes.digest(recipe)
         exchange.grammar, grammar = await self._grammars.get(recipe)
         exchange.compiling = time.monotonic() - begin
         return grammar

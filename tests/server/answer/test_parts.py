@@ -17,7 +17,7 @@ from maskwright.server.answer.parts import (
     WholeAnswer,
     WordReader,
 )
-from maskwright.server.relay.continuation import Naming
+from maskwright.server.continuation import Naming
 from tests.server.test_tools import TOOLS
 
 VOCABULARY = Vocabulary([*(bytes([byte]) for byte in range(256)), b"<eos>"], eos=256)

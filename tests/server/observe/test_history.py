@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from maskwright.engine import Engine
-from maskwright.server.observe.history import (
+from maskwright.server.observe.figures import (
     FIGURES,
     KEPT_SECONDS,
     SECONDS,

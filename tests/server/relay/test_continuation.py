@@ -9,7 +9,7 @@ import pytest
 
 from maskwright.dist.front.relay import RECORD
 from maskwright.errors import InputError
-from maskwright.server.relay.continuation import (
+from maskwright.server.continuation import (
     Naming,
     StreamBeginning,
     ToldDelta,

@@ -2,7 +2,7 @@
 
 A tool is a name and a JSON Schema for its arguments. A TOML file in `tool_formats/` describes how
 each family writes calls. To add a family, add a file there, its sign in
-`server/grammars/tool_style.py`, and rows in `tests/grammar/tools/test_tools.py`,
+`server/grammars/recipes.py`, and rows in `tests/grammar/tools/test_tools.py`,
 `tests/server/test_tools.py` and `tests/server/grammars/test_tool_style.py`.
 
 - `arguments`: The rules of a tool's arguments, as JSON or as parameters.

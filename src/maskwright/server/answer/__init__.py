@@ -11,5 +11,4 @@
 - `streaming`: Answers as server-sent events.
 - `text_writer`: The answers of POST /v1/completions.
 - `thinking`: Splits a reasoning section off the beginning of an answer, and counts its tokens.
-- `token_ids`: The ids of the tokens of prompts and answers.
 """

@@ -11,11 +11,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import cast
 
-from maskwright.server.answer.answers import Envelope, TextFrame, event, part_delta, usage_body
+from maskwright.server.answer.answers import (
+    Envelope,
+    TextFrame,
+    TokenIds,
+    event,
+    part_delta,
+    usage_body,
+)
 from maskwright.server.answer.choices import Answer, ChoiceDelta, Usage
 from maskwright.server.answer.logprobs import PromptLogprobs
 from maskwright.server.answer.parts import TextPart
-from maskwright.server.answer.token_ids import TokenIds
 from maskwright.server.json import Json
 from maskwright.server.request.answer_request import ReplyOptions
 

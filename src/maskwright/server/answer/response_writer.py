@@ -12,8 +12,8 @@ from typing import cast
 from maskwright.server.answer.answers import completion_details, event
 from maskwright.server.answer.choices import Answer, ChoiceDelta, Usage
 from maskwright.server.answer.output_items import OutputItems, Status
+from maskwright.server.continuation import Naming
 from maskwright.server.json import Json
-from maskwright.server.relay.continuation import Naming
 
 
 class ResponseWriter:

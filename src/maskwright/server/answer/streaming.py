@@ -15,11 +15,11 @@ from starlette.types import Receive, Scope, Send
 
 from maskwright.errors import EngineStoppedError, GenerationError
 from maskwright.server.answer.choices import Answer, ChoiceDelta, Choices, Usage
+from maskwright.server.continuation import StreamBeginning, ToldDelta, begin_record
 from maskwright.server.disconnect import ClientGoneError, until_disconnect
 from maskwright.server.errors import code_of, describe, is_defect
 from maskwright.server.exchange import Exchange
 from maskwright.server.json import Json
-from maskwright.server.relay.continuation import StreamBeginning, ToldDelta, begin_record
 from maskwright.server.stream import Pace, Timer
 
 

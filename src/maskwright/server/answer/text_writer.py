@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import cast
 
-from maskwright.server.answer.answers import Envelope, TextFrame, event, usage_body
+from maskwright.server.answer.answers import Envelope, TextFrame, TokenIds, event, usage_body
 from maskwright.server.answer.chat_writer import DONE
 from maskwright.server.answer.choices import Answer, ChoiceDelta, Usage
 from maskwright.server.answer.logprobs import PromptLogprobs
 from maskwright.server.answer.parts import TextPart, WholeAnswer
-from maskwright.server.answer.token_ids import TokenIds
 from maskwright.server.json import Json
 from maskwright.server.request.answer_request import ReplyOptions
 

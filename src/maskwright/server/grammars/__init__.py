@@ -3,5 +3,4 @@
 - `cache`: A cache of compiled grammars, by recipe.
 - `lengths`: Whether prompts and the shortest answers fit into the context and the limit.
 - `recipes`: Turns the shape and tools of a request into the recipe of its grammar.
-- `tool_style`: Recognises the tool format of a checkpoint by its chat template.
 """

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from maskwright.server.observe.figures import figures_of
-from maskwright.server.observe.history import joined_history
+from maskwright.server.observe.figures import figures_of, joined_history
 
 State = Mapping[str, Any]
 """The document of one server, as `StateRoute` makes it."""

@@ -18,8 +18,7 @@ from maskwright.engine import Engine
 from maskwright.server.errors import HttpError
 from maskwright.server.exchange import owner_of
 from maskwright.server.json import Json
-from maskwright.server.observe.figures import figures_of
-from maskwright.server.observe.history import PastFigures
+from maskwright.server.observe.figures import PastFigures, figures_of
 from maskwright.server.observe.metrics import Metrics
 from maskwright.server.observe.traces import RequestTrace
 

@@ -13,7 +13,7 @@ from maskwright.server.batches.batch_routes import METADATA
 from maskwright.server.batches.batch_store import TIMED, WINDOW, BatchStatus
 from maskwright.server.batches.file_routes import PURPOSE
 from maskwright.server.json import Json
-from maskwright.server.observe.history import FIGURES
+from maskwright.server.observe.figures import FIGURES
 from maskwright.server.openapi.answer_schemas import COUNT, IDS, LIKELIHOOD
 from maskwright.server.openapi.builders import (
     ANYTHING,

@@ -9,8 +9,8 @@ from pydantic_core import CoreSchema, core_schema
 
 from maskwright.grammar.schema.options import AdditionalProperties, Numbers, UnusableTools
 from maskwright.sampling import Scale
+from maskwright.server.continuation import StreamBeginning, parse_continuation
 from maskwright.server.json import Json
-from maskwright.server.relay.continuation import StreamBeginning, parse_continuation
 from maskwright.server.request.model import ClosedModel, Worded
 
 _INTEGER: Final = {"type": "integer"}
