@@ -59,13 +59,15 @@ class AccessControl:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = str(scope.get("path", "")).removeprefix("/v1")
-        if scope["type"] != "http" or path in self._open or self._is_page(scope):
+        reads = scope["type"] == "http" and scope["method"] in READING
+        is_page = reads and scope.get("path") in self._pages
+        if scope["type"] != "http" or path in self._open or is_page:
             await self._app(scope, receive, send)
             return
         exchange = exchange_of(scope)
         try:
             allowance = exchange.allowance = self._allowance(scope)
-            if scope["method"] not in READING:
+            if not reads:
                 self._let_in(exchange, allowance)
         except HttpError as error:
             exchange.code = code_of(describe(error)[1])
@@ -77,14 +79,11 @@ class AccessControl:
                 MutableHeaders(scope=message).update(allowance.headers())
             await send(message)
 
-        if scope["method"] in READING:
+        if reads:
             await self._app(scope, receive, send)
             return
         with self._drain.answering():
             await self._app(scope, receive, send_with_rates)
-
-    def _is_page(self, scope: Scope) -> bool:
-        return scope["method"] in READING and scope.get("path") in self._pages
 
     def _allowance(self, scope: Scope) -> Allowance | None:
         """Return the allowance of the request's key; None if the server has no keys. Raises

@@ -53,16 +53,14 @@ LONGEST_WARNING: Final = 240
 
 @dataclass(frozen=True, slots=True)
 class Answering:
-    """A request whose generations run. `naming`: the names that are drawn for the
-    answer. `id`: that of the answer. `model`: the name to return.
-    `own(i)`: additional fields of choice `i` at its end."""
+    """A request whose generations run. `naming`: the names that are drawn for the answer.
+    `envelope`: the fields of all its bodies. `own(i)`: additional fields of choice `i` at its
+    end."""
 
     request: AnswerRequest
     choices: Choices
     naming: Naming
-    id: str
-    model: str
-    fingerprint: str
+    envelope: Envelope
     own: Callable[[int], Json]
 
 
@@ -116,7 +114,9 @@ class GenerationRoutes:
             http,
             "resp_",
             request.answer,
-            lambda made: ResponseWriter(made.id, made.model, request.echoed, made.own, made.naming),
+            lambda made: ResponseWriter(
+                made.envelope.id, made.envelope.model, request.echoed, made.own, made.naming
+            ),
         )
 
     async def anthropic(self, http: Request) -> Response:
@@ -125,16 +125,16 @@ class GenerationRoutes:
             http,
             "msg_",
             request,
-            lambda made: AnthropicWriter(made.id, made.model, made.own, made.choices.usage),
+            lambda made: AnthropicWriter(
+                made.envelope.id, made.envelope.model, made.own, made.choices.usage
+            ),
         )
 
     async def _read(self, http: Request, place: str, parse: Callable[[Json], T]) -> T:
         """Return what `parse` makes of the body, which the record of the request keeps. Its prompts
         are in the field `place`."""
         exchange = exchange_of(http.scope)
-
-        def admit(data: bytes) -> None:
-            self._admission.check(data, place, exchange.allowance)
+        admit = partial(self._admission.check, place=place, allowance=exchange.allowance)
 
         def kept(tree: Json) -> T:
             exchange.body, exchange.served_by = tree, self._identity
@@ -152,7 +152,9 @@ class GenerationRoutes:
         exchange, reply = exchange_of(http.scope), request.reply
         exchange.model, exchange.stream = request.model or self._name, reply.stream
         exchange.route = http.scope["route"].path  # in traces that are part of the answer
-        self._check_model(request.model)
+        if request.model is not None:
+            strict = self._config.strict_model
+            check_model(request.model, self._name, self._engine.adapters, strict=strict)
         continuation = request.options.own.continuation
         if continuation is not None:
             exchange.naming = continuation.naming
@@ -162,9 +164,9 @@ class GenerationRoutes:
             return await self._hand_over(http, choices, exchange, exchange.hand_to)
         id = naming.answer_id(prefix, reply.id)
         own = partial(self._own, request.options.own, exchange, choices, id)
-        model = request.model or self._name
-        fingerprint = self._identity.fingerprint
-        writer = make(Answering(request, choices, naming, id, model, fingerprint, own))
+        served = request.model or self._name, self._identity.fingerprint
+        envelope = Envelope(*served, id, naming.created)
+        writer = make(Answering(request, choices, naming, envelope, own))
         headers = _warnings(choices.warnings)
         if reply.stream:
             stream = EventStream(
@@ -203,17 +205,16 @@ class GenerationRoutes:
             for prompt, tokens in zip(made.request.prompts, made.choices.prompts, strict=True)
         ]
         reply, choices = made.request.reply, made.choices
-        envelope = Envelope(made.model, made.fingerprint, made.id, made.naming.created)
         count, prompts = len(choices), choices.prompts
-        scores = self._prompt_logprobs(made)
-        return TextWriter(envelope, texts, prompts, count, made.own, reply, choices.usage, scores)
+        told = made.own, reply, choices.usage, self._prompt_logprobs(made)
+        return TextWriter(made.envelope, texts, prompts, count, *told)
 
     def _chat_writer(self, made: Answering) -> AnswerWriter:
         reply, choices = made.request.reply, made.choices
-        envelope = Envelope(made.model, made.fingerprint, made.id, made.naming.created)
         [prompt] = choices.prompts
-        scores = self._prompt_logprobs(made)
-        return ChatWriter(envelope, len(choices), made.own, reply, choices.usage, prompt, scores)
+        scores = None if reply.prompt_logprobs is None else self._prompt_logprobs(made)
+        told = made.own, reply, choices.usage, prompt, scores
+        return ChatWriter(made.envelope, len(choices), *told)
 
     def _prompt_logprobs(self, made: Answering) -> PromptLogprobs:
         reply = made.request.reply
@@ -238,10 +239,6 @@ class GenerationRoutes:
         if report is not None:
             told["report"] = report
         return {"maskwright": told} if told else {}
-
-    def _check_model(self, name: str | None) -> None:
-        if name is not None:
-            check_model(name, self._name, self._engine.adapters, strict=self._config.strict_model)
 
 
 def _warnings(warnings: Sequence[str]) -> dict[str, str]:

@@ -182,13 +182,17 @@ class PromptReader:
 
     def _tokens(self, prompts: Sequence[Prompt], shown: Shown) -> list[TokenisedPrompt]:
         """Return the token ids of prompts, each read at once."""
-        return [TokenisedPrompt(self._all_tokens(prompt, shown), whole=True) for prompt in prompts]
-
-    def _all_tokens(self, prompt: Prompt, shown: Shown) -> list[int]:
-        if isinstance(prompt, TokenPrompt):
-            return list(prompt.tokens)
-        texts, encode = self._texts(prompt, shown), self._loaded.encoder.encode
-        return [token for text in texts for token in encode(text, special=_is_special(prompt))]
+        found: list[TokenisedPrompt] = []
+        for prompt in prompts:
+            ids: list[int] = []
+            if isinstance(prompt, TokenPrompt):
+                ids += prompt.tokens
+            else:
+                special = _is_special(prompt)
+                for text in self._texts(prompt, shown):
+                    ids += self._loaded.encoder.encode(text, special=special)
+            found.append(TokenisedPrompt(ids, whole=True))
+        return found
 
     def _texts(self, prompt: ChatPrompt | TextPrompt, shown: Shown) -> list[str]:
         """Return the texts whose tokens are a prompt."""

@@ -75,7 +75,8 @@ class Starter:
         self._check_token_ids(request)
         self._check_choices(request)
         self._check_ends(request)
-        seconds = self._seconds(request, exchange)
+        service = self._service(request, exchange)
+        seconds = self._seconds(request, service)
         if request.options.own.continuation is not None:
             request.options.own.continuation.check_choices(len(request.prompts) * request.options.n)
         begin = time.monotonic()
@@ -91,7 +92,7 @@ class Starter:
         limits = self._limits(request, prompts)
         if recipe is not None and grammar is not None:
             await check_least(request, recipe, grammar, min(limits))
-        submitted = self._submit(request, prompts, limits, grammar, exchange, seconds)
+        submitted = self._submit(request, prompts, limits, grammar, exchange, service, seconds)
         exchange.prompts = prompts
         exchange.generations = generations = [generation for _, generation in submitted]
         exchange.requests = [asked for asked, _ in submitted]
@@ -248,16 +249,17 @@ class Starter:
         return recipe
 
     def _recipes_for(self, request: AnswerRequest) -> Recipes:
-        options, recipes = request.options, self._recipes
+        options, server = request.options, self._recipes
         asked = options.own.additional_properties
         if asked is None and options.closed is not None:
             asked = "forbid" if options.closed else "allow"
-        if asked is not None:
-            recipes = dataclasses.replace(recipes, additional_properties=asked)
-        recipes = dataclasses.replace(recipes, unusable_tools=options.own.unusable_tools)
-        if options.own.numbers is not None:
-            recipes = dataclasses.replace(recipes, numbers=options.own.numbers)
-        return dataclasses.replace(recipes, whitespace="compact") if options.compact else recipes
+        return dataclasses.replace(
+            server,
+            whitespace="compact" if options.compact else server.whitespace,
+            additional_properties=asked or server.additional_properties,
+            numbers=options.own.numbers or server.numbers,
+            unusable_tools=options.own.unusable_tools,
+        )
 
     async def _grammar(self, recipe: Recipe, exchange: Exchange) -> AnyGrammar:
         begin = time.monotonic()
@@ -292,12 +294,12 @@ class Starter:
             )
         return name
 
-    def _seconds(self, request: AnswerRequest, exchange: Exchange) -> float | None:
+    def _seconds(self, request: AnswerRequest, service: str) -> float | None:
         """Return the time limit of an answer in seconds, None for none. Raises InputError if the
-        client asks for more time than the server gives."""
+        client asks for more time than the server gives. `service`: its class of service."""
         asked, most = request.options.own.timeout, self._most_seconds
         if asked is None and most is None:
-            return None if self._service(request, exchange) == "batch" else DEFAULT_SECONDS
+            return None if service == "batch" else DEFAULT_SECONDS
         if asked is not None and most is not None and asked > most:
             raise InputError(
                 f"this server lets an answer take {most:g} seconds at most, not {asked:g}",
@@ -320,6 +322,7 @@ class Starter:
         limits: list[int],
         grammar: AnyGrammar | None,
         exchange: Exchange,
+        service: str,
         seconds: float | None,
     ) -> list[tuple[Request, Generation]]:
         """Submit n generations for each prompt, each with a time limit of `seconds`; if one is
@@ -339,7 +342,7 @@ class Starter:
             include_stop=options.include_stop,
             grammar=grammar,
             adapter=self._adapter(request),
-            service=self._service(request, exchange),
+            service=service,
             client=options.user if exchange.key is None else exchange.key,
             timeout=seconds,
             cache_salt=options.cache_salt,

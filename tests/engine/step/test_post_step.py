@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
@@ -31,6 +32,7 @@ class Asked:
     ) -> None:
         self.name, self.log, self.reason, self.fails, self.begin = name, log, reason, fails, begin
         self.closed = False
+        self.generation = SimpleNamespace(record=self)
         self.lacks = 0
         """Answers that are needed before the grammar is known."""
         self.questions: list[Callable[[Any], None]] = []
@@ -42,7 +44,8 @@ class Asked:
         self.note("ask", tokens)
         self.questions.append(then)
 
-    def note_answered(self, seconds: float, seen: object) -> None:
+    def answered(self, seconds: float, seen: object) -> None:
+        """As its record notes it."""
         assert seconds >= 0
 
     def take_in(self, heard: object) -> None:

@@ -24,7 +24,6 @@ from maskwright.engine.request.masks import Masks
 from maskwright.engine.request.request import COMPLETE, Delta, FinishReason, Request
 from maskwright.engine.request.row import Row
 from maskwright.engine.schedule.sequence import Sequence
-from maskwright.engine.stats import Observations
 from maskwright.errors import GenerationError
 from maskwright.mask import Matcher
 from maskwright.mask.matcher.forced import NOTHING_FORCED, ForcedRun
@@ -248,10 +247,6 @@ class Active(Row):
         assert isinstance(matcher, Follower)
         left = self.left - len(tokens)
         matcher.ask(tokens, left, canonical=self.writes_forced_text, then=then)
-
-    def note_answered(self, seconds: float, seen: Observations) -> None:
-        """Note how long a question to the grammar's process took."""
-        self.generation.record.answered(seconds, seen)
 
     def take_in(self, taught: Taught) -> None:
         """Learn what the grammar's process has answered."""

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Sequence as SequenceOf
+from operator import attrgetter
 
 from maskwright.engine.kv.attention_window import AttentionWindow
 from maskwright.engine.kv.blocks import BlockPool
@@ -166,7 +167,7 @@ class Scheduler:
         and phases change at once; `Sequence.computed` changes only with `commit`."""
         step = PlanBuilder(max(budget or self._max_batch_tokens, len(self.running)))
         self.tables.unwritten.clear()
-        self.running.sort(key=_seniority)
+        self.running.sort(key=attrgetter("seniority"))
         self._make_way(step)
         decode(self.running, step, self.pool.block_size, self.pool, self._room)
         if step.budget and self._more(step):
@@ -447,7 +448,3 @@ class Scheduler:
                 for victim in victims:
                     self._preempt(victim, step)
                 return
-
-
-def _seniority(sequence: Sequence) -> tuple[int, int]:
-    return sequence.seniority

@@ -220,7 +220,11 @@ class Core:
         """Run one step: plan, forward, sample. Results of post-step work are collected on the way:
         a request that has advanced before the plan takes part in it, and a row whose mask is there
         after the forward is sampled."""
-        self._await_advances()
+        self.watch.start()
+        self.expire()
+        self.watch.lap("plan")
+        self._await(self._expects_advance)
+        self.watch.lap("sample")
         if self.device_steps is not None and self._decode_ahead(self.device_steps):
             self.move_blocks()
             return
@@ -283,7 +287,7 @@ class Core:
             if logits is not None and len(self._plain):
                 acts += self._sample_plain(logits)
             # In the order of the plan, in which blocks become free where requests end.
-            for _, act in sorted(acts, key=_place):
+            for _, act in sorted(acts, key=operator.itemgetter(0)):
                 act()
         self._settle()
 
@@ -367,14 +371,6 @@ class Core:
             self.seen.step.note(seconds / steps)
         if self._step_times is not None:
             self._step_times.observe(len(drawn), 0, seconds / steps, 0.0)
-
-    def _await_advances(self) -> None:
-        """End what is out of time, and wait briefly for requests that are about to advance."""
-        self.watch.start()
-        self.expire()
-        self.watch.lap("plan")
-        self._await(self._expects_advance)
-        self.watch.lap("sample")
 
     def _await(self, missing: Callable[[], bool]) -> None:
         """Collect results of post-step work, and wait up to `GRACE` for each next one while
@@ -567,13 +563,13 @@ class Core:
         for active in done.behind:
             active.generation.record.pause(now)
             self.scheduler.pause(active.sequence)
-        return [
-            *((place, partial(self._start, active, tokens)) for place, active, tokens in done.left),
-            *((place, partial(self._fail, active, error)) for place, active, error in done.failed),
-        ]
-
-    def _fail(self, active: Active, error: Exception) -> None:
-        self._end(active.sequence.arrival, FinishReason.ERROR, _as_ours(error))
+        acts: list[Act] = []
+        for place, active, tokens in done.left:
+            acts.append((place, partial(self._start, active, tokens)))
+        for place, active, error in done.failed:
+            failed = active.sequence.arrival, FinishReason.ERROR, _as_ours(error)
+            acts.append((place, partial(self._end, *failed)))
+        return acts
 
     def _choose(
         self,
@@ -634,10 +630,6 @@ def _consecutive(ready: list[tuple[Active, Held]], whole: Tensor) -> bool:
             return False
         at += 1 + len(held.draft)
     return True
-
-
-def _place(act: Act) -> int:
-    return act[0]
 
 
 def _as_ours(error: Exception) -> MaskwrightError:

@@ -463,9 +463,9 @@ class Engine:
         the engine is to stop."""
         while True:
             with self._wake:
-                if not self._something_to_do():
+                if (seconds := self._patience()) != 0.0:
                     # Not in a loop: what woke the thread may have brought a nearer deadline.
-                    self._wake.wait(self._patience())
+                    self._wake.wait(seconds)
                 if self._stopping:
                     return False
                 submitted, self._submitted = self._submitted, deque()
@@ -488,20 +488,11 @@ class Engine:
             else:
                 return True
 
-    def _something_to_do(self) -> bool:
-        return bool(
-            self._stopping
-            or self._submitted
-            or self._cancelled
-            or self._resumed
-            or self._compiling.ready
-            or self._calls
-            or not self._core.idle
-        )
-
     def _patience(self) -> float | None:
-        """Seconds until the next deadline, 0 while there is work; None for no deadline."""
-        if not self._core.idle:
+        """Seconds until the next deadline, 0 while there is something to do; None for no deadline.
+        The caller holds `_wake`."""
+        told = self._stopping or self._submitted or self._cancelled or self._resumed
+        if told or self._compiling.ready or self._calls or not self._core.idle:
             return 0.0
         if self._core.tiers is not None and self._core.tiers.waits:
             return 0.0

@@ -83,12 +83,10 @@ class PostStepWork:
             )
             self._thread.start()
 
-    def start(self, active: Active, tokens: list[int]) -> bool:
+    def start(self, active: Active, tokens: list[int], questions: int = 0) -> bool:
         """Process `tokens`, which have been sampled for `active`; an empty list at its beginning.
-        Returns False where a question has to be answered first."""
-        return self._start(active, tokens, 0)
-
-    def _start(self, active: Active, tokens: list[int], questions: int) -> bool:
+        Returns False where a question has to be answered first. `questions`: how many have been
+        answered for these tokens."""
         if not active.knows(tokens):
             self._ask(active, tokens, questions + 1)
             return False
@@ -122,25 +120,21 @@ class PostStepWork:
         seconds for the first, or until `wake` is called."""
         end = time.perf_counter() + wait
         while True:
-            left = end - time.perf_counter()
+            begin = time.perf_counter()
+            left = end - begin
             try:
-                done = self._get(left) if left > 0 else self._done.get_nowait()
+                done = self._done.get(timeout=left) if left > 0 else self._done.get_nowait()
             except queue.Empty:
                 return
+            finally:
+                if left > 0:
+                    self.waited += time.perf_counter() - begin
             if isinstance(done, _Answered):
                 self._go_on(done)
                 continue
             end = 0.0
             if done is not None:
                 yield done
-
-    def _get(self, seconds: float) -> tuple[Active, StepResult] | _Answered | None:
-        """The next result, waited for up to so many seconds."""
-        begin = time.perf_counter()
-        try:
-            return self._done.get(timeout=seconds)
-        finally:
-            self.waited += time.perf_counter() - begin
 
     def wake(self) -> None:
         """End the wait of `collect`, from any thread."""
@@ -151,12 +145,12 @@ class PostStepWork:
         if active.closed:
             return
         seconds = time.perf_counter() - answered.asked_at
-        active.note_answered(seconds, self.seen)
+        active.generation.record.answered(seconds, self.seen)
         if isinstance(heard, Exception):
             self._done.put((active, Failed(heard)))
             return
         active.take_in(heard)
-        self._start(active, answered.tokens, answered.questions)
+        self.start(active, answered.tokens, answered.questions)
 
     def stop(self) -> None:
         """End the thread after the item that it is working on."""

@@ -212,7 +212,8 @@ class Runner:
         overwritten."""
         if rows and runs_kernels(logits):
             return draw_on_device(logits, rows, masks, self._mask_table(masks, logits.device))
-        return sample_on_host(logits, ChainBatch(rows, _stacked(masks)))
+        words = torch.from_numpy(np.concatenate(masks).reshape(len(masks), -1))
+        return sample_on_host(logits, ChainBatch(rows, words))
 
     @torch.inference_mode()
     def draw_plain(self, logits: Tensor, rows: PlainRows) -> None:
@@ -255,8 +256,3 @@ class Runner:
 def _words(vocab_size: int) -> int:
     """Return the words of a mask."""
     return -(-vocab_size // 32)
-
-
-def _stacked(masks: SequenceOf[Mask]) -> Tensor:
-    """The masks as one tensor int32 `[masks, words]`."""
-    return torch.from_numpy(np.concatenate(masks).reshape(len(masks), -1))
