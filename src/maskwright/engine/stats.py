@@ -73,7 +73,7 @@ class Observations:
 
 @dataclass(slots=True)
 class Counts:
-    """Counts of what has happened so far; `EngineStats` has each of them.
+    """Counts of what has happened so far.
 
     `steps`: forwards; `device_steps`: those computed in a row on the device. `computed`: tokens
     that went through the forward. `sampled`: tokens drawn from logits. `forced`: tokens that a
@@ -100,8 +100,8 @@ class Counts:
     mask_hits: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class EngineStats:
+@dataclass(slots=True, kw_only=True)
+class EngineStats(Counts):
     """A snapshot of an engine. Blocks, requests and tokens are counted.
 
     - `batch_invariant`: whether the bits of logits are independent of the schedule; None until the
@@ -119,7 +119,7 @@ class EngineStats:
     - `prefill_queue_tokens`: tokens of prompts that are still to be computed, of all live requests.
     - `reserved_kv_tokens`: positions that admission reserves for all live requests.
     - `tiers`: counts of each store outside the pool, "host" and "disk", as far as there is one.
-    - `observations`: histograms; see `Observations`. For all other counts see `Counts`.
+    - `observations`: histograms; see `Observations`.
     """
 
     healthy: bool
@@ -133,18 +133,6 @@ class EngineStats:
     blocks_used: int
     blocks_cached: int
     blocks_free: int
-    steps: int
-    device_steps: int
-    computed_tokens: int
-    sampled_tokens: int
-    forced_tokens: int
-    drafted_tokens: int
-    accepted_tokens: int
-    model_drafted_tokens: int
-    model_accepted_tokens: int
-    held_rows: int
-    late_rows: int
-    idle_rows: int
     prefix_queries: int
     prefix_hits: int
     evictions: int
@@ -156,8 +144,6 @@ class EngineStats:
     refused: dict[str, int]
     prompt_tokens: int
     positions_idle: int
-    mask_rows: int
-    mask_hits: int
     prefill_queue_tokens: int
     reserved_kv_tokens: int
     observations: dict[str, Distribution]
