@@ -9,7 +9,6 @@
 - `openapi/`: The description of the API as an OpenAPI document.
 - `pages/`: The pages that people open in a browser.
 - `request/`: From the bytes of a body to a typed request.
-- `shapes/`: Checks shapes, writes texts of them, and has examples.
 - `stream`: What a stream waits for: new output, and a client that reads.
 - `access_control`: Lets requests in: with a valid key, within its rates, before a drain.
 - `admission`: Refuses prompts that are too long by their bytes, before they are parsed.
@@ -27,6 +26,7 @@
 - `prompt_sizes`: How many tokens the prompts of a body take at least, found in its bytes.
 - `prompts`: The prompts of a request as token ids.
 - `route`: One path and the methods that it answers.
+- `shapes`: Checks shapes, writes texts of them, and has examples.
 - `starter`: From a typed request to generations of the engine.
 - `token_routes`: The endpoints that tokenise texts and join tokens.
 

@@ -44,7 +44,7 @@ from maskwright.server.openapi.document import add_document
 from maskwright.server.pages.static_pages import add_pages
 from maskwright.server.prompts import PromptReader
 from maskwright.server.route import Endpoint
-from maskwright.server.shapes.shape_routes import ShapeRoutes
+from maskwright.server.shapes import ShapeRoutes
 from maskwright.server.starter import Starter
 from maskwright.server.token_routes import TokenRoutes
 

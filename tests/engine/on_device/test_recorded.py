@@ -13,11 +13,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from maskwright.engine.on_device.automaton import TokenAutomaton
+from maskwright.engine.on_device.automaton import AheadRow, TokenAutomaton
 from maskwright.engine.on_device.decode import DrawnAhead, decode_ahead
 from maskwright.engine.on_device.recorded import RecordedSteps
 from maskwright.engine.on_device.resident import ResidentTables
-from maskwright.engine.on_device.row import AheadRow
 from maskwright.kernels.kv_pool import KvPool
 from maskwright.kernels.paged_plan import DevicePlan, plan_on_device
 from maskwright.kernels.reference import Span

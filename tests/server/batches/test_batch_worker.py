@@ -12,9 +12,8 @@ import pytest
 
 from maskwright.records.batch_lines import BatchLine
 from maskwright.server.batches import batch_worker
-from maskwright.server.batches.batch_store import ENDED, WINDOW_S, BatchStore, StoredBatch
 from maskwright.server.batches.batch_worker import AppAnswer, BatchWorker
-from maskwright.server.batches.file_store import FileStore
+from maskwright.server.batches.stores import ENDED, WINDOW_S, BatchStore, FileStore, StoredBatch
 from tests.bounds import PATIENCE
 
 CHAT = "/v1/chat/completions"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from maskwright.server.batches import file_store
-from maskwright.server.batches.file_store import FileStore
+from maskwright.server.batches.stores import FileStore
 from maskwright.server.errors import HttpError
 
 

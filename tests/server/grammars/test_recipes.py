@@ -9,7 +9,7 @@ import pytest
 
 from maskwright.server import ServerConfig
 from maskwright.server.grammars.recipes import Recipe, Recipes
-from maskwright.server.shapes.given_shape import ShapeAndTools
+from maskwright.server.shapes import ShapeAndTools
 from tests.matching import EVERY_BYTE, matches
 from tests.server.scripted import Client, ScriptedEngine
 from tests.server.test_tools import CALLS, NOW, TOOLS, WEATHER, says

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 from jsonschema import ValidationError
 
-from maskwright.server.batches.batch_store import StoredBatch
-from maskwright.server.batches.file_store import StoredFile
 from maskwright.server.batches.pages import page
+from maskwright.server.batches.stores import StoredBatch, StoredFile
 from maskwright.server.config import ServerConfig
 from maskwright.server.openapi.builders import ref
 from tests.server.openapi.answer_forms import check_form

@@ -17,12 +17,15 @@ import numpy as np
 import numpy.typing as npt
 
 from maskwright.mask.matcher.forced import NOTHING_FORCED, ForcedRun
-from maskwright.sampling import Mask
+from maskwright.sampling import Mask, SampleRow
 
 STOPPED: Final = -1
 """The state of a text that the table doesn't follow."""
 
 MOST_NEED: Final = 2**31 - 1
+
+MOST_LAST: Final = 8
+"""Tokens that may end a row's answer."""
 
 StateKey = tuple[Hashable, tuple[int, ...]]
 """A position, and the forced tokens that are still to come."""
@@ -301,3 +304,17 @@ def free_automaton(words: Mask) -> TokenAutomaton:
         states={(None, ()): 0},
         whole=True,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class AheadRow:
+    """A row that is decoded on the device: the `automaton` that it follows and its `state` there,
+    the parameters of its draws, the tokens that it may still draw (`left`), those that end its
+    answer (`last`, at most `MOST_LAST`), and the blocks of its sequence."""
+
+    automaton: TokenAutomaton
+    state: int
+    sample: SampleRow
+    left: int
+    last: Sequence[int]
+    table: Sequence[int]

@@ -13,10 +13,9 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from maskwright.engine.on_device.automaton import STOPPED
+from maskwright.engine.on_device.automaton import STOPPED, AheadRow
 from maskwright.engine.on_device.recorded import RecordedSteps
 from maskwright.engine.on_device.resident import ResidentTables
-from maskwright.engine.on_device.row import AheadRow
 from maskwright.kernels.device import upload
 from maskwright.kernels.kv_pool import KvPool
 from maskwright.kernels.paged_plan import DevicePlan

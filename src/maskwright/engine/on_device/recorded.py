@@ -13,9 +13,8 @@ from dataclasses import fields, replace
 import torch
 from torch import Tensor
 
-from maskwright.engine.on_device.automaton import STOPPED
+from maskwright.engine.on_device.automaton import MOST_LAST, STOPPED, AheadRow
 from maskwright.engine.on_device.resident import ResidentTables
-from maskwright.engine.on_device.row import MOST_LAST, AheadRow
 from maskwright.kernels.device import upload
 from maskwright.kernels.kv_pool import KvPool
 from maskwright.kernels.paged_plan import DevicePlan

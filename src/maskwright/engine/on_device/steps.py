@@ -10,7 +10,7 @@ from collections.abc import Sequence as SequenceOf
 from typing import NamedTuple
 
 from maskwright.engine.on_device.automata import Automata, TextState
-from maskwright.engine.on_device.row import MOST_LAST, AheadRow
+from maskwright.engine.on_device.automaton import MOST_LAST, AheadRow
 from maskwright.engine.request.active import Active
 from maskwright.engine.schedule.plan import StepPlan
 from maskwright.engine.schedule.scheduler import Scheduler

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from maskwright.engine.adapters import Adapters
+from maskwright.engine.on_device.automaton import AheadRow
 from maskwright.engine.on_device.decode import DrawnAhead, decode_ahead
 from maskwright.engine.on_device.recorded import RecordedSteps
 from maskwright.engine.on_device.resident import ResidentTables
-from maskwright.engine.on_device.row import AheadRow
 from maskwright.engine.schedule.plan import CopyDirection, StepPlan
 from maskwright.engine.step.batch import build_runs
 from maskwright.engine.step.copy_stream import CopyStream, open_copy_stream

@@ -10,10 +10,9 @@ from starlette.responses import JSONResponse
 
 from maskwright.errors import InputError
 from maskwright.records.batch_lines import BatchEndpoint
-from maskwright.server.batches.batch_store import ENDED, BatchStore, StoredBatch
 from maskwright.server.batches.batch_worker import BatchWorker
-from maskwright.server.batches.file_store import FileStore
 from maskwright.server.batches.pages import page
+from maskwright.server.batches.stores import ENDED, BatchStore, FileStore, StoredBatch
 from maskwright.server.exchange import owner_of
 from maskwright.server.json import Json
 from maskwright.server.request.body import read_as

@@ -25,8 +25,7 @@ from maskwright.records.batch_lines import BatchLine, error_line, parse_batch_li
 from maskwright.records.group_commit import GroupCommit
 from maskwright.records.journal import Journal, line_of
 from maskwright.records.workers import run_all
-from maskwright.server.batches.batch_store import BatchStatus, BatchStore, StoredBatch
-from maskwright.server.batches.file_store import FileStore
+from maskwright.server.batches.stores import BatchStatus, BatchStore, FileStore, StoredBatch
 from maskwright.server.exchange import OWNER
 from maskwright.server.json import Json
 

@@ -17,10 +17,9 @@ from maskwright.engine import EngineConfig
 from maskwright.errors import InputError
 from maskwright.records.batch_lines import BatchLine
 from maskwright.server.batches.batch_routes import BatchRoutes
-from maskwright.server.batches.batch_store import BatchStore
 from maskwright.server.batches.batch_worker import AppAnswer, BatchWorker, call_app
 from maskwright.server.batches.file_routes import FileRoutes
-from maskwright.server.batches.file_store import FileStore
+from maskwright.server.batches.stores import BatchStore, FileStore
 from maskwright.server.config import ServerConfig
 from maskwright.server.errors import HttpError
 from maskwright.server.route import Endpoint

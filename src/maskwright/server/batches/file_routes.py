@@ -18,9 +18,8 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 
 from maskwright.errors import InputError
-from maskwright.server.batches.batch_store import BatchStore
-from maskwright.server.batches.file_store import FileStore, StoredFile
 from maskwright.server.batches.pages import page
+from maskwright.server.batches.stores import BatchStore, FileStore, StoredFile
 from maskwright.server.errors import HttpError
 from maskwright.server.exchange import owner_of
 from maskwright.server.request.body import chunks_of, coding_of_body

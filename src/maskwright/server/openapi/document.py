@@ -63,7 +63,7 @@ from maskwright.server.request.token_requests import (
     TokenizeTextRequest,
 )
 from maskwright.server.route import Endpoint
-from maskwright.server.shapes.given_shape import CheckRequest, DrawRequest, SampleRequest
+from maskwright.server.shapes import CheckRequest, DrawRequest, SampleRequest
 
 UNKNOWN: Final = (
     "Fields that are not listed are accepted without effect, unless their names look like a "
