@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from maskwright.server.batches import file_store
+from maskwright.server.batches import stores
 from maskwright.server.batches.stores import FileStore
 from maskwright.server.errors import HttpError
 
@@ -39,7 +39,7 @@ def test_a_kill_between_content_and_description(
     source = tmp_path / "journal"
     source.write_text("results")
     store = FileStore(tmp_path / "files")
-    monkeypatch.setattr(file_store, "replace_file", killed)
+    monkeypatch.setattr(stores, "replace_file", killed)
     with pytest.raises(KeyboardInterrupt):
         store.adopt("file-x", source, filename="f", purpose="p", owner=None)
     monkeypatch.undo()

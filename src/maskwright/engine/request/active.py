@@ -104,6 +104,8 @@ class Active(Row):
             *(emitter, canonical, drafter),
         )
         self.request = request
+        self.follower = matcher if isinstance(matcher, Follower) else None
+        """The matcher, if its grammar lives in another process."""
         self.free_words = free_words
         self.canonical = canonical
         self._prompt: list[PromptScores] = []
@@ -169,14 +171,14 @@ class Active(Row):
             if self._text and not self._closed and not self._cuts:
                 self.generation.publish(self._delta(None))
         masks = self._masks(draft)
-        if isinstance(self.matcher, Follower):
-            self.matcher.look_ahead()
+        if self.follower is not None:
+            self.follower.look_ahead()
         return masks
 
     def close(self, reason: FinishReason, error: Exception | None = None) -> Delta:
         """Close the stream and return its last delta; nothing is published after it."""
-        if isinstance(self.matcher, Follower):
-            self.matcher.close()
+        if self.follower is not None:
+            self.follower.close()
         with self._lock:
             self._closed = True
             if self.shortened_at is not None and self.shortened_at >= self._digested:
@@ -233,25 +235,23 @@ class Active(Row):
     def knows(self, tokens: list[int]) -> bool:
         """Whether `advance` with these sampled tokens, and `prepare` after it, have all that they
         need of the grammar."""
-        matcher = self.matcher
-        if not isinstance(matcher, Follower):
+        if self.matcher is None:
             return True
         if len(self._run) > len(tokens):  # the next mask allows the next token of the run
-            return matcher.knows(tokens, 0, canonical=False)
+            return self.matcher.knows(tokens, 0, canonical=False)
         left = self.left - len(tokens)
-        return matcher.knows(tokens, left, canonical=self.writes_forced_text)
+        return self.matcher.knows(tokens, left, canonical=self.writes_forced_text)
 
     def ask(self, tokens: list[int], then: Callable[[Heard], None]) -> None:
         """Ask the grammar's process for what `knows` lacks; `then` is called in another thread."""
-        matcher = self.matcher
-        assert isinstance(matcher, Follower)
+        assert self.follower is not None
         left = self.left - len(tokens)
-        matcher.ask(tokens, left, canonical=self.writes_forced_text, then=then)
+        self.follower.ask(tokens, left, canonical=self.writes_forced_text, then=then)
 
     def take_in(self, taught: Taught) -> None:
         """Learn what the grammar's process has answered."""
-        assert isinstance(self.matcher, Follower)
-        self.matcher.take_in(taught)
+        assert self.follower is not None
+        self.follower.take_in(taught)
 
     @property
     def _scores_tokens(self) -> bool:
@@ -437,11 +437,6 @@ class Active(Row):
             nowhere = (NOWHERE,) * count if self.request.trace else ()
             return Masks((self.free_words,) * count, places=nowhere)
         begin = time.perf_counter()
-        if count == 1 and isinstance(matcher, Follower) and not self.request.trace:
-            mask = matcher.mask(left)
-            free = self._free_mask(mask, left)
-            seconds = time.perf_counter() - begin
-            return Masks((mask,), 1, 1, seconds, free=() if free is None else ((0, free),))
         hits = 0
         words: list[Mask] = []
         frees: list[tuple[int, Mask]] = []
@@ -450,7 +445,11 @@ class Active(Row):
             if number:
                 matcher.accept(draft[number - 1])
             hits += matcher.known
-            mask = self._mask(matcher, left - number)
+            if self.follower is None:
+                mask = np.zeros(len(self.free_words), np.int32)
+                matcher.fill_mask(mask, budget=left - number)
+            else:
+                mask = self.follower.mask(left - number)
             words.append(mask)
             if (free := self._free_mask(mask, left - number)) is not None:
                 frees.append((number, free))
@@ -459,14 +458,6 @@ class Active(Row):
         self._go_back(len(draft))
         seconds = time.perf_counter() - begin
         return Masks(tuple(words), count, hits, seconds, tuple(places), tuple(frees))
-
-    def _mask(self, matcher: Matcher | Follower, left: int) -> Mask:
-        """The mask of the next token, `left` tokens before the limit."""
-        if isinstance(matcher, Follower):
-            return matcher.mask(left)
-        mask = np.zeros(len(self.free_words), np.int32)
-        matcher.fill_mask(mask, budget=left)
-        return mask
 
     # Proposals of a draft model, while no post-step work is pending -------------------------------
 
