@@ -88,6 +88,24 @@ def test_a_rate_of_requests_is_kept_for_each_key(guarded: Client) -> None:
     assert "x-ratelimit-limit-requests" not in ask(guarded, "a").headers
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status"),
+    [
+        ("POST", "/v1/chat/completions", HELLO, 200),
+        ("POST", "/v1/chat/completions", {}, 400),
+        ("POST", "/v1/nowhere", {}, 404),
+        ("GET", "/v1/models", None, 200),
+    ],
+)
+def test_rates_are_told_with_each_answer_that_counts(
+    guarded: Client, method: str, path: str, body: Any, status: int
+) -> None:
+    answer = guarded.call(method, path, json=body, headers={"Authorization": "Bearer b"})
+    assert answer.status_code == status
+    told = answer.headers.get("x-ratelimit-remaining-requests")
+    assert told == (None if method == "GET" else "1")
+
+
 def test_reading_counts_as_no_request(guarded: Client) -> None:
     for _ in range(5):
         answer = guarded.call("GET", "/v1/models", headers={"Authorization": "Bearer b"})

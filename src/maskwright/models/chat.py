@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Final, NamedTuple, Protocol, cast
@@ -118,15 +118,14 @@ class ControlTokens(NamedTuple):
 
     def starts(self, text: str) -> list[int]:
         """Return where spellings begin in a text, ascending."""
-        found = [at for pattern in self.beginnings for at in self._matches(pattern, text)]
+        found: list[int] = []
+        for pattern in self.beginnings:
+            for begin in range(0, len(text), SLICE):
+                end = begin + SLICE
+                for match in pattern.finditer(text, begin, end + self.longest):
+                    if match.start() < end:
+                        found.append(match.start())
         return sorted(found)
-
-    def _matches(self, pattern: re.Pattern[str], text: str) -> Iterator[int]:
-        for begin in range(0, len(text), SLICE):
-            end = begin + SLICE
-            for match in pattern.finditer(text, begin, end + self.longest):
-                if match.start() < end:
-                    yield match.start()
 
 
 def control_tokens(tokenizer: Tokenizer) -> ControlTokens:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
+from contextlib import nullcontext
 from typing import Final
 
-from starlette.datastructures import Headers, MutableHeaders
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from maskwright.dist.drain import Drain
 from maskwright.dist.handoff.http_names import BLOCKS_PATH, LACKING_PATH
 from maskwright.server.access.keys import KeyRing
 from maskwright.server.access.rates import Allowance, Excess
 from maskwright.server.errors import HttpError, code_of, describe, error_response
-from maskwright.server.exchange import OWNER, Exchange, exchange_of
+from maskwright.server.exchange import OWNER, exchange_of
 from maskwright.server.observe.metrics import Metrics
 
 PROBES: Final = frozenset({"/health", "/live", "/ready", "/ping"})
@@ -35,7 +36,7 @@ another server, or this one's successor."""
 
 class AccessControl:
     """Middleware that answers requests which aren't let in: 401 without a valid key, 429 beyond the
-    rates of the key, 503 during a drain. Responses to others have the headers of their rates."""
+    rates of the key, 503 during a drain."""
 
     def __init__(
         self,
@@ -66,24 +67,15 @@ class AccessControl:
             return
         exchange = exchange_of(scope)
         try:
-            allowance = exchange.allowance = self._allowance(scope)
+            exchange.allowance = self._allowance(scope)
             if not reads:
-                self._let_in(exchange, allowance)
+                self._let_in(exchange.allowance)
         except HttpError as error:
             exchange.code = code_of(describe(error)[1])
             await error_response(error, exchange.path)(scope, receive, send)
             return
-
-        async def send_with_rates(message: Message) -> None:
-            if message["type"] == "http.response.start" and allowance is not None:
-                MutableHeaders(scope=message).update(allowance.headers())
-            await send(message)
-
-        if reads:
+        with nullcontext() if reads else self._drain.answering():
             await self._app(scope, receive, send)
-            return
-        with self._drain.answering():
-            await self._app(scope, receive, send_with_rates)
 
     def _allowance(self, scope: Scope) -> Allowance | None:
         """Return the allowance of the request's key; None if the server has no keys. Raises
@@ -102,7 +94,7 @@ class AccessControl:
             held = self._allowances[key.name] = Allowance(key)
         return held
 
-    def _let_in(self, exchange: Exchange, allowance: Allowance | None) -> None:
+    def _let_in(self, allowance: Allowance | None) -> None:
         """Count a request. Raises HttpError for one that isn't let in."""
         if self._drain.begun:
             raise HttpError(
@@ -144,5 +136,5 @@ def rate_limited(allowance: Allowance, excess: Excess) -> HttpError:
         429,
         f"the key {allowance.key.name} may use {excess.what}; come back in {seconds} s",
         code="rate_limit_exceeded",
-        headers={"Retry-After": str(seconds), **allowance.headers()},
+        headers={"Retry-After": str(seconds)},
     )

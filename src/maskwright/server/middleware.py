@@ -16,6 +16,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from maskwright.engine import Trace
+from maskwright.server.access_control import READING
 from maskwright.server.errors import HttpError, error_response, is_anthropic
 from maskwright.server.exchange import CURRENT, KEY, Exchange
 from maskwright.server.observe.metrics import Metrics
@@ -91,8 +92,8 @@ class Observer:
 
 
 class Exchanges:
-    """Gives every response an `x-request-id`, which is the client's if it sent one, and passes the
-    record of every request to the observer when it has ended.
+    """Gives every response an `x-request-id`, which is the client's if it sent one, and the headers
+    of its key's rates, and passes the record of every request to the observer when it has ended.
 
     An unhandled exception is logged and answered with a 500 in the usual form. If the response has
     begun already, the connection is closed.
@@ -109,23 +110,25 @@ class Exchanges:
         exchange = scope[KEY] = _begin(scope)
         token = CURRENT.set(exchange)
 
-        async def send_with_id(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 exchange.status = message["status"]
                 headers = MutableHeaders(scope=message)
                 headers[HEADER] = exchange.request_id
                 if is_anthropic(exchange.path):
                     headers[ANTHROPIC_HEADER] = exchange.request_id
+                if exchange.allowance is not None and exchange.method not in READING:
+                    headers.update(exchange.allowance.headers())
             await send(message)
 
         try:
-            await self._app(scope, receive, send_with_id)
+            await self._app(scope, receive, send_with_headers)
         except Exception as error:
             log.error("request %s failed", exchange.request_id)
             if exchange.status:
                 raise
             exchange.code = "internal_error"
-            await error_response(error, exchange.path)(scope, receive, send_with_id)
+            await error_response(error, exchange.path)(scope, receive, send_with_headers)
         finally:
             exchange.route = getattr(scope.get("route"), "path", NO_ROUTE)
             self._observer.ended(exchange)

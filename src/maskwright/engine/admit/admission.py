@@ -140,10 +140,10 @@ class Admission:
 
     def salt(self, request: Request) -> tuple[str, ...]:
         """What requests must have in common to share cached prefixes."""
-        return (*self._model, self._digest(request.adapter), request.cache_salt)
-
-    def _digest(self, adapter: str | None) -> str:
-        return "" if adapter is None or self._adapters is None else self._adapters.digest(adapter)
+        digest = ""
+        if request.adapter is not None and self._adapters is not None:
+            digest = self._adapters.digest(request.adapter)
+        return (*self._model, digest, request.cache_salt)
 
     def free_words(self, eos: tuple[int, ...]) -> NDArray[np.int32]:
         """The mask int32 `[words]` of a request without grammar, which can't be written to: every

@@ -59,7 +59,11 @@ class GrammarStore:
     async def _compile_and_keep(self, recipe: Recipe) -> AnyGrammar:
         begin, failed = time.perf_counter(), True
         try:
-            grammar = await self._compile(recipe)
+            if self._processes is not None:
+                grammar = await asyncio.wrap_future(self._processes.compile(recipe.build))
+            else:
+                loop = asyncio.get_running_loop()
+                grammar = await loop.run_in_executor(self._thread, self._built, recipe.build)
             failed = False
         except Exception as error:
             recipe.name_place(error)
@@ -70,13 +74,6 @@ class GrammarStore:
         self._ready[recipe.key] = grammar
         self._make_room()
         return grammar
-
-    async def _compile(self, recipe: Recipe) -> AnyGrammar:
-        if self._processes is not None:
-            return await asyncio.wrap_future(self._processes.compile(recipe.build))
-        return await asyncio.get_running_loop().run_in_executor(
-            self._thread, self._built, recipe.build
-        )
 
     def _built(self, build: Build) -> AnyGrammar:
         grammar = build(self._vocabulary)

@@ -64,18 +64,15 @@ async def check_least(
     request: AnswerRequest, recipe: Recipe, grammar: AnyGrammar, limit: int
 ) -> None:
     """Refuse a limit that no text of the grammar keeps to."""
-    try:
-        if grammar.min_tokens > limit:  # other texts are tried, which may take long
-            loop = asyncio.get_running_loop()
-            await loop.run_in_executor(None, grammar.least_tokens, limit)
-        _check_budget(request, grammar, limit)
+    needed = grammar.min_tokens
+    if needed <= limit:
+        return
+    try:  # other texts are tried, which may take long
+        loop = asyncio.get_running_loop()
+        needed = await loop.run_in_executor(None, grammar.least_tokens, limit)
     except LimitError as error:
         recipe.name_place(error)
         raise
-
-
-def _check_budget(request: AnswerRequest, grammar: AnyGrammar, limit: int) -> None:
-    needed = grammar.least_tokens(limit)
     if needed <= limit:
         return
     shortest = _shortest(request)
