@@ -20,7 +20,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
@@ -52,6 +52,11 @@ class Touched:
     records: set[str] = field(default_factory=set[str])
     modules: set[str] = field(default_factory=set[str])
     functions: set[str] = field(default_factory=set[str])
+
+    def __and__(self, other: Touched) -> Touched:
+        """What ran both times."""
+        kinds = ((getattr(self, each.name), getattr(other, each.name)) for each in fields(self))
+        return Touched(*(one & two for one, two in kinds))
 
     def note(self, frame: FrameType, event: str, _: Any) -> None:
         """The profile hook."""

@@ -2,12 +2,11 @@
 
     python tools/request_functions.py [--processes N] [--list]
 
-A server of the demo model answers two chats at its socket, one whole and one streamed, each with a
-schema of three properties that it has not seen. Before, it has answered both kinds with another
-schema, so that nothing is counted that a process does once. A profile hook notes each Python
-function of the package that is called in any thread of the server's process, as
-`first_mask_classes.py` does; printed is how many there are, in how many modules, and in which
-packages.
+A server of the demo model answers chats at its socket, whole and streamed ones, each with a schema
+of three properties that it has not seen. Before, it has answered both kinds with another schema, so
+that nothing is counted that a process does once. A profile hook notes each Python function of the
+package that is called in any thread of the server's process, as `first_mask_classes.py` does;
+printed is how many run for each of several such chats, in how many modules, and in which packages.
 
 Without grammar processes, which is the default here, compiling and masks are counted too; with
 them, only what the server's own process does.
@@ -16,8 +15,11 @@ them, only what the server's own process does.
 from __future__ import annotations
 
 import argparse
+import functools
+import operator
 import sys
 import threading
+import time
 from collections import Counter
 from collections.abc import Generator
 from contextlib import closing, contextmanager, nullcontext
@@ -36,6 +38,13 @@ from maskwright.processes import GrammarProcesses  # noqa: E402
 from maskwright.server import create_app  # noqa: E402
 from tests.live_server import live_server  # noqa: E402
 from tools.first_mask_classes import SCHEMA, Touched  # noqa: E402
+
+ROUNDS: Final = 3
+"""Chats of one kind. What runs for each of them is counted, and not what runs for one because of
+how threads meet, or because its time has come."""
+
+SETTLE_S: Final = 0.1
+"""A request is recorded after its answer has been sent: that takes less than so many seconds."""
 
 KINDS: Final = {"a whole chat": False, "a streamed chat": True}
 """What is counted, and whether the answer is streamed."""
@@ -83,8 +92,13 @@ def one_request(processes: int = 0) -> dict[str, Touched]:
         for stream in KINDS.values():
             _chat(url, "another", stream=stream)
         for kind, stream in KINDS.items():
-            with watch.noting() as found[kind]:
-                _chat(url, kind.replace(" ", "_"), stream=stream)
+            rounds: list[Touched] = []
+            for number in range(ROUNDS):
+                with watch.noting() as touched:
+                    _chat(url, f"{kind[2:7]}_{number}", stream=stream)
+                    time.sleep(SETTLE_S)
+                rounds.append(touched)
+            found[kind] = functools.reduce(operator.and_, rounds)
     return found
 
 

@@ -52,3 +52,9 @@ def test_what_is_noted(watched: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     names = {"unrelated", "Plain.__init__", "Plain.twice", "Plain.twice.<locals>.<genexpr>"}
     assert found.functions == ({f"test_first_mask:{each}" for each in names} if watched else set())
     assert sys.getprofile() is None
+
+
+def test_what_runs_both_times() -> None:
+    both = first_mask_classes.Touched({"a"}, {"b", "c"}, {"d"}, {"e", "f"})
+    other = first_mask_classes.Touched({"a", "b"}, {"c"}, set(), {"f", "g"})
+    assert both & other == first_mask_classes.Touched({"a"}, {"c"}, set(), {"f"})
