@@ -66,8 +66,8 @@ class PlainShape:
             others = bool(alive)
         else:  # all other names are in one class
             others = solver.satisfiable(shape.others(()))
-        possible = (at for at, value in enumerate(shape.values) if solver.satisfiable(value))
-        return cls(shape, solver.values.order, bits_of(possible), others, remembered)
+        possible = bits_of(solver.which_satisfiable(shape.values))
+        return cls(shape, solver.values.order, possible, others, remembered)
 
     @cached_property
     def indexes(self) -> dict[str | None, int]:

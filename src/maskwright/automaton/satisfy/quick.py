@@ -81,6 +81,10 @@ class QuickCheck:
                 return False
             spend(_WORTHWHILE)
 
+    def settle(self, conjunctions: tuple[Conjunction, ...]) -> None:
+        """Find out which of many conjunctions evidently have a value."""
+        self._evident.settle(conjunctions, self._known)
+
     def can_complete(self, progress: Progress) -> bool:
         """Whether the container can surely be completed."""
         return self._can_complete(progress, [_MOST_CONJUNCTIONS])

@@ -204,6 +204,12 @@ class Solver:
             self._satisfiable[conjunction] = known
         return known
 
+    def which_satisfiable(self, conjunctions: tuple[Conjunction, ...]) -> list[int]:
+        """The places of those conjunctions that some value satisfies. Most are settled in one
+        pass."""
+        self._quick.settle(conjunctions)
+        return [at for at, value in enumerate(conjunctions) if self.satisfiable(value)]
+
     def _has_value(self, conjunction: Conjunction) -> bool:
         # `false` is asked for at every object without additional properties.
         return not any(schema.never for schema in conjunction) and (

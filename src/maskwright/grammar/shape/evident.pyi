@@ -16,3 +16,7 @@ class EvidentValues:
     def __init__(self) -> None: ...
     def has_value(self, conjunction: Conjunction) -> bool:
         """Whether the conjunction evidently has a value, of no more than thousands of values."""
+
+    def settle(self, conjunctions: tuple[Conjunction, ...], known: dict[Conjunction, bool]) -> None:
+        """Enter those of `conjunctions` that evidently have a value, and that aren't `known` yet,
+        as true."""

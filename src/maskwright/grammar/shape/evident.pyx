@@ -53,6 +53,11 @@ cdef class EvidentValues:
     def has_value(self, frozenset conjunction not None):
         return self._size(conjunction, ALL) > 0
 
+    def settle(self, tuple conjunctions not None, dict known not None):
+        for conjunction in conjunctions:
+            if conjunction not in known and self._size(<frozenset?>conjunction, ALL) > 0:
+                known[conjunction] = True
+
     cdef Py_ssize_t _size(self, frozenset conjunction, frozenset types) except -1:
         """The values within an evident one of one of the types ("integer" is a type beside
         "number"); 0 if none is evident, or it has too many."""
