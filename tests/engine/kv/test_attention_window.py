@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from maskwright.engine.kv.attention_window import AttentionWindow
+from maskwright.engine.kv.blocks import AttentionWindow
 
 SIZE = 4
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import random
 
-from maskwright.engine.kv.attention_window import AttentionWindow
-from maskwright.engine.kv.blocks import BlockPool
+from maskwright.engine.kv.blocks import AttentionWindow, BlockPool
 from maskwright.engine.kv.prefix import MOST_NOTES, CacheHorizon, PrefixTree
 
 

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from maskwright.engine.kv.attention_window import AttentionWindow
-from maskwright.engine.kv.blocks import BlockPool
+from maskwright.engine.kv.blocks import AttentionWindow, BlockPool
 from maskwright.engine.kv.prefix import Node, PrefixTree, common
 from maskwright.engine.schedule.scheduler import Scheduler
 from maskwright.engine.schedule.sequence import Sequence

@@ -8,8 +8,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from maskwright.engine.kv.attention_window import AttentionWindow
-from maskwright.engine.kv.blocks import BlockPool
+from maskwright.engine.kv.blocks import AttentionWindow, BlockPool
 from maskwright.engine.schedule.plan import BlockCopy, CopyDirection, PlanBuilder
 from maskwright.engine.schedule.sequence import Sequence
 from maskwright.engine.schedule.tables import Tables

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from maskwright.engine import Engine, EngineConfig, Request
-from maskwright.engine.kv.attention_window import AttentionWindow
-from maskwright.engine.kv.blocks import BlockPool
+from maskwright.engine.kv.blocks import AttentionWindow, BlockPool
 from maskwright.engine.kv.prefix import PrefixTree
 from maskwright.engine.schedule.scheduler import Scheduler
 from maskwright.engine.schedule.view import MOST_CELLS, block_map, prefix_spans

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Literal, Protocol, TypeAlias
 
-from maskwright.engine.kv.attention_window import AttentionWindow
-from maskwright.engine.kv.blocks import BlockPool
+from maskwright.engine.kv.blocks import AttentionWindow, BlockPool
 from maskwright.engine.schedule.chunk import Chunk
 from maskwright.engine.schedule.plan import PlanBuilder, StepPlan
 from maskwright.engine.schedule.sequence import Phase, Sequence

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from maskwright.engine.adapters import Adapters
 from maskwright.engine.admit.gate import Claim
 from maskwright.engine.config import EngineConfig
-from maskwright.engine.kv.attention_window import AttentionWindow
-from maskwright.engine.kv.blocks import BlockPool
+from maskwright.engine.kv.blocks import AttentionWindow, BlockPool
 from maskwright.engine.request.active import Active
 from maskwright.engine.request.drafts import LookBack
 from maskwright.engine.request.emission import Emitter

@@ -25,9 +25,8 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from maskwright.engine.kv.attention_window import AttentionWindow
 from maskwright.engine.kv.block_keys import next_key, root_key
-from maskwright.engine.kv.blocks import BlockPool
+from maskwright.engine.kv.blocks import AttentionWindow, BlockPool
 
 MOST_NOTES: Final = 4096
 

@@ -25,8 +25,7 @@ from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Sequence as SequenceOf
 from operator import attrgetter
 
-from maskwright.engine.kv.attention_window import AttentionWindow
-from maskwright.engine.kv.blocks import BlockPool
+from maskwright.engine.kv.blocks import AttentionWindow, BlockPool
 from maskwright.engine.schedule.batch_work import (
     commit,
     count_decoding,

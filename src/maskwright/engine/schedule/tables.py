@@ -11,8 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator
 
-from maskwright.engine.kv.attention_window import AttentionWindow
-from maskwright.engine.kv.blocks import BlockPool
+from maskwright.engine.kv.blocks import AttentionWindow, BlockPool
 from maskwright.engine.kv.prefix import Node, PrefixTree, common
 from maskwright.engine.schedule.plan import BlockCopy, CopyDirection, PlanBuilder
 from maskwright.engine.schedule.sequence import Sequence
