@@ -9,7 +9,7 @@ are left; forced tokens are taken without one, as in the engine. A second matche
 compiled separately, takes the same tokens and computes each mask without a budget.
 
 The times are processor time, so that other load on the machine hardly matters. `first` are the
-masks of the first tenth of the answers, `later` those of the others, `last` the later ones with
+masks of the first tenth of the answers, `later` the masks of the others, `last` the later ones with
 fewer than 60 tokens left. `memory` is what the process has grown by during the later answers.
 An answer that isn't complete within its budget ends the script with an error.
 """

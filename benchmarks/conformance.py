@@ -15,7 +15,7 @@ refused   the schema isn't compiled; refusing it as unsatisfiable is right if no
 invalid accepted, valid refused   the wrong answer
 failed    an error that is no refusal, or more than ten seconds of processor time
 
-Required tests, optional tests and those of formats are counted separately.
+Required tests, optional tests and tests of formats are counted separately.
 """
 
 from __future__ import annotations

@@ -412,8 +412,8 @@ def gaps(report: Report, subject: Subject, sizes: Sizes) -> None:
 
 def saved(report: Report, subject: Subject, sizes: Sizes) -> None:
     """Prompt tokens found in the cache, against a trie of all that came before: one of tokens,
-    which no cache of blocks can reach, and one of whole blocks, of which the last may be shared in
-    part."""
+    which no cache of blocks can reach, and one of whole blocks, with the last one shared in part
+    if that is possible."""
     loaded, prompts = subject.loaded, prompts_of(subject, sizes.prompts)
     turned = [
         prompt[: len(prompt) // 2] + prompt[::-1][: 10 + n] for n, prompt in enumerate(prompts)

@@ -10,8 +10,8 @@ waited for a processor (`unserved_ms`: then the text was there, and only the mac
 late the machine meanwhile let a process work that needs little (`machine_ms`, the worst case: on a
 machine that does other work, gaps are some times as long), and the resident memory of all processes
 of the server after it (pages that several share counted once). The last rows hold the gaps of the
-stream alone, those of all shapes together, and the memory before the first shape and some seconds
-after the last.
+stream alone, the gaps of all shapes together, and the memory before the first shape and some
+seconds after the last.
 
 A stall that a shape causes comes again, one of the machine rarely does. So shapes beside which the
 stream had nothing to read for more than 100 ms are sent again to a fresh server, and what was so
@@ -196,7 +196,7 @@ def tried(
 
 def tell(trials: list[Trial], again: dict[str, list[float]], faults: list[str]) -> None:
     """Print how many outcomes there were of each kind, beside which shapes the stream was late in
-    every trial, and what was wrong: `faults`, and those of the trials."""
+    every trial, and what was wrong: `faults`, and the trials' faults."""
     faults = [
         f"{trial.shape.subject}: {trial.shape.name}: {trial.fault}"
         for trial in trials

@@ -123,7 +123,7 @@ def made(numbers: Iterable[int], schemas: list[Any] | None, salt: str = "") -> l
 
 
 class Rows:
-    """The rows of a report, each told to standard error once it is known."""
+    """The rows of a report, each printed on standard error once it is known."""
 
     def __init__(self, server: ServerProcess, report: Report) -> None:
         self._server = server
@@ -181,7 +181,7 @@ def compare(
     rows: Rows, case: str, shapes: Callable[[int], list[HostileShape]], fresh: list[Answered]
 ) -> None:
     """Send the `shapes` of the first try; and where one takes longer than the one that met the
-    fresh server, those of further tries in the same place."""
+    fresh server, the shapes of further tries in the same place."""
     answers = rows.ask(shapes(0))
     late = [at for at, then in enumerate(fresh) if slower(answers[at], then)]
     row = figures(answers, fresh) | {"slower": len(late)}

@@ -2,9 +2,9 @@
 
     python benchmarks/mask_steps.py [--cases person,list] [--load idle] [--save]
 
-The cases, texts and vocabulary (tekken) are those of masks.py. Every way computes the mask before
-every token of every text, after all states have been built, and the rows are compared. Times are
-medians over the positions of a case, in microseconds.
+The cases, texts and vocabulary (tekken) are the same as in masks.py. Every way computes the mask
+before every token of every text, after all states have been built, and the rows are compared. Times
+are medians over the positions of a case, in microseconds.
 
 each token   the machine reads every token's bytes, a call for each
 trie         the machine walks over the trie of all tokens

@@ -2,7 +2,7 @@
 
     python benchmarks/maskbench.py --cases 150 --engines maskwright,llguidance --save
 
-Every engine gets equal cases and equal tokens: those of `json.dumps(data, ensure_ascii=False)` in a
+Every engine gets equal cases and equal tokens: `json.dumps(data, ensure_ascii=False)` in a
 vocabulary of 131,072 entries. At each token the mask is filled and the
 token accepted, both timed through the engine's public Python API. A valid text must be accepted to
 its end, an invalid one refused. Each engine runs in a process of its own on one thread. The engines

@@ -6,7 +6,7 @@ For each schema, the time from the schema to the first mask is measured, then th
 accept for every token of texts that match it, all through the public Python APIs and on the tekken
 vocabulary (131,072 entries). The engines take turns schema by schema, so that other load on the
 machine slows all of them. `first` is the first round in a process that has compiled one trivial
-schema; `later` are the other rounds, in each of which the schema is compiled again; `again` are the
+schema; `later` are the other rounds, which compile the schema again each time; `again` are the
 texts read a second time with that grammar. With `budget` every mask is computed within a budget of
 2,000 tokens, as in a server; llguidance has no such option.
 

@@ -26,7 +26,7 @@ from maskwright.cli.output.tables import Figure, lay_out, output_width, paragrap
 RESULTS = Path(__file__).resolve().parent / "results"
 PERCENTILES = (50, 90, 99, 99.9)
 SKIPPED = 77
-"""Exit status of a script whose data isn't there, as in automake's tests; `make bench` goes on."""
+"""Exit status of a script whose data is missing, as in automake's tests; `make bench` continues."""
 
 
 def figures(samples: Sequence[float], name: str) -> dict[str, float]:
@@ -44,7 +44,7 @@ def percentile(ordered: Sequence[float], percent: float) -> float:
 
 
 def some_of(known: Iterable[str]) -> Callable[[str], list[str]]:
-    """For an option of argparse: names separated by commas, each of which is `known`."""
+    """For an option of argparse: names separated by commas, all of them `known`."""
     names = list(known)
 
     def read(text: str) -> list[str]:

@@ -194,7 +194,7 @@ def ready(environment: Mapping[str, str]) -> Cost:
 
 
 def processor_seconds(pid: int) -> float:
-    """The processor time of a process and of those of its children that have ended."""
+    """The processor time of a process and of its children that have ended."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 

@@ -8,7 +8,7 @@ A model's forward is replaced by logits that were drawn before, so that a step i
 does around it: plan, sampling, and what follows each token. As many requests as are `running` are
 in their decode phase from the first measured step to the last. `schema` asks for an array of
 strings at temperature 1, whose states are known by then, through a grammar process as in a server;
-`stop` has stop strings, of which none appears.
+`stop` has stop strings that don't appear.
 
 With `--device` the engine does what it does for a GPU: the rows' columns are laid out and copied
 (to memory of the host, which stands for the device's), and a stub chooses tokens in place of
@@ -67,7 +67,7 @@ CASES: Final = {
 STOPS: Final = {"stop": ("\n\nQuestion:", "</answer>", "\N{BLACK SQUARE}")}
 SCHEMA: Final = {"type": "array", "items": {"type": "string"}}
 MODELS: Final = {"4000": "demo", "131072": "random-131072"}
-"""The model whose vocabulary it is, of which nothing else is used."""
+"""The model whose vocabulary it is; nothing else of it is used."""
 ROWS: Final = 64
 """Different rows of logits; the steps take them in turn."""
 NEVER: Final = -60.0

@@ -198,7 +198,7 @@ def measure_structured(bench: Bench) -> None:
     with Engine(loaded, config) as engine:
         kinds: dict[str, Grammar | None] = {"unstructured": None, "structured": grammar}
         rates = dict.fromkeys(kinds, 0.0)
-        for _ in range(1 if bench.tiny else 3):  # of which the first warms up
+        for _ in range(1 if bench.tiny else 3):  # the first one warms up
             for kind, asked in kinds.items():
                 rates[kind] = _rate(engine, count, tokens, asked)
     for kind, rate in rates.items():

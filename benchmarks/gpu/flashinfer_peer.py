@@ -50,8 +50,8 @@ def top_p(logits: Tensor, inputs: SampleInputs) -> Prepare:
 
 
 def decode(query: Tensor, blocks: Tensor, sequences: Sequences, length: int) -> Prepare:
-    """Attention of one new token of each sequence; `blocks` [blocks, 2, block, heads, width] are
-    those of one layer."""
+    """Attention of one new token of each sequence; `blocks` [blocks, 2, block, heads, width]
+    belong to one layer."""
 
     def prepare(flashinfer: Any) -> Callable[[], object]:
         count, each = sequences.tables.shape

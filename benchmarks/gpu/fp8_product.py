@@ -20,7 +20,7 @@ CASES: Final = (
 
 
 def multiplies_fp8(bench: Bench) -> bool:
-    """Whether the device has products of fp8. The CPU's are those of their twin."""
+    """Whether the device has products of fp8. The CPU has the twin's."""
     return bench.tiny or torch.cuda.get_device_capability(bench.device) >= FP8_CAPABILITY
 
 

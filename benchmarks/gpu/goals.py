@@ -62,10 +62,10 @@ def facts_of(launch: Launch) -> Facts:
 def issued(launch: Launch, trips: Sequence[float] | None = None) -> float:
     """Return how many instructions the warps of a launch issue, if every program runs to its end
     and passes through its innermost loops `trips` times, by default once."""
-    told = facts_of(launch)
-    trips = [1.0] * len(told.loops) if trips is None else trips
-    again = sum(loop * (count - 1) for loop, count in zip(told.loops, trips, strict=True))
-    return prod(launch.grid) * launch.options["num_warps"] * (told.instructions + again)
+    read = facts_of(launch)
+    trips = [1.0] * len(read.loops) if trips is None else trips
+    again = sum(loop * (count - 1) for loop, count in zip(read.loops, trips, strict=True))
+    return prod(launch.grid) * launch.options["num_warps"] * (read.instructions + again)
 
 
 def issue_us(instructions: float) -> float:

@@ -46,7 +46,7 @@ OUTPUT: Final = 1000
 
 
 def mask_table(vocab: int, device: torch.device) -> Tensor:
-    """Return masks int32 `[MASKS, words]` of which a third allow a hundredth of the tokens, a third
+    """Return masks int32 `[MASKS, words]`: a third of them allow a hundredth of the tokens, a third
     half, and a third all."""
     words = -(-vocab // 32)
     generator = torch.Generator().manual_seed(0)
@@ -59,7 +59,7 @@ def mask_table(vocab: int, device: torch.device) -> Tensor:
 
 
 def inputs_of(bench: Bench, rows: int, vocab: int, chain: str) -> SampleInputs:
-    """Return the parameters of `rows` requests, which take turns with those of `chain`."""
+    """Return the parameters of `rows` requests, which take turns with the parameters of `chain`."""
     chooser = random.Random(rows)
     (length,) = bench.sizes((OUTPUT,), (4,))
     every = [

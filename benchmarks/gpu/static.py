@@ -5,9 +5,9 @@
 Each subject is launched as the package does, on tensors without data, and every kernel that it
 launches is compiled for its very arguments. The figures come from the machine code. `loads` and
 `stores` are instructions that access device memory, by their width in bits; `local` those that
-access memory of a thread, which are spills or arrays; `products` those of tensor cores.
-`instructions` is the length of the program, and `loops` that of each loop in it that contains no
-other.
+access memory of a thread, which are spills or arrays; `products` are instructions of tensor cores.
+`instructions` is the length of the program, and `loops` the length of each loop in it that contains
+no other.
 `occupancy_%` is the share of a multiprocessor's warps that registers, shared memory and blocks
 leave room for. `floor_us` is the time in which an H200 moves the bytes that the launch can't avoid,
 at 4.0 TB/s. No time is measured.
@@ -154,8 +154,8 @@ class Facts:
 
     @property
     def wide_share(self) -> float:
-        """Of the bytes that all loads of the program move together, the share of those of 128
-        bits."""
+        """Of the bytes that all loads of the program move together, the share that loads of 128
+        bits move."""
         moved = {width: count * width for width, count in self.loads.items()}
         return sum(moved[width] for width in moved if width >= 128) / sum(moved.values())
 
@@ -179,29 +179,29 @@ def facts(program: Any) -> Facts:
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
         file.write(program.asm["cubin"])
         file.flush()
-        told = subprocess.run(
+        listing = subprocess.run(
             [tool, "--dump-resource-usage", "--dump-sass", file.name],
             capture_output=True,
             text=True,
             check=True,
         ).stdout
-    return read_facts(told, program.metadata.shared)
+    return read_facts(listing, program.metadata.shared)
 
 
-def read_facts(told: str, shared: int) -> Facts:
+def read_facts(listing: str, shared: int) -> Facts:
     """Read what cuobjdump prints. `shared`: bytes of shared memory, which the launch decides."""
-    used = re.search(r"REG:(\d+) STACK:(\d+)", told)
+    used = re.search(r"REG:(\d+) STACK:(\d+)", listing)
     if used is None:
-        raise ValueError("cuobjdump told nothing about registers")
+        raise ValueError("cuobjdump printed nothing about registers")
     loads, stores = Counter[int](), Counter[int]()
-    for kind, more in re.findall(r"\b(LDG|LDGSTS|STG)\b((?:\.\w+)*)", told):
+    for kind, more in re.findall(r"\b(LDG|LDGSTS|STG)\b((?:\.\w+)*)", listing):
         width = re.search(r"\.[US]?(8|16|64|128|256)\b", more)
         (stores if kind == "STG" else loads)[int(width[1]) if width else 32] += 1
-    products = Counter[str](re.findall(r"\b(HMMA|HGMMA|UTCHMMA)\b", told))
-    local = len(re.findall(r"\b(?:LDL|STL)\b", told))
+    products = Counter[str](re.findall(r"\b(HMMA|HGMMA|UTCHMMA)\b", listing))
+    local = len(re.findall(r"\b(?:LDL|STL)\b", listing))
     code = [
         (int(place, 16), instruction)
-        for place, instruction in re.findall(r"/\*([0-9a-f]{4,})\*/\s+([^/;]+);", told)
+        for place, instruction in re.findall(r"/\*([0-9a-f]{4,})\*/\s+([^/;]+);", listing)
         if not instruction.startswith("NOP")
     ]
     return Facts(
@@ -502,23 +502,23 @@ def main() -> None:
     for case, launch in programs(options.subjects):
         for target in options.targets:
             program = launch.compile(target)
-            told = facts(program)
+            found = facts(program)
             warps = launch.options["num_warps"]
             moved = least_bytes(launch)
             report.add(
                 case,
                 target=f"sm_{target}",
                 warps=warps,
-                registers=told.registers,
-                stack_bytes=told.stack,
-                local=told.local,
-                shared_bytes=told.shared,
-                loads=widths(told.loads),
-                stores=widths(told.stores),
-                instructions=told.instructions,
-                loops=", ".join(map(str, told.loops)),
-                products=", ".join(f"{name}: {told.products[name]}" for name in told.products),
-                **{"occupancy_%": 100 * told.occupancy(warps, target)},
+                registers=found.registers,
+                stack_bytes=found.stack,
+                local=found.local,
+                shared_bytes=found.shared,
+                loads=widths(found.loads),
+                stores=widths(found.stores),
+                instructions=found.instructions,
+                loops=", ".join(map(str, found.loops)),
+                products=", ".join(f"{name}: {found.products[name]}" for name in found.products),
+                **{"occupancy_%": 100 * found.occupancy(warps, target)},
                 **({} if moved is None else {"floor_us": moved / BYTES_PER_US}),
             )
     report.finish(save=options.save)

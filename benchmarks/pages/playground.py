@@ -143,7 +143,7 @@ def cut(text: str, draw: random.Random) -> str:
 
 
 def edited_shapes(schema: str) -> Iterator[str]:
-    """Schemas of which none is equal to an earlier one: the last limit differs."""
+    """Schemas, each different from all earlier ones in the last limit."""
     head, _, tail = schema.rpartition('"maximum": 1000')
     for limit in range(1001, 10**9):
         yield f'{head}"maximum": {limit}{tail}'

@@ -36,7 +36,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A run beside the baseline's. Masks are compared with those of the same pass. Compiling is
+    """A run beside the baseline's. Masks are compared with the same pass's. Compiling is
     compared with the baseline's first pass, since later ones compile nothing; without one, and for
     a run that compiles nothing itself, `compiling` is None."""
 

@@ -6,7 +6,7 @@ An engine with the shipped model decodes `--streams` answers in a server that ta
 `maskwright serve` with a hand-off key does. In turns, nothing arrives, and a process of its own
 sends the blocks of `--prompt` tokens each, as a server for prompts does that computes `--tokens-s`
 tokens a second: it asks what is lacking, and sends eight blocks a message. A round has two turns of
-each kind, of which one kind has the first and the last turn.
+each kind; one kind has the first and the last turn.
 
 The engine's thread has a core of its own, on which nothing else of this benchmark runs in any turn:
 the server's event loop, the threads of its requests and the sender share the others. So what is
@@ -221,14 +221,14 @@ def sender(
 ) -> Generator[subprocess.Popen[str]]:
     """The process that sends blocks, while the block runs."""
     salt = engine.kv_prefix(Request([1], SamplingParams(), 1)).salt
-    told = {"url": url, "layout": asdict(engine.kv_layout()), "salt": salt, **vars(options)}
+    task = {"url": url, "layout": asdict(engine.kv_layout()), "salt": salt, **vars(options)}
     command = [sys.executable, "-c", SEND]
     process = subprocess.Popen(
         command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     try:
         assert process.stdin is not None
-        process.stdin.write(json.dumps(told) + "\n")
+        process.stdin.write(json.dumps(task) + "\n")
         yield process
     finally:
         process.kill()
@@ -246,23 +246,23 @@ def tell(process: subprocess.Popen[str], what: str) -> str:
 
 def send() -> None:
     """Prepare messages and send them, as standard input says."""
-    told = json.loads(sys.stdin.readline())
+    task = json.loads(sys.stdin.readline())
     messages: Iterator[tuple[str, bytes]] = iter(())
-    with httpx.Client(base_url=told["url"], headers={HANDOFF_KEY: KEY}) as client:
+    with httpx.Client(base_url=task["url"], headers={HANDOFF_KEY: KEY}) as client:
         for line in sys.stdin:
             if line.strip() == "prepare":
-                messages = iter(prepared(told))
+                messages = iter(prepared(task))
                 print("ready", flush=True)
             else:
-                print(send_all(client, messages, told), flush=True)
+                print(send_all(client, messages, task), flush=True)
 
 
 def send_all(
-    client: httpx.Client, messages: Iterator[tuple[str, bytes]], told: dict[str, Any]
+    client: httpx.Client, messages: Iterator[tuple[str, bytes]], task: dict[str, Any]
 ) -> int:
-    """Send messages for the time of a turn, at the rate that was told; returns the bytes."""
+    """Send messages for the time of a turn, at the rate of `task`; returns the bytes."""
     began, sent = time.monotonic(), 0
-    seconds, pause = told["seconds"], 16 * CHUNK_BLOCKS / told["tokens_s"]
+    seconds, pause = task["seconds"], 16 * CHUNK_BLOCKS / task["tokens_s"]
     count = 0
     for path, body in messages:
         if path == BLOCKS_PATH:
@@ -276,16 +276,16 @@ def send_all(
     return sent
 
 
-def prepared(told: dict[str, Any]) -> list[tuple[str, bytes]]:
+def prepared(task: dict[str, Any]) -> list[tuple[str, bytes]]:
     """The messages of the two turns of a round, of prompts that nobody has."""
-    fields = told["layout"]
+    fields = task["layout"]
     layout = KvLayout(**{**fields, "kind": tuple(fields["kind"])})
-    salt, size = tuple(told["salt"]), layout.block_size
+    salt, size = tuple(task["salt"]), layout.block_size
     rng = random.Random()
     block = np.zeros((layout.layers, layout.layer_bytes), np.uint8)
     messages: list[tuple[str, bytes]] = []
-    for _ in range(1 + int(2 * told["seconds"] * told["tokens_s"] / told["prompt"])):
-        prefix = KvPrefix(salt, [rng.randrange(4, 4000) for _ in range(told["prompt"])])
+    for _ in range(1 + int(2 * task["seconds"] * task["tokens_s"] / task["prompt"])):
+        prefix = KvPrefix(salt, [rng.randrange(4, 4000) for _ in range(task["prompt"])])
         head = pack_prefix(layout, prefix)
         keys = block_keys(prefix.tokens, size, repr(salt))
         messages.append((LACKING_PATH, head))

@@ -35,7 +35,7 @@ from benchmarks.server.mutations import PATHS, fuzzed
 from tests.hostile.process import serving, settled_bytes
 
 BODY_BYTES: Final = 12 << 20
-"""What the server is told to take, so that a schema of 10 MB is read and not refused unread."""
+"""The server's limit, so that a schema of 10 MB is read and not refused unread."""
 ERROR_FIELDS: Final = {"message", "type", "param", "code"}
 MESSAGES: Final = [{"role": "user", "content": "Anna"}]
 SCHEMA_BYTES: Final = 10_000_000

@@ -17,9 +17,9 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds from the first request to the last answer's end, and those of each stream from its
-    request to its first text (none for answers that come whole). `cpu`: seconds of processor time
-    that the client took meanwhile."""
+    """Seconds from the first request to the last answer's end, and for each stream the seconds from
+    its request to its first text (none for answers that come whole). `cpu`: seconds of processor
+    time that the client took meanwhile."""
 
     seconds: float
     first: list[float]

@@ -96,7 +96,7 @@ async def sent_all(url: str, seeds: range, concurrency: int) -> list[Outcome]:
 
 
 async def sent(client: httpx.AsyncClient, case: MixedCase) -> Outcome:
-    """The outcome of one request, of which each tenth is cancelled within a second."""
+    """The outcome of one request; each tenth request is cancelled within a second."""
     draw = Random(f"cancel {case.body['seed']}")
     patience = draw.uniform(0, 1) if draw.random() < 0.1 else None
     try:

@@ -24,8 +24,8 @@ has ended.
 `tokens_s` are tokens a second, `cpu_us` the processor time of the server's process for each token
 (which other work on the machine hardly changes), `client_cpu_us` that of the client's process,
 `ttft_ms` the time from giving a request to reading its first text. `lost_%`, `added_cpu_us` and
-`added_ms` compare medians of the rounds with those of the engine whose answers are read in this
-way; those of the engine's streams, with the engine's whole answers. The goals are printed at the
+`added_ms` compare medians of the rounds with the engine's own whose answers are read in this way,
+and the engine's streams with the engine's whole answers. The goals are printed at the
 end, beside what was found. Seven rounds take about three and a half minutes.
 """
 
@@ -189,7 +189,7 @@ def rounds_of(
 
 
 def figures_of(made: list[Round], base: list[Round], floods: bool) -> dict[str, float]:
-    """Medians of rounds, compared with those of `base` in the round of the same number."""
+    """Medians of rounds, compared with the rounds of the same numbers in `base`."""
     row: dict[str, float] = {}
     if floods:
         lost = [1 - each.tokens_s / bare.tokens_s for each, bare in zip(made, base, strict=True)]

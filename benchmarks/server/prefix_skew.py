@@ -5,7 +5,7 @@
 Servers with the shipped model, each a process of its own with a pool that holds the share `--room`
 of the beginnings, and two routers in front of them, one of them with `--policy round-robin`.
 Requests arrive at random times (Poisson) and begin with one of `--beginnings` system
-prompts of about `--tokens` tokens, of which the k-th is as frequent as 1 / k. The routers serve
+prompts of about `--tokens` tokens; the k-th is as frequent as 1 / k. The routers serve
 equal requests at equal times, one after the other, round after round; a `cache_salt` of its own for
 each turn makes the caches begin empty, and the first quarter of its requests is not counted.
 
@@ -93,7 +93,7 @@ def take_turn(
 
 
 def figures_of(made: Turns, round_robin: Turns) -> dict[str, float]:
-    """Percentiles over all rounds, and how they compare with those of turns."""
+    """Percentiles over all rounds, and how they compare with turns."""
     row = {f"ttft_ms p{one}": round(percentile(made.ordered, one), 1) for one in PERCENTS}
     row["cached_%"] = round(100 * made.cached / made.asked, 1)
     row["ratio p99"] = round(percentile(made.ordered, 99) / percentile(round_robin.ordered, 99), 3)

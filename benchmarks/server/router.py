@@ -5,8 +5,8 @@
 One server with the shipped model and one router in front of it, each a process of its own. One
 client asks one request at a time (light load), in turns the server directly and through the router,
 each over one connection that stays open, so that both are measured under equal conditions. Each
-question is asked of both, the one that comes second of which alternates: the server has it in its
-cache in both cases, since it was asked once before.
+question is asked of both, in alternating order: the server has it in its cache in both cases, since
+it was asked once before.
 
 `ttft_ms` is the time from sending a streamed request until its first text, `whole_ms` the time
 until the end of an answer that is not streamed. `added_ms` is the difference between the

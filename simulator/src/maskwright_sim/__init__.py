@@ -11,5 +11,5 @@ and router under a simulated clock, with a cost model in place of the model.
 - `policy/`: Schedulers of other systems beside ours.
 - `systems/`: The mechanisms of other systems, each with and without it.
 - `scenario`: A simulation as one file.
-- `settings`: Settings in files, of which every mistake is named.
+- `settings`: Settings in files. Every mistake in them is named.
 """

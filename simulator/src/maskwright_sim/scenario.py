@@ -72,7 +72,7 @@ def _pool(name: str, table: Mapping[str, Any], costs: CostModel, folder: Path) -
 
 
 def _transfer(table: Mapping[str, Any], costs: CostModel) -> Transfer:
-    """The transfer of a table; without sizes, those of the data sheet of the prefill engines."""
+    """The transfer of a table; sizes default to the data sheet of the prefill engines."""
     sizes: dict[str, Any] = {}
     if isinstance(costs, SheetCosts):
         model, device = costs.model, costs.device

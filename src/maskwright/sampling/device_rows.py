@@ -69,7 +69,7 @@ def lay_out_columns(
     columns: RowColumns, changed: Mapping[int, SampleRow], table: Tensor, mask_rows: Tensor
 ) -> SampleInputs:
     """Do what `lay_out` does for rows whose numbers are laid out already. `changed`: by its number
-    each row of which single tokens have other logits or are forbidden."""
+    each row in which single tokens have other logits or are forbidden."""
     count = len(columns.temperature)
     width = -(-count // _MULTIPLE) * _MULTIPLE
     # Numbers of 32 and of 64 bits, a column of parameters in each line: two pieces to be copied.

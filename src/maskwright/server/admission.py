@@ -1,9 +1,9 @@
 """Refuses prompts that are too long, by their bytes: before they are parsed, rendered or cut into
 tokens, which may take seconds for what a client can send.
 
-A prompt has at least as many tokens as its bytes divided by those of the longest token. Counted is
-only what a prompt certainly contains: not what the chat template may leave out, such as the
-reasoning of earlier turns, and of tools and shapes nothing. What is let in may still be too long,
+A prompt has at least as many tokens as its bytes divided by the bytes of the longest token. Only
+what a prompt certainly contains is counted: not what the chat template may leave out, such as the
+reasoning of earlier turns, and nothing of tools and shapes. What is let in may still be too long,
 which is found while it is cut (`prompts`).
 """
 

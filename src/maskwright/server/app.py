@@ -268,13 +268,13 @@ async def _answer_http(request: Request, error: Exception) -> Response:
     what = f"{request.method} {request.url.path}"
     match error.status_code:
         case 404:
-            told = HttpError(404, f"there is nothing at {what}", code="not_found")
+            answer = HttpError(404, f"there is nothing at {what}", code="not_found")
         case 405:
-            told = HttpError(405, f"{what} is not allowed", code="method_not_allowed")
+            answer = HttpError(405, f"{what} is not allowed", code="method_not_allowed")
         case status:
-            told = HttpError(status, str(error.detail))
-    exchange_of(request.scope).code = told.code
-    response = error_response(told, request.url.path)
+            answer = HttpError(status, str(error.detail))
+    exchange_of(request.scope).code = answer.code
+    response = error_response(answer, request.url.path)
     response.headers.update(error.headers or {})
     if error.status_code == 405:
         response.headers["allow"] = ", ".join(sorted(_methods(request)))
@@ -282,8 +282,8 @@ async def _answer_http(request: Request, error: Exception) -> Response:
 
 
 def _methods(request: Request) -> set[str]:
-    """Return all methods that a path answers. The router's own error knows those of the first
-    endpoint alone that has the path."""
+    """Return all methods that a path answers. The router's own error knows only the methods of the
+    first endpoint that has the path."""
     routes = [route for route in request.app.routes if isinstance(route, Route)]
     found = [route for route in routes if route.matches(request.scope)[0] is not Match.NONE]
     return {method for route in found for method in route.methods or ()}

@@ -122,7 +122,7 @@ class ServerConfig:
     additional_properties: Annotated[
         AdditionalProperties,
         Option(
-            help="Whether objects may have properties of which their schema says nothing: forbid, "
+            help="Whether objects may have properties that their schema doesn't mention: forbid, "
             "or allow as JSON Schema does.",
             group=SHAPES,
         ),

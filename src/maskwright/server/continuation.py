@@ -5,8 +5,8 @@ comments of the stream, which clients ignore: one with the names that are drawn 
 the seeds of its choices, and before the events of each delta one with the tokens of the delta. If
 the server is lost, the router sends the request to another one with all records and the number of
 events that its client has. The second server computes the tokens like a prompt, writes the events
-anew, drops as many as the client has, and goes on. As draws depend on seed and position alone, the
-client gets the stream that it would have got.
+anew, drops as many as the client has, and continues. As draws depend on seed and position alone,
+the client gets the stream that it would have got.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ class Naming:
 
 
 @dataclass(frozen=True, slots=True)
-class ToldDelta:
-    """One delta that another server has told: of choice `index`, with these tokens; `ends`: it was
+class RelayedDelta:
+    """One delta that another server has sent: of choice `index`, with these tokens; `ends`: it was
     the last one of its choice. `shortened_at`: the first token of the choice that its token limit
     has changed, None if there is none up to here."""
 
@@ -76,8 +76,8 @@ class ToldDelta:
     shortened_at: int | None = None
 
     @property
-    def told(self) -> list[int | bool | None]:
-        """The delta as servers tell it each other."""
+    def fields(self) -> list[int | bool | None]:
+        """The delta as servers send it to each other."""
         return [self.index, self.ends, self.shortened_at, *self.token_ids]
 
     def record(self) -> bytes:
@@ -85,19 +85,19 @@ class ToldDelta:
         # Written without an encoder of JSON: it precedes every text of a stream.
         at = "null" if self.shortened_at is None else str(self.shortened_at)
         ends = ("false", "true")[self.ends]
-        told = ",".join((str(self.index), ends, at, *map(str, self.token_ids)))
-        return RECORD + b'{"delta":[%b]}\n\n' % told.encode()
+        fields = ",".join((str(self.index), ends, at, *map(str, self.token_ids)))
+        return RECORD + b'{"delta":[%b]}\n\n' % fields.encode()
 
 
 @dataclass(frozen=True, slots=True)
 class StreamBeginning:
-    """The beginning of a streamed answer, as another server has told it. `seeds`: one for each
-    choice. `events`: how many events the client has, of which the last may lack for the last
-    delta."""
+    """The beginning of a streamed answer, as another server has sent it. `seeds`: one for each
+    choice. `events`: how many events the client has; it may lack the last ones of the last delta.
+    """
 
     naming: Naming
     seeds: tuple[int, ...]
-    deltas: tuple[ToldDelta, ...]
+    deltas: tuple[RelayedDelta, ...]
     events: int
 
     def begun(self, index: int) -> tuple[int, ...]:
@@ -109,8 +109,8 @@ class StreamBeginning:
     def shortened_at(self, index: int) -> int | None:
         """Return the first of the tokens of choice `index` that its token limit has changed; None
         if there is none."""
-        told = (delta.shortened_at for delta in reversed(self.deltas) if delta.index == index)
-        return next(told, None)
+        places = (delta.shortened_at for delta in reversed(self.deltas) if delta.index == index)
+        return next(places, None)
 
     def cuts(self, index: int) -> tuple[int, ...]:
         """Return the numbers of tokens of choice `index` after which a delta ended. The last delta
@@ -124,14 +124,14 @@ class StreamBeginning:
         return tuple(ends)
 
     def check_choices(self, count: int) -> None:
-        """Raise InputError unless the continuation is about `count` choices, each of which ends at
-        most once and at its end."""
+        """Raise InputError unless the continuation is about `count` choices, and each of them ends
+        at most once and at its end."""
         if len(self.seeds) != count or any(delta.index >= count for delta in self.deltas):
             raise _unusable(f"about other choices than the request, which has {count}")
         ended: Counter[int] = Counter()
         for delta in self.deltas:
             if ended[delta.index]:
-                raise _unusable(f"wrong: choice {delta.index} goes on after its end")
+                raise _unusable(f"wrong: choice {delta.index} continues after its end")
             ended[delta.index] += delta.ends
 
 
@@ -150,26 +150,26 @@ def parse_continuation(value: object) -> StreamBeginning:
             "deltas": list(deltas),
             "events": int(events),
         } if bool not in (type(created), type(events)):  # which is an int to `match`
-            told = tuple(_delta(one) for one in cast(list[object], deltas))
+            sent = tuple(_delta(one) for one in cast(list[object], deltas))
             numbers = _integers(cast(list[object], seeds))
-            return StreamBeginning(Naming(key, created), numbers, told, events)
+            return StreamBeginning(Naming(key, created), numbers, sent, events)
         case _:
-            raise _unusable("not what a server has told")
+            raise _unusable("not what a server has sent")
 
 
-def _delta(value: object) -> ToldDelta:
+def _delta(value: object) -> RelayedDelta:
     match value:
         case [int(index), bool(ends), at, *tokens] if index >= 0 and type(index) is int:
             [shortened_at] = [None] if at is None else _integers([at])
-            return ToldDelta(index, _integers(cast(list[object], tokens)), ends, shortened_at)
+            return RelayedDelta(index, _integers(cast(list[object], tokens)), ends, shortened_at)
         case _:
-            raise _unusable("not what a server has told")
+            raise _unusable("not what a server has sent")
 
 
 def _integers(values: Sequence[object]) -> tuple[int, ...]:
     integers = tuple(value for value in values if type(value) is int and value >= 0)
     if len(integers) != len(values):
-        raise _unusable("not what a server has told")
+        raise _unusable("not what a server has sent")
     return integers
 
 

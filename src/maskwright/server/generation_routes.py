@@ -206,15 +206,15 @@ class GenerationRoutes:
         ]
         reply, choices = made.request.reply, made.choices
         count, prompts = len(choices), choices.prompts
-        told = made.own, reply, choices.usage, self._prompt_logprobs(made)
-        return TextWriter(made.envelope, texts, prompts, count, *told)
+        parts = made.own, reply, choices.usage, self._prompt_logprobs(made)
+        return TextWriter(made.envelope, texts, prompts, count, *parts)
 
     def _chat_writer(self, made: Answering) -> AnswerWriter:
         reply, choices = made.request.reply, made.choices
         [prompt] = choices.prompts
         scores = None if reply.prompt_logprobs is None else self._prompt_logprobs(made)
-        told = made.own, reply, choices.usage, prompt, scores
-        return ChatWriter(made.envelope, len(choices), *told)
+        parts = made.own, reply, choices.usage, prompt, scores
+        return ChatWriter(made.envelope, len(choices), *parts)
 
     def _prompt_logprobs(self, made: Answering) -> PromptLogprobs:
         reply = made.request.reply
@@ -231,14 +231,14 @@ class GenerationRoutes:
         traces = choices.token_traces
         if options.explain and traces is not None:
             self._records.keep(exchange.key, id, index, traces[index].scores)
-        told: Json = {}
+        own: Json = {}
         if options.trace and engine is not None:
-            told["trace"] = RequestTrace(exchange, index, engine).body()
+            own["trace"] = RequestTrace(exchange, index, engine).body()
             if options.trace_tokens and traces is not None:
-                told["tokens"] = traces[index].body()
+                own["tokens"] = traces[index].body()
         if report is not None:
-            told["report"] = report
-        return {"maskwright": told} if told else {}
+            own["report"] = report
+        return {"maskwright": own} if own else {}
 
 
 def _warnings(warnings: Sequence[str]) -> dict[str, str]:
@@ -247,8 +247,8 @@ def _warnings(warnings: Sequence[str]) -> dict[str, str]:
     if not warnings:
         return {}
     most = LONGEST_WARNING
-    told = [t if len(t) <= most else f"{t[: most - 1]}…" for t in warnings[:MOST_WARNINGS]]
-    return {WARNINGS: json.dumps(told)}
+    shortened = [t if len(t) <= most else f"{t[: most - 1]}…" for t in warnings[:MOST_WARNINGS]]
+    return {WARNINGS: json.dumps(shortened)}
 
 
 def check_model(name: str, served: str, adapters: Iterable[str], *, strict: bool) -> None:

@@ -1,10 +1,10 @@
 """The two sides of a hand-off over HTTP: one server computes the prompt of a request, another one
-goes on with its answer. docs/scale.md describes it.
+continues with its answer. docs/scale.md describes it.
 
 A router asks for it, with a header that names the other server. This one computes the prompts and
 reads until each choice has begun. Then it asks the other server which blocks it lacks, sends these,
-and tells the router names, seeds and first tokens, with which the other server goes on as it goes
-on with a stream that was cut. What can't be sent, or arrives damaged, is computed again there.
+and tells the router names, seeds and first tokens. With these the other server continues, just as
+it continues a stream that was cut. What can't be sent, or arrives damaged, is computed again there.
 
 Whoever may send blocks decides what later prompts are answered with. The endpoints therefore exist
 only in a server that has a key for them, and need this key.
@@ -40,7 +40,7 @@ from maskwright.engine import Engine
 from maskwright.engine.kv.block_keys import block_keys
 from maskwright.engine.step.exchange import KvLayout, KvPrefix
 from maskwright.server.answer.choices import Choices
-from maskwright.server.continuation import ToldDelta
+from maskwright.server.continuation import RelayedDelta
 from maskwright.server.errors import HttpError
 from maskwright.server.exchange import Exchange
 from maskwright.server.json import Json
@@ -135,8 +135,8 @@ async def _read(http: Request) -> bytes:
 @dataclass(slots=True)
 class SentBlocks:
     """What became of the blocks of a request. `blocks`: those that the other server lacked and this
-    one had, as far as they were sent, and `arrived`: those of them that it then had; `sent_bytes`:
-    of keys and values, without heads."""
+    one had, as far as they were sent; `arrived`: how many of them it then had; `sent_bytes`: of
+    keys and values, without heads."""
 
     blocks: int = 0
     arrived: int = 0
@@ -163,13 +163,13 @@ class OutgoingBlocks:
         """Return what the router has to tell the other server about a request that runs here, once
         its blocks have been sent to `target`. It is cancelled here. Raises the error of a choice
         that has failed."""
-        told = await _first_deltas(choices)
+        begun = await _first_deltas(choices)
         await self._computed(exchange)
         choices.cancel()  # the blocks stay in the prefix tree
         sent = SentBlocks()
         client = WorkerClient(Address.parse(target))
         try:
-            for prefix in self._prefixes(exchange, told):
+            for prefix in self._prefixes(exchange, begun):
                 await self._send(client, prefix, sent)
         except (WorkerLostError, TimeoutError) as error:
             log.warning("blocks could not be sent to %s: %s", target, error)
@@ -180,7 +180,7 @@ class OutgoingBlocks:
             "key": naming.key,
             "created": naming.created,
             "seeds": choices.seeds,
-            "deltas": [one.told for one in told],
+            "deltas": [one.fields for one in begun],
             "sent": {"blocks": sent.blocks, "arrived": sent.arrived, "bytes": sent.sent_bytes},
         }
 
@@ -194,12 +194,12 @@ class OutgoingBlocks:
                     break
                 await asyncio.sleep(POLL_SECONDS)
 
-    def _prefixes(self, exchange: Exchange, told: list[ToldDelta]) -> list[KvPrefix]:
-        """Return what the other server reads of each choice that goes on."""
+    def _prefixes(self, exchange: Exchange, deltas: list[RelayedDelta]) -> list[KvPrefix]:
+        """Return what the other server reads of each choice that hasn't ended."""
         begun: defaultdict[int, list[int]] = defaultdict(list)
-        for one in told:
+        for one in deltas:
             begun[one.index] += one.token_ids
-        ended = {one.index for one in told if one.ends}
+        ended = {one.index for one in deltas if one.ends}
         found: list[KvPrefix] = []
         for index, request in enumerate(exchange.requests):
             if index not in ended:
@@ -224,8 +224,8 @@ class OutgoingBlocks:
             for pieces in cut_blocks(found, Cutting.WHOLE):
                 body = head + pack_message(pieces, keys)
                 sent.sent_bytes += sum(piece.contents.nbytes for piece in pieces)
-                told = await self._asked(client, BLOCKS_PATH, body)
-                arrived = int(told.get("arrived", 0))
+                answer = await self._asked(client, BLOCKS_PATH, body)
+                arrived = int(answer.get("arrived", 0))
                 sent.arrived += sum(number < arrived for number in found)
                 if arrived <= some[-1]:
                     return
@@ -245,15 +245,15 @@ class OutgoingBlocks:
         return json.loads(answer)
 
 
-async def _first_deltas(choices: Choices) -> list[ToldDelta]:
+async def _first_deltas(choices: Choices) -> list[RelayedDelta]:
     """Read until each choice has begun, and return all deltas."""
-    waiting, told = set(range(len(choices))), list[ToldDelta]()
+    waiting, found = set(range(len(choices))), list[RelayedDelta]()
     async with aclosing(choices.deltas(IDLE_SECONDS)) as deltas:
         async for delta in deltas:
             if delta is not None:
                 ends = delta.finish_reason is not None
-                told.append(ToldDelta(delta.index, delta.token_ids, ends, delta.shortened_at))
+                found.append(RelayedDelta(delta.index, delta.token_ids, ends, delta.shortened_at))
                 waiting.discard(delta.index)
             if not waiting:
                 break
-    return told
+    return found

@@ -143,10 +143,10 @@ class Pages(CORSMiddleware):
         response = super().preflight_response(request_headers)
         if response.status_code == HTTP_OK:
             return response
-        told = bytes(response.body).decode()
+        text = bytes(response.body).decode()
         error = HttpError(
             response.status_code,
-            f"{told[:1].lower()}{told[1:]}; 'serve --cors-origin' names the origins whose pages "
+            f"{text[:1].lower()}{text[1:]}; 'serve --cors-origin' names the origins whose pages "
             "may use this server",
             code="cors_refused",
         )

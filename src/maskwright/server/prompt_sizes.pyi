@@ -24,5 +24,5 @@ def least_tokens(
     `place`: the field of the prompts, `messages`, `input` or `prompt`. `shown`: the roles, of
     `system`, `user` and `tool`, whose messages the chat template shows with all of their text,
     apart from space around it; a system's if it is the first one. `shrinks` and `longest`: see
-    `LeastTextTokens`. Of equal names, the last one counts. Prompts of which only a part is kept
-    (`truncate_prompt_tokens`) take no tokens. Raises ValueError for another place or size."""
+    `LeastTextTokens`. Of equal names, the last one counts. Prompts that `truncate_prompt_tokens`
+    cuts take no tokens. Raises ValueError for another place or size."""

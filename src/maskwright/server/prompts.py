@@ -65,9 +65,9 @@ class PromptReader:
     def __init__(
         self, engine: Engine, variables: Mapping[str, object] | None = None, *, logged: bool
     ) -> None:
-        """`variables`: those of the chat template, where a request sets no others. `logged`: write
-        prompts of requests into the log. Raises InputError for variables of which the template can
-        make nothing."""
+        """`variables`: for the chat template, where a request sets no others. `logged`: write
+        prompts of requests into the log. Raises InputError for variables with which the template
+        fails."""
         self._engine = engine
         self._loaded = engine.loaded
         self._variables = variables or {}
@@ -233,7 +233,7 @@ async def _in(thread: ThreadPoolExecutor, work: Callable[..., T], *given: object
 
 
 def _blamed(prompt: ChatPrompt, error: Exception, place: str, *, with_tools: bool) -> str | None:
-    """Return the field of which the chat template can make nothing; None for a defect of the
+    """Return the field with which the chat template fails; None for a defect of the
     server. `place`: the field that contained the prompt."""
     if prompt.variables and frozenset(prompt.variables) != EFFORT_VARIABLES:
         return "chat_template_kwargs"  # whose values may be of types that it doesn't expect

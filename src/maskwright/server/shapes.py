@@ -47,7 +47,7 @@ class GivenShape(ClosedModel):
     kind: ShapeKind
 
     def read_shape(self) -> tuple[Shape, ToolUse | None]:
-        """Return the shape, and the tools of which one has to be called. Raises InputError for a
+        """Return the shape, and the tools, one of them to be called. Raises InputError for a
         fault of the shape; `GrammarError` for what should be JSON and isn't."""
         asked = ShapeAndTools.read(self.fields())
         shape, use = asked.shape(), asked.tool_use()
@@ -137,7 +137,7 @@ def _shipped() -> tuple[Example, ...]:
 
 
 _HERE: Final = dataclasses.replace(DEFAULT_LIMITS, work=1 << 60, seconds=10.0)
-"""The limits of an answer without grammar processes; those of its parts hold besides."""
+"""The limits of an answer without grammar processes; its parts have limits besides."""
 
 
 class ShapeRoutes:
@@ -179,7 +179,7 @@ class ShapeRoutes:
     async def draw(self, http: Request) -> JSONResponse:
         """Return a picture of a shape as SVG."""
         given = await read_as(http, self._body_bytes, DrawRequest.read)
-        given.read_shape()  # its faults are those of every other endpoint
+        given.read_shape()  # for its faults, which are the same at every endpoint
         inquiry = Inquiry(drawn, (given.shape, given.kind, given.as_))
         return JSONResponse(await until_disconnect(http.receive, self._found(inquiry)))
 

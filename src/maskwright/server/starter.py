@@ -152,8 +152,8 @@ class Starter:
                 raise _no_section()
             return None
         assert marks is not None
-        told = self._end_of(prompt)
-        if told.endswith(marks.end):
+        prompt_end = self._end_of(prompt)
+        if prompt_end.endswith(marks.end):
             return None
         last = request.options.thinking_last
         if marks.end in last:
@@ -161,7 +161,7 @@ class Starter:
                 f"reasoning_budget_message must not hold {marks.end}, the end of the reasoning",
                 param="reasoning_budget_message",
             )
-        return ReasoningSection(marks, told.endswith(marks.begin), tokens, last)
+        return ReasoningSection(marks, prompt_end.endswith(marks.begin), tokens, last)
 
     def _end_of(self, prompt: list[int]) -> str:
         """The end of a prompt's text, as long as a mark may be, without space after it."""
@@ -372,17 +372,17 @@ class Starter:
             raise
         return submitted
 
-    def _continued(self, asked: Request, choice: int, told: StreamBeginning | None) -> Request:
-        """Return the request of a choice with what another server has told of it. Its tokens are
+    def _continued(self, asked: Request, choice: int, known: StreamBeginning | None) -> Request:
+        """Return the request of a choice with what another server has sent of it. Its tokens are
         computed like a prompt; where scores are asked for, or forced text enters one token a step,
         they are drawn anew instead."""
-        if told is None:
+        if known is None:
             return asked
-        params = dataclasses.replace(asked.params, seed=told.seeds[choice])
+        params = dataclasses.replace(asked.params, seed=known.seeds[choice])
         drawn_anew = params.logprobs is not None or not self._engine.config.drafts
-        begun = () if drawn_anew else told.begun(choice)
-        asked = dataclasses.replace(asked, params=params, cuts=told.cuts(choice))
-        return asked.going_on(begun, told.shortened_at(choice))
+        begun = () if drawn_anew else known.begun(choice)
+        asked = dataclasses.replace(asked, params=params, cuts=known.cuts(choice))
+        return asked.going_on(begun, known.shortened_at(choice))
 
 
 def _words_or_calls(

@@ -97,9 +97,9 @@ class TokenRoutes:
         counts = [len(tokens) for tokens in many]
         if asked.form == "content":
             pieces = asked.pieces
-            told = [{"id": token, "piece": self._piece(token)} if pieces else token
-                    for token in many[0]]  # fmt: skip
-            return {"tokens": told}
+            listed = [{"id": token, "piece": self._piece(token)} if pieces else token
+                      for token in many[0]]  # fmt: skip
+            return {"tokens": listed}
         answer: Json = {"tokens": many, "count": counts, "max_model_len": self._engine.max_context}
         if asked.form == "one":
             [tokens] = many
@@ -120,7 +120,7 @@ class TokenRoutes:
         return self._vocab.tokens[token] or self._names.get(token, "").encode()
 
     def _text(self, tokens: Sequence[int], place: str, special: bool) -> str:
-        """Join tokens; `special`: those of control tokens included."""
+        """Join tokens; `special`: control tokens have their names."""
         outside = next((token for token in tokens if token >= self._vocab.size), None)
         if outside is not None:
             raise InputError(

@@ -11,8 +11,8 @@ from maskwright.dist.front.relay import RECORD
 from maskwright.errors import InputError
 from maskwright.server.continuation import (
     Naming,
+    RelayedDelta,
     StreamBeginning,
-    ToldDelta,
     begin_record,
     parse_continuation,
 )
@@ -52,7 +52,11 @@ def test_a_continuation_is_read() -> None:
 
 def test_records_are_comments_that_can_be_read_back() -> None:
     begun = begin_record(Naming("k", 5), [7, 8])
-    deltas = [ToldDelta(0, (1, 2), False), ToldDelta(1, (), True), ToldDelta(1, (3,), False, 4)]
+    deltas = [
+        RelayedDelta(0, (1, 2), False),
+        RelayedDelta(1, (), True),
+        RelayedDelta(1, (3,), False, 4),
+    ]
     lines = [begun, *(delta.record() for delta in deltas)]
     assert all(line.startswith(b": ") and line.endswith(b"\n\n") for line in lines)
     head, *told = (json.loads(line.removeprefix(RECORD)) for line in lines)

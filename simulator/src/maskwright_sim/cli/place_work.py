@@ -20,10 +20,14 @@ def run(options: PlaceOptions) -> None:
             "objective is shorter than a single request takes",
             param="file",
         )
-    print(json.dumps(answer.row(), indent=2) if options.as_json else told(answer, output_width()))
+    print(
+        json.dumps(answer.row(), indent=2)
+        if options.as_json
+        else placement_text(answer, output_width())
+    )
 
 
-def told(answer: PlacementAnswer, width: int) -> str:
+def placement_text(answer: PlacementAnswer, width: int) -> str:
     """The answer for people."""
     found = answer.placement
     rows = [

@@ -2,7 +2,7 @@
 
 WHAT is a TOML, YAML or JSON file with the sections workload (or trace), engine, costs and
 objectives, and the lists policies and routings: one run for each combination, on equal load. The
-schedulers, block pools and prefix trees are those of the engine; only the model is replaced by a
+schedulers, block pools and prefix trees are the engine's; only the model is replaced by a
 cost model, and the clock by a simulated one. Or WHAT is the name of a system whose mechanisms are
 simulated: each figure with the mechanism and without it.
 """

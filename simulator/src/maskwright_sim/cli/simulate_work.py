@@ -41,7 +41,7 @@ def run(options: SimulateOptions) -> None:
     if options.what in SYSTEMS:
         with progress("simulating"):
             found = SYSTEMS[options.what](options.size)
-        print(told(found, as_json=options.as_json, width=output_width()))
+        print(report_text(found, as_json=options.as_json, width=output_width()))
         return
     scenario = read_scenario(options.what)
     with progress("simulating"):
@@ -64,7 +64,7 @@ def run(options: SimulateOptions) -> None:
     )
 
 
-def told(report: SystemReport, *, as_json: bool, width: int) -> str:
+def report_text(report: SystemReport, *, as_json: bool, width: int) -> str:
     """A system's report as text or as JSON."""
     rows: list[dict[str, Figure]] = [
         {
@@ -73,7 +73,7 @@ def told(report: SystemReport, *, as_json: bool, width: int) -> str:
             "on": claim.on,
             "off": claim.off,
             "times worse": claim.worse if math.isfinite(claim.worse) else None,
-            "told": claim.told,
+            "published": claim.published,
         }
         for claim in report.claims
     ]
@@ -85,7 +85,7 @@ def told(report: SystemReport, *, as_json: bool, width: int) -> str:
                 f"{row['mechanism']}: {row['figure']}",
                 f"  on {shown(row['on'])}, off {shown(row['off'])}"
                 + (f", {shown(row['times worse'])} times worse" if row["times worse"] else ""),
-                *([f"  told: {row['told']}"] if row["told"] else []),
+                *([f"  published: {row['published']}"] if row["published"] else []),
             )
         )
         for row in rows

@@ -51,7 +51,7 @@ class SimulatedEngine:
     never drafted. `step_times`: limits the tokens of a step as in the engine; None for schedulers
     that limit them themselves. `stages`: workers that share the layers; `flights`: plans that may
     be begun before the first of them is finished. `by_layer`: keys and values of a prompt that are
-    fetched are waited for layer by layer, so that computing goes on meanwhile."""
+    fetched are waited for layer by layer, so that computing continues meanwhile."""
 
     scheduler: PlansSteps
     step_times: StepTimeModel | None
@@ -103,8 +103,8 @@ class SimulatedEngine:
         self.add(sequence, answer)
 
     def deposit(self, tokens: list[int]) -> None:
-        """Keys and values of `tokens` arrive from another engine for the prefix tree: those of
-        whole blocks that it lacks, as far as blocks can be taken from the cache."""
+        """Keys and values of `tokens` arrive from another engine for the prefix tree: whole blocks
+        that it lacks, as far as blocks can be taken from the cache."""
         tree, pool = self.scheduler.tree, self.scheduler.pool
         if tree is None:
             return

@@ -2,7 +2,7 @@
 
 - `clock`: Events in the order of their times.
 - `driver`: Runs the steps of one engine on the clock.
-- `fleet`: Engines behind a routing policy, each of which serves whole requests.
+- `fleet`: Engines behind a routing policy. Each of them serves whole requests.
 - `loads`: What an engine has to do, and what it has in its cache.
 - `phase_pools`: A pool of engines for each phase, with settings of its own.
 - `pools`: Machines that change what they do: a mixed pool, and a flip between the phases.

@@ -1,4 +1,4 @@
-"""Engines behind a routing policy, each of which serves whole requests."""
+"""Engines behind a routing policy. Each of them serves whole requests."""
 
 from __future__ import annotations
 

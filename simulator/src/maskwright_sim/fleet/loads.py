@@ -10,7 +10,7 @@ from maskwright_sim.load.demand import Demand
 
 
 class HasScheduler(Protocol):
-    """An engine, simulated or not, of which a routing reads the scheduler alone."""
+    """An engine, simulated or not; a routing reads nothing of it but the scheduler."""
 
     @property
     def scheduler(self) -> PlansSteps: ...

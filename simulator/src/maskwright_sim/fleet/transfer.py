@@ -10,7 +10,7 @@ TransferMode: TypeAlias = Literal["request", "layer", "aggregated"]
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """`request`: all blocks after the prefill. `layer`: those of each layer as soon as it is
+    """`request`: all blocks after the prefill. `layer`: each layer's blocks as soon as it is
     computed, beside the computation of the next ones (Splitwise). `aggregated`: after the prefill,
     but with the keys and values of all layers of a block in one piece (MemServe).
 

@@ -46,8 +46,8 @@ class NoCosts:
 
 @dataclass(frozen=True, slots=True)
 class PhaseSimulator:
-    """Rates of instances on `device` with `model`, for requests like those of `load`, of which the
-    share `attained` has to meet `objectives`. `combined`: the policy of an engine for both phases.
+    """Rates of instances on `device` with `model`, for requests like `load`'s. The share `attained`
+    of them has to meet `objectives`. `combined`: the policy of an engine for both phases.
     `most`: the highest rate that is tried."""
 
     device: DeviceSheet

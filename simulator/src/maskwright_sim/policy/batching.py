@@ -94,8 +94,8 @@ def _is_new(sequence: Sequence) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class SplitFuse:
-    """Steps of at most `tokens` tokens (DeepSpeed-FastGen): decodes, then prompts, of which long
-    ones are split and short ones fused until the step is full."""
+    """Steps of at most `tokens` tokens (DeepSpeed-FastGen): decodes, then prompts. Long ones are
+    split, and short ones fused until the step is full."""
 
     tokens: int
     reserves: bool = False

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 @dataclass(frozen=True, slots=True)
 class MechanismClaim:
     """`figure` (with its unit) is `on` with the `mechanism` and `off` without it, on equal load.
-    `told`: what the texts or the papers report of it."""
+    `published`: what the texts or the papers report of it."""
 
     mechanism: str
     figure: str
     on: float
     off: float
-    told: str = ""
+    published: str = ""
     higher: bool = False
     """Whether larger values of the figure are better."""
 

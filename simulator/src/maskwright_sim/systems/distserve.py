@@ -17,7 +17,7 @@ from maskwright_sim.systems.claim import MechanismClaim, Rows, SystemReport
 
 DEVICE: Final = replace(A100, compute_efficiency=0.7, overhead=0.0105)
 """The share of the arithmetic and the seconds outside of the device are chosen so that the rates of
-prefill alone and of decode alone come near those of the text (5.6 and 10)."""
+prefill alone and of decode alone come near the text's (5.6 and 10)."""
 LOAD: Final = Workload(300, 1.0, Lengths(512), Lengths(64))
 OBJECTIVES: Final = Objectives(0.2, 0.04)
 """The text gives no objectives."""

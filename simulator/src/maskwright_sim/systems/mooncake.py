@@ -33,7 +33,7 @@ SETTINGS: Final = EngineSettings(
 )
 DECODE: Final = replace(SETTINGS, policy="orca", blocks=2600, prefix_cache=False)
 QUEUE: Final = Workload(300, 6.0, Lengths(2000, "uniform"), Lengths(200, "uniform"))
-"""Long prompts, of which many may wait."""
+"""Long prompts; many may wait."""
 SHARED: Final = Workload(
     240, 20.0, Lengths(200, "uniform"), Lengths(20), prefixes=10, prefix_length=1984, skew=0.8
 )

@@ -39,7 +39,7 @@ def interference(costs: CostModel) -> dict[str, Rows]:
         "a prompt of 18 tokens beside light decodes, ms": _rows(
             costs, "decodes", ((n, StepWork(n, n * 500, 18, 9.0)) for n in (0, 7, 31, 127, 255))
         ),
-        "128 decodes, of which some are heavy, ms": _rows(
+        "128 decodes, some of them heavy, ms": _rows(
             costs,
             "heavy",
             ((n, StepWork(128, (128 - n) * 100 + n * 1500)) for n in (0, 16, 32, 64, 128)),
@@ -182,7 +182,7 @@ def _answers(routing: Routing, size: float) -> RunFigures:
 
 
 def _shift(size: float, *, flips: bool) -> RunFigures:
-    """Four machines, of which two begin with each role."""
+    """Four machines; two of them begin with each role."""
     settings = replace(SETTINGS, policy="splitfuse", max_running=24)
     engines = [settings.engine(COSTS) for _ in ROLES]
     roles = FlippingRoles(ROLES, PRESSURE, flips=flips)

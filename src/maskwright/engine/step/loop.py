@@ -491,8 +491,8 @@ class Engine:
     def _patience(self) -> float | None:
         """Seconds until the next deadline, 0 while there is something to do; None for no deadline.
         The caller holds `_wake`."""
-        told = self._stopping or self._submitted or self._cancelled or self._resumed
-        if told or self._compiling.ready or self._calls or not self._core.idle:
+        signalled = self._stopping or self._submitted or self._cancelled or self._resumed
+        if signalled or self._compiling.ready or self._calls or not self._core.idle:
             return 0.0
         if self._core.tiers is not None and self._core.tiers.waits:
             return 0.0

@@ -18,5 +18,5 @@ class EvidentValues:
         """Whether the conjunction evidently has a value, of no more than thousands of values."""
 
     def settle(self, conjunctions: tuple[Conjunction, ...], known: dict[Conjunction, bool]) -> None:
-        """Enter those of `conjunctions` that evidently have a value, and that aren't `known` yet,
+        """Enter the `conjunctions` that evidently have a value, and that aren't `known` yet,
         as true."""

@@ -40,7 +40,7 @@ class ApiKey:
     - `name`: identifies the key in logs, traces and metrics.
     - `sha256`: the digest of the key, in lower-case hexadecimal digits.
     - `requests_per_minute`, `tokens_per_minute`, `tokens_per_day`: upper bounds; None for none.
-      Tokens are those of prompts and of answers.
+      Tokens of prompts and of answers count.
     - `classes`: the classes of service that it may use, the first one by default; empty for all.
     """
 
@@ -122,20 +122,20 @@ def check_classes(keys: KeyRing | None, known: Iterable[ServiceClass]) -> None:
 def _key(entry: object) -> ApiKey:
     if not isinstance(entry, dict):
         raise _wrong("a key is a table [[key]]")
-    told = dict(cast(Mapping[str, Any], entry))
+    given = dict(cast(Mapping[str, Any], entry))
     known = [field.name for field in fields(ApiKey)]
-    unknown = next((name for name in told if name not in known), None)
+    unknown = next((name for name in given if name not in known), None)
     if unknown is not None:
         raise _wrong(f"there is no field {unknown!r}; there are {', '.join(known)}")
     for name in ("name", "sha256"):
-        if not isinstance(told.get(name), str):
+        if not isinstance(given.get(name), str):
             raise _wrong(f"each key needs a text {name}")
-    classes: object = told.pop("classes", [])
+    classes: object = given.pop("classes", [])
     if not isinstance(classes, list) or not all(
         isinstance(item, str) for item in cast(list[object], classes)
     ):
-        raise _wrong(f"classes of {told['name']} is not a list of texts")
-    return ApiKey(**told, classes=tuple(cast(list[str], classes)))
+        raise _wrong(f"classes of {given['name']} is not a list of texts")
+    return ApiKey(**given, classes=tuple(cast(list[str], classes)))
 
 
 def _wrong(message: str) -> InputError:

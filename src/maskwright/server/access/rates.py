@@ -121,14 +121,14 @@ class Allowance:
             self._take("tokens", tokens, self._clock())
 
     def charge_answers(self, prompt_tokens: int, generations: Iterable[Generation]) -> None:
-        """Take the tokens of prompts now, and those of each answer at its end."""
+        """Take the tokens of prompts now, and the tokens of each answer at its end."""
         self.charge(prompt_tokens)
         for generation in generations:
             generation.when_ended(self._ended)
 
     def headers(self) -> dict[str, str]:
         """Return the headers in which OpenAI tells limits: the limit, what remains of it, and the
-        time until it is whole again. Of two limits on tokens, that of which less remains."""
+        time until it is whole again. Of two limits on tokens, the one with less left."""
         with self._lock:
             return dict(self._headers(self._clock()))
 

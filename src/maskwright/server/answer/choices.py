@@ -66,20 +66,20 @@ class TokenTrace:
             "tokens": self._steps,
         }
 
-    def _step(self, told: TokenScore, number: int) -> Json:
-        place = told.place
+    def _step(self, score: TokenScore, number: int) -> Json:
+        place = score.place
         return {
             "position": len(self._request.prompt) + number,
-            "token": told.token,
-            "bytes": list(self._texts[told.token]),
-            "raw": max(told.raw, LEAST),
-            "masked": max(told.masked, LEAST),
-            "kept": told.kept,
-            "processed": max(told.processed, LEAST),
-            "support": told.support,
-            "allowed": told.allowed,
-            "forced": told.forced,
-            "mask": told.mask,
+            "token": score.token,
+            "bytes": list(self._texts[score.token]),
+            "raw": max(score.raw, LEAST),
+            "masked": max(score.masked, LEAST),
+            "kept": score.kept,
+            "processed": max(score.processed, LEAST),
+            "support": score.support,
+            "allowed": score.allowed,
+            "forced": score.forced,
+            "mask": score.mask,
             "row": None if place is None else place.row,
             "state": None if place is None or place.state is None else list(place.state),
             "canonical": place is not None and place.canonical,
@@ -149,8 +149,8 @@ limit has changed."""
 
 
 @dataclass(slots=True)
-class _Told:
-    """What has been read of a streamed answer of which a report is to be made."""
+class _ReadAnswer:
+    """What has been read of a streamed answer that gets a report."""
 
     message: WholeAnswer = field(default_factory=WholeAnswer)
     tokens: list[int] = field(default_factory=list[int])
@@ -198,7 +198,7 @@ class Choices:
         self._report = report
         self._reasoning = [] if reasoning is None else [reasoning() for _ in generations]
         self._shows_reasoning = shows_reasoning
-        self._told = [_Told() for _ in generations]
+        self._read_answers = [_ReadAnswer() for _ in generations]
         self.reports: list[Json | None] = [None] * len(generations)
         """The reports of the choices that have ended."""
 
@@ -309,21 +309,21 @@ class Choices:
                         called.add(index)
                 reason = None
                 if self._report is not None:
-                    self._told[index].take(parts, delta.token_ids)
+                    self._read_answers[index].take(parts, delta.token_ids)
                 is_late = delta.finish_reason is FinishReason.TIMEOUT
                 if delta.finish_reason is not None and not is_late:
                     running -= 1
                     reason = _openai_reason(delta.finish_reason, called=index in called)
                     if self._report is not None:
-                        told = self._told[index]
+                        answer = self._read_answers[index]
                         self.reports[index] = await self._report(
-                            told.message, told.tokens, delta.shortened_at
+                            answer.message, answer.tokens, delta.shortened_at
                         )
                 if not self._shows_reasoning:
                     parts = _without_reasoning(parts)
                 ids, at = delta.token_ids, delta.shortened_at
                 yield ChoiceDelta(index, parts, len(ids), reason, logprobs, ids, delta.stop, at)
-                if is_late:  # told after what came before its time was up
+                if is_late:  # raised after what came before its time was up
                     raise _time_is_up()
         except Exception as error:
             self._name_place(error)

@@ -4,9 +4,9 @@ Tokens may be ahead of the text, because part of a character and the beginning o
 string are held back. An entry is sent with the text in which its token begins. Tokens that belong
 to no text of the answer (end tokens, stop strings) have no entry.
 
-Log-probabilities of prompts have vLLM's form (`prompt_logprobs`), or are the beginning of those of
-text completions that return the prompt before the answer (`echo`). There each token of the answer
-has an entry too, as many as the usage counts: clients that score a prompt count from the end.
+Log-probabilities of prompts have vLLM's form (`prompt_logprobs`), or come first in text completions
+that return the prompt before the answer (`echo`). There each token of the answer has an entry too,
+as many as the usage counts: clients that score a prompt count from the end.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class TokenNames:
         """Return the bytes of a token; of a control token, its name."""
         return self._texts[token] or self._special.get(token, "").encode()
 
-    def told(self, token: int, value: float | None) -> Json:
-        """Return a token with its log-probability; None stands for that of an impossible one."""
+    def scored(self, token: int, value: float | None) -> Json:
+        """Return a token with its log-probability; None if it is impossible."""
         return {
             "token": f"token_id:{token}" if self._as_ids else self.name(token),
             "logprob": LEAST if value is None else max(value, LEAST),
@@ -76,11 +76,11 @@ class ScoreReader:
     ) -> list[Json]:
         """Return the entries to send with the new text `text`, after adding new tokens and their
         scores; `final` if they are the last ones."""
-        for token, told in zip(token_ids, scores, strict=False):
+        for token, score in zip(token_ids, scores, strict=False):
             data, begun = self._texts[token], bool(self._decoder.getstate()[0])
             # A token without text comes after a character that was begun and may never end.
             place = self._written + (begun and not data)
-            self._held.append((place, self._entry(told)))
+            self._held.append((place, self._entry(score)))
             self._written += len(self._decoder.decode(data))
         self._sent += len(text)
         ready: list[Json] = []
@@ -89,13 +89,13 @@ class ScoreReader:
             ready.append(self._held.popleft()[1])
         return ready
 
-    def _entry(self, told: TokenScore) -> Json:
-        own = told.raw if self._scale == "raw" else told.masked
+    def _entry(self, score: TokenScore) -> Json:
+        own = score.raw if self._scale == "raw" else score.masked
         others = [
-            self._names.told(other.token, other.raw if self._scale == "raw" else other.masked)
-            for other in told.top
+            self._names.scored(other.token, other.raw if self._scale == "raw" else other.masked)
+            for other in score.top
         ]
-        return {**self._names.told(told.token, own), "top_logprobs": others}
+        return {**self._names.scored(score.token, own), "top_logprobs": others}
 
 
 class PromptLogprobs:
@@ -109,7 +109,7 @@ class PromptLogprobs:
         most: int | None,
         most_echoed: int,
     ) -> None:
-        """`scores(i)`: those of the prompt of choice `i`, None if it has only one token. `most`:
+        """`scores(i)`: the scores of choice `i`'s prompt, None if it has only one token. `most`:
         how many of the likeliest tokens `prompt_logprobs` lists, None if the client doesn't ask for
         this field; `most_echoed`: how many there are before an answer."""
         self._names = names
@@ -118,16 +118,16 @@ class PromptLogprobs:
         self._most_echoed = most_echoed
 
     def field(self, index: int) -> Json:
-        """Return `prompt_logprobs` of choice `index`: for each token of the prompt, its id and
-        those of the likeliest tokens with their log-probabilities and ranks; null for the first
+        """Return `prompt_logprobs` of choice `index`: for each token of the prompt, its id and the
+        ids of the likeliest tokens with their log-probabilities and ranks; null for the first
         token, before which there is none."""
         if self._most is None:
             return {}
         listed: list[Json | None] = [None]
         scores = self._scores(index)
-        for told in () if scores is None else scores.read(self._most):
-            entry: Json = {str(told.token): self._ranked(told.token, told.logprob, told.rank)}
-            for rank, (token, value) in enumerate(told.top, 1):
+        for score in () if scores is None else scores.read(self._most):
+            entry: Json = {str(score.token): self._ranked(score.token, score.logprob, score.rank)}
+            for rank, (token, value) in enumerate(score.top, 1):
                 entry[str(token)] = self._ranked(token, value, rank)
             listed.append(entry)
         return {"prompt_logprobs": listed}
@@ -144,11 +144,11 @@ class PromptLogprobs:
         in the form of chat completions. Of the first token, value and alternatives are None."""
         scores, data, at = self._scores(index), text.encode(), 0
         entries: list[Json] = [
-            {**self._names.told(prompt[0], 0.0), "logprob": None, "top_logprobs": None}
+            {**self._names.scored(prompt[0], 0.0), "logprob": None, "top_logprobs": None}
         ]
-        for told in () if scores is None else scores.read(self._most_echoed):
-            others = [self._names.told(*other) for other in told.top]
-            own = self._names.told(told.token, told.logprob)
+        for score in () if scores is None else scores.read(self._most_echoed):
+            others = [self._names.scored(*other) for other in score.top]
+            own = self._names.scored(score.token, score.logprob)
             entries.append({**own, "top_logprobs": others})
         for token, entry in zip(prompt, entries, strict=False):
             piece = self._names.spelled(token)

@@ -53,7 +53,7 @@ class OutputItem:
     logprobs: list[Json] = field(default_factory=list[Json])
 
     def body(self, status: Status) -> Json:
-        """Return the item; the parts of one in progress are told by events of their own."""
+        """Return the item; the parts of one in progress have events of their own."""
         head: Json = {"id": self.id, "type": self.kind.type, "status": status, **self.own}
         if self.kind.part is None:
             return {**head, self.kind.text: self.text}

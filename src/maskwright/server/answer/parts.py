@@ -62,7 +62,7 @@ _BEGUN: Final = re.compile(r"\\(u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?)?$")
 
 
 class Unescaper:
-    """The text of one string. `spelling`: the literals of which language it is written in ("json",
+    """The text of one string. `spelling`: the language in whose literals it is written ("json",
     "python"), or "raw"."""
 
     def __init__(self, spelling: str) -> None:

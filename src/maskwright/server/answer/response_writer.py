@@ -67,8 +67,8 @@ class ResponseWriter:
 
     def failed(self, error: Json) -> Iterator[bytes]:
         """Yield the event of an error, with the error in both forms that clients read."""
-        told = cast(Json, error["error"])
-        fields: Json = {name: told[name] for name in ("code", "message", "param")}
+        details = cast(Json, error["error"])
+        fields: Json = {name: details[name] for name in ("code", "message", "param")}
         yield self._event({"type": "error", **fields, **error})
 
     def _end_items(self, finish_reason: str) -> list[Json]:

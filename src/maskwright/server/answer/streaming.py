@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 
 from maskwright.errors import EngineStoppedError, GenerationError
 from maskwright.server.answer.choices import Answer, ChoiceDelta, Choices, Usage
-from maskwright.server.continuation import StreamBeginning, ToldDelta, begin_record
+from maskwright.server.continuation import RelayedDelta, StreamBeginning, begin_record
 from maskwright.server.disconnect import ClientGoneError, until_disconnect
 from maskwright.server.errors import code_of, describe, is_defect
 from maskwright.server.exchange import Exchange
@@ -145,14 +145,14 @@ def stream_events(
     an error becomes the last ones. The caller has sent events when it asks for the next ones.
 
     Of a continued answer, the events that the client has are left out, but no error. For a router
-    there are records between the events. It is told of an engine that was stopped by a stream
-    without an end: raises CutStreamError.
+    there are records between the events. A stream without an end shows it that the engine was
+    stopped: raises CutStreamError.
     """
-    told = () if continuation is None else continuation.deltas
+    known = () if continuation is None else continuation.deltas
     made = choices.deltas(ping_seconds, pace)
-    if told:
-        made = in_told_order(made, told)
-    lines = _lines(choices, writer, exchange, made, told)
+    if known:
+        made = in_known_order(made, known)
+    lines = _lines(choices, writer, exchange, made, known)
     return lines if continuation is None else _unsent(lines, continuation.events, exchange)
 
 
@@ -172,14 +172,14 @@ async def _unsent(
                 yield unsent
 
 
-async def in_told_order(
-    deltas: AsyncGenerator[ChoiceDelta | None], told: Iterable[ToldDelta]
+async def in_known_order(
+    deltas: AsyncGenerator[ChoiceDelta | None], known: Iterable[RelayedDelta]
 ) -> AsyncGenerator[ChoiceDelta | None]:
-    """Yield the deltas that have been told in the order in which they were told, and then the
-    others. Raises GenerationError where a choice has other tokens than those told."""
+    """Yield the `known` deltas, which another server has sent, in their order, and then the others.
+    Raises GenerationError where a choice has other tokens than these."""
     early: defaultdict[int, deque[ChoiceDelta]] = defaultdict(deque)
     async with aclosing(deltas):
-        for one in told:
+        for one in known:
             while not early[one.index]:
                 try:
                     delta = await anext(deltas)
@@ -209,12 +209,12 @@ async def _lines(
     writer: AnswerWriter,
     exchange: Exchange,
     made: AsyncGenerator[ChoiceDelta | None],
-    told: tuple[ToldDelta, ...],
+    known: tuple[RelayedDelta, ...],
 ) -> AsyncGenerator[list[bytes]]:
     """Yield all events from the beginning, pings and records, each time those that are ready
-    together; no record of what was `told`."""
-    tokens, known = [0] * len(choices), len(told)
-    begun = [begin_record(exchange.naming, choices.seeds)] if exchange.relayed and not told else []
+    together; no record of what is `known`."""
+    tokens, left = [0] * len(choices), len(known)
+    begun = [begin_record(exchange.naming, choices.seeds)] if exchange.relayed and not known else []
     yield [*begun, *writer.begin()]
     try:
         async with aclosing(made) as deltas:
@@ -227,11 +227,11 @@ async def _lines(
                 if ends:
                     ready += writer.ended(delta)
                 sends = bool(ready)
-                if exchange.relayed and not known:
-                    told_now = ToldDelta(delta.index, delta.token_ids, ends, delta.shortened_at)
-                    ready.insert(0, told_now.record())
-                if known:
-                    known -= 1
+                if exchange.relayed and not left:
+                    new = RelayedDelta(delta.index, delta.token_ids, ends, delta.shortened_at)
+                    ready.insert(0, new.record())
+                if left:
+                    left -= 1
                 tokens[delta.index] += delta.tokens
                 if ready:
                     yield ready

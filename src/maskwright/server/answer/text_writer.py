@@ -69,7 +69,7 @@ class TextWriter:
                 }
                 choice = self._choice(index, text, answer.finish_reason, scores, own)
                 choices.append({**choice, "index": len(choices)})
-        return {**self._envelope.head(KIND), "choices": choices, "usage": self._told(usage)}
+        return {**self._envelope.head(KIND), "choices": choices, "usage": self._counted(usage)}
 
     def begin(self) -> Iterator[bytes]:
         if not self._scores_prompt:  # scores are not there yet
@@ -96,7 +96,7 @@ class TextWriter:
 
     def end(self, usage: Usage) -> Iterator[bytes]:
         if self._reply.include_usage:
-            body = {**self._envelope.head(KIND), "choices": [], "usage": self._told(usage)}
+            body = {**self._envelope.head(KIND), "choices": [], "usage": self._counted(usage)}
             yield event(body)
         yield DONE
 
@@ -114,10 +114,10 @@ class TextWriter:
         if index in self._begun:
             return
         self._begun.add(index)
-        told = self._ids.prompt(index)
-        if self._reply.echo or told:
+        ids = self._ids.prompt(index)
+        if self._reply.echo or ids:
             scores = self._echoed_scores(index) if self._scores_prompt else None
-            yield self._chunk(self._choice(index, self._echo(index), logprobs=scores, own=told))
+            yield self._chunk(self._choice(index, self._echo(index), logprobs=scores, own=ids))
 
     def _echo(self, index: int) -> str:
         """Return the text before the answer."""
@@ -176,7 +176,7 @@ class TextWriter:
             **(own or {}),
         }
 
-    def _told(self, usage: Usage) -> Json:
+    def _counted(self, usage: Usage) -> Json:
         """Return the body of the usage, without the token that is generated although only the
         prompt is wanted."""
         if self._reply.only_echo:
@@ -187,7 +187,7 @@ class TextWriter:
         """Return the usage in a chunk, which clients expect in all chunks if they ask for any."""
         if not self._reply.include_usage:
             return {}
-        return {"usage": self._told(self._running()) if self._reply.continuous_usage else None}
+        return {"usage": self._counted(self._running()) if self._reply.continuous_usage else None}
 
     def _text_chunk(self, index: int, text: str) -> bytes:
         """Return a chunk of one choice that has nothing but text."""

@@ -38,8 +38,8 @@ class ThinkingReader:
         self._inner = inner
         self._marks = marks
         self._place: Literal["before", "inside", "after", "words"] = "inside" if begun else "before"
-        self._told = False
-        """Whether some of the reasoning has been told."""
+        self._returned = False
+        """Whether some of the reasoning has been returned."""
         self._held = ""
         """Text that may belong to a mark, or to the line breaks next to one."""
 
@@ -83,10 +83,10 @@ class ThinkingReader:
             thought, self._held = thought[:stop], thought[stop:]
         if mark:
             thought = thought.rstrip("\n")
-        if not self._told:
+        if not self._returned:
             thought = thought.lstrip("\n")
         if thought:
-            self._told = True
+            self._returned = True
             yield Reasoning(thought)
 
 
@@ -96,7 +96,7 @@ class TrimmedReader:
 
     def __init__(self, inner: PartReader) -> None:
         self._inner = inner
-        self._told = False
+        self._returned = False
         self._held = ""
         """Line breaks that may be the end of the reasoning."""
 
@@ -110,10 +110,10 @@ class TrimmedReader:
         return parts
 
     def _trimmed(self, text: str) -> str:
-        whole = self._held + text if self._told else text.lstrip("\n")
+        whole = self._held + text if self._returned else text.lstrip("\n")
         thought = whole.rstrip("\n")
         self._held = whole[len(thought) :]
-        self._told = self._told or bool(thought)
+        self._returned = self._returned or bool(thought)
         return thought
 
 

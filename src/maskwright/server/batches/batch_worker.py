@@ -65,7 +65,7 @@ async def call_app(
 
 MOST_REQUESTS: Final = 50_000
 MOST_ERRORS: Final = 100
-"""Errors that are told."""
+"""Errors of one batch that are listed."""
 
 
 def input_errors(path: Path, endpoint: str, line_bytes: int) -> tuple[int, list[Json]]:

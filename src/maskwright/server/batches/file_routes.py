@@ -98,8 +98,8 @@ def _taken_apart(body: Path, boundary: bytes, into: Path) -> UploadedForm:
 
 
 def _parts(data: mmap.mmap, boundary: bytes) -> Iterator[FormPart]:
-    """Find the parts between lines of two hyphens and the boundary, of which the last one ends in
-    two more hyphens."""
+    """Find the parts between lines of two hyphens and the boundary; the last such line ends in two
+    more hyphens."""
     line = b"--" + boundary
     at = data.find(line)
     if at < 0:

@@ -50,10 +50,10 @@ class StoredFile:
 
     def card(self) -> Json:
         """The description as clients get it."""
-        told = asdict(self)
-        del told["owner"]
+        card = asdict(self)
+        del card["owner"]
         more = {"object": "file", "status": "processed", "status_details": None, "expires_at": None}
-        return {**told, **more}
+        return {**card, **more}
 
 
 class FileStore:
@@ -120,8 +120,8 @@ class FileStore:
 @dataclass(slots=True, eq=False)
 class StoredBatch:
     """One batch. `owner`: the name of the key that has made it. `times`: by status, when it had it,
-    in seconds since 1970. `total`, `answered`, `failed`: counts of requests; those of a batch that
-    runs are counted anew after a restart. `outcome`: the status that it will end with, once its
+    in seconds since 1970. `total`, `answered`, `failed`: counts of requests; while the batch runs,
+    they are counted anew after a restart. `outcome`: the status that it will end with, once its
     results are made files."""
 
     id: str

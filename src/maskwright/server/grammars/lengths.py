@@ -77,9 +77,9 @@ async def check_least(
         return
     shortest = _shortest(request)
     if request.limit is not None and request.limit.tokens < needed:
-        field, told = request.limit.field, request.limit.tokens
+        field, limit = request.limit.field, request.limit.tokens
         raise BudgetError(
-            f"{field} is {told}, but the shortest {shortest} found takes {needed} tokens",
+            f"{field} is {limit}, but the shortest {shortest} found takes {needed} tokens",
             needed=needed,
             param=field,
         )

@@ -123,7 +123,7 @@ class Recipes:
     whitespace: WhitespaceName
     tool_format: str
     additional_properties: AdditionalProperties = "forbid"
-    """Whether objects may have members of which their schema says nothing."""
+    """Whether objects may have members that their schema doesn't mention."""
     numbers: Numbers = "plain"
     """How numbers are written."""
     unusable_tools: UnusableTools = "refuse"

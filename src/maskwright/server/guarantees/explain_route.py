@@ -33,7 +33,7 @@ from maskwright.workbench.schema.tool_variants import ToolVariants
 from maskwright.workbench.schema.variants import SchemaVariants, Variants
 
 _HERE: Final = dataclasses.replace(DEFAULT_LIMITS, work=1 << 60, seconds=10.0)
-"""The limits of an explanation without grammar processes; those of its parts hold besides."""
+"""The limits of an explanation without grammar processes; its parts have limits besides."""
 
 
 class ExplainRoute:
@@ -70,7 +70,7 @@ class ExplainRoute:
         if body is None:
             raise HttpError(
                 404,
-                f"no answer with this id and choice is kept: only those of requests with "
+                f"no answer with this id and choice is kept: only answers to requests with "
                 f'"maskwright": {{"explain": true}} are, for {SECONDS / 60:g} minutes at most',
                 code="not_found",
                 param="id",

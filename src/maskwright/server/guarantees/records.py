@@ -18,7 +18,7 @@ SECONDS: Final = 900.0
 MOST_TOKENS: Final = 200_000
 """Tokens of all answers that are kept."""
 MOST_WANTED: Final = 8
-"""Tokens that are told of a whole answer."""
+"""Tokens of a whole answer that are listed as forbidden."""
 
 
 _Name: TypeAlias = tuple[str | None, str, int]

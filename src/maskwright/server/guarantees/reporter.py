@@ -33,7 +33,7 @@ from maskwright.server.request.tool_use import ToolUse
 from maskwright.vocab import Vocabulary
 
 MOST_ENTRIES: Final = 500
-"""Entries of one list that are told; `counts` has the number of all."""
+"""Entries of one list that a report has; `counts` has the number of all."""
 
 _NARROWING: Final[Mapping[str, str]] = {
     CLOSED_BY_DEFAULT: "the schema lists properties and says nothing of others, so there are no "
@@ -42,7 +42,7 @@ _NARROWING: Final[Mapping[str, str]] = {
     DECLARED_ONLY: "the tool format of this model writes only members that the schema declares; "
     "declare the others, too",
 }
-"""By the note of an entry on a keyword that narrows what the schema says: what is told of it."""
+"""By the note of an entry on a keyword that narrows what the schema says: the report's sentence."""
 
 _OWN_ENTRY: Final[dict[type, str]] = {
     RegexShape: "pattern",
@@ -116,8 +116,8 @@ def _shape_beside(request: AnswerRequest, report: Report) -> Iterator[Json]:
 
 
 def _entry(entry: ReportEntry) -> Json:
-    told: Json = {"pointer": entry.pointer, "keyword": entry.keyword}
-    return {**told, "note": entry.note} if entry.note else told
+    place: Json = {"pointer": entry.pointer, "keyword": entry.keyword}
+    return {**place, "note": entry.note} if entry.note else place
 
 
 def _bounded(report: Report) -> Iterator[Json]:
@@ -144,8 +144,8 @@ def _settings(request: AnswerRequest, recipes: Recipes) -> Iterator[Json]:
         note = (
             "near the token limit, only tokens are allowed after which the answer can end in time"
         )
-        told: Json = {"rule": "token limit", "note": note}
-        yield told if limit is None else {**told, "param": limit.field, "value": limit.tokens}
+        rule: Json = {"rule": "token limit", "note": note}
+        yield rule if limit is None else {**rule, "param": limit.field, "value": limit.tokens}
     if request.options.stop:
         note = "a stop string may cut the answer short, which is then incomplete"
         yield {"rule": "stop", "note": note, "value": list(request.options.stop)}
@@ -179,8 +179,8 @@ def checks_of(
     section: ReasoningSection | None = None,
 ) -> list[Check]:
     """Return the checks of one answer: each call against its tool, and an answer without calls
-    against the shape. `tokens`: those of the answer, its end token included. `section`: what may
-    come before the answer, which the shape says nothing of."""
+    against the shape. `tokens`: the answer's, its end token included. `section`: what may come
+    before the answer, which the shape says nothing about."""
     if message.calls and request.tool_use is not None:
         return [*_checks_of_calls(request.tool_use, message)]
     words = message.words

@@ -32,8 +32,8 @@ def joined_state(
     number of an answer is the time of its end here, in microseconds since 1970."""
     parts = list(states.values())
     samples = _joined_samples([part["metrics"] for part in parts])
-    # A document may be older than another one. What ended later than the oldest is told next time,
-    # so that numbers never come too late to be greater than `since`.
+    # A document may be older than another one. What ended later than the oldest is listed next
+    # time, so that numbers never come too late to be greater than `since`.
     cut = min(part["time"] for part in parts)
     recent = _numbered([(name, one) for name, part in states.items() for one in part["recent"]])
     shown = [one for one in recent if one["number"] <= 1e6 * cut]
@@ -59,13 +59,13 @@ def joined_state(
 
 
 def _worker(worker: Mapping[str, Any], state: State | None) -> dict[str, Any]:
-    """What is told of one server; None where it did not answer."""
-    told: dict[str, Any] = {**worker, "running": None, "requests_finished": None}
-    told |= {"output_tokens": None, "kv_use": None}
+    """One server in the document; with None where it did not answer."""
+    shown: dict[str, Any] = {**worker, "running": None, "requests_finished": None}
+    shown |= {"output_tokens": None, "kv_use": None}
     if state is not None:
-        told |= {name: state["figures"][name] for name in told if name in state["figures"]}
-        told["running"] = state["metrics"]['requests{state="running"}']
-    return told
+        shown |= {name: state["figures"][name] for name in shown if name in state["figures"]}
+        shown["running"] = state["metrics"]['requests{state="running"}']
+    return shown
 
 
 def _joined_samples(parts: Sequence[Mapping[str, float]]) -> dict[str, float]:

@@ -39,14 +39,14 @@ class ProcessMetrics(Collector):
 
     def collect(self) -> Iterator[Metric]:
         stats = self._processes.stats
-        for name, told, value in (
+        for name, about, value in (
             ("grammar_processes", "Grammar processes that run.", stats.running),
             ("grammar_process_bytes",
              "Physical memory of grammar processes; what they share counts for each.",
              self._processes.memory),
         ):  # fmt: skip
-            yield GaugeMetricFamily(f"maskwright_{name}", told, value=value)
-        for name, told, value in (
+            yield GaugeMetricFamily(f"maskwright_{name}", about, value=value)
+        for name, about, value in (
             ("grammar_process_restarts", "Grammar processes that had to be replaced.",
              stats.restarts),
             ("grammar_process_jobs", "Jobs of grammar processes, of every kind.", stats.jobs),
@@ -54,7 +54,7 @@ class ProcessMetrics(Collector):
             ("heavy_grammars", "Grammars that got a process of their own.", stats.heavy),
             ("grammar_process_limits", "Jobs that took too much time or memory.", stats.limits),
         ):  # fmt: skip
-            yield CounterMetricFamily(f"maskwright_{name}", told, value=value)
+            yield CounterMetricFamily(f"maskwright_{name}", about, value=value)
 
 
 HISTOGRAMS = {
@@ -146,7 +146,7 @@ def _gauges(stats: EngineStats) -> Iterator[Metric]:
 
 
 def _counters(stats: EngineStats) -> Iterator[Metric]:
-    for name, told, value in (
+    for name, about, value in (
         ("requests_submitted", "Requests let in.", stats.submitted),
         ("prompt_tokens", "Tokens of their prompts.", stats.prompt_tokens),
         ("computed_tokens", "Tokens through the model.", stats.computed_tokens),
@@ -163,7 +163,7 @@ def _counters(stats: EngineStats) -> Iterator[Metric]:
         ("steps", "Steps of the engine.", stats.steps),
         ("device_steps", "Steps computed in a row on the device.", stats.device_steps),
     ):
-        yield CounterMetricFamily(f"maskwright_{name}", told, value=value)
+        yield CounterMetricFamily(f"maskwright_{name}", about, value=value)
     yield _labelled(
         CounterMetricFamily(
             "maskwright_output_tokens",
@@ -172,13 +172,13 @@ def _counters(stats: EngineStats) -> Iterator[Metric]:
         ),
         {"sampled": stats.sampled_tokens, "forced": stats.forced_tokens},
     )
-    for name, told, whole, model in (
+    for name, about, whole, model in (
         ("drafted_tokens", "Tokens guessed.", stats.drafted_tokens, stats.model_drafted_tokens),
         ("accepted_tokens", "Tokens guessed, and drawn.", stats.accepted_tokens,
          stats.model_accepted_tokens),
     ):  # fmt: skip
         yield _labelled(
-            CounterMetricFamily(f"maskwright_{name}", told, labels=["drafter"]),
+            CounterMetricFamily(f"maskwright_{name}", about, labels=["drafter"]),
             {"lookup": whole - model, "model": model},
         )
     yield _labelled(
@@ -225,8 +225,8 @@ def _stores(stats: EngineStats) -> Iterator[Metric]:
     yield family
 
 
-def _gauge(name: str, told: str, value: float) -> Metric:
-    return GaugeMetricFamily(f"maskwright_{name}", told, value=value)
+def _gauge(name: str, about: str, value: float) -> Metric:
+    return GaugeMetricFamily(f"maskwright_{name}", about, value=value)
 
 
 def _labelled(
@@ -237,14 +237,14 @@ def _labelled(
     return family
 
 
-def _histogram(name: str, told: str, seen: Distribution) -> Metric:
+def _histogram(name: str, about: str, seen: Distribution) -> Metric:
     """Return a histogram with cumulative buckets, as Prometheus has them."""
     buckets: list[tuple[str, float]] = []
     count = 0
     for bound, within in zip((*map(str, seen.bounds), "+Inf"), seen.counts, strict=True):
         count += within
         buckets.append((bound, count))
-    family = HistogramMetricFamily(f"maskwright_{name}", told)
+    family = HistogramMetricFamily(f"maskwright_{name}", about)
     family.add_metric([], buckets, seen.total)
     return family
 
@@ -273,10 +273,10 @@ class Metrics:
             "maskwright_info", "What runs.",
             ["version", "model", "weights", "vocabulary", "fingerprint"], registry=registry,
         )  # fmt: skip
-        told = ("", "", "")
+        identities = ("", "", "")
         if identity is not None:
-            told = (identity.weights, identity.vocabulary, identity.fingerprint)
-        about.labels(version("maskwright"), model, *told).set(1)
+            identities = (identity.weights, identity.vocabulary, identity.fingerprint)
+        about.labels(version("maskwright"), model, *identities).set(1)
         self._requests = Counter(
             "maskwright_http_requests", "Answered HTTP requests.", ["route", "method", "status"],
             registry=registry,
@@ -368,5 +368,5 @@ class Metrics:
 
 
 def _sample_name(name: str, labels: Mapping[str, str]) -> str:
-    told = ",".join(f'{label}="{value}"' for label, value in sorted(labels.items()))
-    return name.removeprefix("maskwright_") + (f"{{{told}}}" if told else "")
+    pairs = ",".join(f'{label}="{value}"' for label, value in sorted(labels.items()))
+    return name.removeprefix("maskwright_") + (f"{{{pairs}}}" if pairs else "")

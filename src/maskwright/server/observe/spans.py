@@ -30,7 +30,7 @@ class Spans:
         return cls(BatchSpanProcessor(OTLPSpanExporter(endpoint=endpoint)))
 
     def __call__(self, trace: RequestTrace) -> None:
-        told = trace.body()
+        body = trace.body()
         parent = trace.exchange.traceparent
         start = int(trace.exchange.received * 1e9)
         seconds = trace.exchange.seconds
@@ -41,7 +41,7 @@ class Spans:
             attributes={
                 # OTLP has no unsigned integers.
                 f"maskwright.{name}": str(value) if name == "seed" else value
-                for name, value in told.items()
+                for name, value in body.items()
                 if name != "traceparent" and isinstance(value, str | bool | int | float)
             },
             start_time=start,

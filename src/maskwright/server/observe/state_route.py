@@ -48,9 +48,9 @@ class RecentAnswers:
         self._lock = threading.Lock()
 
     def __call__(self, trace: RequestTrace) -> None:
-        told = trace.body()
+        body = trace.body()
         record = trace.exchange.generations[trace.index].record
-        kept: Json = {name: told[name] for name in FIELDS}
+        kept: Json = {name: body[name] for name in FIELDS}
         kept["step_ms"] = [round(1000 * at, 2) for at in record.given_at]
         kept["step_tokens"] = record.given.tolist()
         with self._lock:
@@ -95,10 +95,10 @@ class StateRoute:
         if past not in ("0", "1"):
             raise HttpError(400, "history is 0 or 1", param="history")
         recent = self.recent.after(int(text[:18]), owner_of(http.scope))
-        told = {**self._document(), "recent": recent}
+        document = {**self._document(), "recent": recent}
         if past == "1":
-            told["history"] = self.history.document()
-        return JSONResponse(told)
+            document["history"] = self.history.document()
+        return JSONResponse(document)
 
     def _document(self) -> Json:
         now = time.monotonic()

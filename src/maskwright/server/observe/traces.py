@@ -1,5 +1,5 @@
-"""A JSON trace of each choice of each request: the engine's times and counts, and those of sending
-it to the client. docs/api.md describes each field."""
+"""A JSON trace of each choice of each request: times and counts of the engine, and of sending the
+answer to the client. docs/api.md describes each field."""
 
 from __future__ import annotations
 
@@ -113,8 +113,8 @@ class TraceFile:
         self._lock = threading.Lock()
 
     def __call__(self, trace: RequestTrace) -> None:
-        told = trace.body() | (trace.recording() if self._requests else {})
-        line = json.dumps(told, ensure_ascii=False) + "\n"
+        fields = trace.body() | (trace.recording() if self._requests else {})
+        line = json.dumps(fields, ensure_ascii=False) + "\n"
         with self._lock:
             self._file.write(line)
 

@@ -36,7 +36,7 @@ def answer_schemas() -> Schemas:
     finish = nullable(one_of(("stop", "length", "tool_calls", "function_call")))
     return {
         **_shared(),
-        **_told(),
+        **_own_fields(),
         "ChatCompletion": _completion("chat.completion", _chat_choice(finish, "message")),
         "ChatCompletionChunk": _chunk("chat.completion.chunk", _chat_choice(finish, "delta")),
         "ChatDelta": _said(delta=True),
@@ -80,7 +80,7 @@ def _chat_choice(finish: Json, said: str) -> Json:
 def _choice_more() -> Schemas:
     about = "The stop string, or the id of the stop token, that ended the answer."
     return {
-        "maskwright": ref("Told"),
+        "maskwright": ref("OwnFields"),
         "stop_reason": nullable(either(text(), COUNT, about=about)),
         "token_ids": IDS,
     }
@@ -171,7 +171,7 @@ def shortening() -> Schemas:
     return {"shortened_at": integer(0, about=about)}
 
 
-def _told() -> Schemas:
+def _own_fields() -> Schemas:
     """Return what `maskwright` of a choice holds, for clients that ask for it."""
     entry = record(
         {},
@@ -206,12 +206,14 @@ def _told() -> Schemas:
         {"tool_choice": text(), "tools": array(record({"name": text(), "param": text()}))},
         "What was enforced, and whether the answer keeps to it.",
     )
-    told: Schemas = {
+    fields: Schemas = {
         "report": report,
         "tokens": {"type": "object", "description": "How each token was chosen."},
         "trace": {"type": "object", "description": "Times and counts of the generation."},
     }
-    return {"Told": record({}, told, "What the request asked for in its field `maskwright`.")}
+    return {
+        "OwnFields": record({}, fields, "What the request asked for in its field `maskwright`.")
+    }
 
 
 KINDS: Final = (MESSAGE, REASONING, FUNCTION, CUSTOM)
@@ -262,7 +264,7 @@ def _response() -> Json:
             "reasoning": ANYTHING,
         },
         {
-            "maskwright": ref("Told"),
+            "maskwright": ref("OwnFields"),
             **dict.fromkeys(LABELS, text()),
         },
     )
@@ -319,7 +321,7 @@ _STOP: Final[Schemas] = {
     "stop_reason": one_of(("end_turn", "max_tokens", "stop_sequence", "tool_use")),
     "stop_sequence": nullable(text("The string of `stop_sequences` that ended the answer.")),
 }
-_TOLD: Final[Schemas] = {"maskwright": ref("Told")}
+_OWN: Final[Schemas] = {"maskwright": ref("OwnFields")}
 
 
 def anthropic_schemas() -> Schemas:
@@ -332,7 +334,7 @@ def anthropic_schemas() -> Schemas:
         "AnthropicUsage": _usage(),
         "AnthropicAnswer": record(
             {**_message_head(), "content": array(ref("AnthropicContent")), **_STOP, **_counted()},
-            _TOLD,
+            _OWN,
         ),
         "InputTokens": record({"input_tokens": COUNT}, {"object": text()}),
     }
@@ -401,7 +403,7 @@ def _message_events() -> list[Json]:
         _message_event("content_block_start", {**index, "content_block": ref("AnthropicContent")}),
         _message_event("content_block_delta", {**index, "delta": delta}),
         _message_event("content_block_stop", index),
-        _message_event("message_delta", {"delta": record(_STOP, _TOLD), **_counted()}),
+        _message_event("message_delta", {"delta": record(_STOP, _OWN), **_counted()}),
         _message_event("message_stop", {}),
         ref("AnthropicError"),
     ]

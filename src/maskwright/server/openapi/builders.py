@@ -19,44 +19,44 @@ def ref(name: str) -> Json:
 
 
 def text(about: str = "", **more: object) -> Json:
-    return _told({"type": "string", **more}, about)
+    return _described({"type": "string", **more}, about)
 
 
 def flag(about: str = "", **more: object) -> Json:
-    return _told({"type": "boolean", **more}, about)
+    return _described({"type": "boolean", **more}, about)
 
 
 def integer(low: int | None, high: int | None = None, about: str = "", **more: object) -> Json:
     """Describe an integer; a bound of None is none."""
-    return _told({"type": "integer", **_bounds(low, high), **more}, about)
+    return _described({"type": "integer", **_bounds(low, high), **more}, about)
 
 
 def number(low: float | None, high: float | None = None, about: str = "", **more: object) -> Json:
     """Describe a number; a bound of None is none."""
-    return _told({"type": "number", **_bounds(low, high), **more}, about)
+    return _described({"type": "number", **_bounds(low, high), **more}, about)
 
 
 def one_of(values: Iterable[object], about: str = "", **more: object) -> Json:
-    return _told({"enum": list(values), **more}, about)
+    return _described({"enum": list(values), **more}, about)
 
 
 def constant(value: object, about: str = "") -> Json:
-    return _told({"const": value}, about)
+    return _described({"const": value}, about)
 
 
 def array(items: Json, about: str = "", **more: object) -> Json:
-    return _told({"type": "array", "items": items, **more}, about)
+    return _described({"type": "array", "items": items, **more}, about)
 
 
 def either(*schemas: Json, about: str = "") -> Json:
-    return _told({"anyOf": list(schemas)}, about)
+    return _described({"anyOf": list(schemas)}, about)
 
 
 def nullable(schema: Json) -> Json:
     """Allow null too."""
-    told = dict(schema)
-    about = {name: told.pop(name) for name in ("description", "default") if name in told}
-    return {"anyOf": [told, NOTHING], **about} if told else {**about}
+    plain = dict(schema)
+    about = {name: plain.pop(name) for name in ("description", "default") if name in plain}
+    return {"anyOf": [plain, NOTHING], **about} if plain else {**about}
 
 
 def record(required: Schemas, optional: Schemas | None = None, about: str = "") -> Json:
@@ -64,7 +64,7 @@ def record(required: Schemas, optional: Schemas | None = None, about: str = "") 
     schema: Json = {"type": "object", "properties": {**required, **(optional or {})}}
     if required:
         schema["required"] = list(required)
-    return _told(schema, about)
+    return _described(schema, about)
 
 
 def _bounds(low: float | None, high: float | None) -> Json:
@@ -72,5 +72,5 @@ def _bounds(low: float | None, high: float | None) -> Json:
     return {name: bound for name, bound in bounds.items() if bound is not None}
 
 
-def _told(schema: Json, about: str) -> Json:
+def _described(schema: Json, about: str) -> Json:
     return {**schema, "description": about} if about else schema

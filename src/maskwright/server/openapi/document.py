@@ -101,7 +101,7 @@ _HARMLESS_FORMS: Final[Mapping[str, Json]] = {
         }
     }
 }
-"""Of fields without effect, those of which not all values are accepted: a shape is refused."""
+"""Fields without effect that don't accept all values: a shape is refused."""
 
 
 def request_schemas() -> Schemas:
@@ -147,7 +147,7 @@ ALWAYS: Final = (500,)
 
 _ABOUT: Final = (
     "The HTTP interface of one model. A field of a request that would change the answer is obeyed, "
-    "or refused by name. Every path works with and without `/v1`, except those of pages."
+    "or refused by name. Every path works with and without `/v1`, except paths of pages."
 )
 _HEADERS: Final[Json] = {
     "x-request-id": {
@@ -173,13 +173,13 @@ def document(
     for method, path in served(routes):
         operation = known[method, path.removeprefix(VERSIONED)]
         is_open = not operation.needs_key or (open_metrics and operation.id == "metrics")
-        told = _told(operation, method, path)
+        described = _described(operation, method, path)
         if has_keys and is_open:
-            told["security"] = []
+            described["security"] = []
         if has_keys and not is_open:
-            responses = cast(Json, told["responses"])
+            responses = cast(Json, described["responses"])
             responses["401"] = _error(401, operation.error)
-        paths.setdefault(path, {})[method.lower()] = told
+        paths.setdefault(path, {})[method.lower()] = described
     keys: Json = {"securitySchemes": {"key": {"type": "http", "scheme": "bearer"}}}
     return {
         "openapi": OPENAPI,
@@ -221,12 +221,12 @@ def served(routes: Iterable[BaseRoute]) -> Iterator[tuple[str, str]]:
     return iter(found)
 
 
-def _told(operation: Operation, method: str, path: str) -> Json:
+def _described(operation: Operation, method: str, path: str) -> Json:
     alias = "" if path.startswith(VERSIONED) or operation.tag == "Pages" else "Unversioned"
     head = (
         "Head" if method == "HEAD" else "Post" if (method, operation.id) == ("POST", "ping") else ""
     )
-    told: dict[str, Any] = {
+    described: dict[str, Any] = {
         "operationId": f"{operation.id}{head}{alias}",
         "summary": operation.about,
         "tags": [operation.tag],
@@ -241,10 +241,10 @@ def _told(operation: Operation, method: str, path: str) -> Json:
         for name, schema in operation.queries.items()
     ]
     if parameters:
-        told["parameters"] = parameters
+        described["parameters"] = parameters
     if operation.takes:
-        told["requestBody"] = {"required": True, "content": _taken(operation)}
-    return told
+        described["requestBody"] = {"required": True, "content": _taken(operation)}
+    return described
 
 
 def _taken(operation: Operation) -> Json:

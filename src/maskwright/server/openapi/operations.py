@@ -138,7 +138,7 @@ def _anthropic() -> Operation:
 def _generating(
     id: str, about: str, names: tuple[str, str, str], examples: Mapping[str, Json]
 ) -> Operation:
-    """Return an operation with its `names`: those of its request, its answer and its events."""
+    """Return an operation. `names`: of its request, its answer and its events."""
     request, answer, event = names
     events = ref(event) if ref(event) in NAMED_EVENTS else stream_error(event)
     return Operation(

@@ -188,7 +188,7 @@ def _checked() -> Json:
     place: Schemas = {"line": nullable(integer(1)), "column": nullable(integer(1))}
     pointer: Schemas = {"pointer": nullable(text())}
     fault = record({"message": text(), "code": text(), **place, **pointer})
-    told: Schemas = {"severity": text(), "rule": text(), "message": text()}
+    said: Schemas = {"severity": text(), "rule": text(), "message": text()}
     figures: Schemas = {
         "enforced": nullable(COUNT),
         "annotations": nullable(COUNT),
@@ -199,7 +199,7 @@ def _checked() -> Json:
         {
             "usable": flag(),
             "fault": nullable(fault),
-            "findings": array(record({**pointer, **told, **place})),
+            "findings": array(record({**pointer, **said, **place})),
         },
         figures,
     )

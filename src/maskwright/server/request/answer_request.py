@@ -1,5 +1,5 @@
 """What a client asks for, whichever endpoint it used: prompts, the shape of the answers, how they
-are generated, and what the client is told of them."""
+are generated, and what the client receives of them."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ class GenerationOptions:
     - `thinking_tokens`: the most tokens of a reasoning section; None for no bound.
       `thinking_optional`: an answer without such a section keeps to the bound too.
       `thinking_last`: what the section says before its end once it has had all of them.
-    - `compact`: JSON has no whitespace. `closed`: objects have no members of which their schema
-      says nothing, or have some (False); None for the server's default.
+    - `compact`: JSON has no whitespace. `closed`: objects have no members that their schema doesn't
+      mention, or may have some (False); None for the server's default.
     - `user`: the user whose fair share of the engine the request counts towards.
     - `cache_salt`: only requests with equal salts share cached prefixes.
     """
@@ -98,7 +98,7 @@ class GenerationOptions:
 
 @dataclass(frozen=True, slots=True)
 class ReplyOptions:
-    """What the client is told of its answers, and how.
+    """What the client receives of its answers, and how.
 
     - `include_usage`: a stream ends with the usage. `continuous_usage`: each of its chunks has the
       usage so far.
@@ -106,11 +106,11 @@ class ReplyOptions:
     - `logprobs`: each token is returned with its log-probability.
     - `token_ids`: the ids of the tokens of prompts and answers are returned.
     - `tokens_as_ids`: log-probabilities name tokens by their ids.
-    - `one_function`: the request has `functions`, so that a call is told as a `function_call`.
+    - `one_function`: the request has `functions`, so that a call is returned as a `function_call`.
     - `prompt_logprobs`: the log-probabilities of the prompt's tokens are returned, with so many of
       the likeliest tokens; None for no such field.
     - `echo`: the text of the prompt comes before each answer; and, with `logprobs`, its
-      log-probabilities before those of the answer. `only_echo`: the answer itself is left out.
+      log-probabilities before the answer's. `only_echo`: the answer itself is left out.
     - `include_reasoning`: reasoning that is apart from the text is returned.
     - `separate_reasoning`: a reasoning section is returned apart from the text.
     - `best`: how many answers for each prompt are returned, the likeliest ones; None for all.

@@ -337,7 +337,7 @@ class Thinking(ClosedModel):
         return self.budget_tokens
 
     def variables(self) -> Json:
-        """Return the variables by which templates are told whether a model thinks."""
+        """Return the variables that say whether a model thinks, for templates."""
         if self.type is None:
             return {}
         thinks = self.type != "disabled"

@@ -82,11 +82,11 @@ async def read_as(
 
 async def chunks_of(request: Request, limit: int, too_large: HttpError) -> AsyncIterator[bytes]:
     """Yield the body of a request as it comes. Raises `too_large` for one of more than `limit`
-    bytes: before any of it is read if its length is told, so that a client that waits for the
-    permission to send it (`Expect: 100-continue`) gets the refusal instead. Raises ClientGoneError
-    if the client leaves before the end."""
-    told = request.headers.get("content-length", "")
-    if told.isdecimal() and int(told) > limit:
+    bytes: before any of it is read if a header gives its length, so that a client that waits for
+    the permission to send it (`Expect: 100-continue`) gets the refusal instead. Raises
+    ClientGoneError if the client leaves before the end."""
+    length = request.headers.get("content-length", "")
+    if length.isdecimal() and int(length) > limit:
         raise too_large
     size = 0
     try:

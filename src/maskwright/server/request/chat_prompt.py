@@ -1,4 +1,4 @@
-"""The fields that make the prompt of a chat: messages, and what its template is told."""
+"""The fields that make the prompt of a chat: messages, and the variables of its template."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from maskwright.server.request.messages import RequestMessage
 from maskwright.server.request.model import Array, RawObject, RequestModel
 
 EFFORT_VARIABLES: Final = frozenset({"enable_thinking", "reasoning_effort", "thinking"})
-"""Variables by which templates are told how much a model thinks before it answers."""
+"""Variables that say how much a model thinks before it answers, for templates."""
 ABOUT_EFFORT: Final = (
     "Variables of the chat template, where it has them: `reasoning_effort`, `enable_thinking` and "
     "`thinking`, which `none` makes false."

@@ -26,8 +26,8 @@ MOST_CHOICES: Final = 1 << 20
 @dataclass(frozen=True, slots=True)
 class TextToExplain:
     """A text of a shape, or the `tokens` of one. `shown`: how many of the tokens that may follow
-    are listed. `why`: whether it is searched why a text isn't allowed. `candidates`: tokens of
-    which it is told whether they may follow."""
+    are listed. `why`: whether it is searched why a text isn't allowed. `candidates`: tokens that
+    the answer lists if they may follow."""
 
     shape: Shape
     tool_use: ToolUse | None

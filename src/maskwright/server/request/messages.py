@@ -62,7 +62,7 @@ class Message:
 
 
 class TextContent(RequestModel):
-    """A part of a message; two of its types are those of the responses protocol."""
+    """A part of a message; two of its types belong to the responses protocol."""
 
     type: Literal["text", "input_text", "output_text"]
     text: str

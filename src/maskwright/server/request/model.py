@@ -173,7 +173,7 @@ class Between:
 
 @dataclass(frozen=True, slots=True)
 class IdArray:
-    """An array of token ids below `end`, of which there are at least `least`."""
+    """An array of at least `least` token ids below `end`."""
 
     end: int | None = None
     least: int = 0
@@ -222,8 +222,8 @@ class Array:
 
 @dataclass(frozen=True, slots=True)
 class Strings:
-    """An array of strings, at least `least` (0 or 1). With `most`: at most so many, none of which
-    is empty. `single`: one string may stand for the array."""
+    """An array of strings, at least `least` (0 or 1). With `most`: at most so many, and none of
+    them empty. `single`: one string may stand for the array."""
 
     most: int | None = None
     least: int = 0

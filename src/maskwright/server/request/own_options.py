@@ -72,7 +72,7 @@ class OwnOptions(ClosedModel):
     )
     additional_properties: AdditionalProperties | None = Field(
         default=None,
-        description="Whether objects may have members of which their schema says nothing; the "
+        description="Whether objects may have members that their schema doesn't mention; the "
         "server's setting by default.",
     )
     report: bool = Field(

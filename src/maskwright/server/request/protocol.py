@@ -31,7 +31,7 @@ class ChatCompletionRequest(
     logprobs: bool = Field(default=False, description="Return the log-probability of each token.")
     top_logprobs: Alternatives | None = Field(
         default=None,
-        description="How many alternatives are told for each token. Needs `logprobs: true`.",
+        description="How many alternatives are listed for each token. Needs `logprobs: true`.",
     )
     max_tokens: Limit | None = Field(
         default=None, description="The older name of `max_completion_tokens`."

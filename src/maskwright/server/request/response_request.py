@@ -304,7 +304,7 @@ class ResponseRequest(OpenAIRequest, ReasoningFields, TemplateFields, ToolFields
         default=(), description=f"`{LOGPROBS}` asks for log-probabilities; others have no effect."
     )
     top_logprobs: Alternatives | None = Field(
-        default=None, description="How many alternatives are told for each token."
+        default=None, description="How many alternatives are listed for each token."
     )
     instructions: str | None = Field(
         default=None, description="The first message, with the role `system`."

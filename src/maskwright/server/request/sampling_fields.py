@@ -1,5 +1,5 @@
 """The fields that every endpoint has that generates: how answers are generated, and what the client
-is told of them. A new one is a field here, and a line that obeys it in `options` or `reply`."""
+receives of them. A new one is a field here, and a line that obeys it in `options` or `reply`."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class GeneratingRequest(ShapeFields):
     obeyed: ClassVar[frozenset[str]] = frozenset()
     """The names of the fields that this endpoint has."""
     neutral: ClassVar[Mapping[str, tuple[object, ...]]] = NEUTRAL
-    """Those that it refuses, as those of every endpoint, with the values without an effect."""
+    """The fields that it refuses, every endpoint's included, with the values without an effect."""
     ways_out: ClassVar[Mapping[str, str]] = WAYS_OUT
     """What to do instead of these."""
 
@@ -75,7 +75,7 @@ class GeneratingRequest(ShapeFields):
         cls.neutral = {**NEUTRAL, **cls.REFUSED}
         cls.ways_out = {**WAYS_OUT, **cls.WAYS_OUT}
 
-    # What the client is told.
+    # What the client receives.
     stream: bool = Field(default=False, description="Send the answer as server-sent events.")
     request_id: str | None = Field(
         default=None, max_length=MAX_ID, description="Becomes a part of the answer's id."
@@ -186,7 +186,7 @@ class GeneratingRequest(ShapeFields):
         own, outputs = self.maskwright, self.structured_outputs
         if alternatives is None and "logprobs" in own.model_fields_set:
             raise InputError(
-                "maskwright.logprobs says which log-probabilities are told; ask for logprobs too",
+                "maskwright.logprobs says which log-probabilities to return; ask for logprobs too",
                 param="maskwright.logprobs",
             )
         if alternatives is None and own.scores_tokens:
@@ -228,7 +228,7 @@ class GeneratingRequest(ShapeFields):
         )
 
     def reply(self, **more: Any) -> ReplyOptions:
-        """Return what the client is told, with `more` that not every endpoint has."""
+        """Return what the client receives, with `more` that not every endpoint has."""
         return ReplyOptions(
             stream=self.stream,
             id=self.request_id or self.rid,
@@ -258,7 +258,7 @@ class GeneratingRequest(ShapeFields):
 
 
 class ReasoningFields(GeneratingRequest):
-    """What the client is told of reasoning, where it is apart from the text."""
+    """What the client receives of reasoning, where it is apart from the text."""
 
     separate_reasoning: bool = Field(
         default=True, description="A reasoning section is returned apart from the text."

@@ -72,7 +72,7 @@ class CompletionRequest(CompletingRequest, FormattedShapeFields):
     WAYS_OUT: ClassVar = _WAYS_OUT
 
     logprobs: Alternatives | None = Field(
-        default=None, description="How many alternatives are told for each token."
+        default=None, description="How many alternatives are listed for each token."
     )
     best_of: Annotated[int, Between(1, MAX_CHOICES)] | None = Field(
         default=None, description="So many answers are made; the `n` likeliest count."
@@ -130,7 +130,7 @@ class CompletionRequest(CompletingRequest, FormattedShapeFields):
         )
 
     def _best_of(self) -> int:
-        """Return how many answers are generated for each prompt, of which `n` are returned."""
+        """Return how many answers are generated for each prompt; `n` of them are returned."""
         best_of = self.best_of or self.n
         if best_of < self.n:
             raise InputError(

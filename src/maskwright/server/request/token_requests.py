@@ -34,7 +34,7 @@ class TokenizeContentRequest(RequestModel):
 
     content: str
     add_special: bool = False
-    with_pieces: bool = Field(default=False, description="Each token is told with its text.")
+    with_pieces: bool = Field(default=False, description="Each token is returned with its text.")
 
     def asked(self) -> AskedTokens:
         text = TextPrompt(self.content, self.add_special)

@@ -48,7 +48,7 @@ class ToolUse:
         return self.choice.mode in ("required", "one")
 
     def without(self, names: Collection[str]) -> ToolUse:
-        """The tools but for those of some names."""
+        """The tools but for some, given by name."""
         kept = [at for at, tool in enumerate(self.tools) if tool.name not in names]
         callable_ones = tuple(tool for tool in self.choice.tools if tool.name not in names)
         return replace(
@@ -124,7 +124,7 @@ def read_tools(sent: Sequence[Any], choice: Any, *, parallel: bool) -> ToolUse |
 
 
 def _newer(functions: Sequence[object], choice: object) -> ToolUse | None:
-    """Read `functions` and `function_call`, of which one is called at most."""
+    """Read `functions` and `function_call`; one function is called at most."""
     if isinstance(choice, dict):
         choice = {"type": "function", "function": choice}
     sent = [{"type": "function", "function": function} for function in functions]

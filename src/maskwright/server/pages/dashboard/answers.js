@@ -52,8 +52,8 @@ const sum = (stages) => Object.values(stages).reduce((all, each) => all + each, 
 
 function stageStrip(answer, whole) {
   const stages = stagesOf(answer);
-  const parts = STAGES.map(([name, style, told]) => [style, stages[name], `${told}: ${time(stages[name])}`]);
-  const label = STAGES.filter(([name]) => stages[name] >= 0.05).map(([name, , told]) => `${told} ${time(stages[name])}`).join(", ");
+  const parts = STAGES.map(([name, style, words]) => [style, stages[name], `${words}: ${time(stages[name])}`]);
+  const label = STAGES.filter(([name]) => stages[name] >= 0.05).map(([name, , words]) => `${words} ${time(stages[name])}`).join(", ");
   return strip(parts, whole, 12, label || "no time");
 }
 
@@ -87,8 +87,8 @@ export function drawTimeline(element, answer, close) {
   const before = stages.compile > answer.total_ms - answer.queue_ms - (answer.prefill_ms ?? 0) - (answer.decode_ms ?? 0) - answer.paused_ms + 1 ? stages.compile : 0;
   const most = Math.max(1, ...answer.step_tokens);
   const y = (tokens) => floor - (tokens / most) * (floor - top);
-  const told = STAGES.filter(([name]) => stages[name] >= whole / 1e4).map(([name, , words]) => `${words} ${time(stages[name])}`).join(", ");
-  const svg = s("svg", { viewBox: `0 0 ${width} 174`, height: 174, role: "img", "aria-label": `${told}; ${count(answer.completion_tokens)} tokens in ${count(answer.steps)} steps` });
+  const summary = STAGES.filter(([name]) => stages[name] >= whole / 1e4).map(([name, , words]) => `${words} ${time(stages[name])}`).join(", ");
+  const svg = s("svg", { viewBox: `0 0 ${width} 174`, height: 174, role: "img", "aria-label": `${summary}; ${count(answer.completion_tokens)} tokens in ${count(answer.steps)} steps` });
   let at = 0;
   for (const [name, style, words] of STAGES) {
     if (stages[name] <= 0) continue;

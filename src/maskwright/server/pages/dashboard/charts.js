@@ -135,8 +135,8 @@ function ago(seconds) {
 
 const pointed = new WeakMap(); // where the pointer is, from 0 to 1, for each chart that it is over
 
-/** Shows the values at the pointer: a line through the nearest of `times`, and what `told(at)` says. */
-function hover(element, drawn, times, told, unit) {
+/** Shows the values at the pointer: a line through the nearest of `times`, and the rows of `rowsAt(at)`. */
+function hover(element, drawn, times, rowsAt, unit) {
   const line = s("line", { class: "cursor", y1: MARGIN.top, y2: HEIGHT - MARGIN.bottom });
   const box = h("div", { class: "values", hidden: true });
   const show = () => {
@@ -150,7 +150,7 @@ function hover(element, drawn, times, told, unit) {
     line.setAttribute("x1", x);
     line.setAttribute("x2", x);
     drawn.svg.append(line);
-    fill(box, h("b", {}, ago(-times[at])), told(at).map(([style, name, value]) => h("span", {}, h("i", { class: style }), `${name} `, h("b", {}, unit(value)))));
+    fill(box, h("b", {}, ago(-times[at])), rowsAt(at).map(([style, name, value]) => h("span", {}, h("i", { class: style }), `${name} `, h("b", {}, unit(value)))));
     const isRight = x > drawn.width / 2;
     box.style.left = isRight ? "auto" : `${x + 10}px`;
     box.style.right = isRight ? `${drawn.width - x + 10}px` : "auto";
@@ -173,8 +173,8 @@ function nearest(places, x) {
 }
 
 function finish(element, drawn, label, series, unit) {
-  const told = series.map((each) => [each, each.points.at(-1)?.[1] ?? null]);
-  drawn.svg.setAttribute("aria-label", `${label}: ${told.map(([each, value]) => `${each.name} ${unit(value)}`).join(", ")}`);
-  fill(element, drawn.svg, h("ul", { class: "legend" }, told.map(([each, value]) =>
+  const latest = series.map((each) => [each, each.points.at(-1)?.[1] ?? null]);
+  drawn.svg.setAttribute("aria-label", `${label}: ${latest.map(([each, value]) => `${each.name} ${unit(value)}`).join(", ")}`);
+  fill(element, drawn.svg, h("ul", { class: "legend" }, latest.map(([each, value]) =>
     h("li", {}, h("i", { class: each.style }), each.name, h("b", {}, unit(value))))));
 }

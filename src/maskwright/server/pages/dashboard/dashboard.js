@@ -121,7 +121,7 @@ function draw() {
       { name: "95th percentile", style: "s2", value: figures[`${name}_p95_ms`] }], { span, unit: time });
   }
   drawBlocks($("blocks"), $("blocks-legend"), newest.blocks, metrics);
-  drawPrefixes($("prefixes"), $("prefixes-told"), newest.prefix, newest.spans_left_out, newest.blocks.block_size);
+  drawPrefixes($("prefixes"), $("prefixes-note"), newest.prefix, newest.spans_left_out, newest.blocks.block_size);
   drawClasses();
   drawMasks(metrics, figures);
   drawProcesses(metrics);
@@ -179,7 +179,7 @@ function drawMasks(metrics, figures) {
     return [bound === Infinity ? "more" : time(1000 * bound), within];
   });
   bars($("masks"), `Masks by the time to fill them; the median is ${time(figures.mask_p50_us === null ? null : figures.mask_p50_us / 1000)}`, rows);
-  facts($("masks-told"), [
+  facts($("masks-facts"), [
     ["median", time(figures.mask_p50_us === null ? null : figures.mask_p50_us / 1000)],
     ["masks filled", count(metrics.mask_rows_total), "mask-rows", metrics.mask_rows_total],
     ["found in the cache", figures.mask_hit_share === null ? "–" : `${short(100 * figures.mask_hit_share)} %`],

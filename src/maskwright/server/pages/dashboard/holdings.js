@@ -49,7 +49,7 @@ function colourOf(element) {
 }
 
 /** Draws the prefix tree as an icicle: a text begins on the left, and branches lie below each other. */
-export function drawPrefixes(element, told, spans, leftOut, blockSize) {
+export function drawPrefixes(element, note, spans, leftOut, blockSize) {
   const tree = spans.map((span) => ({ ...span, children: [], lines: 0 }));
   const roots = [];
   for (const span of tree) (span.parent < 0 ? roots : tree[span.parent].children).push(span);
@@ -76,7 +76,7 @@ export function drawPrefixes(element, told, spans, leftOut, blockSize) {
     y += high * root.lines;
   }
   fill(element, roots.length ? svg : h("p", { class: "quiet" }, "Nothing is cached."));
-  told.textContent = roots.length ? `${label}.${leftOut ? " The tree has more branches than are drawn." : ""} Runs in the stronger colour are held by requests now.` : "";
+  note.textContent = roots.length ? `${label}.${leftOut ? " The tree has more branches than are drawn." : ""} Runs in the stronger colour are held by requests now.` : "";
 }
 
 const depth = (span) => span.blocks + Math.max(0, ...span.children.map(depth));

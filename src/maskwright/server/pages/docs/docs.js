@@ -46,14 +46,14 @@ function contents(content) {
 }
 
 function answer(status, given, { responses }) {
-  const told = given.$ref ? responses[given.$ref.split("/").at(-1)] : given;
-  const codes = given.$ref ? told.content["application/json"].schema.description : null;
-  return h("tr", {}, h("td", {}, status), h("td", {}, contents(given.content)), h("td", {}, inline(told.description), " ", inline(codes ?? "")));
+  const response = given.$ref ? responses[given.$ref.split("/").at(-1)] : given;
+  const codes = given.$ref ? response.content["application/json"].schema.description : null;
+  return h("tr", {}, h("td", {}, status), h("td", {}, contents(given.content)), h("td", {}, inline(response.description), " ", inline(codes ?? "")));
 }
 
 /** What an answer of JSON may look like: the document's own examples, or a value of its schema. */
-function answerExamples(told, { schemas }) {
-  return Object.entries(told.responses).filter(([status]) => Number(status) < 300).flatMap(([status, { content }]) => {
+function answerExamples(operation, { schemas }) {
+  return Object.entries(operation.responses).filter(([status]) => Number(status) < 300).flatMap(([status, { content }]) => {
     const given = content?.["application/json"];
     if (!given) return [];
     const own = Object.entries(given.examples ?? {}).map(([name, { value }]) => [`Answer ${status}: ${name}`, value]);
@@ -71,21 +71,21 @@ function folded(id, summary, words, fields, contents) {
   return entry;
 }
 
-function operation(path, method, told, components) {
-  const content = told.requestBody?.content;
-  const parameters = told.parameters ?? [];
-  const summary = [h("span", { class: `method ${method}` }, method.toUpperCase()), h("code", {}, path), h("span", { class: "quiet" }, " ", inline(told.summary))];
-  const schemas = [...Object.values(content ?? {}), ...Object.values(told.responses).flatMap((each) => Object.values(each.content ?? {}))].map(({ schema }) => schema);
+function operation(path, method, described, components) {
+  const content = described.requestBody?.content;
+  const parameters = described.parameters ?? [];
+  const summary = [h("span", { class: `method ${method}` }, method.toUpperCase()), h("code", {}, path), h("span", { class: "quiet" }, " ", inline(described.summary))];
+  const schemas = [...Object.values(content ?? {}), ...Object.values(described.responses).flatMap((each) => Object.values(each.content ?? {}))].map(({ schema }) => schema);
   const fields = fieldsOf(schemas, components.schemas);
   for (const { name, schema } of parameters) fields.set(name, schema.description ?? "");
-  return folded(told.operationId, summary, path + JSON.stringify(told), fields, () => [
-    told.description && blocks(told.description),
+  return folded(described.operationId, summary, path + JSON.stringify(described), fields, () => [
+    described.description && blocks(described.description),
     parameters.length > 0 && table(parameters.map((each) => row(each.name, each.schema, each.required))),
     content && [h("h3", {}, "Body"), contents(content)],
-    new Trial({ id: told.operationId, path, method, parameters, content }).element,
-    answerExamples(told, components),
+    new Trial({ id: described.operationId, path, method, parameters, content }).element,
+    answerExamples(described, components),
     h("h3", {}, "Answers"),
-    table(Object.entries(told.responses).map(([status, each]) => answer(status, each, components)), ["Status", "Body", "Meaning"])]);
+    table(Object.entries(described.responses).map(([status, each]) => answer(status, each, components)), ["Status", "Body", "Meaning"])]);
 }
 
 function schemaEntry([name, schema]) {
@@ -100,10 +100,10 @@ function show(document_) {
   const groups = new Map();
   for (const [path, item] of Object.entries(paths)) {
     for (const method of METHODS.filter((each) => item[each])) {
-      const told = item[method];
-      if (told.operationId.endsWith("Unversioned") && paths[`/v1${path}`]) continue; // like that with /v1
-      if (!groups.has(told.tags[0])) groups.set(told.tags[0], []);
-      groups.get(told.tags[0]).push(operation(path, method, told, components));
+      const described = item[method];
+      if (described.operationId.endsWith("Unversioned") && paths[`/v1${path}`]) continue; // like that with /v1
+      if (!groups.has(described.tags[0])) groups.set(described.tags[0], []);
+      groups.get(described.tags[0]).push(operation(path, method, described, components));
     }
   }
   fill($("operations"), [...groups].map(([tag, shown]) => h("section", { "aria-label": tag }, h("h2", {}, tag), shown)));

@@ -28,43 +28,43 @@ const DEEPEST = 8;
 
 /** A value of a schema, as its examples, its defaults and its bounds have it. */
 export function exampleOf(schema, components, depth = 0) {
-  const told = resolved(schema, components);
-  if (told.examples?.length > 0) return told.examples[0];
-  if ("const" in told) return told.const;
-  if ("default" in told && told.default !== null) return told.default;
-  if (told.enum) return told.enum[0];
-  const choices = told.anyOf ?? told.oneOf;
+  const known = resolved(schema, components);
+  if (known.examples?.length > 0) return known.examples[0];
+  if ("const" in known) return known.const;
+  if ("default" in known && known.default !== null) return known.default;
+  if (known.enum) return known.enum[0];
+  const choices = known.anyOf ?? known.oneOf;
   if (choices) {
     const useful = choices.find((each) => resolved(each, components).type !== "null") ?? choices[0];
     return exampleOf(depth > DEEPEST ? choices.find((each) => each.type === "null") ?? useful : useful, components, depth + 1);
   }
-  if (told.allOf) return Object.assign({}, ...told.allOf.map((each) => exampleOf(each, components, depth + 1)));
-  const type = [told.type].flat().find((each) => each !== "null");
-  if (type === "object" || told.properties) return exampleObject(told, components, depth);
-  if (type === "array") return exampleArray(told, components, depth);
-  if (type === "integer" || type === "number") return Math.max(told.minimum ?? 0, Math.min(told.maximum ?? 1, 1));
+  if (known.allOf) return Object.assign({}, ...known.allOf.map((each) => exampleOf(each, components, depth + 1)));
+  const type = [known.type].flat().find((each) => each !== "null");
+  if (type === "object" || known.properties) return exampleObject(known, components, depth);
+  if (type === "array") return exampleArray(known, components, depth);
+  if (type === "integer" || type === "number") return Math.max(known.minimum ?? 0, Math.min(known.maximum ?? 1, 1));
   if (type === "boolean") return true;
-  if (type === "string") return exampleText(told, components, depth);
-  return told.type === "null" ? null : {};
+  if (type === "string") return exampleText(known, components, depth);
+  return known.type === "null" ? null : {};
 }
 
-function exampleObject(told, components, depth) {
-  const required = new Set(told.required ?? []);
-  const shown = Object.entries(told.properties ?? {}).filter(([name]) => required.has(name) || depth < 2);
-  const undescribed = [...required].filter((name) => !(name in (told.properties ?? {}))).map((name) => [name, {}]);
+function exampleObject(schema, components, depth) {
+  const required = new Set(schema.required ?? []);
+  const shown = Object.entries(schema.properties ?? {}).filter(([name]) => required.has(name) || depth < 2);
+  const undescribed = [...required].filter((name) => !(name in (schema.properties ?? {}))).map((name) => [name, {}]);
   return Object.fromEntries([...shown, ...undescribed].map(([name, each]) => [name, exampleOf(each, components, depth + 1)]));
 }
 
-function exampleArray(told, components, depth) {
-  const few = Math.max(told.minItems ?? 0, depth > DEEPEST ? 0 : 1);
-  if (told.prefixItems) return told.prefixItems.map((each) => exampleOf(each, components, depth + 1));
-  return Array.from({ length: Math.min(few, told.maxItems ?? few) }, () => exampleOf(told.items ?? {}, components, depth + 1));
+function exampleArray(schema, components, depth) {
+  const few = Math.max(schema.minItems ?? 0, depth > DEEPEST ? 0 : 1);
+  if (schema.prefixItems) return schema.prefixItems.map((each) => exampleOf(each, components, depth + 1));
+  return Array.from({ length: Math.min(few, schema.maxItems ?? few) }, () => exampleOf(schema.items ?? {}, components, depth + 1));
 }
 
 const TEXTS = { "^[0-9]+$": "0" }; // by their pattern
 
-function exampleText(told, components, depth) {
-  if (told.contentSchema) return JSON.stringify(exampleOf(told.contentSchema, components, depth + 1));
-  const text = TEXTS[told.pattern] ?? "text";
-  return text.padEnd(told.minLength ?? 0, "x").slice(0, told.maxLength ?? undefined);
+function exampleText(schema, components, depth) {
+  if (schema.contentSchema) return JSON.stringify(exampleOf(schema.contentSchema, components, depth + 1));
+  const text = TEXTS[schema.pattern] ?? "text";
+  return text.padEnd(schema.minLength ?? 0, "x").slice(0, schema.maxLength ?? undefined);
 }

@@ -1,5 +1,5 @@
 // Talks to the server that sent this page: with the reader's key if it wants one, and one quick
-// question after the other, of which the newest counts.
+// question after the other: the newest counts.
 
 import { h, $, fill, notice } from "./dom.js";
 
@@ -24,8 +24,8 @@ export async function exchange(path, { headers = {}, ...request }) {
     const response = await fetch(path, { ...request, headers: key ? { ...headers, authorization: `Bearer ${key}` } : headers });
     if (response.status !== 401) return response;
     if (sessionStorage.getItem(KEY) !== key) continue; // it was given while this request was away
-    const told = await response.clone().json().catch(() => ({}));
-    if (asked || !(await askForKey(told.error?.message ?? ""))) return response;
+    const body = await response.clone().json().catch(() => ({}));
+    if (asked || !(await askForKey(body.error?.message ?? ""))) return response;
     asked = true;
   }
 }
@@ -36,8 +36,8 @@ export async function send(path, body = undefined, signal = undefined) {
     method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body), signal,
   });
   if (response.ok) return response;
-  const told = await response.json().catch(() => ({}));
-  throw new RequestError(response.status, told.error ?? {});
+  const answer = await response.json().catch(() => ({}));
+  throw new RequestError(response.status, answer.error ?? {});
 }
 
 /** The JSON that the server answers. */

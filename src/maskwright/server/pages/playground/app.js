@@ -245,7 +245,7 @@ function formatShape() {
   }
 }
 
-/** A file that was chosen or dropped for the shape; its name may say of which kind it is. */
+/** A file that was chosen or dropped for the shape; its name may say which kind it is. */
 function readShape(text, suffix) {
   const kind = suffix === "json" && languageOf(state.kind) !== "json" ? "schema" : KINDS.some(([name]) => name === suffix) ? suffix : state.kind;
   if (kind !== state.kind) {

@@ -33,7 +33,7 @@ export class Editor {
     this.area.addEventListener("keydown", (event) => this.#indent(event));
     this.box = h("div", { class: "editor" }, this.gutter, h("div", { class: "stack" }, this.layer, this.area));
     fill(root, this.box);
-    // What is in sight is told by events: reading it while a key is handled would lay out everything.
+    // Events say what is in sight: reading it while a key is handled would lay out everything.
     this.sight = { top: 0, width: 0, height: 800 };
     this.height = parseFloat(getComputedStyle(this.layer).lineHeight) || 20;
     const hundred = h("span", {}, "0".repeat(100));

@@ -138,7 +138,7 @@ export class Generate {
   #figures(found, trace, reason) {
     const text = found.steps.map((step) => step.text).join("");
     const facts = [
-      ["Tokens", `${count(found.counts.tokens)}, of which ${count(found.counts.forced)} forced`],
+      ["Tokens", `${count(found.counts.tokens)}, ${count(found.counts.forced)} of them forced`],
       ["Mass kept", found.kept.mean === null ? "–" : `${percent(found.kept.mean)} on average, ${percent(found.kept.least)} at least`],
     ];
     if (trace?.ttft_ms !== null && trace?.ttft_ms !== undefined) {

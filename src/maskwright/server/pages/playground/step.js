@@ -57,18 +57,18 @@ export class Steps {
       prompt: [...this.prompt, ...ids], max_tokens: 1, temperature: 0, logprobs: ALTERNATIVES,
       return_tokens_as_token_ids: true,
     });
-    const told = Object.entries(model.choices[0].logprobs.top_logprobs[0])
+    const likely = Object.entries(model.choices[0].logprobs.top_logprobs[0])
       .map(([name, raw]) => ({ id: Number(name.replace("token_id:", "")), raw }));
     const allowed = await call("v1/explain", {
-      ...shapeFields(kind, shape), tokens: ids, shown: LISTED, why: false, candidates: told.map(({ id }) => id),
+      ...shapeFields(kind, shape), tokens: ids, shown: LISTED, why: false, candidates: likely.map(({ id }) => id),
     });
-    await this.#draw(allowed, told);
+    await this.#draw(allowed, likely);
   }
 
-  async #draw(allowed, told) {
+  async #draw(allowed, likely) {
     const texts = new Map(allowed.tokens.ids.map((id, at) => [id, allowed.tokens.texts[at]]));
-    const names = await this.#texts(told.filter(({ id }) => !texts.has(id)).map(({ id }) => id));
-    const options = told.map(({ id, raw }) => ({
+    const names = await this.#texts(likely.filter(({ id }) => !texts.has(id)).map(({ id }) => id));
+    const options = likely.map(({ id, raw }) => ({
       id, raw, text: texts.get(id) ?? names.get(id), ok: allowed.tokens.candidates.includes(id),
     }));
     const [can, cannot] = [options.filter(({ ok }) => ok), options.filter(({ ok }) => !ok)];
