@@ -1,6 +1,6 @@
 """What documents and docstrings name in backticks exists: paths, modules, symbols, tests.
 
-Only spans that can be told to name something of the repository are looked up: a path whose first
+Only spans that surely name something of the repository are looked up: a path whose first
 folder is tracked or that ends in `.py` or `.md`; a dotted name that begins with a module, a package
 or a class of ours; a class name; a function that is written with its parentheses; a test.
 """

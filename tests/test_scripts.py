@@ -286,7 +286,7 @@ def test_a_benchmark_without_its_data_says_so() -> None:
     assert found.stderr.endswith("skipped: cases.jsonl is not in nowhere\n")
 
 
-def test_a_name_that_there_is_not_is_told() -> None:
+def test_a_name_that_there_is_not_is_reported() -> None:
     found = run("python", "benchmarks/masks.py", "--cases", "list,lists")
     assert found.returncode == 2
     assert "no lists; there are person, tool call, open object, list, any JSON" in found.stderr

@@ -42,7 +42,7 @@ RUNNER = ["pytest>=9", "pytest-timeout>=2.4"]
 
 
 def libraries() -> list[str]:
-    """The names of all client libraries, which are those of their files of requirements."""
+    """The names of all client libraries, which are the names of their files of requirements."""
     return sorted(path.stem for path in REQUIREMENTS.glob("*.txt"))
 
 

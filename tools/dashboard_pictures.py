@@ -3,7 +3,7 @@
     python tools/dashboard_pictures.py [--out docs/images] [--seconds 40]
 
 A server of the demo model is started on loopback, gets a load for so many seconds, and its page is
-photographed in a Chromium without a window. The figures in the pictures are those of the machine on
+photographed in a Chromium without a window. The figures in the pictures come from the machine on
 which this runs. Debian's packages `chromium` and `chromium-driver` are needed, and `selenium` from
 the extra `dev`.
 """

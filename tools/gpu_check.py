@@ -4,7 +4,7 @@ python tools/gpu_check.py           # tests and benchmarks
 python tools/gpu_check.py --save    # and keep the rows in benchmarks/results
 python tools/gpu_check.py --list    # print the commands instead of running them
 
-A machine without an NVIDIA GPU, or without Triton, gets a message that says so, and the exit code is 77. Otherwise
+Without an NVIDIA GPU, or without Triton, it prints a message, and the exit code is 77. Otherwise
 it is 1 if a test failed or a benchmark could not be run. Each folder of tests and each subject of
 the benchmarks has a process of its own, whose rows are kept as soon as it ends: one that fails, or
 leaves the device in a bad state, doesn't keep the others from running.

@@ -4,7 +4,7 @@
     python tools/newest_python.py [--seconds 300]
     python tools/newest_python.py --find    # only say which Python that is
 
-The newest releases of what Maskwright needs may differ from those of constraints.txt, and come
+The newest releases of what Maskwright needs may differ from the ones in constraints.txt, and come
 earliest for the newest Python. Torch is installed if there is time: its ordinary wheels bring
 libraries for GPUs, which are several GB. Where it can't be had, `tools/smoke.py` leaves out what
 needs it and says so.

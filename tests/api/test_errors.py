@@ -137,7 +137,7 @@ def test_the_prompt_says_what_takes_its_tokens(served: Served) -> None:
 ELSEWHERE = {
     "client_gone": "is only logged",
     "slow_reader": "is only logged",
-    "generation_failed": "is told as internal_error",
+    "generation_failed": "is sent as internal_error",
     "unsupported_adapter": "keeps a server from starting",
     "unsupported_model": "keeps a server from starting",
     "invalid_batch_line": "is written into the results of a batch",

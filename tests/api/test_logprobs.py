@@ -95,12 +95,12 @@ def plain(tokens: tuple[int, ...]) -> Any:
     return torch.log_softmax(logits.double(), dim=-1)
 
 
-def compare(told: Any, tokens: list[int], most: int, served: Served) -> None:
+def compare(listed: Any, tokens: list[int], most: int, served: Served) -> None:
     """Compare vLLM's field with the plain forward."""
-    assert told[0] is None
-    assert len(told) == len(tokens)
+    assert listed[0] is None
+    assert len(listed) == len(tokens)
     texts = served.engine.loaded.vocab.tokens
-    for at, (entry, row) in enumerate(zip(told[1:], plain(tuple(tokens)), strict=False), 1):
+    for at, (entry, row) in enumerate(zip(listed[1:], plain(tuple(tokens)), strict=False), 1):
         assert most <= len(entry) <= most + 1
         own = entry[str(tokens[at])]
         assert own["logprob"] == pytest.approx(float(row[tokens[at]]), abs=1e-3)

@@ -93,17 +93,17 @@ def test_a_long_text_is_tokenised_in_windows_as_in_one_go(
     served: Served, http: httpx.Client
 ) -> None:
     text = MEGABYTES[: 5 * WINDOW]
-    told = http.post("/tokenize", json={"prompt": text}).json()
-    assert told["tokens"] == served.engine.loaded.encoder.encode(text, special=True)
-    assert told["count"] == len(told["tokens"])
-    back = http.post("/detokenize", json={"tokens": told["tokens"]}).json()
+    answer = http.post("/tokenize", json={"prompt": text}).json()
+    assert answer["tokens"] == served.engine.loaded.encoder.encode(text, special=True)
+    assert answer["count"] == len(answer["tokens"])
+    back = http.post("/detokenize", json={"tokens": answer["tokens"]}).json()
     assert back["text"] == text
     many = http.post("/tokenize", json={"prompt": [text, "Anna"]}).json()
-    assert many["tokens"][0] == told["tokens"]
+    assert many["tokens"][0] == answer["tokens"]
     pieces = http.post("/tokenize", json={"content": text, "with_pieces": True}).json()["tokens"]
-    assert [piece["id"] for piece in pieces] == told["tokens"]
+    assert [piece["id"] for piece in pieces] == answer["tokens"]
     count = http.post("/v1/responses/input_tokens", json={"input": text}).json()["input_tokens"]
-    assert count > told["count"]
+    assert count > answer["count"]
 
 
 def test_the_end_of_a_long_text_can_be_kept(served: Served, http: httpx.Client) -> None:

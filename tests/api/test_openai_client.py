@@ -188,16 +188,18 @@ REFUSALS: list[tuple[dict[str, Any], str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "param", "told"), REFUSALS, ids=lambda value: str(value)[:40])
+@pytest.mark.parametrize(
+    ("fields", "param", "message"), REFUSALS, ids=lambda value: str(value)[:40]
+)
 @pytest.mark.parametrize("stream", [False, True])
 def test_refusals_name_the_place(
-    client: openai.OpenAI, fields: dict[str, Any], param: str, told: str, stream: bool
+    client: openai.OpenAI, fields: dict[str, Any], param: str, message: str, stream: bool
 ) -> None:
     asked: dict[str, Any] = {"model": "demo", "messages": MESSAGES, "stream": stream, **fields}
     with pytest.raises(openai.BadRequestError) as caught:
         client.chat.completions.create(**asked)
     assert caught.value.param == param
-    assert told in str(caught.value.message)
+    assert message in str(caught.value.message)
     assert caught.value.code
 
 

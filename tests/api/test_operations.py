@@ -101,8 +101,8 @@ def test_tokens_of_answers_are_charged_streamed_or_whole(
             carol.chat.completions.create(**CHAT, max_tokens=1)
         used = 2 * usage.prompt_tokens + 1 + 150
         expected = (used - 99) * 60 / 100
-        told = int(refused.value.response.headers["retry-after"])
-        assert expected - 10 <= told <= expected + 1
+        seconds = int(refused.value.response.headers["retry-after"])
+        assert expected - 10 <= seconds <= expected + 1
 
 
 def test_probes_need_no_key_and_metrics_do(keyed: tuple[ServedProcess, Path]) -> None:
@@ -156,11 +156,11 @@ def test_changed_keys_are_taken_up_on_hangup(keyed: tuple[ServedProcess, Path]) 
     assert status("single") == 200
 
 
-def streamed(url: str, body: dict[str, Any], begun: threading.Event, told: list[str]) -> None:
-    """Put each line of a streamed answer into `told`, and set `begun` at the first."""
+def streamed(url: str, body: dict[str, Any], begun: threading.Event, lines: list[str]) -> None:
+    """Put each line of a streamed answer into `lines`, and set `begun` at the first."""
     with httpx.stream("POST", f"{url}/v1/chat/completions", json=body, timeout=PATIENCE) as answer:
         for line in answer.iter_lines():
-            told.append(line)
+            lines.append(line)
             begun.set()
 
 
@@ -193,7 +193,7 @@ def test_a_stream_finishes_while_the_server_drains() -> None:
 
 
 def test_a_drain_ends_when_its_time_is_over() -> None:
-    """What is still under way then is told so, and the process ends all the same."""
+    """What is still under way then gets an error, and the process ends all the same."""
     body = {**LONG, "max_tokens": 4000}
     with served_process("--drain-seconds", "0.3") as server:
         begun, lines = threading.Event(), list[str]()

@@ -88,10 +88,10 @@ def test_reasoning_that_is_left_out(thinking: str) -> None:
     """The answer is the same."""
     fields = {"response_format": SHAPE, "seed": 2, "thinking_token_budget": 9}
     whole, short = ask(thinking, **fields), ask(thinking, include_reasoning=False, **fields)
-    told, untold = whole["choices"][0]["message"], short["choices"][0]["message"]
-    assert told["reasoning_content"]
+    shown, untold = whole["choices"][0]["message"], short["choices"][0]["message"]
+    assert shown["reasoning_content"]
     assert "reasoning_content" not in untold
-    assert untold["content"] == told["content"]
+    assert untold["content"] == shown["content"]
     assert whole["usage"]["completion_tokens"] == short["usage"]["completion_tokens"]
 
 

@@ -182,7 +182,7 @@ def test_a_trace_tells_them(served: Served) -> None:
     assert json.dumps(params)
 
 
-def test_what_stopped_an_answer_is_told(served: Served) -> None:
+def test_what_stopped_an_answer_is_reported(served: Served) -> None:
     asked: dict[str, Any] = {"messages": [{"role": "user", "content": "Hello!"}], "temperature": 0}
     whole = answer(served, **asked)[0]
     stop = whole[3:5]

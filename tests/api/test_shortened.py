@@ -1,5 +1,5 @@
-"""What the token limit does to an answer is told: by the finish reason, the usage, the report and
-the trace, in every endpoint, streamed and whole."""
+"""What the token limit does to an answer is reported: by the finish reason, the usage, the report
+and the trace, in every endpoint, streamed and whole."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def events_of(url: str, path: str, **body: Any) -> list[Any]:
     return [json.loads(one) for one in data if one != "[DONE]"]
 
 
-class Told:
+class Answered:
     """What an answer says of itself."""
 
     def __init__(self, text: str, reason: str, usage: Any, own: Any) -> None:
@@ -89,7 +89,7 @@ class Told:
         self.at = (usage if details is None else details).get("shortened_at")
 
 
-def of_response(body: Any) -> Told:
+def of_response(body: Any) -> Answered:
     """What a response says, with its status as a chat's finish reason."""
     reasons = {("completed", None): "stop", ("incomplete", "max_output_tokens"): "length"}
     details = body["incomplete_details"] or {}
@@ -97,10 +97,10 @@ def of_response(body: Any) -> Told:
     assert item["status"] == body["status"]
     text = item["content"][0]["text"]
     reason = reasons[body["status"], details.get("reason")]
-    return Told(text, reason, body["usage"], body.get("maskwright"))
+    return Answered(text, reason, body["usage"], body.get("maskwright"))
 
 
-def of_message(url: str, *, stream: bool, **body: Any) -> Told:
+def of_message(url: str, *, stream: bool, **body: Any) -> Answered:
     """Ask for a message; its stop reason as a chat's finish reason."""
     if stream:
         events = events_of(url, "messages", **body)
@@ -112,10 +112,10 @@ def of_message(url: str, *, stream: bool, **body: Any) -> Told:
         [block] = own["content"]
         text, usage = block["text"], own["usage"]
     reason = {"end_turn": "stop", "max_tokens": "length"}[own["stop_reason"]]
-    return Told(text, reason, usage, own.get("maskwright"))
+    return Answered(text, reason, usage, own.get("maskwright"))
 
 
-def told(url: str, path: str, *, stream: bool, **body: Any) -> Told:
+def answered(url: str, path: str, *, stream: bool, **body: Any) -> Answered:
     """Ask for one answer, whole or as a stream."""
     if path == "messages":
         return of_message(url, stream=stream, **body)
@@ -130,7 +130,9 @@ def told(url: str, path: str, *, stream: bool, **body: Any) -> Told:
         answer = post(url, path, **body)
         [choice] = answer["choices"]
         text = choice["text"] if path == "completions" else choice["message"]["content"]
-        return Told(text or "", choice["finish_reason"], answer["usage"], choice.get("maskwright"))
+        return Answered(
+            text or "", choice["finish_reason"], answer["usage"], choice.get("maskwright")
+        )
     *chunks, last = events_of(url, path, **body)
     text, reasons, own = "", list[str](), None
     for chunk in chunks:
@@ -139,7 +141,7 @@ def told(url: str, path: str, *, stream: bool, **body: Any) -> Told:
             reasons += [choice["finish_reason"]] if choice["finish_reason"] else []
             own = choice.get("maskwright", own)
     [reason] = reasons
-    return Told(text, reason, last["usage"], own)
+    return Answered(text, reason, last["usage"], own)
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -150,14 +152,14 @@ def test_a_value_that_the_limit_shortens_is_not_told_as_whole(
     """At each limit from the shortest answer up to the whole one and beyond."""
     path, field, body = PLACES[place]
     own = {"report": True, "trace": True}
-    ample = told(served.url, path, stream=stream, **body, **{field: 90}, maskwright=own)
+    ample = answered(served.url, path, stream=stream, **body, **{field: 90}, maskwright=own)
     assert (ample.reason, ample.at) == ("stop", None)
     assert json.loads(ample.text)["total"] == 123456
     assert ample.own["report"]["shortened_at"] is None
     assert ample.own["trace"]["shortened_at"] is None
     totals: list[int] = []
     for limit in range(8, ample.tokens + 2):
-        found = told(served.url, path, stream=stream, **body, **{field: limit}, maskwright=own)
+        found = answered(served.url, path, stream=stream, **body, **{field: limit}, maskwright=own)
         jsonschema.validate(json.loads(found.text), ORDER)
         totals.append(json.loads(found.text)["total"])
         assert (found.reason == "stop") == (found.text == ample.text) == (limit >= ample.tokens)
@@ -169,7 +171,7 @@ def test_a_value_that_the_limit_shortens_is_not_told_as_whole(
         assert found.own["trace"]["finish_reason"] in (
             ["length"] if found.at is not None else ["stop", "grammar_complete"]
         )
-        kept = told(
+        kept = answered(
             *(served.url, path), stream=stream, **body, **{field: limit},
             maskwright={**own, "length_if_shortened": False},
         )  # fmt: skip
@@ -290,7 +292,7 @@ def test_free_text_that_the_limit_cuts(served: Served, shape: str, stream: bool)
     else:
         story["max_tokens"] = 40
     for seed in range(3):
-        found = told(served.url, "chat/completions", stream=stream, seed=seed, **story)
+        found = answered(served.url, "chat/completions", stream=stream, seed=seed, **story)
         assert found.reason == "length"
         if shape != "a custom tool that is called":  # whose end the limit may force some tokens ago
             assert found.tokens == story["max_tokens"]
@@ -303,7 +305,7 @@ def test_free_text_that_ends_before_the_limit(served: Served) -> None:
     end = {str(token): 100 for token in served.engine.loaded.eos}
     for shape in ("no shape", "a tool that may be called", "triggered tags", "any characters"):
         for limit in (1, 4):
-            found = told(
+            found = answered(
                 *(served.url, "chat/completions"), stream=False, messages=MESSAGES,
                 max_tokens=limit, logit_bias=end, **FREE[shape],
             )  # fmt: skip
@@ -338,7 +340,7 @@ def test_metrics_count_the_reason(served: Served) -> None:
         return Counter(served.engine.stats().finished)
 
     before = finished()
-    told(served.url, "chat/completions", stream=False, **CHAT, max_tokens=8)
+    answered(served.url, "chat/completions", stream=False, **CHAT, max_tokens=8)
     assert finished() - before == {"length": 1}
 
 

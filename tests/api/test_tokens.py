@@ -29,11 +29,11 @@ def post(http: httpx.Client, path: str, **body: Any) -> Any:
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("path", ["/tokenize", "/v1/tokenize"])
 def test_a_text_comes_back(served: Served, http: httpx.Client, text: str, path: str) -> None:
-    told = post(http, path, model="demo", prompt=text, return_token_strs=True)
-    assert told["count"] == len(told["tokens"]) == len(told["token_strs"])
-    assert told["max_model_len"] == served.engine.max_context
+    answer = post(http, path, model="demo", prompt=text, return_token_strs=True)
+    assert answer["count"] == len(answer["tokens"]) == len(answer["token_strs"])
+    assert answer["max_model_len"] == served.engine.max_context
     assert post(http, path, prompt=text)["token_strs"] is None
-    back = post(http, path.replace("token", "detoken"), tokens=told["tokens"])
+    back = post(http, path.replace("token", "detoken"), tokens=answer["tokens"])
     assert back == {"prompt": text, "content": text, "text": text}
 
 
@@ -66,12 +66,12 @@ def test_pieces(http: httpx.Client) -> None:
 def test_a_chat_has_the_tokens_of_its_prompt(http: httpx.Client) -> None:
     tool = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
     asked: dict[str, Any] = {"messages": [{"role": "user", "content": "hi"}], "tools": [tool]}
-    told = post(http, "/tokenize", **asked)
+    answer = post(http, "/tokenize", **asked)
     usage = post(http, "/v1/chat/completions", max_tokens=1, tool_choice="none", **asked)["usage"]
-    assert told["count"] == usage["prompt_tokens"]
+    assert answer["count"] == usage["prompt_tokens"]
     bare = post(http, "/tokenize", **asked, add_generation_prompt=False)
-    assert told["tokens"][: bare["count"]] == bare["tokens"]
-    assert bare["count"] == told["count"] - 1
+    assert answer["tokens"][: bare["count"]] == bare["tokens"]
+    assert bare["count"] == answer["count"] - 1
 
 
 REFUSED: list[tuple[str, dict[str, Any], str]] = [

@@ -58,7 +58,7 @@ def test_what_is_slow_once_is_not_slower_each_time() -> None:
     asked: list[list[HostileShape]] = []
     rows: dict[str, Any] = {}
 
-    class Told:
+    class Printed:
         def ask(self, shapes: list[HostileShape]) -> list[Answered]:
             asked.append(shapes)
             return [Answered(next(times), 10, True) for _ in shapes]
@@ -66,7 +66,7 @@ def test_what_is_slow_once_is_not_slower_each_time() -> None:
         def add(self, case: str, **row: Any) -> None:
             rows[case] = row
 
-    compare(cast("Rows", Told()), "again", lambda _: shapes, [Answered(100, 10, True)] * 3)
+    compare(cast("Rows", Printed()), "again", lambda _: shapes, [Answered(100, 10, True)] * 3)
     assert (rows["again"]["slower"], rows["again"]["each time"]) == (2, 1)
     assert asked == [shapes, shapes[1:], shapes[2:]]
 
@@ -78,13 +78,13 @@ class NoServer:
         return 7_000_000
 
 
-def test_rows_and_progress_are_told_as_they_are_known(
+def test_rows_and_progress_are_reported_as_they_are_known(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    told: list[str] = []
+    printed: list[str] = []
 
     def answer(server: Any, shape: Any) -> Answered:
-        told.append(capsys.readouterr().err)
+        printed.append(capsys.readouterr().err)
         return Answered(100, 10, True)
 
     monkeypatch.setattr(many_schemas, "ask", answer)
@@ -95,8 +95,8 @@ def test_rows_and_progress_are_told_as_they_are_known(
     cases = ["at the start", "1 to 2", "3 to 3", "4 to 4", "the first again", "others like them"]
     assert [row["case"] for row in report.rows] == [*cases, "0 s later"]
     assert all(row["MB"] == 7 for row in report.rows)
-    assert "at the start: MB 7" in told[0]
-    assert "1 requests" in told[1]
-    assert "1 to 2: n 2, valid 2" in told[2]
-    assert "2 requests" in told[2]
+    assert "at the start: MB 7" in printed[0]
+    assert "1 requests" in printed[1]
+    assert "1 to 2: n 2, valid 2" in printed[2]
+    assert "2 requests" in printed[2]
     assert "others like them: " in capsys.readouterr().err

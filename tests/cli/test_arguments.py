@@ -122,18 +122,18 @@ def test_a_number_in_the_environment(
 
 
 @pytest.mark.parametrize(
-    ("value", "told"), [("x", "'x' is no whole number"), ("-1", "-1 is less than 0")]
+    ("value", "message"), [("x", "'x' is no whole number"), ("-1", "-1 is less than 0")]
 )
 def test_a_wrong_value_in_the_environment_names_the_variable(
-    monkeypatch: pytest.MonkeyPatch, value: str, told: str
+    monkeypatch: pytest.MonkeyPatch, value: str, message: str
 ) -> None:
     monkeypatch.setenv("TEST_PORT", value)
-    with pytest.raises(InputError, match=f"the variable TEST_PORT: {told}"):
+    with pytest.raises(InputError, match=f"the variable TEST_PORT: {message}"):
         call("s")
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "message"),
     [
         ((), "the following arguments are required: SHAPE"),
         (("s", "--kind", "x"), "argument --kind: 'x' is none of auto, regex"),
@@ -150,14 +150,14 @@ def test_a_wrong_value_in_the_environment_names_the_variable(
     ],
 )
 def test_a_mistake_is_one_line_and_exit_code_2(
-    capsys: pytest.CaptureFixture[str], given: tuple[str, ...], told: str
+    capsys: pytest.CaptureFixture[str], given: tuple[str, ...], message: str
 ) -> None:
     with pytest.raises(SystemExit) as ended:
         call(*given)
     assert ended.value.code == 2
     out, err = capsys.readouterr()
     assert out == ""
-    assert err.startswith(f"maskwright it: {told}")
+    assert err.startswith(f"maskwright it: {message}")
     assert err.endswith("; 'maskwright it --help' says what can be given\n")
     assert err.count("\n") == 1
 
@@ -314,9 +314,9 @@ def test_an_option_counts_before_a_variable_and_that_before_the_file(
 )
 def test_a_mistake_in_the_file_names_the_place(file: Path, text: str, message: str) -> None:
     file.write_text(text)
-    with pytest.raises(InputError) as told:
+    with pytest.raises(InputError) as caught:
         settled("--config", "it.toml")
-    assert told.value.message.startswith(message)
+    assert caught.value.message.startswith(message)
 
 
 @pytest.mark.parametrize(

@@ -150,7 +150,7 @@ def test_a_failure_says_why(run: Run, tmp_path: Path) -> None:
         (True, "1" * 5000, False),
     ],
 )
-def test_what_jsonschema_cannot_evaluate_is_kept_and_told(
+def test_what_jsonschema_cannot_evaluate_is_kept_and_reported(
     run: Run, tmp_path: Path, schema: Any, text: str, valid: bool | None
 ) -> None:
     """None of it ends the run."""
@@ -297,11 +297,11 @@ def test_a_changed_input_is_noticed(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "code", "told"),
+    ("status", "code", "message"),
     [(401, 2, "refuses all requests"), (429, 3, "takes no more requests")],
 )
 def test_what_all_requests_would_meet_ends_the_run(
-    run: Run, tmp_path: Path, status: int, code: int, told: str
+    run: Run, tmp_path: Path, status: int, code: int, message: str
 ) -> None:
     """Records don't become failures for it: the next run goes on with them."""
     source = records(tmp_path / "in.jsonl", 30)
@@ -309,7 +309,7 @@ def test_what_all_requests_would_meet_ends_the_run(
     arguments = ("batch", source, tmp_path / "out.jsonl", "--retries", 2, "--api-key", "k")
     with fake_server(fake):
         found = run(*arguments, "--url", fake.url)
-        assert (found.returncode, told in found.stderr) == (code, True), found.stderr
+        assert (found.returncode, message in found.stderr) == (code, True), found.stderr
         assert "Authorization: Bearer k\r\n" in fake.headers[0]
         assert (tmp_path / "out.failures.jsonl").read_text() == ""
         fake.answer = FakeServer().answer
@@ -317,7 +317,7 @@ def test_what_all_requests_would_meet_ends_the_run(
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         (
             '{"id": "x", "txt": "a"}',
@@ -335,7 +335,7 @@ def test_what_all_requests_would_meet_ends_the_run(
 )
 @pytest.mark.parametrize("carry", [(), ("--carry", "id")])
 def test_the_report_says_which_record_failed_first_and_why(
-    run: Run, tmp_path: Path, line: str, told: str, carry: tuple[str, ...]
+    run: Run, tmp_path: Path, line: str, message: str, carry: tuple[str, ...]
 ) -> None:
     """By its name if it has one, and by its line in the file, where blank lines count."""
     source = records(tmp_path / "in.jsonl", 1)
@@ -345,7 +345,7 @@ def test_the_report_says_which_record_failed_first_and_why(
         found = run(*arguments, "--prompt-template", "{{text}}")
     assert found.returncode == 1
     failures = tmp_path / "out.failures.jsonl"
-    assert found.stderr.startswith(f"the failures are in {failures}; the first, {told}")
+    assert found.stderr.startswith(f"the failures are in {failures}; the first, {message}")
 
 
 def test_the_report_names_the_first_request_that_failed(run: Run, tmp_path: Path) -> None:
@@ -362,21 +362,21 @@ def test_the_report_names_the_first_request_that_failed(run: Run, tmp_path: Path
 def test_a_bad_request_is_named_by_its_line(run: Run, tmp_path: Path) -> None:
     request = {"custom_id": "c1", "method": "POST", "url": "/v1/responses", "body": {}}
     source = tmp_path / "in.jsonl"
-    for bad, told in (
+    for bad, message in (
         (json.dumps({**request, "method": "PUT"}), "'method' is POST"),
         (json.dumps(request), "the custom_id 'c1' comes twice"),
         ("{", "this line is not valid JSON: it ends too early at column 2"),
     ):
         source.write_text(f"\n{json.dumps(request)}\n\n{bad}\n")
         found = run("batch", source, tmp_path / "out.jsonl", "--url", "http://127.0.0.1:9")
-        assert (found.returncode, found.stderr) == (2, f"maskwright: {source}, line 4: {told}\n")
+        assert (found.returncode, found.stderr) == (2, f"maskwright: {source}, line 4: {message}\n")
 
 
 TABLE = "id,line\n1,This is record 1.\n2,This is record 2.\n"
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "options", "told"),
+    ("name", "text", "options", "message"),
     [
         ("in.csv", TABLE, (), "line 2: the record has none of the fields messages, prompt, text; "),
         ("in.csv", TABLE, (), "--prompt-template says what is asked, such as '{{line}}'"),
@@ -386,7 +386,7 @@ TABLE = "id,line\n1,This is record 1.\n2,This is record 2.\n"
     ],
 )
 def test_nothing_is_kept_of_a_run_that_can_ask_about_no_record(
-    run: Run, tmp_path: Path, name: str, text: str, options: tuple[str, ...], told: str
+    run: Run, tmp_path: Path, name: str, text: str, options: tuple[str, ...], message: str
 ) -> None:
     """The command that is corrected then is not refused."""
     source, out = tmp_path / name, tmp_path / "out.jsonl"
@@ -395,7 +395,7 @@ def test_nothing_is_kept_of_a_run_that_can_ask_about_no_record(
         found = run("batch", source, out, "--url", fake.url, *options)
         assert found.returncode == 2
         assert found.stderr.startswith("maskwright: none of the records can be asked about; ")
-        assert told in found.stderr
+        assert message in found.stderr
         assert out.read_text() == (tmp_path / "out.failures.jsonl").read_text() == ""
         if name == "in.csv":
             right = run("batch", source, out, "--url", fake.url, "--prompt-template", "{{line}}")
@@ -464,8 +464,8 @@ def test_a_field_that_is_refused_for_all_records_ends_the_run(
         )
     assert len(fake.bodies) <= 4 if stops else len(fake.bodies) == 30
     assert found.returncode == (2 if stops else 1)
-    told = f"the server refuses the field {param} of all requests: it is wrong"
-    assert (told in found.stderr) == stops
+    message = f"the server refuses the field {param} of all requests: it is wrong"
+    assert (message in found.stderr) == stops
 
 
 def test_a_schema_that_is_refused_ends_the_run(run: Run, tmp_path: Path) -> None:
@@ -482,7 +482,7 @@ def test_a_schema_that_is_refused_ends_the_run(run: Run, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (("none.jsonl", "out.jsonl"), "there is no such file"),
         (("in.jsonl", "out.xml"), "has to end in .jsonl or .parquet"),
@@ -510,13 +510,13 @@ def test_options_that_cannot_be(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     arguments: tuple[str, ...],
-    told: str,
+    message: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     records(tmp_path / "in.jsonl", 1)
     (tmp_path / "o.jsonl").write_text('{"custom_id": "a", "url": "/v1/x", "body": {}}')
     found = run("batch", *arguments)
-    assert (found.returncode, told in found.stderr) == (2, True), found.stderr
+    assert (found.returncode, message in found.stderr) == (2, True), found.stderr
     assert "Traceback" not in found.stderr
 
 

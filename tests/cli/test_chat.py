@@ -94,11 +94,11 @@ def test_a_server_answers_in_every_kind_of_shape(
 
 def test_an_answer_of_a_server_as_json(run: Run, url: str) -> None:
     asked = ("generate", json.dumps(PERSON), "--prompt", ASKED, "--url", url)
-    told = json.loads(run(*asked, "--json").stdout)
-    assert told["text"] == run(*asked).stdout.rstrip("\n")
-    assert told["finish_reason"] == "stop"
-    assert told["usage"]["completion_tokens"] > 0
-    short = run(*asked, "--max-tokens", str(told["usage"]["completion_tokens"] - 2))
+    answer = json.loads(run(*asked, "--json").stdout)
+    assert answer["text"] == run(*asked).stdout.rstrip("\n")
+    assert answer["finish_reason"] == "stop"
+    assert answer["usage"]["completion_tokens"] > 0
+    short = run(*asked, "--max-tokens", str(answer["usage"]["completion_tokens"] - 2))
     assert short.stderr.endswith("the token limit has shortened the answer\n")
     jsonschema.validate(json.loads(short.stdout), PERSON)
 

@@ -50,7 +50,7 @@ def test_memory_is_read_from_the_system(tmp_path: Path) -> None:
     assert doctor_work.memory(tmp_path / "nothing") == (0, 0)
 
 
-def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for folder in (None, tmp_path / "file" / "cache"):
         row = doctor_work.tables(folder)

@@ -27,32 +27,32 @@ def test_one_answer_of_the_shape(run: Run) -> None:
 
 def test_an_answer_with_the_figures_of_its_tokens(run: Run) -> None:
     plain = run(*ASKED).stdout
-    told = json.loads(run(*ASKED, "--json").stdout)
-    assert json.loads(told["text"]) == json.loads(plain)
-    steps = told["steps"]
-    assert "".join(step["text"] for step in steps) == told["text"]
-    assert told["counts"] == {"tokens": len(steps), "forced": sum(s["forced"] for s in steps)}
+    answer = json.loads(run(*ASKED, "--json").stdout)
+    assert json.loads(answer["text"]) == json.loads(plain)
+    steps = answer["steps"]
+    assert "".join(step["text"] for step in steps) == answer["text"]
+    assert answer["counts"] == {"tokens": len(steps), "forced": sum(s["forced"] for s in steps)}
     kept = [step["kept"] for step in steps]
-    assert told["kept"] == {"mean": sum(kept) / len(kept), "least": min(kept)}
-    assert told["arrival_ms"] == sorted(told["arrival_ms"])
-    assert len(told["arrival_ms"]) == len(steps) == told["trace"]["completion_tokens"]
+    assert answer["kept"] == {"mean": sum(kept) / len(kept), "least": min(kept)}
+    assert answer["arrival_ms"] == sorted(answer["arrival_ms"])
+    assert len(answer["arrival_ms"]) == len(steps) == answer["trace"]["completion_tokens"]
 
 
-def test_what_the_limit_shortens_is_told(run: Run) -> None:
-    """Beside the text, which is whole all the same; nothing is told where the limit suffices."""
+def test_what_the_limit_shortens_is_reported(run: Run) -> None:
+    """Beside the text, which is whole all the same; nothing is said where the limit suffices."""
     ample = run(*ASKED)
-    told = json.loads(run(*ASKED, "--json").stdout)
-    assert (told["shortened_at"], told["trace"]["shortened_at"]) == (None, None)
-    tokens = told["counts"]["tokens"]
+    answer = json.loads(run(*ASKED, "--json").stdout)
+    assert (answer["shortened_at"], answer["trace"]["shortened_at"]) == (None, None)
+    tokens = answer["counts"]["tokens"]
     assert "shortened" not in ample.stderr
     assert run(*ASKED, "--max-tokens", str(tokens)).stdout == ample.stdout
     short = run(*ASKED, "--max-tokens", str(tokens - 1))
     jsonschema.validate(json.loads(short.stdout), SCHEMA)
     assert json.loads(short.stdout) != json.loads(ample.stdout)
-    told = json.loads(run(*ASKED, "--max-tokens", str(tokens - 1), "--json").stdout)
-    at, count = told["shortened_at"], told["counts"]["tokens"]
-    assert told["finish_reason"] == "length"
-    assert told["trace"]["shortened_at"] == at < count
+    answer = json.loads(run(*ASKED, "--max-tokens", str(tokens - 1), "--json").stdout)
+    at, count = answer["shortened_at"], answer["counts"]["tokens"]
+    assert answer["finish_reason"] == "length"
+    assert answer["trace"]["shortened_at"] == at < count
     line = f"the token limit has shortened the answer from token {at + 1} of {count} on\n"
     assert short.stderr.endswith(line)
     cut = run("generate", "[a-z ]+", "--prompt", "x", "--kind", "regex", "--max-tokens", "3")
@@ -65,7 +65,7 @@ def test_a_seed_repeats(run: Run) -> None:
 
 
 def test_what_cannot_be_done_is_one_line(run: Run) -> None:
-    for arguments, told in (
+    for arguments, message in (
         ((*ASKED, "--max-tokens", "2"), "tokens"),
         ((*ASKED, "--model", "/no/such/folder"), "/no/such/folder"),
         ((*ASKED, "--temperature", "-1"), "temperature"),
@@ -75,5 +75,5 @@ def test_what_cannot_be_done_is_one_line(run: Run) -> None:
     ):
         found = run(*arguments)
         assert found.returncode == 2
-        assert told in found.stderr
-        assert len(found.stderr.splitlines()) == (3 if told == "/type" else 1)  # with a caret
+        assert message in found.stderr
+        assert len(found.stderr.splitlines()) == (3 if message == "/type" else 1)  # with a caret

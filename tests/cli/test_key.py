@@ -22,10 +22,10 @@ def test_entries_can_be_added_to_a_file_that_the_server_reads(run: Run, tmp_path
     assert keys[0] == ApiKey("alice", keys[0].sha256)
     assert keys[1] == ApiKey("bob", keys[1].sha256, 60, 1000, 50_000, ("agent", "batch"))
     ring = KeyRing(keys)
-    for key, told in zip(keys, (first, second), strict=True):
-        text = told.stderr.split()[-1]
+    for key, printed in zip(keys, (first, second), strict=True):
+        text = printed.stderr.split()[-1]
         assert ring.find(text) is key
-        assert text not in told.stdout
+        assert text not in printed.stdout
         assert re.fullmatch(r"mw-[\w-]{43}", text)
 
 

@@ -120,7 +120,7 @@ def test_weights_in_fp8_take_what_the_engine_says(run: Run) -> None:
     assert found["model"]["weight_bits"] == 8
 
 
-def test_too_little_memory_is_told(run: Run) -> None:
+def test_too_little_memory_is_reported(run: Run) -> None:
     found = run(*EXAMPLE, "--memory", "30GB")
     assert found.returncode == 1
     assert "none, since these exceed it" in " ".join(found.stdout.split())
@@ -128,7 +128,7 @@ def test_too_little_memory_is_told(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ((*EXAMPLE[1:], "--memory", "much"), "--memory much: a size such as 76GB"),
         (("--memory", "1GB", "--layers", 2), "give --model, or all of"),
@@ -139,7 +139,7 @@ def test_too_little_memory_is_told(run: Run) -> None:
         ((*EXAMPLE[1:], "--plot", "nowhere/x.svg"), "can't write nowhere/x.svg"),
     ],
 )
-def test_misuse_is_told(run: Run, arguments: tuple[object, ...], told: str) -> None:
+def test_misuse_is_reported(run: Run, arguments: tuple[object, ...], message: str) -> None:
     found = run("plan", *arguments)
     assert found.returncode == 2
-    assert told in found.stderr
+    assert message in found.stderr

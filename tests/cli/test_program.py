@@ -31,9 +31,9 @@ def test_help_without_a_command_is_that_of_the_program(run: Run) -> None:
 def test_help_names_every_command(run: Run) -> None:
     shown = run("--help")
     assert shown.returncode == 0
-    told = " ".join(shown.stdout.split())
+    text = " ".join(shown.stdout.split())
     for name, command in COMMANDS.items():
-        assert f" {name} {command.does}" in told
+        assert f" {name} {command.does}" in text
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -53,17 +53,17 @@ def test_misuse_is_exit_code_2_without_a_traceback(run: Run, arguments: tuple[st
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (("--body-bytes", "0"), "--body-bytes must be greater than 0"),
         (("--cors-origin", "a/b"), "--cors-origin 'a/b': browsers send"),
         (("--otel", "x"), "--otel x: an address"),
     ],
 )
-def test_settings_are_named_as_options(run: Run, arguments: tuple[str, ...], told: str) -> None:
+def test_settings_are_named_as_options(run: Run, arguments: tuple[str, ...], message: str) -> None:
     found = run("serve", *arguments)
     assert found.returncode == 2
-    assert found.stderr.startswith(f"maskwright: {told}")
+    assert found.stderr.startswith(f"maskwright: {message}")
 
 
 def test_no_garbage_is_looked_for_while_a_command_is_imported(
@@ -86,7 +86,7 @@ def test_without_a_command_the_help_is_shown_as_a_mistake(run: Run) -> None:
     assert run() == (2, run("--help").stdout, "")
 
 
-def test_a_misspelt_command_is_told(run: Run) -> None:
+def test_a_misspelt_command_is_reported(run: Run) -> None:
     found = run("chek")
     assert found == (2, "", "maskwright: there is no command 'chek'; did you mean 'check'?\n")
 

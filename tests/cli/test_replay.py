@@ -97,7 +97,7 @@ def test_a_difference_is_shown(traces: Path, run: Run, tmp_path: Path) -> None:
     line = json.loads(traces.read_text().splitlines()[0])
     tokens, prompt, asked = line["output_token_ids"], line["prompt_token_ids"], line["request"]
     other = [*tokens[:3], tokens[3] + 1, *tokens[4:]]
-    for changes, told in (
+    for changes, message in (
         ({"output_token_ids": other}, f"the answer differs at token 3: traced {tokens[3] + 1} "),
         ({"output_token_ids": tokens[:5]}, "the answer differs at token 5: traced the end, "),
         ({"output_token_ids": [*tokens, 1]}, f"the answer differs at token {len(tokens)}: "),
@@ -108,7 +108,7 @@ def test_a_difference_is_shown(traces: Path, run: Run, tmp_path: Path) -> None:
         ({"system_fingerprint": "fp_other"}, "traced by fp_other, this is fp_"),
     ):
         found = run("replay", changed(traces, tmp_path, **changes))
-        assert told in found.stdout
+        assert message in found.stdout
         assert found.returncode == (0 if "system_fingerprint" in changes else 1)
 
 
@@ -126,9 +126,9 @@ def test_one_request_can_be_chosen(traces: Path, run: Run) -> None:
     assert found.stdout.splitlines()[-1] == "3 of 3 answers are equal"
 
 
-def test_a_file_without_requests_is_told(run: Run, tmp_path: Path) -> None:
+def test_a_file_without_requests_is_reported(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "traces.jsonl"
-    for text, told in (
+    for text, message in (
         ("", "has no such trace"),
         ("x", "traces.jsonl:1 is not JSON"),
         ('{"request_id": "a"}', "--trace-requests' writes"),
@@ -136,7 +136,7 @@ def test_a_file_without_requests_is_told(run: Run, tmp_path: Path) -> None:
         file.write_text(text)
         found = run("replay", file)
         assert found.returncode == 2
-        assert told in found.stderr
+        assert message in found.stderr
     assert run("replay", tmp_path / "none").returncode == 2
     with pytest.raises(InputError, match="needs --trace FILE"):
         open_sinks(None, None, requests=True)

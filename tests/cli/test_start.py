@@ -99,7 +99,7 @@ def test_nothing_is_imported_that_is_not_needed(
         (("--draft-model", "./none"), "There is no directory ./none."),
     ],
 )
-def test_a_wrong_option_of_serve_is_told_before_anything_heavy_is_imported(
+def test_a_wrong_option_of_serve_is_reported_before_anything_heavy_is_imported(
     tmp_path: Path, options: tuple[str, ...], message: str
 ) -> None:
     ended, loaded = ran(tmp_path, "serve", *options)
@@ -108,7 +108,7 @@ def test_a_wrong_option_of_serve_is_told_before_anything_heavy_is_imported(
     assert sorted(loaded & {*SERVER, *COMPILERS}) == []
 
 
-def test_a_port_that_is_taken_is_told_before_anything_heavy_is_imported(tmp_path: Path) -> None:
+def test_a_port_that_is_taken_is_reported_before_anything_heavy_is_imported(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         ended, loaded = ran(tmp_path, "serve", "--port", str(port))

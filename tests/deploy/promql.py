@@ -150,9 +150,9 @@ class _Parser:
         checks = self.matchers() if matchers is None else matchers
         found: dict[Labels, list[tuple[float, float]]] = {}
         for labels, samples in self.series.items():
-            told = dict(labels)
+            own = dict(labels)
             recent = [one for one in samples if self.at - seconds <= one[0] <= self.at]
-            if recent and told["__name__"] == name and all(check(told) for check in checks):
+            if recent and own["__name__"] == name and all(check(own) for check in checks):
                 found[labels] = recent
         return found
 
@@ -165,8 +165,8 @@ class _Parser:
             if sign not in ("=", "!="):
                 raise ValueError(f"the matcher {sign} is not known")
             checks.append(
-                lambda told, name=name, text=text, equal=sign == "=": (
-                    (told.get(name, "") == text) == equal
+                lambda own, name=name, text=text, equal=sign == "=": (
+                    (own.get(name, "") == text) == equal
                 )
             )
             self.next_is(",")
@@ -216,8 +216,8 @@ def histogram_quantile(share: float, buckets: Vector) -> Vector:
     """The quantile of each histogram, linear within a bucket (`bucketQuantile` of Prometheus)."""
     grouped: dict[Labels, list[tuple[float, float]]] = {}
     for labels, count in buckets.items():
-        told = dict(labels)
-        bound = math.inf if told["le"] == "+Inf" else float(told["le"])
+        own = dict(labels)
+        bound = math.inf if own["le"] == "+Inf" else float(own["le"])
         key = frozenset(item for item in labels if item[0] not in ("le", "__name__"))
         grouped.setdefault(key, []).append((bound, count))
     return {labels: _quantile(share, sorted(found)) for labels, found in grouped.items()}

@@ -17,7 +17,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from maskwright.server.observe.metrics import Metrics
 from tests.cli.test_documentation import options
 from tests.deploy.promql import Labels, Series, firing, parse_series, parse_values
-from tests.server.observe.test_engine_metrics import STATS, Told
+from tests.server.observe.test_engine_metrics import STATS, ScriptedStats
 from tests.source_tree import ROOT
 
 FILE = ROOT / "deploy" / "prometheus" / "alerts.yaml"
@@ -99,9 +99,9 @@ SCENARIOS = [
 
 def written(name: str) -> str:
     """A series with the labels that Prometheus adds."""
-    told = dict(parse_series(name)) | WHO
-    metric = told.pop("__name__")
-    labels = ",".join(f'{key}="{value}"' for key, value in told.items())
+    labels_of = dict(parse_series(name)) | WHO
+    metric = labels_of.pop("__name__")
+    labels = ",".join(f'{key}="{value}"' for key, value in labels_of.items())
     return f"{metric}{{{labels}}}"
 
 
@@ -130,7 +130,7 @@ def test_every_alert_is_shown_firing_and_silent() -> None:
 
 def test_every_metric_that_is_named_exists() -> None:
     """In expressions and descriptions, as a running server has it."""
-    metrics = Metrics(cast(Any, Told(STATS)), "m")
+    metrics = Metrics(cast(Any, ScriptedStats(STATS)), "m")
     page, _ = metrics.page("text/plain")
     known = {
         name
@@ -177,12 +177,12 @@ def test_promtool_agrees(tmp_path: Path) -> None:
     if promtool is None:
         pytest.skip("promtool is not installed")
     file = tmp_path / "tests.yaml"
-    told = {
+    document = {
         "rule_files": [str(FILE)],
         "evaluation_interval": f"{EVERY:.0f}s",
         "tests": list(promtool_tests()),
     }
-    file.write_text(yaml.safe_dump(told))
+    file.write_text(yaml.safe_dump(document))
     for arguments in (["check", "rules", str(FILE)], ["test", "rules", str(file)]):
         found = subprocess.run([promtool, *arguments], capture_output=True, text=True, check=False)
         assert found.returncode == 0, found.stdout + found.stderr

@@ -141,10 +141,10 @@ def ask(served: Served) -> None:
 
 
 def test_every_metric_and_label_that_is_named_exists(series: Series) -> None:
-    told = [dict(labels) for labels in series]
+    known = [dict(labels) for labels in series]
     for title, expression in TARGETS:
         for name, matchers in re.findall(r"(maskwright_\w+)\{([^}]*)\}", expression):
-            labels = [each for each in told if each["__name__"] == name]
+            labels = [each for each in known if each["__name__"] == name]
             assert labels, (title, name)
             for label, sign, value in re.findall(r'(\w+)(!?=)"([^"]*)"', matchers):
                 assert all(label in each for each in labels), (title, label)

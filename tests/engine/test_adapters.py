@@ -62,7 +62,7 @@ def test_none_in_use_is_given_up(loaded: LoadedModel, folders: dict[str, Path], 
         adapters["b"]
 
 
-def test_one_that_never_fits_is_told_at_the_start(
+def test_one_that_never_fits_is_reported_at_the_start(
     loaded: LoadedModel, folders: dict[str, Path], size: int
 ) -> None:
     with pytest.raises(InputError, match=f"Adapter a takes {size} bytes") as caught:

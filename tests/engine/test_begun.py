@@ -55,16 +55,16 @@ def test_an_output_goes_on_in_another_engine(loaded: LoadedModel, config: Engine
         work: list[tuple[list[Delta], int, Request]] = []
         for request, deltas in zip(asked, whole, strict=True):
             ends = ends_of(deltas)
-            for told in sorted({0, 1, len(ends) // 2, len(ends)}):
-                cuts = tuple(ends[:told])
+            for sent in sorted({0, 1, len(ends) // 2, len(ends)}):
+                cuts = tuple(ends[:sent])
                 begun = tokens_of(deltas)[: cuts[-1] if cuts else 0]
-                at = Delta.join(deltas[:told]).shortened_at if told else None
+                at = Delta.join(deltas[:sent]).shortened_at if sent else None
                 asked_on = replace(request.going_on(begun, at), cuts=cuts)
                 work.append((deltas, len(cuts), asked_on))
-        running = [(deltas, told, second.submit(one)) for deltas, told, one in work]
-        for deltas, told, generation in running:
+        running = [(deltas, sent, second.submit(one)) for deltas, sent, one in work]
+        for deltas, sent, generation in running:
             again = list(generation)
-            assert again[:told] == deltas[:told]
+            assert again[:sent] == deltas[:sent]
             assert tokens_of(again) == tokens_of(deltas)
             assert "".join(delta.text for delta in again) == "".join(d.text for d in deltas)
             assert again[-1].finish_reason == deltas[-1].finish_reason
@@ -106,8 +106,8 @@ def test_with_scores_the_output_is_generated_again_in_the_same_pieces(loaded: Lo
             deltas = deltas_of(engine, request)
             ends = ends_of(deltas)
             again = deltas_of(engine, replace(request, cuts=tuple(ends[: len(ends) // 2 + 1])))
-        told = len(ends[: len(ends) // 2 + 1])
-        assert again[:told] == deltas[:told]
+        sent = len(ends[: len(ends) // 2 + 1])
+        assert again[:sent] == deltas[:sent]
         assert Delta.join(again) == Delta.join(deltas)
 
 

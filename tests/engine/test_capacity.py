@@ -36,7 +36,7 @@ def test_swap_is_part_of_the_memory(loaded: LoadedModel) -> None:
     assert "swap" not in plain.report()
 
 
-def test_too_little_memory_is_told_before_the_first_request(loaded: LoadedModel) -> None:
+def test_too_little_memory_is_reported_before_the_first_request(loaded: LoadedModel) -> None:
     fraction = RESERVE / machine_memory()
     with pytest.raises(InputError, match="leaves no block") as caught:
         Engine(loaded, EngineConfig(memory_fraction=fraction))

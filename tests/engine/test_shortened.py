@@ -1,4 +1,4 @@
-"""What the token limit changes of an output is told: which token is the first that would be
+"""What the token limit changes of an output is reported: which token is the first that would be
 another one without the limit, and that the limit ended the answer."""
 
 from __future__ import annotations
@@ -75,10 +75,10 @@ def check_against_no_limit(
 
 
 @pytest.mark.parametrize("name", CONFIGS)
-def test_the_first_token_that_the_limit_changes_is_told(loaded: LoadedModel, name: str) -> None:
+def test_the_first_token_that_the_limit_changes_is_reported(loaded: LoadedModel, name: str) -> None:
     """Over random schemas, seeds and limits: the tokens before it are those of the same request
-    with more tokens, and it is not; where none is told, the text is the same. The text is whole in
-    any case."""
+    with more tokens, and it is not; where none is reported, the text is the same. The text is whole
+    in any case."""
     rng, kinds = random.Random(name), Counter[str]()
     while kinds.total() < 60:
         document = random_schema(rng)

@@ -157,7 +157,7 @@ def check(number: int, request: Request, harness: Harness) -> FinishReason:
     got = harness.completion(number)
     assert len(got.token_ids) <= request.max_tokens
     if request.params.logprobs is not None:
-        assert [told.token for told in got.scores] == list(got.token_ids)
+        assert [score.token for score in got.scores] == list(got.token_ids)
     if request.grammar is not None and got.finish_reason in WHOLE:
         matcher = request.grammar.matcher()
         assert all(matcher.accept(token) for token in got.token_ids)

@@ -42,15 +42,15 @@ def test_the_schema_has_the_columns() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "fault"),
     [
         ({}, None),
         ({"product": "lamps", "total": 87.0}, "the note doesn't say: product, total"),
         ({"customer": "Oslo"}, "Oslo can't be both customer and city"),
     ],
 )
-def test_what_is_left_to_a_person(change: dict[str, Any], told: str | None) -> None:
-    assert fault_of({**ORDER, **change}, NOTE, set()) == told
+def test_what_is_left_to_a_person(change: dict[str, Any], fault: str | None) -> None:
+    assert fault_of({**ORDER, **change}, NOTE, set()) == fault
 
 
 def test_an_order_comes_once() -> None:

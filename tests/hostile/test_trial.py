@@ -72,7 +72,7 @@ def test_ask_gives_up(pieces: list[Piece], stream: bool, expected: Reply) -> Non
         assert ask(url, b"{}", stream, patience=1) == expected
 
 
-def test_a_server_that_is_gone_is_told() -> None:
+def test_a_server_that_is_gone_is_reported() -> None:
     with scripted(200, []) as url:
         pass
     assert ask(url, b"{}", False, patience=5).outcome == LOST

@@ -49,17 +49,17 @@ def test_a_collection_does_not_look_through_what_the_process_held_before() -> No
 
 
 @pytest.mark.parametrize(
-    ("status", "pieces", "told"),
+    ("status", "pieces", "message"),
     [
         (200, [chunk("[")], "without a finish reason"),
         (200, [chunk("["), b'data: {"error": {"code": "limit_exceeded"}}\n\n'], "limit_exceeded"),
         (503, [b"stopped"], "status 503"),
     ],
 )
-def test_a_broken_stream_is_a_fault(status: int, pieces: list[Any], told: str) -> None:
+def test_a_broken_stream_is_a_fault(status: int, pieces: list[Any], message: str) -> None:
     with scripted(status, pieces) as url, Watch(url) as watch:
         wait_until(lambda: watch.faults)
-    assert told in watch.faults[0]
+    assert message in watch.faults[0]
     assert watch.texts == []
 
 

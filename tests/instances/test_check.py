@@ -9,7 +9,7 @@ from maskwright.instances import InstanceCheck, NotJsonError, UndecidedError
 
 
 @pytest.mark.parametrize(
-    ("schema", "text", "told"),
+    ("schema", "text", "message"),
     [
         ({"type": "integer"}, "1.0", None),
         ({"type": "integer"}, "1.5", "is not of type 'integer'"),
@@ -25,10 +25,10 @@ from maskwright.instances import InstanceCheck, NotJsonError, UndecidedError
         ({"dependencies": {"a": ["b"]}}, '{"b": 1}', None),
     ],
 )
-def test_errors(schema: Any, text: str, told: str | None) -> None:
+def test_errors(schema: Any, text: str, message: str | None) -> None:
     errors = InstanceCheck(json.dumps(schema)).errors(text, 5)
-    assert len(errors) == (0 if told is None else 1)
-    assert told is None or told in errors[0].message
+    assert len(errors) == (0 if message is None else 1)
+    assert message is None or message in errors[0].message
 
 
 @pytest.mark.parametrize("text", ["NaN", "", "{} {}", "[1"])

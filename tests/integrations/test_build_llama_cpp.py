@@ -14,7 +14,7 @@ from tools import build_llama_cpp as tool
 
 @pytest.fixture(autouse=True)
 def commands(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[list[str]]:
-    """The commands that are run. That which builds leaves a wheel where it is told to."""
+    """The commands that are run. The one that builds leaves a wheel in the folder of its option."""
     ran: list[list[str]] = []
 
     def run(command: list[str], **options: Any) -> None:
@@ -56,7 +56,7 @@ def test_without_a_compiler_nothing_is_built(
     assert "needs a C++ compiler" in capsys.readouterr().err
 
 
-def test_a_build_that_fails_is_told(
+def test_a_build_that_fails_is_reported(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     def fail(command: list[str], **options: Any) -> None:

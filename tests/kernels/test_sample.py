@@ -250,7 +250,7 @@ def test_scores_equal_those_of_sorting(listed: bool, device: torch.device) -> No
     tokens, left = expected(logits, inputs)
     drawn = drawn_on(device, logits, inputs, scored=True)
     assert drawn.tokens.tolist() == tokens
-    told = [drawn.raw, drawn.masked, drawn.kept, drawn.processed, drawn.support, drawn.allowed]
+    parts = [drawn.raw, drawn.masked, drawn.kept, drawn.processed, drawn.support, drawn.allowed]
     for row, token in enumerate(tokens):
         if token < 0:
             continue
@@ -263,7 +263,7 @@ def test_scores_equal_those_of_sorting(listed: bool, device: torch.device) -> No
             support = sum(z > NOTHING for z in left[row])
             processed = left[row][token] - math.log(math.fsum(map(math.exp, left[row])))
         right = [shares[token], masked, kept, processed, support, sum(mask)]
-        found = [float(part[row]) for part in told if part is not None]
+        found = [float(part[row]) for part in parts if part is not None]
         assert found == pytest.approx(right, rel=1e-5, abs=2e-5)
 
 

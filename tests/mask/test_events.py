@@ -49,7 +49,7 @@ def tokens_of(text: str, vocab: Vocabulary) -> list[int]:
     return found
 
 
-def told(grammar: Grammar, tokens: list[int], cuts: set[int]) -> list[Event]:
+def reported(grammar: Grammar, tokens: list[int], cuts: set[int]) -> list[Event]:
     """The events of a text that is complete, asked for at each of `cuts`."""
     matcher = grammar.matcher()
     found: list[Event] = []
@@ -82,10 +82,10 @@ def structure(events: list[Event]) -> list[Event]:
 
 
 def check_every_cut(grammar: Grammar, tokens: list[int]) -> list[Event]:
-    whole = structure(told(grammar, tokens, set()))
-    assert structure(told(grammar, tokens, set(range(len(tokens))))) == whole
+    whole = structure(reported(grammar, tokens, set()))
+    assert structure(reported(grammar, tokens, set(range(len(tokens))))) == whole
     for cut in range(1, len(tokens)):
-        assert structure(told(grammar, tokens, {cut})) == whole
+        assert structure(reported(grammar, tokens, {cut})) == whole
     return whole
 
 
@@ -227,7 +227,7 @@ def test_captures_written_out_are_bounded() -> None:
         compile_grammar(grammar, BYTES, dialect="lark")
 
 
-def test_text_is_told_as_soon_as_it_is_certain() -> None:
+def test_text_is_reported_as_soon_as_it_is_certain() -> None:
     tag = {"type": "tag", "begin": "<", "content": {"type": "any_text"}, "end": "</b>"}
     matcher = compile_structural_tag({"format": tag}, BYTES).matcher()
     heard: list[tuple[str, list[Event]]] = []
@@ -249,7 +249,7 @@ def test_text_is_told_as_soon_as_it_is_certain() -> None:
     ]
 
 
-def test_a_text_that_goes_no_further_is_told_whole() -> None:
+def test_a_text_that_goes_no_further_is_reported_whole() -> None:
     tag = {"type": "tag", "begin": "<", "content": {"type": "any_text"}, "end": "</b>"}
     matcher = compile_structural_tag({"format": tag}, BYTES).matcher()
     for byte in b"<a</":
@@ -258,8 +258,8 @@ def test_a_text_that_goes_no_further_is_told_whole() -> None:
     assert matcher.events(final=True) == [CaptureText("text", "</")]
     matcher = compile_structural_tag({"format": {"type": "any_text"}}, BYTES).matcher()
     matcher.accept(ord("a"))
-    told = [CaptureBegun("text"), CaptureText("text", "a"), CaptureEnded("text", "a")]
-    assert matcher.events(final=True) == told
+    reported = [CaptureBegun("text"), CaptureText("text", "a"), CaptureEnded("text", "a")]
+    assert matcher.events(final=True) == reported
 
 
 def test_events_go_on_after_a_rollback_and_in_a_fork() -> None:

@@ -127,21 +127,21 @@ def test_a_template_sees_no_objects() -> None:
 
     template = "{{ messages[0].door }}{{ key }}"
     chat = [{"role": "user", "door": Door()}]
-    told = render(
+    text = render(
         template, chat, begins_answer=False, continues=False, variables={"key": Door().open}
     )
-    assert told == "<Door><method>"
+    assert text == "<Door><method>"
 
 
 def test_a_variable_may_have_any_name() -> None:
     variables = {"self": 1, "args": 2, "key": 3}
     template = "{{ args }}{{ key }}{{ messages[0].content }}"
     chat = [{"role": "user", "content": "x"}]
-    told = render(template, chat, begins_answer=False, continues=False, variables=variables)
-    assert told == "23x"
+    text = render(template, chat, begins_answer=False, continues=False, variables=variables)
+    assert text == "23x"
 
 
-def test_what_a_template_raises_is_told() -> None:
+def test_what_a_template_raises_is_reported() -> None:
     with pytest.raises(TemplateError, match="roles must alternate"):
         render(
             "{{ raise_exception('roles must alternate') }}",

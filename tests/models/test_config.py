@@ -192,8 +192,8 @@ def test_a_bare_file_is_the_librarys_model(
             answers.append(engine.submit(Request([65] * 20, params, 12, eos=())).result())
     mine, theirs = answers
     assert mine.token_ids == theirs.token_ids
-    raw = [told.raw for told in mine.scores]
-    assert raw == pytest.approx([told.raw for told in theirs.scores], abs=1e-4)
+    raw = [score.raw for score in mine.scores]
+    assert raw == pytest.approx([score.raw for score in theirs.scores], abs=1e-4)
 
 
 @pytest.mark.parametrize("key", REQUIRED)

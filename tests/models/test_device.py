@@ -67,7 +67,7 @@ def test_kernels_are_launched_on_the_gpu_that_a_user_names() -> None:
         chosen.return_value.__exit__.assert_called_once()
 
 
-def test_memory_of_the_cpu_is_not_told_here() -> None:
+def test_memory_of_the_cpu_is_unknown_here() -> None:
     assert device_memory(CPU) is None
 
 

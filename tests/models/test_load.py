@@ -144,8 +144,8 @@ def test_missing_files_are_named(checkpoint: Path, missing: str) -> None:
 def test_a_pickle_is_not_opened(checkpoint: Path, backend: Backend) -> None:
     (checkpoint / "model.safetensors").unlink()
     (checkpoint / "pytorch_model.bin").write_bytes(pickle.dumps(Opened()))
-    told = r"only safetensors.*what is there, pytorch_model\.bin, is never opened"
-    with pytest.raises(InputError, match=told):
+    message = r"only safetensors.*what is there, pytorch_model\.bin, is never opened"
+    with pytest.raises(InputError, match=message):
         load(checkpoint, backend=backend)
 
 
@@ -204,7 +204,7 @@ def test_a_hub_id_brings_safetensors_of_the_top_folder_alone(
     assert not list((checkpoint / "original").iterdir())
 
 
-def test_half_a_file_is_told(checkpoint: Path) -> None:
+def test_half_a_file_is_reported(checkpoint: Path) -> None:
     file = checkpoint / "model.safetensors"
     file.write_bytes(file.read_bytes()[:-9])
     with pytest.raises(InputError, match=r"model\.safetensors is not a complete safetensors file"):
@@ -267,7 +267,7 @@ def test_what_the_library_says_is_one_line(checkpoint: Path, changes: dict, text
     assert caught.value.param == "model"
 
 
-def test_a_tokenizer_that_is_none_is_told(checkpoint: Path) -> None:
+def test_a_tokenizer_that_is_none_is_reported(checkpoint: Path) -> None:
     (checkpoint / "tokenizer.json").write_text('{"model": {"type": "None"}}')
     with pytest.raises(InputError, match="its tokenizer can't be read: ") as caught:
         load(checkpoint)

@@ -48,8 +48,8 @@ def check_against_the_library(directory: Path) -> PlainTokenizer:
     for text in TEXTS:
         assert ours.encode(text).ids == theirs.encode(text).ids == expected.encode(text)
     for options in ({"add_generation_prompt": True}, {"continue_final_message": True}, {"x": 1}):
-        told: dict[str, Any] = {"tokenize": False, **options}
-        assert found.apply_chat_template(CHAT, **told) == expected.apply_chat_template(CHAT, **told)
+        own: dict[str, Any] = {"tokenize": False, **options}
+        assert found.apply_chat_template(CHAT, **own) == expected.apply_chat_template(CHAT, **own)
     ours_read, theirs_read = read_tokenizer(found), read_tokenizer(expected)
     assert ours_read.tokens == theirs_read.tokens
     assert ours_read.special == theirs_read.special

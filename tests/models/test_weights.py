@@ -81,8 +81,8 @@ def test_pickles_are_named_and_left_alone(tmp_path: Path, pickles: list[str]) ->
         (tmp_path / name).write_bytes(b"\x80")
     with pytest.raises(InputError) as raised:
         weight_files(tmp_path)
-    told = f"(what is there, {', '.join(pickles)}, is never opened)"
-    assert (told in raised.value.message) is bool(pickles)
+    message = f"(what is there, {', '.join(pickles)}, is never opened)"
+    assert (message in raised.value.message) is bool(pickles)
     assert "notes.txt" not in raised.value.message
 
 

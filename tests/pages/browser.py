@@ -99,11 +99,11 @@ class Browser:
 
     def complaints(self) -> list[str]:
         """What stands in the console, and what the page has asked other servers for."""
-        told = [str(entry["message"]) for entry in self.driver.get_log("browser")]
+        logged = [str(entry["message"]) for entry in self.driver.get_log("browser")]
         own = urlsplit(self.driver.current_url).netloc
         script = "return performance.getEntriesByType('resource').map((each) => each.name)"
         asked = [name for name in self.run(script) if urlsplit(name).scheme in ("http", "https")]
-        return told + [name for name in asked if urlsplit(name).netloc != own]
+        return logged + [name for name in asked if urlsplit(name).netloc != own]
 
 
 @contextmanager

@@ -74,28 +74,28 @@ def shown(board: Browser) -> dict[str, float]:
     return {name: float(value) for name, value in board.run(script)}
 
 
-def tokens(told: dict[str, float]) -> tuple[float, float]:
+def tokens(now: dict[str, float]) -> tuple[float, float]:
     """How many tokens of answers were forced so far, and how many were sampled."""
     forced, sampled = (
-        told[f'output_tokens_total{{source="{source}"}}'] for source in ("forced", "sampled")
+        now[f'output_tokens_total{{source="{source}"}}'] for source in ("forced", "sampled")
     )
     return forced, sampled
 
 
-def figures(told: dict[str, float]) -> dict[str, float]:
+def figures(now: dict[str, float]) -> dict[str, float]:
     """What the page shows of the metrics, by the names of its figures."""
-    forced, sampled = tokens(told)
-    refused = sum(v for k, v in told.items() if k.startswith("refusals_total{") and k != LEFT)
+    forced, sampled = tokens(now)
+    refused = sum(v for k, v in now.items() if k.startswith("refusals_total{") and k != LEFT)
     return {
-        "running": told['requests{state="running"}'],
-        "kv-use": told["kv_use"],
-        "kv-used": told['kv_blocks{state="used"}'],
-        "kv-cached": told['kv_blocks{state="cached"}'],
-        "kv-free": told['kv_blocks{state="free"}'],
+        "running": now['requests{state="running"}'],
+        "kv-use": now["kv_use"],
+        "kv-used": now['kv_blocks{state="used"}'],
+        "kv-cached": now['kv_blocks{state="cached"}'],
+        "kv-free": now['kv_blocks{state="free"}'],
         "forced-share": forced / (forced + sampled),
-        "mask-rows": told["mask_rows_total"],
-        "late-rows": told["late_rows_total"],
-        "grammar-processes": told["grammar_processes"],
+        "mask-rows": now["mask_rows_total"],
+        "late-rows": now["late_rows_total"],
+        "grammar-processes": now["grammar_processes"],
         "refused": refused,
     }
 
@@ -105,27 +105,27 @@ def at_rest(board: Browser, served: Served) -> dict[str, float]:
     may be counted after its answer has been sent, and requests of other tests may still run."""
 
     def rests() -> bool:
-        told = metrics(served.url)
-        if any(told[f'requests{{state="{state}"}}'] for state in ("running", "waiting")):
+        now = metrics(served.url)
+        if any(now[f'requests{{state="{state}"}}'] for state in ("running", "waiting")):
             return False
         there = shown(board)
-        return all(there[name] == value for name, value in figures(told).items())
+        return all(there[name] == value for name, value in figures(now).items())
 
     board.until(rests)
     return metrics(served.url)
 
 
 def test_figures_are_those_of_the_metrics(board: Browser, served: Served) -> None:
-    told = at_rest(board, served)
-    forced, sampled = tokens(told)
-    expected = figures(told)
+    now = at_rest(board, served)
+    forced, sampled = tokens(now)
+    expected = figures(now)
     there = shown(board)
     assert {name: there[name] for name in expected} == expected
     assert forced > 0
     assert set(there) == {*expected, "ttft", "tpot"}
     text = " ".join(board.find("main").text.split())
     assert f"{int(forced + sampled):,} tokens so far" in text
-    blocks = sum(told[f'kv_blocks{{state="{state}"}}'] for state in ("used", "cached", "free"))
+    blocks = sum(now[f'kv_blocks{{state="{state}"}}'] for state in ("used", "cached", "free"))
     assert str(board.find("#blocks").get_attribute("aria-label")).startswith(
         f"{blocks:,.0f} blocks"
     )
@@ -196,9 +196,9 @@ def test_the_command_prints_what_the_page_shows(
         assert printed[name] == there[name], name
     assert found["figures"]["ttft_p50_ms"] == shown(board)["ttft"]
     assert found["rates"]["output_tokens_per_second"] == 0.0
-    told = metrics(served.url)
+    now = metrics(served.url)
     for name in ("mask_rows_total", "steps_total", 'kv_blocks{state="free"}'):
-        assert found["metrics"][name] == told[name]
+        assert found["metrics"][name] == now[name]
     lines = run("status", "--url", f"{served.url}/v1", "--seconds", 0.1).stdout
     assert "running" in lines
     assert "interactive" in lines
@@ -246,9 +246,9 @@ def test_a_router_shows_all_of_its_servers(
         assert rows == [["w0", "ready"], ["w1", "ready"]]
 
         def doubled() -> bool:
-            told, there = figures(metrics(served.url)), shown(browser)
+            now, there = figures(metrics(served.url)), shown(browser)
             counts = ("kv-used", "kv-cached", "kv-free", "mask-rows", "refused")
-            return all(there[name] == 2 * told[name] for name in counts)
+            return all(there[name] == 2 * now[name] for name in counts)
 
         browser.until(doubled)
         axe = Axe(browser.driver)
@@ -279,7 +279,7 @@ def test_a_router_of_servers_with_keys_shows_them_with_a_key(served: Served) -> 
             assert [each["ready"] for each in found["workers"]] == [True]
 
 
-def test_nobody_there_is_told(run: Run) -> None:  # noqa: F811
+def test_nobody_there_is_reported(run: Run) -> None:  # noqa: F811
     found = run("status", "--url", "http://127.0.0.1:9")
     assert found.returncode == 3
     assert "no server answers at http://127.0.0.1:9/v1/state" in found.stderr

@@ -62,18 +62,18 @@ def test_the_axis_includes_the_percentiles(board: Browser, highest: float) -> No
         {"name": "median", "style": "s3", "value": 1.0},
         {"name": "95th percentile", "style": "s2", "value": highest},
     ]
-    told = board.run(DOTS, [[-10, 1.0], [-5, 2.0]], marks)
-    assert max(each for each in told["axis"] if each is not None) >= max(2.0, highest)
-    assert len(told["lines"]) == 2
-    for line in told["lines"]:
-        assert told["chart"]["top"] <= line["top"] <= line["bottom"] <= told["chart"]["bottom"]
+    drawn = board.run(DOTS, [[-10, 1.0], [-5, 2.0]], marks)
+    assert max(each for each in drawn["axis"] if each is not None) >= max(2.0, highest)
+    assert len(drawn["lines"]) == 2
+    for line in drawn["lines"]:
+        assert drawn["chart"]["top"] <= line["top"] <= line["bottom"] <= drawn["chart"]["bottom"]
 
 
 def test_plots_are_clipped(board: Browser) -> None:
     """A mark that is far outside is not seen over other cards."""
     board.find("#pause").click()
-    told = board.run(DOTS, [[-900, 1.0], [-5, 2.0]], [])
-    assert told["clipped"]
+    plot = board.run(DOTS, [[-900, 1.0], [-5, 2.0]], [])
+    assert plot["clipped"]
     for name in ("throughput", "requests"):
         drawn = board.all(f"#{name} polyline, #{name} polygon")
         clipped = board.all(f"#{name} [clip-path] polyline, #{name} [clip-path] polygon")
@@ -151,7 +151,7 @@ def test_the_values_are_those_of_the_documents(board: Browser, served: Served) -
     script = (
         "return [...document.querySelectorAll('#requests .legend b')].map((b) => b.textContent)"
     )
-    told = board.run(script)
+    from_documents = board.run(script)
     ActionChains(board.driver).move_to_element_with_offset(
         board.find("#requests svg"), int(board.find("#requests svg").size["width"] / 2) - 4, 0
     ).perform()
@@ -160,7 +160,7 @@ def test_the_values_are_those_of_the_documents(board: Browser, served: Served) -
         "const shown = document.querySelectorAll('#requests .values span b');"
         "return [...shown].map((each) => each.textContent)"
     )
-    assert words == told
+    assert words == from_documents
 
 
 def test_the_stages_have_a_legend_in_their_colours(board: Browser) -> None:
@@ -206,7 +206,7 @@ def test_a_client_that_leaves_is_not_refused(board: Browser, served: Served) -> 
     board.until(lambda: f"refused: {code}" in board.text("#processes"))
 
 
-def test_ends_are_told_in_the_words_of_the_api(board: Browser, served: Served) -> None:
+def test_ends_are_reported_in_the_words_of_the_api(board: Browser, served: Served) -> None:
     found = httpx.get(f"{served.url}/v1/state").json()["recent"][-1]
     assert found["finish_reason"] == "grammar_complete"
     row = f"[data-answer='{found['number']}']"
@@ -250,10 +250,10 @@ def test_idle_looks_idle(board: Browser, served: Served, load: Callable[[int], N
     assert board.run(quiet, board.find("[data-figure=running]")) == names
     assert board.run(quiet, board.find("[data-figure=ttft]")) != names
     board.find("#pause").click()
-    told = board.run(DOTS, [], [{"name": "median", "style": "s3", "value": 1.0}])
+    drawn = board.run(DOTS, [], [{"name": "median", "style": "s3", "value": 1.0}])
     assert "nothing in this time" in board.text("#ttft")
-    assert told["lines"] == []
-    assert [each for each in told["axis"] if each is not None] == []
+    assert drawn["lines"] == []
+    assert [each for each in drawn["axis"] if each is not None] == []
 
 
 @pytest.fixture

@@ -24,12 +24,12 @@ def page(browser: Browser, served: Served) -> Browser:
 
 
 @pytest.fixture(scope="module")
-def told(served: Served) -> Any:
+def document(served: Served) -> Any:
     return httpx.get(f"{served.url}{PATH}").json()
 
 
-def test_every_operation_and_schema_is_shown_once(page: Browser, told: Any) -> None:
-    paths = told["paths"]
+def test_every_operation_and_schema_is_shown_once(page: Browser, document: Any) -> None:
+    paths = document["paths"]
     expected = [
         operation["operationId"]
         for path, item in paths.items()
@@ -42,14 +42,14 @@ def test_every_operation_and_schema_is_shown_once(page: Browser, told: Any) -> N
     names = page.run(
         "return [...document.querySelectorAll('#schemas summary')].map((e) => e.innerText)"
     )
-    assert names == sorted(told["components"]["schemas"])
+    assert names == sorted(document["components"]["schemas"])
 
 
-def test_a_schema_unfolds_with_its_fields(page: Browser, served: Served, told: Any) -> None:
+def test_a_schema_unfolds_with_its_fields(page: Browser, served: Served, document: Any) -> None:
     page.open(f"{served.url}/docs#schema-ChatCompletionRequest")
     unfolded = page.until(lambda: page.all("#schema-ChatCompletionRequest[open] tbody tr"))
     fields = [row.text.split()[0] for row in unfolded]
-    assert fields == list(told["components"]["schemas"]["ChatCompletionRequest"]["properties"])
+    assert fields == list(document["components"]["schemas"]["ChatCompletionRequest"]["properties"])
     rows = {name: row.text for name, row in zip(fields, unfolded, strict=True)}
     assert "number from 0 to 100" in rows["temperature"]
     assert "default 1" in rows["temperature"]

@@ -48,7 +48,7 @@ def page(browser: Browser, served: Served) -> Browser:
 
 
 @pytest.fixture(scope="module")
-def told(served: Served) -> Any:
+def document(served: Served) -> Any:
     return httpx.get(f"{served.url}{PATH}").json()
 
 
@@ -163,14 +163,14 @@ def is_complete(program: str) -> bool:
     )
 
 
-def test_each_call_is_a_command_of_curl_that_runs(page: Browser, told: Any) -> None:
+def test_each_call_is_a_command_of_curl_that_runs(page: Browser, document: Any) -> None:
     commands = programs(page, "curl")
     assert all(each.startswith("curl ") for each in commands.values())
     bodies = [
         operation["operationId"]
-        for path, item in told["paths"].items()
+        for path, item in document["paths"].items()
         for operation in item.values()
-        if "requestBody" in operation and f"/v1{path}" not in told["paths"]
+        if "requestBody" in operation and f"/v1{path}" not in document["paths"]
     ]
     assert all("END_OF_REQUEST" in commands[name] or " -F " in commands[name] for name in bodies)
     runnable = {name: each for name, each in commands.items() if is_complete(each)}
@@ -217,10 +217,10 @@ def test_code_follows_what_is_filled_in(page: Browser) -> None:
     assert '"prompt": None' in page.text("#tokenize .program")
 
 
-def test_examples_of_answers_have_their_schemas(page: Browser, told: Any) -> None:
+def test_examples_of_answers_have_their_schemas(page: Browser, document: Any) -> None:
     programs(page, "curl")
     count = 0
-    for item in told["paths"].values():
+    for item in document["paths"].values():
         for operation in item.values():
             shown = page.run(
                 "return [...document.querySelectorAll(arguments[0])].map((e) => e.textContent)",
@@ -230,7 +230,7 @@ def test_examples_of_answers_have_their_schemas(page: Browser, told: Any) -> Non
                 content = answer.get("content", {}).get("application/json")
                 if not status.startswith("2") or content is None or not shown:
                     continue
-                schema = {"components": told["components"], **content["schema"]}
+                schema = {"components": document["components"], **content["schema"]}
                 Draft202012Validator(schema).validate(json.loads(shown[0]))
                 count += 1
     assert count > 20

@@ -60,15 +60,15 @@ def test_of_the_shape(page: Browser, run: Run) -> None:  # noqa: F811
     write(page, "schema", SCHEMA, '{"name": "Anna"')
     page.until(lambda: "the beginning" in page.text("#verdict"))
     page.until(lambda: "can be used" in page.text("#check"))
-    told = json.loads(run("check", SCHEMA, "--json").stdout)
-    assert told["milliseconds"] > 0
+    answer = json.loads(run("check", SCHEMA, "--json").stdout)
+    assert answer["milliseconds"] > 0
     shown = numbers(page.text("#check"))
     # The server's answers have a space after each comma and colon, which `check` doesn't demand.
     shortest = '{"name": "", "age": 0}'
-    assert shown[:2] == [told["enforced"], len(shortest)]
-    assert told["shortest_bytes"] == len(shortest.replace(" ", ""))
+    assert shown[:2] == [answer["enforced"], len(shortest)]
+    assert answer["shortest_bytes"] == len(shortest.replace(" ", ""))
     assert len(shown) == 3  # and the milliseconds
-    found = told["findings"]
+    found = answer["findings"]
     assert numbers(page.text("#findings summary")) == [len(found)]
     script = """return [...document.querySelectorAll('#findings button')]
         .map((each) => each.textContent)"""
@@ -80,8 +80,8 @@ def test_of_the_text(page: Browser, run: Run, tmp_path: Path) -> None:  # noqa: 
     write(page, "gbnf", GRAMMAR, "total12345")
     page.until(lambda: page.text("#input .mark-fault") == "5")
     page.until(lambda: "of 4,000" in page.text("#inspection"))
-    told = json.loads(run("match", GRAMMAR, "--text", "total12345", "--json").stdout)["texts"][0]
-    assert numbers(page.text("#verdict button")) == [told["line"], told["column"]]
+    answer = json.loads(run("match", GRAMMAR, "--text", "total12345", "--json").stdout)["texts"][0]
+    assert numbers(page.text("#verdict button")) == [answer["line"], answer["column"]]
 
     page.run(
         "arguments[0].focus(); arguments[0].setSelectionRange(6, 6);"
@@ -90,10 +90,10 @@ def test_of_the_text(page: Browser, run: Run, tmp_path: Path) -> None:  # noqa: 
     )
     page.until(lambda: "column 7" in page.text("#inspection h3"))
     asked = ("next", GRAMMAR, "--text", "total1", "--model", "demo", "--json")
-    told = json.loads(run(*asked).stdout)
+    answer = json.loads(run(*asked).stdout)
     facts = page.text("#inspection dl")
-    assert f"{told['count']} characters" in facts
-    assert f"{told['tokens']['count']} of {told['tokens']['of']:,}" in facts
+    assert f"{answer['count']} characters" in facts
+    assert f"{answer['tokens']['count']} of {answer['tokens']['of']:,}" in facts
 
     remove = "[aria-label='Remove this case']"
     while page.all(f"#cases-list {remove}"):
@@ -103,9 +103,9 @@ def test_of_the_text(page: Browser, run: Run, tmp_path: Path) -> None:  # noqa: 
     cases = [{"shape": "a.gbnf", "reject": ["total12345"]}]
     (tmp_path / "a.gbnf").write_text(GRAMMAR)
     (tmp_path / "cases.json").write_text(json.dumps(cases))
-    told = json.loads(run("test", tmp_path / "cases.json", "--json").stdout)
-    passed = len(told["cases"]) - told["failed"]
-    assert page.text("#cases-count").startswith(f"{passed} of {len(told['cases'])}")
+    answer = json.loads(run("test", tmp_path / "cases.json", "--json").stdout)
+    passed = len(answer["cases"]) - answer["failed"]
+    assert page.text("#cases-count").startswith(f"{passed} of {len(answer['cases'])}")
 
 
 def test_of_an_answer(page: Browser, run: Run) -> None:  # noqa: F811
@@ -115,7 +115,7 @@ def test_of_an_answer(page: Browser, run: Run) -> None:  # noqa: F811
     page.run(prompt, page.find("#prompt"), PROMPT)
     page.find("#generate").click()
     page.until(lambda: page.text("#sums dl"))
-    told: dict[str, Any] = json.loads(
+    found: dict[str, Any] = json.loads(
         run("generate", SCHEMA, "--prompt", PROMPT, "--max-tokens", "400", "--json").stdout
     )
     shown = page.run("return [...document.querySelectorAll('#sums dd')].map((e) => e.textContent)")
@@ -125,21 +125,19 @@ def test_of_an_answer(page: Browser, run: Run) -> None:  # noqa: F811
             "return [...document.querySelectorAll('#tokens button')].map((e) => e.textContent)"
         )
     )
-    assert json.loads(answer.rstrip("∅")) == json.loads(told["text"])
-    assert numbers(tokens) == [told["counts"]["tokens"], told["counts"]["forced"]]
-    assert (
-        kept
-        == f"{percent(told['kept']['mean'])} on average, {percent(told['kept']['least'])} at least"
-    )
+    assert json.loads(answer.rstrip("∅")) == json.loads(found["text"])
+    assert numbers(tokens) == [found["counts"]["tokens"], found["counts"]["forced"]]
+    mean, least = percent(found["kept"]["mean"]), percent(found["kept"]["least"])
+    assert kept == f"{mean} on average, {least} at least"
     assert len(numbers(latency)) == 2
-    assert min(told["trace"]["ttft_ms"], told["trace"]["tpot_ms"]) > 0
+    assert min(found["trace"]["ttft_ms"], found["trace"]["tpot_ms"]) > 0
     assert len(numbers(masks)) == 2
-    assert told["trace"]["mask_rows"] > 0
-    assert len(told["arrival_ms"]) == len(told["steps"]) == len(page.all("#tokens button"))
+    assert found["trace"]["mask_rows"] > 0
+    assert len(found["arrival_ms"]) == len(found["steps"]) == len(page.all("#tokens button"))
     for at in (0, 3):
         page.run("document.querySelectorAll('#tokens button')[arguments[0]].focus()", at)
         page.until(lambda at=at: f"token {at + 1}," in page.text("#token-detail"))
-        step, detail = told["steps"][at], page.text("#token-detail")
+        step, detail = found["steps"][at], page.text("#token-detail")
         assert f"id {step['token']}" in detail
         assert f"{percent(step['kept'])} of the probability kept" in detail
         if not step["forced"]:
@@ -157,15 +155,15 @@ def test_of_a_step(page: Browser, run: Run) -> None:  # noqa: F811
     page.find("#step-begin").click()
     page.until(lambda: page.all("#view-step .options button"))
     asked = ("next", GRAMMAR, "--probabilities", "--prompt", PROMPT, "--json")
-    told = json.loads(run(*asked).stdout)
+    answer = json.loads(run(*asked).stdout)
     text = page.text("#view-step")
-    assert f"{told['tokens']['count']:,} of {told['tokens']['of']:,} tokens are allowed" in text
+    assert f"{answer['tokens']['count']:,} of {answer['tokens']['of']:,} tokens are allowed" in text
     # The page adds up those of the 20 likeliest tokens that are allowed, which is nearly all.
-    likely = [each for each in told["likely"] if each["is_allowed"]]
+    likely = [each for each in answer["likely"] if each["is_allowed"]]
     assert f"{percent(sum(each['raw'] for each in likely))} of the probability kept" in text
     script = """return [...document.querySelectorAll('#view-step .option')]
         .map((each) => [each.title, each.textContent])"""
     rows = page.run(script)
-    assert [title for title, _ in rows] == [f"token {each['token']}" for each in told["likely"]]
-    for (_, row), each in zip(rows, told["likely"], strict=True):
+    assert [title for title, _ in rows] == [f"token {each['token']}" for each in answer["likely"]]
+    for (_, row), each in zip(rows, answer["likely"], strict=True):
         assert percent(each["raw"]) in row

@@ -99,7 +99,7 @@ def test_an_answer_is_generated_and_each_token_is_explained(page: Browser) -> No
     page.until(lambda: "✓ matches" in page.text("#verdict"))
 
 
-def test_what_the_server_refuses_is_told(page: Browser) -> None:
+def test_what_the_server_refuses_is_reported(page: Browser) -> None:
     page.find("#tab-views-generate").click()
     page.run("document.getElementById('limit').value = '1'")
     page.find("#generate").click()
@@ -286,8 +286,8 @@ def test_axe_finds_nothing(page: Browser, scheme: str) -> None:
             page.find("#step-begin").click()
             page.until(lambda: page.all("#view-step .options button"))
         found = axe.run()["violations"]
-        told = [(each["id"], [node["html"] for node in each["nodes"]]) for each in found]
-        assert told == [], view
+        faults = [(each["id"], [node["html"] for node in each["nodes"]]) for each in found]
+        assert faults == [], view
 
 
 def test_a_narrow_window_scrolls_in_one_direction_only(page: Browser) -> None:
@@ -359,7 +359,7 @@ TWO_REQUESTS = """
       }
     });
 """
-"""Two requests without a key, of which one is refused when it is told to."""
+"""Two requests without a key; one of them is refused when it is told to."""
 
 
 def test_a_key_is_asked_for_once_if_requests_are_refused_late(page: Browser) -> None:

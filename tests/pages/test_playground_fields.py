@@ -232,10 +232,10 @@ def test_system_prompt_seed_and_top_p_are_sent_where_they_are_given(page: Browse
     for name, text in (("system", "Be brief."), ("seed", "0"), ("top-p", "0.5")):
         page.find(f"#{name}").send_keys(text)
     page.find("#limit").clear()  # an empty field leaves it to the server
-    told = body(page)
-    assert told["messages"][0] == {"role": "system", "content": "Be brief."}
-    assert (told["seed"], told["top_p"]) == (0, 0.5)
-    assert "max_tokens" not in told
+    sent = body(page)
+    assert sent["messages"][0] == {"role": "system", "content": "Be brief."}
+    assert (sent["seed"], sent["top_p"]) == (0, 0.5)
+    assert "max_tokens" not in sent
     page.find("#generate").click()
     page.until(lambda: page.text("#sums dl"))
     page.find("#seed").clear()
@@ -270,8 +270,8 @@ def test_allowed_tokens_come_before_forbidden_ones(page: Browser) -> None:
     mixed = 0
     for length in range(8):
         page.until(lambda count=length: len(page.all(written)) == count and page.all(buttons))
-        told = page.run(order)
-        assert told == sorted(told)
-        mixed += len(set(told)) == 2
+        order_shown = page.run(order)
+        assert order_shown == sorted(order_shown)
+        mixed += len(set(order_shown)) == 2
         page.find("#view-step .options button:enabled, #view-step .chips button").click()
     assert mixed > 0

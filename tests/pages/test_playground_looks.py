@@ -181,8 +181,8 @@ def test_axe_finds_nothing_on_a_phone(page: Browser, scheme: str) -> None:
     axe = Axe(page.driver)
     axe.inject()
     found = axe.run()["violations"]
-    told = [(each["id"], [node["html"] for node in each["nodes"]]) for each in found]
-    assert told == []
+    faults = [(each["id"], [node["html"] for node in each["nodes"]]) for each in found]
+    assert faults == []
 
 
 def large_schema() -> dict[str, Any]:
@@ -228,8 +228,8 @@ def test_a_key_in_a_large_schema_takes_little_time(page: Browser, form: str) -> 
     page.driver.execute_cdp_cmd("Performance.enable", {"timeDomain": "threadTicks"})
 
     def spent() -> float:
-        told = page.driver.execute_cdp_cmd("Performance.getMetrics", {})["metrics"]
-        return next(each["value"] for each in told if each["name"] == "TaskDuration")
+        measured = page.driver.execute_cdp_cmd("Performance.getMetrics", {})["metrics"]
+        return next(each["value"] for each in measured if each["name"] == "TaskDuration")
 
     each: list[float] = []
     for _ in range(5):

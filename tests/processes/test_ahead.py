@@ -1,4 +1,4 @@
-"""What is told ahead of a text is what a matcher says; interrupted, it comes in parts."""
+"""What is sent ahead of a text is what a matcher says; interrupted, it comes in parts."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from maskwright.processes.messages import Expansion
 from tests.processes.shapes import BUILDS
 
 
-class Told:
-    """What has been told ahead of the first text of a grammar."""
+class Expanded:
+    """What has been sent ahead of the first text of a grammar."""
 
     def __init__(self, loaded: LoadedModel, name: str) -> None:
         self.grammar = BUILDS[name](loaded.vocab)
@@ -38,7 +38,7 @@ class Told:
         return self.numbers.setdefault(position, next(counter))
 
     def listen(self, interrupted: Callable[[], bool]) -> int:
-        """Take in all that is told after a question at the start; returns the messages."""
+        """Take in all that is sent after a question at the start; returns the messages."""
         self.ahead.note(self.grammar.matcher())
         heard = 0
         while (expansion := self.ahead.expand(interrupted)) is not None:
@@ -59,8 +59,8 @@ class Told:
         here.expand(expansion.tokens, expansion.groups, targets, whole=expansion.whole)
 
     def check(self, matcher: Matcher) -> set[int]:
-        """Compare what has been told of a matcher's position with the matcher; returns the tokens
-        that it was told of."""
+        """Compare what has been sent of a matcher's position with the matcher; returns the tokens
+        that it was about."""
         here = self.positions[self.numbers[matcher.position]]
         row, tokens = np.zeros(self.grammar.vocabulary.words, np.int32), set[int]()
         for token in range(self.grammar.vocabulary.size):
@@ -78,8 +78,8 @@ class Told:
         return tokens
 
 
-def after_forced_text(told: Told) -> Matcher:
-    matcher = told.grammar.matcher()
+def after_forced_text(expanded: Expanded) -> Matcher:
+    matcher = expanded.grammar.matcher()
     while run := matcher.forced_tokens():
         assert all(map(matcher.accept, run))
     return matcher
@@ -88,7 +88,7 @@ def after_forced_text(told: Told) -> Matcher:
 @pytest.mark.parametrize("name", ["order", "order, any", "anything", "grammar", "regex"])
 def test_parts_make_the_whole(loaded: LoadedModel, name: str) -> None:
     """Interrupted after each place, it tells in more messages what it tells in one a position."""
-    whole, parts = Told(loaded, name), Told(loaded, name)
+    whole, parts = Expanded(loaded, name), Expanded(loaded, name)
     whole.listen(lambda: False)
     first = after_forced_text(whole)
     expected = whole.check(first)
@@ -97,34 +97,34 @@ def test_parts_make_the_whole(loaded: LoadedModel, name: str) -> None:
 
     other = after_forced_text(parts)
     heard = [parts.listen(lambda: True)]
-    told = [parts.check(other)]
+    checked = [parts.check(other)]
     while parts.positions[parts.numbers[other.position]].expands:
         heard.append(parts.listen(lambda: True))
-        told.append(parts.check(other))
-        assert told[-2] <= told[-1]
-    assert told[-1] == expected
+        checked.append(parts.check(other))
+        assert checked[-2] <= checked[-1]
+    assert checked[-1] == expected
     assert sum(heard) > 1
 
 
 def test_a_later_text_is_told_the_rest(loaded: LoadedModel) -> None:
-    """What an interruption has left is told when a question is asked there again."""
-    told = Told(loaded, "anything")
-    told.ahead.note(told.grammar.matcher())
-    first = told.ahead.expand(lambda: True)
+    """What an interruption has left is sent when a question is asked there again."""
+    expanded = Expanded(loaded, "anything")
+    expanded.ahead.note(expanded.grammar.matcher())
+    first = expanded.ahead.expand(lambda: True)
     assert first is not None
     assert not first.whole
     assert len(first.targets) == 1
-    told.take_in(first)
-    assert told.positions[first.here.number].expands
-    told.listen(lambda: False)
-    assert not told.positions[first.here.number].expands
+    expanded.take_in(first)
+    assert expanded.positions[first.here.number].expands
+    expanded.listen(lambda: False)
+    assert not expanded.positions[first.here.number].expands
 
 
 def test_what_takes_too_much_is_left_to_the_text_that_gets_there(
     loaded: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An error at one place loses nothing that has been found out at others."""
-    told, calls = Told(loaded, "anything"), count()
+    expanded, calls = Expanded(loaded, "anything"), count()
 
     def forced_run(matcher: Matcher) -> object:
         if next(calls) == 3:  # the first is about the position itself
@@ -133,7 +133,7 @@ def test_what_takes_too_much_is_left_to_the_text_that_gets_there(
 
     original = Matcher.forced_run
     monkeypatch.setattr(Matcher, "forced_run", forced_run)
-    told.listen(lambda: False)
+    expanded.listen(lambda: False)
     assert next(calls) > 3
-    matcher = after_forced_text(told)
-    assert told.check(matcher)
+    matcher = after_forced_text(expanded)
+    assert expanded.check(matcher)

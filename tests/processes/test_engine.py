@@ -111,7 +111,7 @@ def test_questions_are_in_traces_and_in_the_engine_counts(
     """The processes are stopped for a while, so the question of a new grammar's text is open for at
     least that long, and the row of logits that was computed meanwhile is late."""
     grammar = processes.compile(Build(compile_regex, ("[a-c]{20,30}x",), {})).result(60)
-    told: list[Trace] = []
+    traces: list[Trace] = []
     with Engine(loaded, SMALL) as engine:
         pids = processes.pids
         for pid in pids:
@@ -119,18 +119,18 @@ def test_questions_are_in_traces_and_in_the_engine_counts(
         try:
             asked = Request([66] * 5, SamplingParams(seed=2), 60, grammar=grammar)
             generation = engine.submit(asked)
-            generation.when_ended(told.append)
+            generation.when_ended(traces.append)
             time.sleep(0.2)
         finally:
             for pid in pids:
                 os.kill(pid, signal.SIGCONT)
         generation.result()
         free = engine.submit(Request([66] * 5, SamplingParams(seed=1), 3, eos=()))
-        free.when_ended(told.append)
+        free.when_ended(traces.append)
         free.result()
-        wait_until(lambda: len(told) == 2)
+        wait_until(lambda: len(traces) == 2)
         stats = engine.stats()
-    with_grammar, without = told
+    with_grammar, without = traces
     assert with_grammar.questions > 0
     assert 200 <= with_grammar.question_ms < with_grammar.total_ms
     assert with_grammar.late_rows > 0

@@ -120,7 +120,7 @@ def expanded(follower: Follower, seconds: float = 10) -> bool:
 def test_a_text_that_is_waited_for_needs_one_question(
     loaded: LoadedModel, processes: GrammarProcesses
 ) -> None:
-    """Where tokens lead is told before they are drawn, even by what comes before the lesson has
+    """Where tokens lead is sent before they are drawn, even by what comes before the lesson has
     been taken in; and again after all of it was forgotten."""
     followed = processes.compile(BUILDS["order"]).result(60)
     rng, row = random.Random(3), np.zeros(loaded.vocab.words, np.int32)

@@ -1,4 +1,4 @@
-"""Positions as far as they are learned: where tokens lead, told in parts, and shared arrays."""
+"""Positions as far as they are learned: where tokens lead, sent in parts, and shared arrays."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def position(number: int = 0) -> LearnedPosition:
     return LearnedPosition(Description(number, (number,), accepting=False, complete=False))
 
 
-def told(
+def expand(
     here: LearnedPosition,
     tokens: list[int],
     groups: list[int],
@@ -26,12 +26,12 @@ def told(
     return here.expand(*as_bytes, targets, whole=whole)
 
 
-def test_what_is_told_in_parts_comes_together() -> None:
+def test_what_is_sent_in_parts_comes_together() -> None:
     here, one, two, three = map(position, range(4))
     assert here.expands
-    told(here, [3, 8], [0, 1], [one, two], whole=False)
+    expand(here, [3, 8], [0, 1], [one, two], whole=False)
     assert here.expands
-    told(here, [1, 5, 9], [0, 0, 0], [three])
+    expand(here, [1, 5, 9], [0, 0, 0], [three])
     assert not here.expands
     leads = {1: three, 3: one, 5: three, 8: two, 9: three}
     assert {token: here.after(token) for token in range(11)} == {
@@ -45,15 +45,15 @@ def test_what_is_told_in_parts_comes_together() -> None:
 
 
 def test_equal_arrays_are_one() -> None:
-    """The tokens within a string are told for each property of each schema."""
+    """The tokens within a string are sent for each property of each schema."""
     first, second, target = position(1), position(2), position(3)
-    size = told(first, STRING, [0] * len(STRING), [target])
+    size = expand(first, STRING, [0] * len(STRING), [target])
     assert size == 5 * len(STRING)
-    assert told(second, STRING, [0] * len(STRING), [position(4)]) == 0
+    assert expand(second, STRING, [0] * len(STRING), [position(4)]) == 0
     assert first.known_moves()[0].tolist() == second.known_moves()[0].tolist() == STRING
     assert first.after(100) is target
     assert second.after(100) is not target
-    more = told(first, [7], [0], [position(5)])
+    more = expand(first, [7], [0], [position(5)])
     assert more == 5 * (len(STRING) + 1)
     assert second.known_moves()[0].tolist() == STRING
 
@@ -61,11 +61,11 @@ def test_equal_arrays_are_one() -> None:
 def test_an_array_is_freed_with_its_last_position() -> None:
     tokens = list(range(1_000, 1_300))
     first, second, target = map(position, range(3))
-    assert told(first, tokens, [0] * len(tokens), [target]) > 0
-    assert told(second, tokens, [0] * len(tokens), [target]) == 0
+    assert expand(first, tokens, [0] * len(tokens), [target]) > 0
+    assert expand(second, tokens, [0] * len(tokens), [target]) == 0
     del first, second
     again = position(3)
-    assert told(again, tokens, [0] * len(tokens), [target]) >= 4 * len(tokens)
+    assert expand(again, tokens, [0] * len(tokens), [target]) >= 4 * len(tokens)
 
 
 def test_bytes_count_once() -> None:

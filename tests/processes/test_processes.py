@@ -176,7 +176,9 @@ def test_inquiries_that_were_given_up_before_they_were_begun_are_not_begun(
     assert len(list(tmp_path.iterdir())) <= 2 * MOST_OWN
 
 
-def test_an_error_that_cannot_be_read_is_told_in_other_words(processes: GrammarProcesses) -> None:
+def test_an_error_that_cannot_be_read_is_reported_in_other_words(
+    processes: GrammarProcesses,
+) -> None:
     for answer in (
         processes.compile(Build(failing_oddly, (), {})),
         processes.inquire(Inquiry(failing_oddly, ()), kept=True),

@@ -45,8 +45,8 @@ def close(values: list[float]) -> object:
     return pytest.approx(values, rel=1e-5, abs=2e-5)
 
 
-def numbers_of(told: TokenScore) -> list[float]:
-    return [told.raw, told.masked, told.kept, told.processed]
+def numbers_of(score: TokenScore) -> list[float]:
+    return [score.raw, score.masked, score.kept, score.processed]
 
 
 @pytest.mark.parametrize("which", ["some scored", "all scored", "none scored"])
@@ -76,22 +76,22 @@ def test_draws_and_scores_are_those_of_the_cpu(seed: int, which: str) -> None:
             continue
         assert isinstance(found, tuple)
         assert found[0] == drawn[0]
-        (token, told), (_, right) = found, drawn
+        (token, mine_scored), (_, right) = found, drawn
         if row.params.logprobs is None:
-            assert told is right is None
+            assert mine_scored is right is None
             continue
-        assert told is not None
+        assert mine_scored is not None
         assert right is not None
-        assert numbers_of(told) == close(numbers_of(right))
-        assert [other.token for other in told.top] == [other.token for other in right.top]
-        for mine, other in zip(told.top, right.top, strict=True):
+        assert numbers_of(mine_scored) == close(numbers_of(right))
+        assert [other.token for other in mine_scored.top] == [other.token for other in right.top]
+        for mine, other in zip(mine_scored.top, right.top, strict=True):
             assert mine.raw == close(other.raw)
             assert mine.masked == (None if other.masked is None else close(other.masked))
             if mine.token == token:
-                assert (mine.raw, mine.masked) == (told.raw, told.masked)
+                assert (mine.raw, mine.masked) == (mine_scored.raw, mine_scored.masked)
         kept = ("raw", "masked", "kept", "processed", "top")
-        assert replace(told, **{name: getattr(right, name) for name in kept}) == right
-        seen += 1 + len(told.top)
+        assert replace(mine_scored, **{name: getattr(right, name) for name in kept}) == right
+        seen += 1 + len(mine_scored.top)
     assert seen > 60 or which == "none scored"
 
 

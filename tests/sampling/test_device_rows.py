@@ -93,14 +93,14 @@ def test_kernels_choose_what_the_chain_chooses(seed: int) -> None:
     assert len(set(codes)) > 15
     for number, outcome in enumerate(outcomes):
         if isinstance(outcome, tuple) and logits[number].isfinite().all():
-            told = outcome[1]
-            assert told is not None
-            assert int(drawn.support[number]) == told.support
-            assert int(drawn.allowed[number]) == told.allowed
+            score = outcome[1]
+            assert score is not None
+            assert int(drawn.support[number]) == score.support
+            assert int(drawn.allowed[number]) == score.allowed
             found = [
                 part[number] for part in (drawn.raw, drawn.masked, drawn.kept, drawn.processed)
             ]
-            right = [told.raw, told.masked, told.kept, told.processed]
+            right = [score.raw, score.masked, score.kept, score.processed]
             torch.testing.assert_close(
                 torch.stack(found).double(), torch.tensor(right).double(), rtol=1e-5, atol=2e-5
             )

@@ -19,14 +19,14 @@ def test_scores_are_the_definition(top: int) -> None:
     shares = np.exp(raw.astype(np.float64))
     shares = np.log(shares / shares.sum(axis=1, keepdims=True))
     assert len(whole) == count
-    for row, token, told in zip(shares, tokens, whole.read(top), strict=True):
-        assert told.token == token
-        assert told.logprob == pytest.approx(row[token])
-        assert told.rank == 1 + sum(row > row[token])
+    for row, token, score in zip(shares, tokens, whole.read(top), strict=True):
+        assert score.token == token
+        assert score.logprob == pytest.approx(row[token])
+        assert score.rank == 1 + sum(row > row[token])
         # Sorting is stable: of equal ones, the lowest token comes first.
         best = sorted(range(vocab), key=lambda i: -row[i])[:top]
-        assert [i for i, _ in told.top] == best
-        assert [value for _, value in told.top] == pytest.approx(row[best].tolist())
+        assert [i for i, _ in score.top] == best
+        assert [value for _, value in score.top] == pytest.approx(row[best].tolist())
     parts = [
         score_prompt(torch.from_numpy(raw[a:b]), tokens[a:b], top)
         for a, b in ((0, 5), (5, 6), (6, count))

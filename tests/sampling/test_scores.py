@@ -37,35 +37,35 @@ def test_scores_are_the_definition(seed: int, temperature: float, top: int) -> N
     row = SampleRow(params, [1, 2], 2, seed)
     (drawn,) = sample_on_host(logits, ChainBatch([row], words[None]))
     assert isinstance(drawn, tuple)
-    token, told = drawn
-    assert told is not None
+    token, scored = drawn
+    assert scored is not None
     (alone,) = sample(logits, ChainBatch([row], words[None]))
     assert alone == token
 
     shares = np.exp(kept.double().numpy())
     shares /= shares.sum()
     assert allowed[token]
-    assert told.raw == pytest.approx(math.log(shares[token]), rel=1e-13, abs=1e-13)
-    assert told.kept == pytest.approx(shares[allowed].sum(), rel=1e-13)
-    assert told.masked == pytest.approx(math.log(shares[token] / shares[allowed].sum()))
-    assert told.allowed == allowed.sum()
-    assert told.forced == (told.allowed == 1)
-    assert [a.token for a in told.top] == np.argsort(-shares, kind="stable")[:top].tolist()
+    assert scored.raw == pytest.approx(math.log(shares[token]), rel=1e-13, abs=1e-13)
+    assert scored.kept == pytest.approx(shares[allowed].sum(), rel=1e-13)
+    assert scored.masked == pytest.approx(math.log(shares[token] / shares[allowed].sum()))
+    assert scored.allowed == allowed.sum()
+    assert scored.forced == (scored.allowed == 1)
+    assert [a.token for a in scored.top] == np.argsort(-shares, kind="stable")[:top].tolist()
     legal_first = np.argsort(np.where(allowed, -shares, 1.0), kind="stable")
-    among = told.processed, told.support, replace(params, scale="masked")
+    among = scored.processed, scored.support, replace(params, scale="masked")
     by_mask = score(kept.numpy(), words.numpy(), token, *among)
     assert [a.token for a in by_mask.top] == legal_first[: min(top, allowed.sum())].tolist()
-    assert replace(by_mask, top=told.top) == told
-    for other in told.top:
+    assert replace(by_mask, top=scored.top) == scored
+    for other in scored.top:
         assert other.raw == pytest.approx(math.log(shares[other.token]))
         assert (other.masked is None) == (not allowed[other.token])
     legal = np.sort(np.where(allowed, kept.double().numpy(), -np.inf))[::-1][:3]
     legal = legal[np.isfinite(legal)]
     if temperature == 0:
-        assert (told.processed, told.support) == (0.0, 1)
+        assert (scored.processed, scored.support) == (0.0, 1)
     else:
         powers = np.exp((legal - legal[0]) / temperature)
         place = kept[token].item()
         chance = math.exp((place - legal[0]) / temperature) / powers.sum()
-        assert told.processed == pytest.approx(math.log(chance), abs=1e-5)
-        assert told.support == len(legal)
+        assert scored.processed == pytest.approx(math.log(chance), abs=1e-5)
+        assert scored.support == len(legal)

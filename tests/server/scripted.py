@@ -131,7 +131,7 @@ class ScriptedGeneration:
         assert last.finish_reason is not None
         texts = "".join(delta.text for delta in deltas)
         tokens = tuple(token for delta in deltas for token in delta.token_ids)
-        scores = tuple(told for delta in deltas for told in delta.scores)
+        scores = tuple(one for delta in deltas for one in delta.scores)
         return Completion(texts, tokens, last.finish_reason, 0, scores, last.stop)
 
     async def __aiter__(self) -> AsyncIterator[Delta]:

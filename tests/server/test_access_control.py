@@ -176,8 +176,8 @@ def test_the_log_names_the_key_and_never_shows_it(
     caplog.set_level("DEBUG", "maskwright")
     ask(guarded, "a")
     ask(guarded, "no such key")
-    told = [getattr(record, "fields", {}).get("key") for record in caplog.records]
-    assert told == ["alice", None]
+    keys = [getattr(record, "fields", {}).get("key") for record in caplog.records]
+    assert keys == ["alice", None]
     assert "no such key" not in caplog.text
 
 
@@ -190,10 +190,10 @@ def test_a_page_of_an_allowed_origin_may_use_the_server(engine: ScriptedEngine) 
         "Access-Control-Request-Method": "POST",
         "Access-Control-Request-Headers": "authorization,content-type",
     }
-    told = guarded.call("OPTIONS", "/v1/chat/completions", headers=preflight)
-    assert told.status_code == 200
-    assert told.headers["access-control-allow-origin"] == origin
-    assert "authorization" in told.headers["access-control-allow-headers"].lower()
+    preflighted = guarded.call("OPTIONS", "/v1/chat/completions", headers=preflight)
+    assert preflighted.status_code == 200
+    assert preflighted.headers["access-control-allow-origin"] == origin
+    assert "authorization" in preflighted.headers["access-control-allow-headers"].lower()
     other = {**preflight, "Origin": "https://evil.example"}
     refused = guarded.call("OPTIONS", "/v1/chat/completions", headers=other)
     assert "access-control-allow-origin" not in refused.headers

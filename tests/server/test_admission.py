@@ -90,8 +90,8 @@ def test_refused_before_it_is_parsed(
     error = response.json()["error"]
     if path != MESSAGES:  # whose errors have other fields
         assert (error["param"], error["code"]) == (param, "context_length_exceeded")
-    told = rf"takes at least 100\d tokens; the context holds {CONTEXT}, the answer included"
-    assert re.search(told, error["message"])
+    message = rf"takes at least 100\d tokens; the context holds {CONTEXT}, the answer included"
+    assert re.search(message, error["message"])
     assert not read
     assert not engine.requests
 
@@ -114,7 +114,7 @@ def test_bodies_of_any_size_and_spelling_are_refused_so(
 
 @pytest.mark.parametrize("size", [CONTEXT, 10 * LARGE_BODY])
 @pytest.mark.parametrize("end", [b"", b"}}", b"]", b', "a": NaN}', b', "a": "\\ud800"}'])
-def test_a_long_prompt_in_a_body_that_is_no_json_is_told_as_such(
+def test_a_long_prompt_in_a_body_that_is_no_json_is_reported_as_such(
     client: Client, size: int, end: bytes
 ) -> None:
     whole = json.dumps(said(("user", "x" * size))).encode()
@@ -197,7 +197,7 @@ MALFORMED: list[tuple[str, dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("path", "body", "param"), MALFORMED, ids=str)
-def test_what_is_malformed_is_told_as_ever(
+def test_what_is_malformed_is_reported_as_ever(
     client: Client, path: str, body: dict[str, Any], param: str
 ) -> None:
     response = client.call("POST", path, json=body)

@@ -95,7 +95,7 @@ def test_overload_says_when_to_come_back(client: Client, engine: ScriptedEngine)
         assert response.json()["error"]["type"] == "rate_limit_error"
 
 
-def test_time_that_is_up_is_told(
+def test_time_that_is_up_is_reported(
     client: Client, engine: ScriptedEngine, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It is no defect: the log has no traceback of it."""
@@ -108,7 +108,7 @@ def test_time_that_is_up_is_told(
 
 
 @pytest.mark.parametrize(
-    ("error", "status", "told"),
+    ("error", "status", "message"),
     [
         (EmptySupportError("no token is left to sample"), 400, "no token is left"),
         (EngineStoppedError("secret inside"), 503, "the engine has stopped"),
@@ -118,12 +118,12 @@ def test_time_that_is_up_is_told(
     ],
 )
 def test_a_generation_that_fails(
-    client: Client, engine: ScriptedEngine, error: Exception | None, status: int, told: str
+    client: Client, engine: ScriptedEngine, error: Exception | None, status: int, message: str
 ) -> None:
     engine.script = Script(end="error", error=error)
     response = client.chat()
     assert response.status_code == status
-    assert told in response.json()["error"]["message"]
+    assert message in response.json()["error"]["message"]
     assert "secret" not in response.text
     engine.script = Script()
     assert client.chat().status_code == 200
@@ -235,7 +235,7 @@ def test_unknown_fields_pass(client: Client, name: str) -> None:
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_a_misspelt_keyword_is_told_in_a_header(client: Client, stream: bool) -> None:
+def test_a_misspelt_keyword_is_reported_in_a_header(client: Client, stream: bool) -> None:
     schema = {"type": "object", "requred": ["a"], "properties": {"a": {"minimun": 1}}}
     response = client.chat(
         stream=stream,

@@ -29,7 +29,7 @@ from maskwright.server.errors import (
 
 REQUEST, LIMIT, SERVER = "invalid_request_error", "rate_limit_error", "server_error"
 
-TOLD: list[tuple[BaseException, int, str, str, str | None, str | None]] = [
+ANSWERED: list[tuple[BaseException, int, str, str, str | None, str | None]] = [
     # error; status, type, message, param, code
     (InputError("why", param="p"), 400, REQUEST, "why", "p", "invalid_value"),
     (InputError("why", param="p", code="c"), 400, REQUEST, "why", "p", "c"),
@@ -56,8 +56,8 @@ TOLD: list[tuple[BaseException, int, str, str, str | None, str | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("error", "status", "kind", "message", "param", "code"), TOLD)
-def test_what_a_client_is_told(
+@pytest.mark.parametrize(("error", "status", "kind", "message", "param", "code"), ANSWERED)
+def test_what_a_client_receives(
     error: BaseException, status: int, kind: str, message: str, param: str | None, code: str | None
 ) -> None:
     body = {"error": {"message": message, "type": kind, "param": param, "code": code}}

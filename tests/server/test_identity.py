@@ -27,7 +27,7 @@ def identity(
 def test_the_fingerprint_changes_with_all_that_changes_tokens() -> None:
     other_weights, other_name = ByteModel(), ByteModel()
     other_weights.revision, other_name.name = "1", "other"
-    told = [
+    identities = [
         identity(Serving()),
         identity(Serving(other_weights)),
         identity(Serving(other_name)),
@@ -41,7 +41,7 @@ def test_the_fingerprint_changes_with_all_that_changes_tokens() -> None:
         identity(Serving(), ServerConfig(chat_template_kwargs={"enable_thinking": True})),
         identity(Serving(), tool_format="hermes"),
     ]
-    assert len({one.fingerprint for one in told}) == len(told)
+    assert len({one.fingerprint for one in identities}) == len(identities)
 
 
 def test_the_fingerprint_does_not_change_with_anything_else() -> None:
@@ -51,7 +51,7 @@ def test_the_fingerprint_does_not_change_with_anything_else() -> None:
 
 
 def test_answers_and_metrics_tell_it(client: Client) -> None:
-    told = client.chat().json()["system_fingerprint"]
-    assert told.startswith("fp_")
+    fingerprint = client.chat().json()["system_fingerprint"]
+    assert fingerprint.startswith("fp_")
     other = replace(client, config=ServerConfig(whitespace="pretty"), _apps={})
-    assert other.chat().json()["system_fingerprint"] != told
+    assert other.chat().json()["system_fingerprint"] != fingerprint

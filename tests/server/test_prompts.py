@@ -185,25 +185,25 @@ def test_nothing_more_is_cut_once_a_client_has_left(
 
 
 SHOWN: list[tuple[dict[str, object], str, str]] = [
-    # what is beside 5 characters; the field that is told to be too long, and what of it is told
+    # what is beside 5 characters; the field that the error names, and what it says of it
     ({}, "messages", r"at least \d+ tokens;"),
     ({"tools": [{"type": "function", "function": {"name": "f"}}]}, "messages",
      r"at least \d+ tokens;"),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("fields", "param", "told"), SHOWN)
+@pytest.mark.parametrize(("fields", "param", "message"), SHOWN)
 def test_no_more_is_cut_than_the_context_holds(
     engine: ScriptedEngine,
     readers: list[str],
     fields: dict[str, object],
     param: str,
-    told: str,
+    message: str,
 ) -> None:
     engine.max_context = 2 * WINDOW
     reader = PromptReader(cast(Any, engine), logged=False)
     request = parse_chat_request({**said("x" * (40 * WINDOW)), **fields})
-    with pytest.raises(InputError, match=told) as caught:
+    with pytest.raises(InputError, match=message) as caught:
         asyncio.run(reader.read(request, None))
     assert (caught.value.param, caught.value.code) == (param, "context_length_exceeded")
     assert len(readers) <= 2 * (1 + 2 + 1)
@@ -302,6 +302,6 @@ def test_a_server_does_not_start_with_variables_that_its_template_refuses(
 
     monkeypatch.setattr(engine.loaded, "render_chat_texts", refuse)
     PromptReader(cast(Any, engine), {}, logged=False)
-    with pytest.raises(InputError, match="refuses the server's chat_template_kwargs") as told:
+    with pytest.raises(InputError, match="refuses the server's chat_template_kwargs") as caught:
         PromptReader(cast(Any, engine), {"tone": "kind"}, logged=False)
-    assert told.value.param == "chat_template_kwargs"
+    assert caught.value.param == "chat_template_kwargs"

@@ -53,8 +53,8 @@ def test_a_prompt_over_the_context(client: Client, engine: ScriptedEngine) -> No
 def test_the_model_is_shown_the_schema(client: Client, engine: ScriptedEngine) -> None:
     schema = {"type": "object", "properties": {"b": {"type": "integer"}, "a": {}}}
     client.chat(response_format={"type": "json_schema", "json_schema": {"schema": schema}})
-    told = '{"type":"object","properties":{"b":{"type":"integer"},"a":{}}}'
-    assert engine.loaded.rendered.response_schema == told
+    shown = '{"type":"object","properties":{"b":{"type":"integer"},"a":{}}}'
+    assert engine.loaded.rendered.response_schema == shown
     client.chat(response_format=ANY_OBJECT)
     assert engine.loaded.rendered.response_schema == '{"type":"object"}'
     client.chat(response_format={"type": "json_schema", "json_schema": {"name": "any"}})
@@ -202,7 +202,7 @@ def test_derived_seeds_are_all_different() -> None:
 CONST = {"type": "json_schema", "json_schema": {"schema": {"const": "four"}}}
 """Its only answer takes six tokens."""
 BUDGETS: list[tuple[dict[str, Any], int, str | None]] = [
-    # fields, room that the prompt leaves; the field that is told to be too small
+    # fields, room that the prompt leaves; the field that is named as too small
     ({}, 6, None),
     ({}, 5, "messages"),
     ({"max_tokens": 6}, 6, None),
@@ -273,12 +273,12 @@ def test_scores_are_asked_for_where_somebody_reads_them(
     assert (asked.trace, asked.params.logprobs is not None) == (trace, scores)
 
 
-def test_what_the_template_is_told(client: Client, engine: ScriptedEngine) -> None:
+def test_what_the_template_receives(client: Client, engine: ScriptedEngine) -> None:
     documents = [{"title": "a", "text": "b"}]
-    told = {"enable_thinking": False}
-    assert client.chat(chat_template_kwargs=told, documents=documents).status_code == 200
+    variables = {"enable_thinking": False}
+    assert client.chat(chat_template_kwargs=variables, documents=documents).status_code == 200
     rendered = engine.loaded.rendered
-    assert rendered.variables == {**told, "documents": documents}
+    assert rendered.variables == {**variables, "documents": documents}
     assert (rendered.begins_answer, rendered.continues) == (True, False)
     assert client.chat(add_generation_prompt=False, continue_final_message=True).status_code == 200
     rendered = engine.loaded.rendered
@@ -286,7 +286,7 @@ def test_what_the_template_is_told(client: Client, engine: ScriptedEngine) -> No
 
 
 EFFORTS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
-    # the effort, other variables, and what the template is told of both
+    # the effort, other variables, and what the template receives of both
     ("none", {}, {"reasoning_effort": "none", "enable_thinking": False, "thinking": False}),
     ("low", {}, {"reasoning_effort": "low", "enable_thinking": True, "thinking": True}),
     (
@@ -297,15 +297,15 @@ EFFORTS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("effort", "more", "told"), EFFORTS, ids=str)
+@pytest.mark.parametrize(("effort", "more", "expected"), EFFORTS, ids=str)
 def test_the_template_is_told_how_much_to_think(
-    client: Client, engine: ScriptedEngine, effort: str, more: Any, told: Any
+    client: Client, engine: ScriptedEngine, effort: str, more: Any, expected: Any
 ) -> None:
     assert client.chat(reasoning_effort=effort, chat_template_kwargs=more).status_code == 200
-    assert engine.loaded.rendered.variables == told
+    assert engine.loaded.rendered.variables == expected
     body = {"input": "x", "reasoning": {"effort": effort}, "chat_template_kwargs": more}
     assert client.call("POST", "/v1/responses", json=body).status_code == 200
-    assert engine.loaded.rendered.variables == told
+    assert engine.loaded.rendered.variables == expected
 
 
 def test_no_effort_is_no_variable(client: Client, engine: ScriptedEngine) -> None:

@@ -242,15 +242,15 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "param", "told"), REFUSED)
+@pytest.mark.parametrize(("fields", "param", "message"), REFUSED)
 def test_faults_name_their_place(
-    client: Client, engine: ScriptedEngine, fields: dict[str, Any], param: str, told: str
+    client: Client, engine: ScriptedEngine, fields: dict[str, Any], param: str, message: str
 ) -> None:
     response = client.chat(**fields)
     assert response.status_code == 400
     error = response.json()["error"]
     assert error["param"] == param
-    assert told in error["message"]
+    assert message in error["message"]
     assert not engine.requests
 
 
@@ -310,7 +310,7 @@ def test_broken_shapes_are_refused(client: Client, fields: dict[str, Any], param
         ("", "json"),
     ],
 )
-def test_the_format_is_told_from_the_template(template: str, format: str) -> None:
+def test_the_format_is_recognised_from_the_template(template: str, format: str) -> None:
     assert tool_format_of(template) == format
 
 

@@ -36,7 +36,7 @@ def test_a_document_is_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("document", "told"),
+    ("document", "message"),
     [
         ("text", r"f\[0\]: an object"),
         (None, r"^f: it is empty; an object"),
@@ -46,8 +46,8 @@ def test_a_document_is_read() -> None:
         ({**GROUP, "accept": "ab"}, r"f\[0\].accept: a list of texts"),
     ],
 )
-def test_a_document_that_cannot_be_read(document: Any, told: str) -> None:
-    with pytest.raises(InputError, match=told):
+def test_a_document_that_cannot_be_read(document: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
         read_groups(document, "f")
 
 

@@ -50,7 +50,7 @@ def test_the_nearest_comes_first(grammar: Grammar, text: str, first: tuple[str, 
     assert nearest(grammar, text)[0] == first
 
 
-def test_where_nothing_is_near_what_is_allowed_is_told() -> None:
+def test_where_nothing_is_near_what_is_allowed_is_reported() -> None:
     found = nearest(SCHEMA, '{"role": "reader"}')
     assert {by for _, by, _ in found} == {'admin"', 'author"'}
     assert all(edits is None for _, _, edits in found)

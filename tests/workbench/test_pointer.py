@@ -52,7 +52,7 @@ def test_spans_are_those_of_the_values() -> None:
     assert spans[""].name is spans["/a/0"].name is None
 
 
-def test_before_a_value_its_pointer_is_told() -> None:
+def test_before_a_value_its_pointer_is_reported() -> None:
     nested = json.dumps([{"a": ["]", {"b,": [[1, {"c:": "}"}], "\\"]}], "d": {"e": []}}] * 3)
     for text in (TEXT, nested):
         for pointer, span in value_spans(text).items():

@@ -9,7 +9,7 @@ BEYOND = ((0x80, 0xD7FF), (0xE000, 0x10FFFF))
 
 
 @pytest.mark.parametrize(
-    ("ranges", "may_end", "told"),
+    ("ranges", "may_end", "words"),
     [
         ((), False, "nothing"),
         ((), True, "end of text"),
@@ -30,11 +30,11 @@ BEYOND = ((0x80, 0xD7FF), (0xE000, 0x10FFFF))
         (((1, 1),), False, "\\x01"),
     ],
 )
-def test_sets_in_words(ranges: tuple[tuple[int, int], ...], may_end: bool, told: str) -> None:
-    assert in_words(CharacterRanges(ranges), may_end) == told
+def test_sets_in_words(ranges: tuple[tuple[int, int], ...], may_end: bool, words: str) -> None:
+    assert in_words(CharacterRanges(ranges), may_end) == words
 
 
-def test_long_sets_are_cut_but_the_end_is_told() -> None:
+def test_long_sets_are_cut_but_the_end_is_reported() -> None:
     many = CharacterRanges(tuple((code, code) for code in range(0, 0x80, 4)))
     assert in_words(many, True).endswith("…, end of text")
 

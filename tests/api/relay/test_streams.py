@@ -99,14 +99,14 @@ def events_of(pieces: list[bytes]) -> list[bytes]:
 
 def told_at(pieces: list[bytes]) -> dict[str, Any]:
     """What a router sends after it has got `pieces`."""
-    head, *told = records_of(pieces)
-    deltas = [one["delta"] for one in told]
+    head, *records = records_of(pieces)
+    deltas = [one["delta"] for one in records]
     return {**head, "deltas": deltas, "events": len(events_of(pieces))}
 
 
 def after_tokens(pieces: list[bytes], least: int) -> dict[str, Any]:
-    """What a router has been told in the first half of a stream, or as much more of it as brings
-    `least` tokens: a busy machine tells several at once."""
+    """What a router receives in the first half of a stream, or as much more of it as brings `least`
+    tokens: a busy machine sends several at once."""
     halves = (told_at(pieces[:place]) for place in range(len(pieces) // 2, len(pieces)))
     return next(t for t in halves if sum(len(delta) - 3 for delta in t["deltas"]) >= least)
 
@@ -170,9 +170,9 @@ def test_a_stream_goes_on_wherever_it_was_cut(served: Served, name: str) -> None
         asked = {**body, "maskwright": {"continuation": told_at(whole[:place])}}
         rest = pieces_of(served.url, path, asked)
         assert folded(events_of(whole[:place]) + events_of(rest)) == expected, place
-        # What the second server tells continues what the first one has told.
-        told = [one for one in records_of(whole[:place] + rest) if "delta" in one]
-        tokens = [[token for one in told if one["delta"][0] == i for token in one["delta"][3:]]
+        # The second server's records continue the first one's.
+        after = [one for one in records_of(whole[:place] + rest) if "delta" in one]
+        tokens = [[token for one in after if one["delta"][0] == i for token in one["delta"][3:]]
                   for i in range(3)]  # fmt: skip
         before = [one for one in records_of(whole) if "delta" in one]
         assert tokens == [
@@ -180,7 +180,7 @@ def test_a_stream_goes_on_wherever_it_was_cut(served: Served, name: str) -> None
             for i in range(3)
         ]
         changed = [{one["delta"][2] for one in records if one["delta"][0] == 0} - {None}
-                   for records in (told, before)]  # fmt: skip
+                   for records in (after, before)]  # fmt: skip
         assert changed[0] == changed[1]
 
 
@@ -192,17 +192,17 @@ def test_clients_get_no_records_unless_they_ask(served: Served) -> None:
 def test_tokens_that_the_grammar_forbids_are_refused(served: Served) -> None:
     path, body = BODIES["a schema"]
     whole = pieces_of(served.url, path, body)
-    told = after_tokens(whole, 1)
-    [told["deltas"][0][3], *_] = served.engine.loaded.vocab.encode(b"}")
-    rest = pieces_of(served.url, path, {**body, "maskwright": {"continuation": told}})
+    beginning = after_tokens(whole, 1)
+    [beginning["deltas"][0][3], *_] = served.engine.loaded.vocab.encode(b"}")
+    rest = pieces_of(served.url, path, {**body, "maskwright": {"continuation": beginning}})
     assert b'"error"' in rest[-1]
 
 
 def test_an_answer_that_is_not_streamed_is_continued(served: Served) -> None:
     path, body = BODIES["a schema"]
-    told = after_tokens(whole := pieces_of(served.url, path, body), 2)
+    beginning = after_tokens(whole := pieces_of(served.url, path, body), 2)
     texts: list[str] = []
-    for own in ({}, {"maskwright": {"continuation": told}}):
+    for own in ({}, {"maskwright": {"continuation": beginning}}):
         asked = {**body, "stream": False, **own}
         answer = httpx.post(f"{served.url}/v1/{path}", json=asked, timeout=PATIENCE).json()
         texts.append(answer["choices"][0]["message"]["content"])

@@ -1,4 +1,4 @@
-"""What in a shape demands less than it seems to is told in a header of the answer."""
+"""A header of the answer says what in a shape demands less than it seems to."""
 
 from __future__ import annotations
 
@@ -64,9 +64,9 @@ def test_what_demands_less_than_it_seems(
             {"input": "a", "text": text, "max_output_tokens": 40, "stream": stream},
         ),
     ):
-        told = warnings(response)
-        assert len(told) == len(expected)
-        assert all(map(str.startswith, told, expected))
+        noted = warnings(response)
+        assert len(noted) == len(expected)
+        assert all(map(str.startswith, noted, expected))
 
 
 @pytest.mark.parametrize(("schema", "expected"), LOOSE, ids=str)
@@ -139,8 +139,8 @@ def test_a_name_that_stands_twice_in_a_schema(
         '"tool_choice": "required", "tools": [{"type": "function", "function": {"name": "f", '
         f'"parameters": {{"type": "object", "properties": {{"x": {schema}}}}}}}}}]}}'
     )
-    told = places(post(served, "chat/completions", head + tool))
-    assert told == [f"/f/properties/x{each}" for each in expected]
+    places_noted = places(post(served, "chat/completions", head + tool))
+    assert places_noted == [f"/f/properties/x{each}" for each in expected]
     body = {"messages": MESSAGES, "max_tokens": 60, "guided_json": schema}
     assert places(post(served, "chat/completions", body)) == expected
 

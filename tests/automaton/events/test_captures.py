@@ -69,7 +69,7 @@ def written(events: list[Event]) -> str:
         (seq(Capture("c", A), Capture("d", B), X), "abx", ["<c 'a' c> <d", "'b' d>", ""]),
         # A tail is no part of the captured text, and held back
         (seq(Capture("c", text("[a-z]*;"), ";"), X), "ab;x", ["<c 'a'", "'b'", "c>", ""]),
-        # A character is told as a whole
+        # A character is reported as a whole
         (seq(Capture("c", text("éa")), X), "éax", ["<c", "'é'", "'a' c>", ""]),
         (seq(opt(Capture("c", A)), X), "x", [""]),
     ],

@@ -66,7 +66,7 @@ def written(event: Event) -> str:
         ("null", [" = None"]),
         ('""', [" = ''"]),
         ('"ab"', [" +a", " +b", " = 'ab'"]),
-        # A character is told when its last byte or escape has been read
+        # A character is reported when its last byte or escape has been read
         ('"é😀"', [" +é", " +😀", " = 'é😀'"]),
         ('"\\n"', [" +\n", " = '\\n'"]),
         ('"\\u00e9x"', [" +é", " +x", " = 'éx'"]),

@@ -81,7 +81,7 @@ def test_names_are_completed_without_a_search(schema: Any, text: bytes, texts: l
     ("text", "length"),
     [(b'"x\\', 2), (b'"x\\u', 5), (b'"x\xc3', 2), (b'"x\xf0\x9f', 3)],
 )
-def test_the_nearest_way_out_of_a_character_is_told_first_and_ends_the_search(
+def test_the_nearest_way_out_of_a_character_is_reported_first_and_ends_the_search(
     text: bytes, length: int
 ) -> None:
     grammar = json({"type": "string", "maxLength": 60, "pattern": "^[^a]*$"})

@@ -45,7 +45,7 @@ def test_what_a_text_leaves() -> None:
     assert trace.stack == [FRAME, INNER]
     left = list(trace.read(b'"x"'))
     assert [(each.at, each.context, each.label) for each in left] == [(4, INNER, "item")]
-    assert contexts.asked[-1] == (INNER, "item", '"x"'), "a dynamic exit is told the text"
+    assert contexts.asked[-1] == (INNER, "item", '"x"'), "a dynamic exit gets the text"
     assert not trace.done
     left = list(trace.read(b">"))
     expected = [(5, INNER + 8, "close"), (5, FRAME, "list")]

@@ -48,7 +48,7 @@ def test_what_may_follow_is_what_the_machine_lets_follow(schema: Any, text: str)
     assert found == expected
 
 
-def test_what_was_left_on_the_way_is_told() -> None:
+def test_what_was_left_on_the_way_is_reported() -> None:
     found = beginning({}, b'{"a": [')
     assert found is not None
     assert len(found.contexts) == 3

@@ -107,10 +107,10 @@ def test_a_machine_without_a_gpu_is_told_so(
     monkeypatch.setattr(sys, "argv", ["script"])
     with pytest.raises(SystemExit) as ended:
         script.main()
-    told = capsys.readouterr()
-    assert (ended.value.code, told.out) == (SKIPPED, "")
-    assert told.err.startswith("skipped: ")
-    assert "GPU" in told.err
+    printed = capsys.readouterr()
+    assert (ended.value.code, printed.out) == (SKIPPED, "")
+    assert printed.err.startswith("skipped: ")
+    assert "GPU" in printed.err
 
 
 @pytest.mark.parametrize("parts", [1, 8])

@@ -39,23 +39,23 @@ CASES = [
 @pytest.mark.parametrize(("subject", "target"), CASES)
 def test_every_kernel_compiles_without_spills(subject: str, target: str) -> None:
     for case, launch in programs([subject]):
-        told = facts(launch.compile(target))
-        assert (told.stack, told.local) == (0, 0), case
-        assert told.occupancy(launch.options["num_warps"], target) > 0, case
+        read = facts(launch.compile(target))
+        assert (read.stack, read.local) == (0, 0), case
+        assert read.occupancy(launch.options["num_warps"], target) > 0, case
         # Rows of an odd length with nothing between them can't be read in wide steps, nor listed
         # tokens and moves, which lie apart.
         wide = "dense" not in subject and launch.name not in ("edit", "advance")
-        assert max(told.loads) == 128 or not wide, case
+        assert max(read.loads) == 128 or not wide, case
         streams = launch.name in STREAMS and wide
-        assert told.wide_share > 0.7 or not streams, case
+        assert read.wide_share > 0.7 or not streams, case
         # In float32, products are exact and not those of tensor cores.
         multiplies = launch.name in ("attend", "shrink", "expand")
-        assert bool(told.products) == (multiplies and "float32" not in subject), case
+        assert bool(read.products) == (multiplies and "float32" not in subject), case
         # Codes are half as wide as the numbers that they are made from.
         stored = 64 if subject in ("store-int8", "store-fp8") else 128
         wide_stores = ("mask", "store", "add_norm", "norm_rope", "silu_mul", "expand")
         narrow = launch.name not in wide_stores
-        assert max(told.stores) == stored or narrow or not wide, case
+        assert max(read.stores) == stored or narrow or not wide, case
 
 
 def test_every_kernel_is_compiled_in_every_run() -> None:
@@ -105,7 +105,7 @@ def test_what_is_launched() -> None:
 
 
 def test_what_cuobjdump_tells() -> None:
-    told = """
+    listing = """
  Function mask_kernel:
   REG:40 STACK:8 SHARED:0 LOCAL:0 CONSTANT[0]:400
         /*0010*/                   LDG.E.128.CONSTANT R4, desc[UR4][R2.64] ;
@@ -124,7 +124,7 @@ def test_what_cuobjdump_tells() -> None:
 """
     loads, stores = Counter({128: 2, 32: 1, 8: 1}), Counter({64: 1})
     products = Counter({"HMMA": 1})
-    assert read_facts(told, 512) == Facts(40, 8, 512, 3, loads, stores, products, 12, (5,))
+    assert read_facts(listing, 512) == Facts(40, 8, 512, 3, loads, stores, products, 12, (5,))
     with pytest.raises(ValueError, match="nothing about registers"):
         read_facts("", 0)
 
@@ -141,5 +141,5 @@ def test_what_cuobjdump_tells() -> None:
     ],
 )
 def test_occupancy(registers: int, shared: int, warps: int, target: str, share: float) -> None:
-    told = Facts(registers, 0, shared, 0, Counter(), Counter(), Counter(), 0, ())
-    assert told.occupancy(warps, target) == share
+    program = Facts(registers, 0, shared, 0, Counter(), Counter(), Counter(), 0, ())
+    assert program.occupancy(warps, target) == share

@@ -1,4 +1,4 @@
-"""Load on a server: what is offered, what comes back, what is told of it."""
+"""Load on a server: what is offered, what comes back, what is reported of it."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ def test_a_tiny_run_says_what_it_found(tiny: LoadedModel, run: Run, tmp_path: Pa
             *("--shapes", "none,regex", "--plot", picture, "--rows", rows),
         )
     assert (found.returncode, "failed:" in found.stderr) == (0, False), found.stderr
-    told = [json.loads(line) for line in rows.read_text().splitlines()]
-    asked = [(row["pattern"], row["rate"]) for row in told]
+    made = [json.loads(line) for line in rows.read_text().splitlines()]
+    asked = [(row["pattern"], row["rate"]) for row in made]
     assert asked == [(p, r) for p in ("steady", "burst", "adversarial") for r in (10, 20)]
-    for row in told:
+    for row in made:
         assert row["ends"] == {"answered": row["sent"]}
         assert row["sent"] == 0.4 * row["rate"]
         assert row["valid"] == row["shaped"] <= row["sent"]
         assert 0 < row["ttft_p50"] <= row["ttft_p99"]
         assert row["tokens_a_second"] > 0
         assert row["pattern"] in found.stdout
-    assert sum(row["shaped"] for row in told) > 5
+    assert sum(row["shaped"] for row in made) > 5
     ElementTree.fromstring(picture.read_text())
 
 
@@ -58,7 +58,7 @@ def test_a_server_that_is_not_there(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ((), "either --url or --self"),
         (("--url", "x", "--self"), "either --url or --self"),
@@ -68,8 +68,8 @@ def test_a_server_that_is_not_there(run: Run) -> None:
         (("--self", "--rows", "/no/such/folder/x"), "can't write"),
     ],
 )
-def test_options_that_cannot_be(run: Run, arguments: tuple[str, ...], told: str) -> None:
+def test_options_that_cannot_be(run: Run, arguments: tuple[str, ...], message: str) -> None:
     found = run("bench", "serve", *arguments)
     assert found.returncode == 2
-    assert told in found.stderr
+    assert message in found.stderr
     assert "Traceback" not in found.stderr

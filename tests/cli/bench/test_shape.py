@@ -23,14 +23,14 @@ def test_a_shape_is_measured_beside_other_engines(run: Run) -> None:
     pytest.importorskip("xgrammar")
     found = run("bench", SCHEMA, "--text", '{"ok": true}', "--rounds", "3", "--json")
     assert found.returncode == 0, found.stderr
-    told = json.loads(found.stdout)
-    assert (told["texts"], told["vocabulary"]) == (1, 4000)
-    assert [engine["engine"] for engine in told["engines"]] == [
+    answer = json.loads(found.stdout)
+    assert (answer["texts"], answer["vocabulary"]) == (1, 4000)
+    assert [engine["engine"] for engine in answer["engines"]] == [
         "maskwright",
         "llguidance",
         "xgrammar",
     ]
-    for engine in told["engines"]:
+    for engine in answer["engines"]:
         assert engine["version"]
         for reading in ("first", "later"):
             figures = engine[reading]
@@ -54,8 +54,8 @@ def test_random_texts_are_read_where_none_is_given(run: Run) -> None:
     assert names.split()[:4] == ["reading", "compile", "ms", "first"]
     assert row.startswith("first ")
     assert with_budgets.startswith("first, with budgets ")
-    told = json.loads(run("bench", "/[a-f]{8}/", *options, "--json").stdout)
-    assert told["engines"][0]["later"] is None
+    answer = json.loads(run("bench", "/[a-f]{8}/", *options, "--json").stdout)
+    assert answer["engines"][0]["later"] is None
 
 
 STRINGS = json.dumps(
@@ -74,8 +74,8 @@ def test_texts_with_fewer_tokens_than_the_shortest_text_are_measured(run: Run) -
     for options in (("--samples", "3"), ("--text", word)):
         found = run("bench", STRINGS, "--no-peers", "--rounds", "1", "--json", *options)
         assert found.returncode == 0, found.stderr
-        told = json.loads(found.stdout)
-        assert told["engines"][0]["first"]["budget_mask_us"]["mean"] > 0
+        answer = json.loads(found.stdout)
+        assert answer["engines"][0]["first"]["budget_mask_us"]["mean"] > 0
 
 
 def test_a_budget_is_hardly_larger_than_the_text_needs() -> None:
@@ -107,7 +107,7 @@ def followed(grammar: Grammar, tokens: Sequence[int], budget: int) -> bool:
     return True
 
 
-def test_an_engine_that_refuses_the_shape_is_told(run: Run, tmp_path: Path) -> None:
+def test_an_engine_that_refuses_the_shape_is_reported(run: Run, tmp_path: Path) -> None:
     pytest.importorskip("xgrammar")
     grammar = tmp_path / "word.lark"
     grammar.write_text("start: /[a-z]+/")
@@ -117,7 +117,7 @@ def test_an_engine_that_refuses_the_shape_is_told(run: Run, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (
             (SCHEMA, "--text", '{"ok": 1}'),
@@ -129,11 +129,11 @@ def test_an_engine_that_refuses_the_shape_is_told(run: Run, tmp_path: Path) -> N
     ],
 )
 def test_what_cannot_be_measured_is_one_line(
-    run: Run, arguments: tuple[str, ...], told: str
+    run: Run, arguments: tuple[str, ...], message: str
 ) -> None:
     found = run("bench", *arguments, "--no-peers", "--rounds", "1")
     assert found.returncode == 2
-    assert told in found.stderr
+    assert message in found.stderr
     assert "Traceback" not in found.stderr
 
 
@@ -150,6 +150,6 @@ def test_the_times_are_drawn(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "times.svg"
     assert run("bench", "/[a-f]{8}/", "--no-peers", "--rounds", "2", "--plot", file).returncode == 0
     picture = ElementTree.fromstring(file.read_text())
-    told = {element.text for element in picture.iter() if element.text}
-    assert {"maskwright, first", "maskwright, later", "maskwright, later, with budgets"} <= told
+    drawn = {element.text for element in picture.iter() if element.text}
+    assert {"maskwright, first", "maskwright, later", "maskwright, later, with budgets"} <= drawn
     assert run("bench", "/a/", "--plot", "/no/such/folder/times.svg").returncode == 2

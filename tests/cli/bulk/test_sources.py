@@ -90,7 +90,7 @@ def test_a_folder_of_texts(tmp_path: Path) -> None:
     assert found[2].problem == "not UTF-8 (byte 0)"
 
 
-def test_the_format_is_told_by_name_and_first_line(tmp_path: Path) -> None:
+def test_the_format_is_recognised_by_name_and_first_line(tmp_path: Path) -> None:
     path = tmp_path / "in.jsonl"
     path.write_text("\n" + json.dumps({"custom_id": "a", "url": "", "body": {}}) + "\n")
     assert format_of(path, "auto") == "openai"

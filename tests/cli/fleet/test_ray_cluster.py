@@ -57,20 +57,20 @@ def texts_of(client: openai.OpenAI, seed: int, begun: threading.Event | None = N
     """What each choice of an answer says, or the arguments of its tool."""
     answer = client.chat.completions.create(**asked(seed))
     if isinstance(answer, openai.Stream):
-        told: dict[int, str] = {}
+        texts: dict[int, str] = {}
         ends: set[int] = set()
         for chunk in answer:
             for choice in chunk.choices:
                 calls = choice.delta.tool_calls or []
                 parts = [call.function.arguments or "" for call in calls if call.function]
                 text = "".join(parts) + (choice.delta.content or "")
-                told[choice.index] = told.get(choice.index, "") + text
+                texts[choice.index] = texts.get(choice.index, "") + text
                 if choice.finish_reason is not None:
                     ends.add(choice.index)
             if begun is not None:
                 begun.set()
-        assert ends == told.keys(), "a stream ended early"
-        return [told[index] for index in sorted(told)]
+        assert ends == texts.keys(), "a stream ended early"
+        return [texts[index] for index in sorted(texts)]
     found: list[str] = []
     for choice in answer.choices:
         calls = choice.message.tool_calls or []
@@ -182,7 +182,7 @@ def test_two_replicas_on_ray_answer_as_one_server(short_folder: str) -> None:
         wait_until(lambda: not family & parents().keys())
 
 
-def test_ray_that_is_not_installed_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ray_that_is_not_installed_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     def absent(name: str) -> None:
         raise ModuleNotFoundError(name=name)
 
@@ -193,7 +193,7 @@ def test_ray_that_is_not_installed_is_told(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize(
-    ("device", "threads", "resources", "told"),
+    ("device", "threads", "resources", "expected"),
     [
         ("cpu", None, RayResources(1, 0), "1 CPU"),
         ("cpu", 4, RayResources(4, 0), "4 CPU"),
@@ -201,10 +201,10 @@ def test_ray_that_is_not_installed_is_told(monkeypatch: pytest.MonkeyPatch) -> N
     ],
 )
 def test_a_replica_reserves_what_its_options_use(
-    device: str, threads: int | None, resources: RayResources, told: str
+    device: str, threads: int | None, resources: RayResources, expected: str
 ) -> None:
     assert resources_of(device, threads) == resources
-    assert str(resources) == told
+    assert str(resources) == expected
 
 
 def test_a_gpu_with_a_number_is_refused() -> None:
@@ -224,8 +224,8 @@ def test_servers_elsewhere_get_the_variables_of_maskwright(monkeypatch: pytest.M
     monkeypatch.setenv("MASKWRIGHT_HANDOFF_KEY", "secret")
     monkeypatch.setenv("SOMETHING_ELSE", "1")
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    told = passed_on()
-    assert told["MASKWRIGHT_HANDOFF_KEY"] == "secret"
-    assert all(name.startswith("MASKWRIGHT_") for name in told)
+    variables = passed_on()
+    assert variables["MASKWRIGHT_HANDOFF_KEY"] == "secret"
+    assert all(name.startswith("MASKWRIGHT_") for name in variables)
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     assert passed_on()["OMP_NUM_THREADS"] == "3"

@@ -79,7 +79,7 @@ def test_the_actor_reserves_its_share_and_tells_where_its_server_is() -> None:
     assert arguments == ("w0", ["--drafts", "0"], {"A": "1"})
 
 
-def test_a_server_that_ends_at_its_start_is_told_and_its_actor_kept() -> None:
+def test_a_server_that_ends_at_its_start_is_reported_and_its_actor_kept() -> None:
     cluster = Cluster([("", "", "it ended"), ("http://10.0.0.2:81", PLACE, None)], [])
     replica = replica_on(cluster)
     with pytest.raises(InputError, match="it ended"):
@@ -122,7 +122,7 @@ def test_the_actor_ends_even_if_its_server_does_not(monkeypatch: pytest.MonkeyPa
     assert cluster.killed == [1]
 
 
-def test_a_replica_that_waits_for_resources_is_told(
+def test_a_replica_that_waits_for_resources_is_reported(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(ray_replica, "PLACED_SECONDS", 0.0)

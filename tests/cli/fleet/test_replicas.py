@@ -23,9 +23,9 @@ def test_replicas_are_replaced_and_end_with_the_command() -> None:
         assert answer.status_code == 200
 
         def numbers() -> dict[str, list[int]]:
-            told = re.findall(r"replica (w\d) is process (\d+)", served.logged())
+            replicas = re.findall(r"replica (w\d) is process (\d+)", served.logged())
             found: dict[str, list[int]] = {}
-            for name, number in told:
+            for name, number in replicas:
                 found.setdefault(name, []).append(int(number))
             return found
 

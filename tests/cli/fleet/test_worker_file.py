@@ -1,4 +1,4 @@
-"""The file of `route --workers`: what it says, and how each mistake is told."""
+"""The file of `route --workers`: what it says, and the message for each mistake."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_what_the_file_says(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "told"),
+    ("written", "message"),
     [
         ("[]", "is no table of settings"),
         ("{}", "workers has to be a list of tables"),
@@ -67,10 +67,10 @@ def test_what_the_file_says(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_mistake_is_told_with_its_place(tmp_path: Path, written: str, told: str) -> None:
+def test_a_mistake_is_reported_with_its_place(tmp_path: Path, written: str, message: str) -> None:
     file = tmp_path / "workers.yaml"
     file.write_text(written)
-    with pytest.raises(InputError, match=re.escape(told)):
+    with pytest.raises(InputError, match=re.escape(message)):
         read_workers(str(file))
 
 

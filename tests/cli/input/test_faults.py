@@ -45,21 +45,21 @@ def test_an_error_has_file_line_column_and_caret(
     first, excerpt, caret = found.stderr.splitlines()
     assert first.startswith(f"maskwright: {file}:{place}: {reason}")
     assert excerpt[caret.index("^") :] == under
-    told = json.loads(run(command, file, "--json").stdout)["error"]
-    assert [told["line"], told["column"]] == [int(number) for number in place.split(":")]
-    assert first.endswith(told["message"])
+    answer = json.loads(run(command, file, "--json").stdout)["error"]
+    assert [answer["line"], answer["column"]] == [int(number) for number in place.split(":")]
+    assert first.endswith(answer["message"])
 
 
-def test_an_error_without_a_place_is_told_as_json_too(run: Run) -> None:
+def test_an_error_without_a_place_is_reported_as_json_too(run: Run) -> None:
     found = run("match", "nowhere.json", "--text", "1", "--json")
     assert found.returncode == 2
-    told = json.loads(found.stdout)["error"]
-    assert found.stderr == f"maskwright: {told['message']}\n"
+    answer = json.loads(found.stdout)["error"]
+    assert found.stderr == f"maskwright: {answer['message']}\n"
     assert error_data(InputError("no", param="seed")) == {
         "error": {"message": "no", "code": "invalid_value", "param": "seed"}
     }
 
 
-def test_the_pointer_of_a_schema_is_told(run: Run) -> None:
+def test_the_pointer_of_a_schema_is_reported(run: Run) -> None:
     found = run("check", '{"properties": {"a": {"minLength": -1}}}', "--json")
     assert json.loads(found.stdout)["error"]["pointer"] == "/properties/a/minLength"

@@ -36,25 +36,25 @@ def test_a_schema_is_a_file_or_the_argument_itself(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ('{"type": }', "1:10: not valid JSON"),
         ('{"type": "null",}', "1:16: not valid JSON: the comma before '}' is one too many"),
         ('{"a": ' * 100_000, "nested too deep"),
     ],
 )
-def test_a_schema_that_is_no_json(text: str, told: str, tmp_path: Path) -> None:
+def test_a_schema_that_is_no_json(text: str, message: str, tmp_path: Path) -> None:
     file = tmp_path / "schema.json"
     file.write_text(text)
     for argument in (text, str(file)):
         with pytest.raises(InputError) as caught:
             read_shape(argument)
-        assert told in caught.value.message
+        assert message in caught.value.message
     assert str(file) in caught.value.message
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("type: object\nproperties:\n  a: [1\n", "schema.yaml:4:1: not valid YAML"),
         ("- type: object\n", "schema.yaml: a schema is a JSON object, true or false, not an array"),
@@ -63,12 +63,12 @@ def test_a_schema_that_is_no_json(text: str, told: str, tmp_path: Path) -> None:
         ("\n \n", "schema.yaml: a schema is a JSON object, true or false, and this is empty"),
     ],
 )
-def test_a_file_of_yaml_that_is_no_schema(text: str, told: str, tmp_path: Path) -> None:
+def test_a_file_of_yaml_that_is_no_schema(text: str, message: str, tmp_path: Path) -> None:
     file = tmp_path / "schema.yaml"
     file.write_text(text)
     with pytest.raises(InputError) as caught:
         read_shape(str(file))
-    assert told in caught.value.message
+    assert message in caught.value.message
 
 
 def test_an_error_in_yaml_has_its_place(tmp_path: Path) -> None:

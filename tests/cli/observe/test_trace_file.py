@@ -21,15 +21,17 @@ def test_a_last_line_that_is_being_written_is_left_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("nothing", "t.jsonl:2: not JSON"),
         ("[1]", "t.jsonl:2: not a JSON object"),
         ('{"request_id": "a"}', "t.jsonl:2: no trace of a request: received is missing"),
     ],
 )
-def test_what_is_no_trace_is_told_with_its_line(tmp_path: Path, line: str, told: str) -> None:
+def test_what_is_no_trace_is_reported_with_its_line(
+    tmp_path: Path, line: str, message: str
+) -> None:
     file = write(tmp_path / "t.jsonl", [trace(1, 0.0)])
     file.write_text(file.read_text() + line + "\n")
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         read_traces(str(file))

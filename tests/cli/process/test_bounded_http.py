@@ -69,12 +69,12 @@ class Echo:
             await self._stream(receive, send)
             return
         kinds = "type", "method", "path", "http_version", "scheme"
-        told = {kind: scope[kind] for kind in kinds}
-        told["query"] = scope["query_string"].decode()
-        told["headers"] = [[name.decode(), value.decode()] for name, value in scope["headers"]]
-        told["body"] = [len(body), body[:8].decode()]
-        told["addresses"] = [scope["server"][0], scope["client"][0]]
-        data = json.dumps(told).encode()
+        request = {kind: scope[kind] for kind in kinds}
+        request["query"] = scope["query_string"].decode()
+        request["headers"] = [[name.decode(), value.decode()] for name, value in scope["headers"]]
+        request["body"] = [len(body), body[:8].decode()]
+        request["addresses"] = [scope["server"][0], scope["client"][0]]
+        data = json.dumps(request).encode()
         head = [(b"content-length", b"%d" % len(data))]
         await send({"type": "http.response.start", "status": 200, "headers": head})
         await send({"type": "http.response.body", "body": data})
@@ -123,9 +123,9 @@ def answers(url: str, *segments: bytes, count: int = 1) -> list[tuple[int, Any]]
 @pytest.mark.parametrize("cut", [0, 5, len(HEAD) - 1, len(PLAIN) - 3])
 def test_a_plain_request(url: str, cut: int) -> None:
     """Whole, or in two segments."""
-    [(status, told)] = answers(url, *filter(None, (PLAIN[:cut], PLAIN[cut:])))
+    [(status, echoed)] = answers(url, *filter(None, (PLAIN[:cut], PLAIN[cut:])))
     assert status == 200
-    assert told == {
+    assert echoed == {
         "type": "http", "method": "POST", "path": "/v1/x", "query": "y=1", "http_version": "1.1",
         "scheme": "http", "headers": [["host", "here"], ["content-length", "8"]],
         "body": [8, BODY.decode()], "addresses": ["127.0.0.1", "127.0.0.1"],
@@ -139,13 +139,13 @@ def test_one_connection_answers_requests_in_their_order(url: str) -> None:
     )
     last = b"POST /4 HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\ncd"
     found = answers(url, get % 1 + get % 2 + chunked + last, count=4)
-    assert [(told["path"], told["body"]) for _, told in found] == [
+    assert [(echoed["path"], echoed["body"]) for _, echoed in found] == [
         ("/1", [0, ""]), ("/2", [0, ""]), ("/3", [2, "ab"]), ("/4", [2, "cd"]),
     ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("lines", "body", "told"),
+    ("lines", "body", "expected"),
     [
         (b"Transfer-Encoding: chunked\r\n", b"3\r\nabc\r\n0\r\n\r\n", [3, "abc"]),
         (b"Transfer-Encoding: chunked\r\n", b"1\r\na\r\n0\r\nTrailer: t\r\n\r\n", [1, "a"]),
@@ -155,9 +155,11 @@ def test_one_connection_answers_requests_in_their_order(url: str) -> None:
         (b"Long: " + b"z" * 15_000 + b"\r\nContent-Length: 1\r\n", b"a", [1, "a"]),
     ],
 )
-def test_other_requests_are_answered_too(url: str, lines: bytes, body: bytes, told: Any) -> None:
+def test_other_requests_are_answered_too(
+    url: str, lines: bytes, body: bytes, expected: Any
+) -> None:
     [(status, answer)] = answers(url, HEAD + lines + b"\r\n" + body)
-    assert (status, answer["body"]) == (200, told)
+    assert (status, answer["body"]) == (200, expected)
 
 
 CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n"
@@ -208,7 +210,7 @@ def test_another_protocol_is_not_taken_up(url: str) -> None:
     chunked = HEAD + offer + b"Transfer-Encoding: chunked\r\n\r\n8\r\n" + BODY + b"\r\n0\r\n\r\n"
     cut = len(request) - 3
     found = answers(url, request + chunked + request[:cut], request[cut:] + PLAIN, count=4)
-    assert [(status, told["body"]) for status, told in found] == [(200, [8, BODY.decode()])] * 4
+    assert [(status, echoed["body"]) for status, echoed in found] == [(200, [8, BODY.decode()])] * 4
     assert "upgrade" not in dict(found[0][1]["headers"])
 
 
@@ -225,7 +227,7 @@ def test_many_offers_of_another_protocol_in_one_piece(url: str) -> None:
 
 
 def test_requests_that_do_not_wait_for_answers_are_bounded(url: str) -> None:
-    """Those that may wait are answered, and only then it is told that there are too many."""
+    """Those that may wait are answered, and only then the refusal of the others is sent."""
     with socket.create_connection(address(url), timeout=PATIENCE) as client:
         client.sendall(b"GET /slow HTTP/1.1\r\nHost: h\r\n\r\n" + PLAIN * 1000)
         received = client.makefile("rb").read()
@@ -235,11 +237,11 @@ def test_requests_that_do_not_wait_for_answers_are_bounded(url: str) -> None:
 
 
 @pytest.mark.parametrize("after", [b"\x00no request", HEAD + b"Content-Length: x\r\n\r\n"])
-def test_what_is_malformed_is_told_after_the_answers_before_it(url: str, after: bytes) -> None:
+def test_what_is_malformed_is_reported_after_the_answers_before_it(url: str, after: bytes) -> None:
     slow = b"GET /slow HTTP/1.1\r\nHost: h\r\n\r\n"
     found = answers(url, slow + PLAIN + after, count=3)
     assert [status for status, _ in found] == [200, 200, 400]
-    assert [told["path"] for _, told in found[:2]] == ["/slow", "/v1/x"]
+    assert [echoed["path"] for _, echoed in found[:2]] == ["/slow", "/v1/x"]
 
 
 def test_a_body_that_is_malformed_ends_its_request(url: str) -> None:
@@ -250,8 +252,8 @@ def test_a_body_that_is_malformed_ends_its_request(url: str) -> None:
 
 def test_trailers_are_no_headers(url: str) -> None:
     head = HEAD + b"Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n"
-    [(_, told)] = answers(url, head + b"Authorization: Bearer x\r\n\r\n")
-    assert [name for name, _ in told["headers"]] == ["host", "transfer-encoding"]
+    [(_, echoed)] = answers(url, head + b"Authorization: Bearer x\r\n\r\n")
+    assert [name for name, _ in echoed["headers"]] == ["host", "transfer-encoding"]
 
 
 def test_a_client_that_leaves_is_noticed_though_another_request_came(url: str, echo: Echo) -> None:
@@ -265,7 +267,7 @@ def test_a_client_that_leaves_is_noticed_though_another_request_came(url: str, e
 def test_the_bounds_of_a_head_count_each_request_for_itself(url: str) -> None:
     request = HEAD + b"Long: " + b"z" * 10_000 + b"\r\nContent-Length: 100000\r\n\r\n"
     found = answers(url, *[request + b"y" * 100_000] * 4, count=4)
-    assert [(status, told["body"][0]) for status, told in found] == [(200, 100_000)] * 4
+    assert [(status, echoed["body"][0]) for status, echoed in found] == [(200, 100_000)] * 4
     assert HEAD_BYTES < 4 * 10_000
     assert PIECE_BYTES < 4 * 100_000
 
@@ -302,7 +304,7 @@ def test_what_is_malformed_is_refused(url: str, request_bytes: bytes) -> None:
     assert status == 400
 
 
-def test_a_failure_is_told(url: str) -> None:
+def test_a_failure_is_reported(url: str) -> None:
     assert answers(url, b"GET /fail HTTP/1.1\r\nHost: h\r\n\r\n") == [
         (500, b"Internal Server Error")
     ]

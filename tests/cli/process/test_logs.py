@@ -68,8 +68,8 @@ def test_an_object_for_machines() -> None:
     assert json.loads(line) == expected
     assert "é" in line
     with answering("req_1"):
-        told = json.loads(JsonLines().format(record("x", fields={"ms": 1.5, "kind": {1}})))
-    assert (told["request_id"], told["ms"], told["kind"]) == ("req_1", 1.5, "{1}")
+        written = json.loads(JsonLines().format(record("x", fields={"ms": 1.5, "kind": {1}})))
+    assert (written["request_id"], written["ms"], written["kind"]) == ("req_1", 1.5, "{1}")
 
 
 def test_a_traceback_comes_last() -> None:
@@ -77,8 +77,8 @@ def test_a_traceback_comes_last() -> None:
     lines = TextLines().format(broken).splitlines()
     assert lines[0] == f"{MOMENT} info: x"
     assert lines[-1] == "ZeroDivisionError: boom"
-    told = json.loads(JsonLines().format(broken))
-    assert told["traceback"].endswith("ZeroDivisionError: boom")
+    line = json.loads(JsonLines().format(broken))
+    assert line["traceback"].endswith("ZeroDivisionError: boom")
     assert "traceback" not in json.loads(JsonLines().format(record("x")))
 
 
@@ -130,13 +130,13 @@ def test_libraries_with_lines_of_their_own_are_logged_as_all_others(
         below.warning("a warning")
         below.info("no warning")
         warnings.warn("of Python", stacklevel=1)
-    told = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
-    assert [(each["logger"], each["level"]) for each in told] == [
+    logged = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert [(each["logger"], each["level"]) for each in logged] == [
         ("theirs.below", "warning"),
         ("py.warnings", "warning"),
     ]
-    assert told[0]["message"] == "a warning"
-    assert "UserWarning: of Python" in told[1]["message"]
+    assert logged[0]["message"] == "a warning"
+    assert "UserWarning: of Python" in logged[1]["message"]
 
 
 def test_the_transformers_library_is_one_of_them(capsys: pytest.CaptureFixture[str]) -> None:

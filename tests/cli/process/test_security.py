@@ -39,7 +39,7 @@ def test_a_certificate_needs_its_key(tmp_path: Path) -> None:
             tls_files(*given)
     wrong = tmp_path / "wrong.pem"
     wrong.write_text("no certificate")
-    for name, told in ((str(wrong), "PEM"), ("/no/such/file", "No such file")):
+    for name, message in ((str(wrong), "PEM"), ("/no/such/file", "No such file")):
         with pytest.raises(InputError, match=re.escape(f"can't use the certificate {name}")) as got:
             tls_files(name, name)
-        assert told in got.value.message
+        assert message in got.value.message

@@ -18,13 +18,13 @@ def test_objectives_are_of_classes() -> None:
     first, second, third = with_objectives(CLASSES, ["interactive=1.5", "agent=9"], ["agent=0.1"])
     assert (first.ttft, first.tpot, first.weight) == (1.5, None, CLASSES[0].weight)
     assert (second.ttft, second.tpot, third) == (9.0, 0.1, CLASSES[2])
-    for given, told in (
+    for given, message in (
         ("bulk=1", "classes are interactive, agent, batch"),
         ("agent", "''"),
         ("agent=soon", "'soon' is no number"),
         ("agent=-1", "above 0"),
     ):
-        with pytest.raises(InputError, match=re.escape(told)):
+        with pytest.raises(InputError, match=re.escape(message)):
             with_objectives(CLASSES, [], [given])
 
 

@@ -109,13 +109,13 @@ def test_it_says_when_it_is_ready_and_how_to_try_it(tmp_path: Path) -> None:
         assert answer["model"] == "tried"
         jsonschema.validate(json.loads(answer["choices"][0]["message"]["content"]), SCHEMA)
         server.send_signal(signal.SIGINT)
-        _, told = server.communicate(timeout=PATIENCE)
+        _, errors = server.communicate(timeout=PATIENCE)
     finally:
         server.kill()
         server.communicate()
     (trace,) = map(json.loads, traces.read_text().splitlines())
     assert (trace["model"], trace["finish_reason"]) == ("tried", "grammar_complete")
-    logged = [json.loads(line) for line in told.splitlines()]
+    logged = [json.loads(line) for line in errors.splitlines()]
     assert logged[0]["message"].startswith("memory: ")
     (line,) = (each for each in logged if "path" in each)
     assert (line["path"], line["status"]) == ("/v1/chat/completions", 200)
@@ -133,8 +133,8 @@ def test_a_log_of_json_has_no_lines_of_libraries(tmp_path: Path) -> None:
         answer = httpx.post(f"{served.url}/v1/completions", json=body, timeout=PATIENCE)
         assert answer.status_code == 200
         wait_until(lambda: '"path"' in served.logged())
-        told = served.logged()
-    logged = [json.loads(line) for line in told.splitlines()]
+        text = served.logged()
+    logged = [json.loads(line) for line in text.splitlines()]
     assert {each["logger"].partition(".")[0] for each in logged} >= {"maskwright"}
     assert [each["path"] for each in logged if "path" in each] == ["/v1/completions"]
 
@@ -154,7 +154,7 @@ def test_a_reader_may_have_any_time() -> None:
 
 
 def test_options_that_cannot_be_are_one_line(run: Run) -> None:
-    for arguments, told in (
+    for arguments, message in (
         (("--block-size", "3"), "--block-size"),
         (("--model", "/no/such/folder"), "/no/such/folder"),
         (("--port", "70000"), "65535"),
@@ -163,11 +163,11 @@ def test_options_that_cannot_be_are_one_line(run: Run) -> None:
         free = () if "--port" in arguments else ("--port", "0")
         found = run("serve", *free, *arguments)
         assert found.returncode == 2
-        assert told in found.stderr
+        assert message in found.stderr
         assert "Traceback" not in found.stderr
 
 
-def test_a_port_that_is_taken_is_told(run: Run) -> None:
+def test_a_port_that_is_taken_is_reported(run: Run) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()

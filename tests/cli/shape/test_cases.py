@@ -42,7 +42,7 @@ def test_all_as_expected(run: Run, cases: Path) -> None:
     assert run("test", cases) == (0, "9 of 9 cases as expected\n", "")
 
 
-def test_failures_are_told_and_reported(run: Run, cases: Path, tmp_path: Path) -> None:
+def test_failures_are_printed_and_reported(run: Run, cases: Path, tmp_path: Path) -> None:
     cases.write_text(CASES.replace('"23"', '"2x"').replace("{name: 1}", "{name: Eve}"))
     report = tmp_path / "report.xml"
     found = run("test", cases, "--junit", report)
@@ -54,13 +54,13 @@ def test_failures_are_told_and_reported(run: Run, cases: Path, tmp_path: Path) -
     )
     suite = ElementTree.parse(report).getroot()
     assert (suite.get("tests"), suite.get("failures")) == ("9", "2")
-    told = json.loads(run("test", cases, "--json").stdout)
-    assert told["failed"] == 2
-    assert [case["passed"] for case in told["cases"]].count(False) == 2
+    answer = json.loads(run("test", cases, "--json").stdout)
+    assert answer["failed"] == 2
+    assert [case["passed"] for case in answer["cases"]].count(False) == 2
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("a: [", "cases.yaml:2:1: "),
         ("shape: 3", "cases.yaml[0]: 'shape' is"),
@@ -68,11 +68,11 @@ def test_failures_are_told_and_reported(run: Run, cases: Path, tmp_path: Path) -
         ("shape: 'true'\naccept: [a]\nkind: no", "kind is one of auto, schema"),
     ],
 )
-def test_what_cannot_be_used(run: Run, cases: Path, text: str, told: str) -> None:
+def test_what_cannot_be_used(run: Run, cases: Path, text: str, message: str) -> None:
     cases.write_text(text)
     found = run("test", cases)
     assert (found.returncode, found.stdout) == (2, "")
-    assert told in found.stderr
+    assert message in found.stderr
     assert "Traceback" not in found.stderr
 
 

@@ -86,7 +86,7 @@ def test_any_order_of_properties_matches_unless_asked(run: Run, schema: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("argument", "told"),
+    ("argument", "message"),
     [
         ('{"type": "str"}', "/type"),
         ('{"properties": {"a": {"$ref": "https://example.org/b.json"}}}', "/properties/a/$ref"),
@@ -94,10 +94,10 @@ def test_any_order_of_properties_matches_unless_asked(run: Run, schema: Path) ->
         ("nowhere.json", "No such file"),
     ],
 )
-def test_a_schema_that_cannot_be_used(run: Run, argument: str, told: str) -> None:
+def test_a_schema_that_cannot_be_used(run: Run, argument: str, message: str) -> None:
     found = run("match", argument, "--brief", "-", stdin="{}")
     assert found.returncode == USAGE
-    assert told in found.stderr
+    assert message in found.stderr
     assert "Traceback" not in found.stderr
 
 
@@ -116,7 +116,7 @@ def test_standard_input_is_read_once(run: Run, schema: Path) -> None:
     assert "'-' is given more than once" in found.stderr
 
 
-def test_a_misspelt_keyword_is_told(run: Run) -> None:
+def test_a_misspelt_keyword_is_reported(run: Run) -> None:
     found = run("match", '{"type": "object", "requred": ["a"]}', "--brief", "-", stdin="{}")
     assert found.returncode == MATCH
     assert "warning: /requred: " in found.stderr
@@ -141,11 +141,11 @@ def test_a_schema_is_checked_without_texts(run: Run, tmp_path: Path) -> None:
 def test_what_is_found_as_json(run: Run) -> None:
     found = run("check", '{"type": "array", "maxItems": 2}', "--profile", "openai-strict", "--json")
     assert found.returncode == 1
-    told = json.loads(found.stdout)
-    assert (told["usable"], told["enforced"], told["annotations"]) == (True, 2, 0)
-    assert told["shortest_bytes"] == 2
-    assert told["milliseconds"] > 0
-    assert told["findings"] == [
+    answer = json.loads(found.stdout)
+    assert (answer["usable"], answer["enforced"], answer["annotations"]) == (True, 2, 0)
+    assert answer["shortest_bytes"] == 2
+    assert answer["milliseconds"] > 0
+    assert answer["findings"] == [
         {
             "pointer": "",
             "severity": "error",
@@ -169,13 +169,13 @@ def test_a_grammar_is_checked_without_texts(run: Run) -> None:
 
 @pytest.mark.parametrize("shape", ['start: "a"\nlost: "b"', "/a+/"])
 def test_what_has_no_keywords_has_no_count_of_them(run: Run, shape: str) -> None:
-    told = json.loads(run("check", shape, "--json").stdout)
-    assert (told["usable"], told["enforced"], told["annotations"]) == (True, None, None)
-    assert told["shortest_bytes"] == 1
+    answer = json.loads(run("check", shape, "--json").stdout)
+    assert (answer["usable"], answer["enforced"], answer["annotations"]) == (True, None, None)
+    assert answer["shortest_bytes"] == 1
 
 
 @pytest.mark.parametrize(
-    ("shape", "told"),
+    ("shape", "message"),
     [
         (
             '{"properties": {"a": {"type": "strin"}}}',
@@ -187,10 +187,10 @@ def test_what_has_no_keywords_has_no_count_of_them(run: Run, shape: str) -> None
         ('start: "a', "the grammar:1:8: "),
     ],
 )
-def test_errors_have_their_place(run: Run, shape: str, told: str) -> None:
+def test_errors_have_their_place(run: Run, shape: str, message: str) -> None:
     found = run("check", shape)
     assert (found.returncode, found.stdout) == (2, "")
-    assert found.stderr.startswith(f"maskwright: {told}")
+    assert found.stderr.startswith(f"maskwright: {message}")
 
 
 def test_texts_as_json(run: Run, schema: Path) -> None:
@@ -225,12 +225,12 @@ def test_what_demands_less_than_it_seems_is_found(
     result = run("check", shape, "--json")
     assert result.returncode == 0
     findings = json.loads(result.stdout)["findings"]
-    told = [
+    listed = [
         f"{each['line']}:{each['column']} {each['rule']}"
         for each in findings
         if each["severity"] == "warning" and each["rule"] not in ("token-trap", "no-effect")
     ]
-    assert told == expected
+    assert listed == expected
     for each in expected:
         assert f"[{each.partition(' ')[2]}]" in run("check", shape).stdout
 
@@ -256,10 +256,10 @@ SIZES = [
 ]
 
 
-@pytest.mark.parametrize(("shape", "told"), SIZES, ids=str)
-def test_the_size_of_a_shape_is_that_of_its_shortest_text(run: Run, shape: str, told: str) -> None:
-    assert f": can be used: {told}" in run("check", shape).stdout.splitlines()[-1]
-    shortest = re.search(r"has ([\d,]+) byte", told)
+@pytest.mark.parametrize(("shape", "size"), SIZES, ids=str)
+def test_the_size_of_a_shape_is_that_of_its_shortest_text(run: Run, shape: str, size: str) -> None:
+    assert f": can be used: {size}" in run("check", shape).stdout.splitlines()[-1]
+    shortest = re.search(r"has ([\d,]+) byte", size)
     expected = int(shortest[1].replace(",", "")) if shortest else None
     assert json.loads(run("check", shape, "--json").stdout)["shortest_bytes"] == expected
 
@@ -328,8 +328,8 @@ def test_rules_are_ignored(run: Run, options: list[str], left: set[str]) -> None
     found = run("check", schema, *options)
     assert found.returncode == 0
     assert set(re.findall(r"\[([a-z-]+)\]$", found.stdout, re.MULTILINE)) == left
-    told = json.loads(run("check", schema, *options, "--json").stdout)["findings"]
-    assert {each["rule"] for each in told} == left
+    answer = json.loads(run("check", schema, *options, "--json").stdout)["findings"]
+    assert {each["rule"] for each in answer} == left
 
 
 def test_an_ignored_error_is_none(run: Run) -> None:
@@ -511,9 +511,9 @@ def test_findings_are_placed_in_the_file_that_has_the_shape(
     (tmp_path / place).write_text('{"type": "string"}')
     (tmp_path / "api.yaml").write_text(API) if place == "api.yaml" else None
     (tmp_path / "orders_of_a_shop.py").write_text(MODULE) if column is None else None
-    told = run("check", shape, "--output-format", "github").stdout.splitlines()
+    lines = run("check", shape, "--output-format", "github").stdout.splitlines()
     at = f"line={line}," if column is None else f"line={line},col={column},"
-    assert told[-1].startswith(f"::notice file={place},{at}title=unbounded-")
+    assert lines[-1].startswith(f"::notice file={place},{at}title=unbounded-")
     document = json.loads(run("check", shape, "--output-format", "sarif").stdout)
     found = document["runs"][0]["results"][-1]["locations"][0]["physicalLocation"]
     assert found["artifactLocation"] == {"uri": place.replace(" ", "%20")}

@@ -26,7 +26,7 @@ def test_a_grammar_is_converted(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (('start: "a" %json {}', "--to", "gbnf"), "gbnf has no JSON values"),
         (("start: /a", "--to", "gbnf"), "the grammar:1:8: "),
@@ -35,10 +35,10 @@ def test_a_grammar_is_converted(run: Run, tmp_path: Path) -> None:
         (("nothing.lark", "--to", "gbnf"), "nothing.lark: No such file"),
     ],
 )
-def test_what_is_not_converted(run: Run, arguments: tuple[str, ...], told: str) -> None:
+def test_what_is_not_converted(run: Run, arguments: tuple[str, ...], message: str) -> None:
     found = run("convert", *arguments)
     assert found.returncode == 2
-    assert told in found.stderr
+    assert message in found.stderr
 
 
 @pytest.mark.parametrize(
@@ -102,9 +102,9 @@ def test_what_a_grammar_leaves_open_is_a_comment(run: Run) -> None:
     found = run("convert", UNIQUE, "--to", "gbnf", "--approximate")
     assert found.returncode == 0
     assert found.stdout.startswith("# /uniqueItems: a grammar can't say")
-    told = json.loads(run("convert", UNIQUE, "--to", "lark", "--approximate", "--json").stdout)
-    assert [loss["pointer"] for loss in told["left_open"]] == ["/uniqueItems"]
-    assert told["grammar"].startswith("start:")
+    answer = json.loads(run("convert", UNIQUE, "--to", "lark", "--approximate", "--json").stdout)
+    assert [loss["pointer"] for loss in answer["left_open"]] == ["/uniqueItems"]
+    assert answer["grammar"].startswith("start:")
 
 
 def test_further_members_behind_a_required_one_are_not_dropped(run: Run) -> None:

@@ -22,7 +22,7 @@ def test_exit_codes(run: Run, first: str, second: str, code: int) -> None:
     assert run("diff", first, second).returncode == code
 
 
-def test_each_direction_is_told(run: Run, tmp_path: Path) -> None:
+def test_each_direction_is_reported(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "a.regex"
     file.write_text("a+\n")
     found = run("diff", file, "-", stdin='start: "a"*')
@@ -35,9 +35,9 @@ def test_each_direction_is_told(run: Run, tmp_path: Path) -> None:
 def test_json_says_it_all(run: Run) -> None:
     found = run("diff", '{"enum": [1, 2]}', '{"enum": [1, 2, true]}', "--json")
     assert found.returncode == 1
-    told = json.loads(found.stdout)
-    assert told.pop("pairs") == 0  # schemas are compared without a walk
-    assert told == {
+    answer = json.loads(found.stdout)
+    assert answer.pop("pairs") == 0  # schemas are compared without a walk
+    assert answer == {
         "equal": False,
         "only_first": {"decided": True, "text": None},
         "only_second": {"decided": True, "text": "true"},

@@ -43,7 +43,7 @@ def test_json_holds_the_picture(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (('start: "a" b',), "the grammar:1:12: b is not defined"),
         (('root ::= "a',), "the grammar:1:"),
@@ -52,7 +52,7 @@ def test_json_holds_the_picture(run: Run) -> None:
         (("/a/", "-o", "/nowhere/it.svg"), "can't write /nowhere/it.svg"),
     ],
 )
-def test_what_is_not_drawn(run: Run, arguments: tuple[str, ...], told: str) -> None:
+def test_what_is_not_drawn(run: Run, arguments: tuple[str, ...], message: str) -> None:
     found = run("draw", *arguments)
     assert found.returncode == 2
-    assert told in found.stderr
+    assert message in found.stderr

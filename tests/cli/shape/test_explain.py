@@ -24,9 +24,9 @@ def test_refused_keywords_are_exit_code_1(run: Run) -> None:
     schema = '{"type": "str", "properties": {"a": {"$ref": "https://example.org/a"}}}'
     found = run("explain", schema, "--json")
     assert found.returncode == 1
-    told = json.loads(found.stdout)
-    assert told["counts"] == {"enforced": 1, "annotation": 0, "refused": 1, "invalid": 1}
-    assert [(row["pointer"], row["line"]) for row in told["keywords"]] == [
+    answer = json.loads(found.stdout)
+    assert answer["counts"] == {"enforced": 1, "annotation": 0, "refused": 1, "invalid": 1}
+    assert [(row["pointer"], row["line"]) for row in answer["keywords"]] == [
         ("/type", 1),
         ("/properties", 1),
         ("/properties/a/$ref", 1),

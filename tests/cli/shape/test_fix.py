@@ -59,9 +59,9 @@ def test_unused_rules_are_removed(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "it.lark"
     text = 'start: "a" b\n// of b\nb: "x"\n | "y"\nc: d\n  | "z"\n\nd: "w"\n// the end\n'
     file.write_text(text)
-    told = json.loads(run("check", file, "--fix", "--json").stdout)
-    assert told["messages"] == ["the rule 'c' was not used", "the rule 'd' was not used"]
-    assert told["changes"] is False
+    answer = json.loads(run("check", file, "--fix", "--json").stdout)
+    assert answer["messages"] == ["the rule 'c' was not used", "the rule 'd' was not used"]
+    assert answer["changes"] is False
     assert file.read_text() == 'start: "a" b\n// of b\nb: "x"\n | "y"\n\n// the end\n'
 
 

@@ -42,9 +42,9 @@ def test_a_prefix_that_is_none(run: Run) -> None:
 
 def test_tokens_of_a_vocabulary(run: Run) -> None:
     found = run("next", SCHEMA, "--text", '{"name": "x", "ok": t', "--model", "demo", "--json")
-    told = json.loads(found.stdout)
-    assert (told["verdict"], told["forced"]) == ("prefix", "rue")
-    tokens = told["tokens"]
+    answer = json.loads(found.stdout)
+    assert (answer["verdict"], answer["forced"]) == ("prefix", "rue")
+    tokens = answer["tokens"]
     assert tokens["of"] == 4000
     assert tokens["count"] == len(tokens["ids"]) == len(tokens["texts"])
     assert "r" in tokens["texts"]
@@ -56,17 +56,17 @@ def test_tokens_of_a_vocabulary(run: Run) -> None:
 def test_what_the_model_would_write(run: Run) -> None:
     prefix = ("--text", '{"name": "x", "ok":')
     asked = ("next", SCHEMA, *prefix, "--probabilities", "--prompt", "Is it?")
-    told = json.loads(run(*asked, "--json").stdout)
-    assert len(told["likely"]) == 20
-    allowed = {*told["tokens"]["ids"]}
-    chances = [each["raw"] for each in told["likely"]]
+    answer = json.loads(run(*asked, "--json").stdout)
+    assert len(answer["likely"]) == 20
+    allowed = {*answer["tokens"]["ids"]}
+    chances = [each["raw"] for each in answer["likely"]]
     assert chances == sorted(chances, reverse=True)
-    assert all(each["is_allowed"] == (each["token"] in allowed) for each in told["likely"])
-    seen = sum(each["raw"] for each in told["likely"] if each["is_allowed"])
-    assert seen - 1e-6 <= told["kept"] <= seen + 1 - sum(chances) + 1e-6
+    assert all(each["is_allowed"] == (each["token"] in allowed) for each in answer["likely"])
+    seen = sum(each["raw"] for each in answer["likely"] if each["is_allowed"])
+    assert seen - 1e-6 <= answer["kept"] <= seen + 1 - sum(chances) + 1e-6
     text = run(*asked).stdout
-    assert f"  kept     {told['kept']:.4f} of the model's probability\n" in text
-    assert text.count("not allowed") == sum(not each["is_allowed"] for each in told["likely"])
+    assert f"  kept     {answer['kept']:.4f} of the model's probability\n" in text
+    assert text.count("not allowed") == sum(not each["is_allowed"] for each in answer["likely"])
     refused = run("next", SCHEMA, "--prompt", "Is it?")
     assert refused.returncode == 2
     assert refused.stderr == "maskwright: --prompt needs --probabilities\n"

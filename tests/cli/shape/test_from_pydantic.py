@@ -65,7 +65,7 @@ def test_its_output_is_a_shape(run: Run, module: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "message"),
     [
         ("{}", "give module:Name"),
         ("{}:", "give module:Name"),
@@ -77,8 +77,8 @@ def test_its_output_is_a_shape(run: Run, module: str) -> None:
         ("{}:Odd", "has no JSON Schema"),
     ],
 )
-def test_what_has_no_schema(run: Run, module: str, given: str, told: str) -> None:
+def test_what_has_no_schema(run: Run, module: str, given: str, message: str) -> None:
     found = run("from-pydantic", given.format(module))
     assert found.returncode == 2
-    assert told.format(module) in found.stderr
+    assert message.format(module) in found.stderr
     assert "Traceback" not in found.stderr

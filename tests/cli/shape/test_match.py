@@ -55,9 +55,9 @@ def test_why_a_text_does_not_match(run: Run, schema: Path, tmp_path: Path) -> No
 
 def test_the_reasons_are_those_of_the_text_without_space_around_it(run: Run, schema: Path) -> None:
     found = run("match", schema, "--text", ' \n{"name": "A", "age": 1, "x": 2}', "--json")
-    told = json.loads(found.stdout)["texts"][0]
-    assert [each["pointer"] for each in told["reasons"]] == ["/additionalProperties"]
-    assert told["reasons_complete"]
+    answer = json.loads(found.stdout)["texts"][0]
+    assert [each["pointer"] for each in answer["reasons"]] == ["/additionalProperties"]
+    assert answer["reasons_complete"]
 
 
 def test_rules_and_continuations_of_a_grammar(run: Run) -> None:
@@ -120,8 +120,8 @@ def test_what_the_format_leaves_out_is_said_with_the_reason(run: Run) -> None:
     asked = ("--text", '{"h": "xn--bcher-kva.example"}')
     found = run("match", schema % "hostname", *asked)
     assert found.returncode == 1
-    told = [line.split(maxsplit=2) for line in found.stdout.splitlines()]
-    assert ["because", "of", '#/properties/h/format: "hostname"'] in told
+    rows = [line.split(maxsplit=2) for line in found.stdout.splitlines()]
+    assert ["because", "of", '#/properties/h/format: "hostname"'] in rows
     assert f"  note        {note}\n" in found.stdout
     [reason] = json.loads(run("match", schema % "hostname", *asked, "--json").stdout)["texts"][0][
         "reasons"

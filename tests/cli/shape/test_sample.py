@@ -23,8 +23,8 @@ def test_random_texts_depend_on_the_seed(run: Run) -> None:
     assert default.stdout != first.stdout
     assert default.stderr == "seed 0; --seed gives other texts\n"
     assert default.stdout == run("sample", "semver", "-n", "4", "--seed", "0").stdout
-    told = json.loads(run("sample", "semver", "-n", "4", "--json").stdout)
-    assert told == {"texts": default.stdout.splitlines(), "seed": 0}
+    answer = json.loads(run("sample", "semver", "-n", "4", "--json").stdout)
+    assert answer == {"texts": default.stdout.splitlines(), "seed": 0}
     texts = [part for text in first.stdout.split() for part in ("--text", text)]
     assert run("match", "semver", *texts).returncode == 0
 
@@ -43,8 +43,8 @@ def test_random_texts_depend_on_the_seed(run: Run) -> None:
 )
 def test_certain_texts(run: Run, arguments: tuple[str, ...], text: str) -> None:
     depends = "shortest" not in arguments
-    told = "seed 0; --seed gives other texts\n" if depends else ""
-    assert run("sample", *arguments) == (0, f"{text}\n", told)
+    remark = "seed 0; --seed gives other texts\n" if depends else ""
+    assert run("sample", *arguments) == (0, f"{text}\n", remark)
     found = json.loads(run("sample", *arguments, "--json").stdout)
     assert found == {"texts": [text], "seed": 0} if depends else {"texts": [text]}
 
@@ -119,9 +119,9 @@ def test_every_alternative_of_a_grammar(run: Run) -> None:
 def test_every_part_of_a_schema(run: Run) -> None:
     schema = '{"anyOf": [{"enum": ["x", null]}, {"type": "boolean"}]}'
     found = run("sample", schema, "--cover", "--json")
-    told = json.loads(found.stdout)
-    assert (found.returncode, told["missing"], told["alternatives"]) == (0, [], 5)
-    assert {row["text"] for row in told["texts"]} <= {'"x"', "null", "true", "false"}
+    answer = json.loads(found.stdout)
+    assert (found.returncode, answer["missing"], answer["alternatives"]) == (0, [], 5)
+    assert {row["text"] for row in answer["texts"]} <= {'"x"', "null", "true", "false"}
     found = run("sample", '{"anyOf": [{"type": "null"}, {"const": 1, "maximum": 0}]}', "--cover")
     assert found.returncode == 1
     assert found.stderr.endswith("2 of 3 alternatives\nnot used: /anyOf/1\n")

@@ -27,7 +27,7 @@ def test_a_token_that_is_not_allowed_ends_the_trace(run: Run) -> None:
     assert total.endswith(" forced")
 
 
-def test_what_is_forced_is_told(run: Run) -> None:
+def test_what_is_forced_is_reported(run: Run) -> None:
     found = run("trace", "/hello/", "--text", "hello", "--json")
     tokens = json.loads(found.stdout)["tokens"]
     forced = [token["is_forced"] for token in tokens]
@@ -81,8 +81,8 @@ def test_bytes_state_and_place_of_each_token(run: Run) -> None:
     assert places["<end>"] == "the whole text"
     assert tokens[0]["state"] != tokens[1]["state"]
     rules = 'start: "(" inner ")"\ninner: "a" | "(" inner ")"\n'
-    told = json.loads(run("trace", rules, "--text", "((a))", "--json").stdout)["tokens"]
-    assert any(token["at"].endswith("start > inner") for token in told)
+    traced = json.loads(run("trace", rules, "--text", "((a))", "--json").stdout)["tokens"]
+    assert any(token["at"].endswith("start > inner") for token in traced)
 
 
 def test_a_token_that_is_not_allowed_has_no_probability_under_the_mask(run: Run) -> None:

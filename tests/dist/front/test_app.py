@@ -36,7 +36,7 @@ def event(text: str) -> bytes:
     return f"data: {text}\n\n".encode()
 
 
-def told(*tokens: int, ends: bool = False) -> bytes:
+def record(*tokens: int, ends: bool = False) -> bytes:
     return b": maskwright " + json.dumps({"delta": [0, ends, None, *tokens]}).encode() + b"\n\n"
 
 
@@ -213,8 +213,8 @@ def test_other_errors_are_not_tried_again() -> None:
 
 
 def test_a_stream_goes_on_at_another_worker() -> None:
-    cut: list[Piece] = [HEAD, told(1, 2), event("A"), event("B"), told(3), b"data: ha", None]
-    rest: list[Piece] = [told(4), event("C"), event("[DONE]")]
+    cut: list[Piece] = [HEAD, record(1, 2), event("A"), event("B"), record(3), b"data: ha", None]
+    rest: list[Piece] = [record(4), event("C"), event("[DONE]")]
     parts = Part("a", stream=cut, rest=rest), Part("b", stream=cut, rest=rest)
     with front_of(*parts, patience=5) as url:
         first = ask(url, stream=True).text.split("\n\n")
@@ -246,8 +246,8 @@ def test_a_stream_goes_on_at_another_worker() -> None:
 def test_a_stream_without_an_event_begins_at_another_worker(
     cut: list[Piece], options: dict[str, Any]
 ) -> None:
-    """Its first worker is lost after so much, before it has told names and seeds."""
-    whole: list[Piece] = [HEAD, told(1), event("A"), event("[DONE]")]
+    """Its first worker is lost after so much, before it has sent names and seeds."""
+    whole: list[Piece] = [HEAD, record(1), event("A"), event("[DONE]")]
 
     class Killed(Part):
         async def _send_stream(self, send: Any, again: bool) -> None:
@@ -349,7 +349,7 @@ def packed(url: str, content: bytes, coding: str, path: str = "/v1/chat/completi
 
 def test_a_compressed_request_is_read_and_passed_on_decoded() -> None:
     """Else the router would not know that it asks for a stream."""
-    part = Part("a", stream=[HEAD, told(1) + event("x"), told(2, ends=True), event("[DONE]")])
+    part = Part("a", stream=[HEAD, record(1) + event("x"), record(2, ends=True), event("[DONE]")])
     body = json.dumps({**CHAT, "stream": True}).encode()
     with front_of(part) as url:
         answer = packed(url, gzip.compress(body), "gzip")

@@ -43,7 +43,7 @@ class Page:
         return self.name.encode()
 
 
-def test_only_those_that_answer_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_those_that_answer_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gathered, "PAGE_SECONDS", 0.05)
     workers: Any = [
         Page("a"),

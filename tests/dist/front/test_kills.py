@@ -57,8 +57,8 @@ def test_an_openai_client_runs_unchanged(router: Routed, undisturbed: list[str])
         whole = client.chat.completions.create(**{**body_of(3), "stream": False})
         assert whole.choices[0].message.content == undisturbed[3]
         stream = client.chat.completions.create(**body_of(4))
-        told = "".join(chunk.choices[0].delta.content or "" for chunk in stream)
-        assert told == undisturbed[4]
+        text = "".join(chunk.choices[0].delta.content or "" for chunk in stream)
+        assert text == undisturbed[4]
         with pytest.raises(openai.BadRequestError) as caught:
             client.chat.completions.create(**{**body_of(4), "temperature": -1})
         assert caught.value.param == "temperature"

@@ -58,8 +58,8 @@ def answered(url: str, seed: int) -> str:
         return answer.json()["choices"][0]["message"]["content"]
     lines = [line for line in answer.text.split("\n\n") if line.startswith("data: ")]
     assert lines.pop() == "data: [DONE]"
-    told = [json.loads(line.removeprefix("data: "))["choices"][0]["delta"] for line in lines]
-    return "".join(delta.get("content") or "" for delta in told)
+    deltas = [json.loads(line.removeprefix("data: "))["choices"][0]["delta"] for line in lines]
+    return "".join(delta.get("content") or "" for delta in deltas)
 
 
 def all_answered(url: str, count: int) -> list[str]:

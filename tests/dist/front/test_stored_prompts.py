@@ -92,8 +92,8 @@ def test_a_prompt_goes_to_a_server_that_can_fetch_it(
             )
             answers.append(answer)
         page = httpx.get(f"{url}/metrics").text
-    told = [answer.json() for answer in answers]
-    assert told[0]["choices"][0]["text"] == told[1]["choices"][0]["text"]
-    assert told[1]["usage"]["prompt_tokens_details"]["cached_tokens"] > 100
+    found = [answer.json() for answer in answers]
+    assert found[0]["choices"][0]["text"] == found[1]["choices"][0]["text"]
+    assert found[1]["usage"]["prompt_tokens_details"]["cached_tokens"] > 100
     assert 'maskwright_router_requests_total{status="200",worker="w1"} 3.0' in page
     assert 'requests_total{status="200",worker="w2"}' not in page.split("maskwright_requests")[0]

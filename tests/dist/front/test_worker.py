@@ -43,15 +43,15 @@ def sent(worker: RemoteServer, letter: str) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("told", "kept"), [(None, [True, True]), (b"0.1", [False, True]), (b"9", [True, True]),
+    ("seconds", "kept"), [(None, [True, True]), (b"0.1", [False, True]), (b"9", [True, True]),
                        (b"0", [False, False]), (b"soon", [True, True])]
 )  # fmt: skip
 def test_prompts_that_may_be_evicted_are_forgotten(
-    told: bytes | None, kept: list[bool], monkeypatch: pytest.MonkeyPatch
+    seconds: bytes | None, kept: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of two prompts, one was sent a second ago and one just now."""
     worker = RemoteServer("w0", Address("127.0.0.1", 1))
-    head = () if told is None else ((CACHED_SECONDS.encode(), told),)
+    head = () if seconds is None else ((CACHED_SECONDS.encode(), seconds),)
     monkeypatch.setattr(worker, "client", Answers(*head))
     asyncio.run(worker.check([]))
     now = time.monotonic()

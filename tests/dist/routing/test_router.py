@@ -145,11 +145,11 @@ REFUSALS: dict[str, tuple[dict[str, dict[str, object]], dict[str, object], str, 
 
 @pytest.mark.parametrize("name", REFUSALS)
 def test_refusals_say_why_and_whether_to_try_again(name: str) -> None:
-    changes, asked, kept, told, again = REFUSALS[name]
+    changes, asked, kept, message, again = REFUSALS[name]
     left = [state for state in states(**changes) if state.name in kept]
     decision = ROUTER.route(request(**asked), left, now=0.0)
     assert decision.replica is None
-    assert told in decision.reason
+    assert message in decision.reason
     assert (decision.retry_after is not None) is again
 
 

@@ -163,7 +163,7 @@ def test_refusing_early_serves_more_in_time(seed: int, ttft: float, tpot: float 
 
 @pytest.mark.parametrize("slots", [1, 4, 8])
 @pytest.mark.parametrize("ttft", [0.03, 0.06, 0.12])
-def test_the_time_told_is_the_time_that_it_takes(slots: int, ttft: float) -> None:
+def test_the_forecast_is_the_time_that_it_takes(slots: int, ttft: float) -> None:
     """Answers of a length that is known wait for a slot: had nobody else come, the last of those
     refused would be let in at the time that it was missed, and not sooner."""
     prompt, output = 20, 100
@@ -339,15 +339,15 @@ def test_what_a_full_queue_says_is_the_forecast(loaded: LoadedModel) -> None:
     with Engine(loaded, config) as engine:
         for seed in range(2):
             engine.submit(request(loaded, seed)).result()
-        told = list[float]()
+        waits = list[float]()
         for tokens in (10, 90):
             with held_steps(engine):
                 running = [engine.submit(request(loaded, n, tokens)) for n in range(2)]
                 wait_until(lambda: engine.stats().running)
                 with pytest.raises(OverloadedError, match="Come back in") as refused:
                     engine.submit(request(loaded))
-                told.append(refused.value.retry_after)
+                waits.append(refused.value.retry_after)
             for generation in running:
                 generation.cancel()
                 generation.result()
-        assert 0 < told[0] < told[1] < PATIENCE
+        assert 0 < waits[0] < waits[1] < PATIENCE

@@ -216,9 +216,9 @@ def test_drafts_come_true_in_long_contexts_as_in_short_ones(
         prompt = [rng.randrange(256) for _ in range(length)]
         harness.add(Request(prompt, params, 60, eos=()), 0)
         harness.run()
-        told = harness.core.counts
-        assert told.accepted_tokens == told.drafted_tokens
-        counts.append(told.accepted_tokens)
+        totals = harness.core.counts
+        assert totals.accepted_tokens == totals.drafted_tokens
+        counts.append(totals.accepted_tokens)
     assert min(counts) > (25 if looked_up else 35), "the longest are caught up with in 8 steps"
 
 
@@ -334,7 +334,7 @@ def test_without_drafts_a_draft_model_is_refused(loaded: LoadedModel) -> None:
         EngineConfig(draft_model=loaded, drafts=0)
 
 
-def test_its_memory_is_told(loaded: LoadedModel) -> None:
+def test_its_memory_is_reported(loaded: LoadedModel) -> None:
     config = EngineConfig(memory_fraction=0.5)
     plain = plan_capacity(loaded, config)
     both = plan_capacity(loaded, replace(config, draft_model=loaded))

@@ -73,8 +73,8 @@ class Case:
             most_rows=8,
             most_positions=1100,
         )
-        self.told: list[str] = []
-        self.recorded.record(self.told.append)
+        self.lines: list[str] = []
+        self.recorded.record(self.lines.append)
 
     def draw(
         self, runs: list[Run], rows: list[AheadRow], *, recorded: bool
@@ -135,8 +135,8 @@ def test_rows_that_no_recorded_step_holds_are_launched() -> None:
     assert case.recorded.replayed == STEPS
 
 
-def test_progress_is_told_and_a_failure_logged(caplog: pytest.LogCaptureFixture) -> None:
-    assert Case().told == [f"recording steps in a row: {done} of 4" for done in range(4)]
+def test_progress_is_reported_and_a_failure_logged(caplog: pytest.LogCaptureFixture) -> None:
+    assert Case().lines == [f"recording steps in a row: {done} of 4" for done in range(4)]
     recorder = Repeated()
     with patch.object(recorder, "record", side_effect=RuntimeError("out of memory")):
         case = Case(recorder)

@@ -60,7 +60,7 @@ def test_an_error_is_raised_at_the_end() -> None:
 
 
 def test_a_reader_that_falls_behind_is_waited_for() -> None:
-    """Only a reader of deltas, and only from its buffer on; it is told to go on once."""
+    """Only a reader of deltas, and only from its buffer on; it is resumed once."""
     made, resumed = generation(buffer=3)
     made.publish(Delta("abcd", (1, 2, 3, 4)))
     assert not made.throttle(), "nobody reads deltas"

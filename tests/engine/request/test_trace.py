@@ -1,4 +1,4 @@
-"""What is told of requests, held against what was counted in steps."""
+"""Traces of requests, held against what was counted in steps."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ SCHEMA = {
 
 def serve_all(engine: Engine, asked: list[Request], *, cancel: frozenset[int]) -> list[Trace]:
     """Submit everything; a reader for each, some cancelled; the traces, once all have ended."""
-    told: list[Trace] = []
+    traces: list[Trace] = []
     lock = threading.Lock()
 
     def listen(trace: Trace) -> None:
         with lock:
-            told.append(trace)
+            traces.append(trace)
 
     generations = []
     for number, one in enumerate(asked):
@@ -61,8 +61,8 @@ def serve_all(engine: Engine, asked: list[Request], *, cancel: frozenset[int]) -
         generations.append(generation)
         if number in cancel:
             generation.cancel()
-    wait_until(lambda: len(told) == len(asked))
-    return told
+    wait_until(lambda: len(traces) == len(asked))
+    return traces
 
 
 def random_load(rng: random.Random, loaded: LoadedModel, count: int) -> list[Request]:
@@ -113,9 +113,9 @@ def hold(stats: EngineStats, traces: list[Trace]) -> None:
     assert stats.finished == {reason: reasons.count(reason) for reason in set(reasons)}
     assert stats.submitted == len(traces)
     for name in ("compile", "queue", "prefill", "decode", "ttft", "tpot", "total"):
-        seen, told = stats.observations[name], seconds(traces, name)
-        assert seen.count == len(told), name
-        assert seen.total == pytest.approx(sum(told)), name
+        seen, traced = stats.observations[name], seconds(traces, name)
+        assert seen.count == len(traced), name
+        assert seen.total == pytest.approx(sum(traced)), name
     for name, field in (("prompt_length", "prompt_tokens"), ("output_length", "completion_tokens")):
         seen, lengths = stats.observations[name], [getattr(trace, field) for trace in traces]
         assert (seen.count, seen.total) == (len(traces), sum(lengths)), name
@@ -192,7 +192,7 @@ def test_what_never_ran_has_no_times_of_running(loaded: LoadedModel) -> None:
         )  # fmt: skip
 
 
-def test_the_time_of_a_slow_reader_is_told(loaded: LoadedModel) -> None:
+def test_the_time_of_a_slow_reader_is_reported(loaded: LoadedModel) -> None:
     with Engine(loaded, replace(CONFIG, reader_seconds=0.1)) as engine:
         stuck = engine.submit(request(loaded, max_tokens=100))
         next(iter(stuck))
@@ -257,8 +257,8 @@ def test_pauses_are_in_no_part_of_a_life_but_their_own() -> None:
     assert (trace.compile_ms, trace.queue_ms, trace.prefill_ms) == (1000, 1000, 1000)
     assert (trace.ttft_ms, trace.decode_ms, trace.tpot_ms) == (3000, 2500, 2500)
     assert (trace.longest_gap_ms, trace.paused_ms, trace.total_ms) == (2000, 130_000, 135_500)
-    told = {name: found.total for name, found in seen.read().items() if found.count}
-    assert told == {
+    totals = {name: found.total for name, found in seen.read().items() if found.count}
+    assert totals == {
         "compile": 1.0,
         "queue": 1.0,
         "prefill": 1.0,
@@ -284,17 +284,17 @@ def test_a_wait_for_a_mask_without_any_drawn_token_is_a_part_of_prefill() -> Non
     assert seen.prefill.read().total == 4.0
 
 
-def test_a_listener_that_comes_late_is_told_at_once(loaded: LoadedModel) -> None:
+def test_a_listener_that_comes_late_is_called_at_once(loaded: LoadedModel) -> None:
     with Engine(loaded, CONFIG) as engine:
         generation = engine.submit(request(loaded))
         generation.result()
         wait_until(lambda: generation.trace is not None)
-        told: list[Trace] = []
-        generation.when_ended(told.append)
-        assert told == [generation.trace]
+        heard: list[Trace] = []
+        generation.when_ended(heard.append)
+        assert heard == [generation.trace]
 
 
-def test_listeners_are_told_before_the_reader(loaded: LoadedModel) -> None:
+def test_listeners_are_called_before_the_reader(loaded: LoadedModel) -> None:
     """So who has the end of an answer finds what it held free: its adapter, and its claim."""
     generation = Generation(1, 0, 1, lambda _: None)
     seen: list[bool] = []
@@ -305,7 +305,7 @@ def test_listeners_are_told_before_the_reader(loaded: LoadedModel) -> None:
     assert generation.result().finish_reason is FinishReason.STOP
 
 
-def test_an_error_is_told_by_its_code(loaded: LoadedModel) -> None:
+def test_an_error_is_reported_by_its_code(loaded: LoadedModel) -> None:
     late: Future = Future()
     with Engine(loaded, CONFIG) as engine:
         generation = engine.submit(request(loaded, grammar=late, eos=None))
@@ -341,7 +341,7 @@ def test_a_replay_gives_the_same_tokens_under_the_same_masks(
         got = generation.result()
         trace = generation.trace
     assert trace is not None
-    assert [told.token for told in got.scores] == list(got.token_ids)
+    assert [score.token for score in got.scores] == list(got.token_ids)
     params = replace(asked.params, seed=trace.seed)
     with Engine(loaded, replace(CONFIG, overlap=True, max_batch_tokens=12, drafts=3)) as engine:
         crowd = [engine.submit(request(loaded, n, 50)) for n in range(4)]
@@ -356,7 +356,7 @@ def test_a_replay_gives_the_same_tokens_under_the_same_masks(
         assert then.place.canonical == now.place.canonical
         assert (then.place.state is None) == (grammar == "none" or then.place.canonical)
     if grammar == "schema":
-        assert len({told.mask for told in got.scores}) > 1
+        assert len({score.mask for score in got.scores}) > 1
         rows = {(t.place.row, t.mask) for t in got.scores if t.place and t.place.row is not None}
         assert len({row for row, _ in rows}) > 1
 

@@ -116,8 +116,8 @@ def test_all_at_once_is_one_by_one(seed: int) -> None:
         counts = {sequence.arrival: count for sequence, count in step.counts.items()}
         drafts = {sequence.arrival: count for sequence, count in step.drafts.items()}
         state = [[getattr(sequence, name) for name in FIELDS] for sequence in running]
-        told = step.budget, step.promised, step.scorable, rooms.asked
-        found.append((counts, [*counts], drafts, state, told))
+        sums = step.budget, step.promised, step.scorable, rooms.asked
+        found.append((counts, [*counts], drafts, state, sums))
     assert found[0] == found[1]
     more = any(sequence.pending > step.counts.get(sequence, 0) for sequence in running)
     assert has_more(running, step.counts) == more

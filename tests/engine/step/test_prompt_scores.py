@@ -58,13 +58,13 @@ def check(checkpoint: Path, request: Request, scores: PromptScores | None) -> No
     assert scores.tokens.tolist() == list(request.prompt[1:])
     most = request.prompt_logprobs
     assert most is not None
-    for at, told in enumerate(scores.read(most)):
+    for at, score in enumerate(scores.read(most)):
         row = shares[at]
-        assert told.logprob == pytest.approx(float(row[request.prompt[at + 1]]), abs=1e-4)
-        assert abs(told.rank - 1 - int((row > told.logprob).sum())) <= 1, "ties aside"
+        assert score.logprob == pytest.approx(float(row[request.prompt[at + 1]]), abs=1e-4)
+        assert abs(score.rank - 1 - int((row > score.logprob).sum())) <= 1, "ties aside"
         best = row.topk(most)
-        assert [value for _, value in told.top] == pytest.approx(best.values.tolist(), abs=1e-4)
-        assert [token for token, _ in told.top][:1] == best.indices.tolist()[:1]
+        assert [value for _, value in score.top] == pytest.approx(best.values.tolist(), abs=1e-4)
+        assert [token for token, _ in score.top][:1] == best.indices.tolist()[:1]
 
 
 def test_a_prompt_in_many_steps(checkpoint: Path, scored: LoadedModel) -> None:

@@ -1,4 +1,4 @@
-"""Blocks that a step copies and clears, and what is told of the tokens that it samples."""
+"""Blocks that a step copies and clears, and what it reports of the tokens that it samples."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ def test_a_step_on_a_device_waits_for_its_results_alone(scored: bool) -> None:
 
 
 def test_scores_of_a_prompt_are_computed_on_the_device() -> None:
-    """Of the logits, only what is told comes to the host, in one copy."""
+    """Of the logits, only what is reported comes to the host, in one copy."""
     decoder = device_decoder()
     found = Runner(decoder, 2, 16)
     logits = torch.empty(40, decoder.vocab_size, device=META)

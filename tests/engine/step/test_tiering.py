@@ -355,14 +355,14 @@ def test_an_engine_that_stops_at_once_has_written_what_it_answered(
 def test_the_engine_tells_how_long_prefixes_stay(loaded: LoadedModel) -> None:
     """Nothing before the first eviction, then an age, and nothing where stores keep what is
     evicted."""
-    for config, told in ((CONFIG, True), (replace(CONFIG, kv_host_bytes=1 << 20), False)):
+    for config, tells in ((CONFIG, True), (replace(CONFIG, kv_host_bytes=1 << 20), False)):
         with Engine(loaded, config) as engine:
             begin = time.monotonic()
             for number, request in enumerate(prompts(3)):
                 engine.submit(request).result()
                 assert number or engine.cached_seconds() is None
             seconds = engine.cached_seconds()
-            assert (seconds is not None) == told
+            assert (seconds is not None) == tells
             assert seconds is None or 0 <= seconds <= time.monotonic() - begin
 
 

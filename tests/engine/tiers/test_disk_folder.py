@@ -185,5 +185,5 @@ def test_servers_share_a_folder(tmp_path: Path) -> None:
     assert wrong.empty()
     whole = sum(path.stat().st_size for path in files(tmp_path))
     assert 0 < whole <= 20 * SIZE
-    told = int.from_bytes((tmp_path / "lock").read_bytes(), "little")
-    assert told == whole
+    stored = int.from_bytes((tmp_path / "lock").read_bytes(), "little")
+    assert stored == whole

@@ -29,8 +29,8 @@ def test_blocks_come_out_in_order_up_to_the_first_that_is_lost(
     assert got == ([] if whole and lost else list(range(3, end)))
 
 
-def test_the_engine_is_told_at_the_end_and_when_one_is_lost() -> None:
+def test_the_engine_is_woken_at_the_end_and_when_one_is_lost() -> None:
     fetch = Fetch(dict.fromkeys(range(20), b""), whole=False)
-    told = [number for number in range(20) if fetch.deliver(number, b"x")]
-    assert told == [15, 19]
+    waking = [number for number in range(20) if fetch.deliver(number, b"x")]
+    assert waking == [15, 19]
     assert Fetch({0: b"", 1: b""}, whole=False).deliver(0, None)

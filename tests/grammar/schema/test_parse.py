@@ -146,11 +146,11 @@ def test_a_reference_hides_its_siblings_in_old_drafts() -> None:
         parsed = parse_schema(document, ParseOptions(draft=draft))
         kinds = [type(each) for each in parsed.root.assertions]
         assert kinds == ([AllOf] if hidden else [AllOf, NumberIn])
-        (told,) = [e for e in parsed.report.annotations if e.keyword == "minimum"] or [None]
-        assert (told is not None) is hidden
-        if told is not None:
-            assert told.rule == "hidden-keyword"
-            assert told.note == "hidden by $ref, as this draft has it; put both into 'allOf'"
+        (entry,) = [e for e in parsed.report.annotations if e.keyword == "minimum"] or [None]
+        assert (entry is not None) is hidden
+        if entry is not None:
+            assert entry.rule == "hidden-keyword"
+            assert entry.note == "hidden by $ref, as this draft has it; put both into 'allOf'"
 
 
 def test_every_keyword_has_a_reader() -> None:

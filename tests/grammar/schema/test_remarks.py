@@ -1,4 +1,4 @@
-"""What demands less than its author is likely to think is told, with the way out."""
+"""What demands less than its author is likely to think is reported, with the way out."""
 
 from __future__ import annotations
 

@@ -92,8 +92,8 @@ def test_inputs_are_texts_of_their_grammar(format: str, choice: str) -> None:
     for name, text, right in INPUTS:
         call = template % (name, written(text, spelling))
         begun = after(grammar, call)
-        told = begun.events(final=True) if begun is not None and begun.accepting else []
-        said = [e.text for e in told if isinstance(e, CaptureEnded) and e.name[:5] == "input"]
+        reported = begun.events(final=True) if begun is not None and begun.accepting else []
+        said = [e.text for e in reported if isinstance(e, CaptureEnded) and e.name[:5] == "input"]
         if right:
             inner = written(text, spelling)
             assert said == [inner if spelling == "raw" else inner[1:-1]], call

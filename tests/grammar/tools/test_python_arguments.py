@@ -190,12 +190,12 @@ REFUSED: list[tuple[Any, str, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("schema", "pointer", "told"), REFUSED, ids=str)
+@pytest.mark.parametrize(("schema", "pointer", "message"), REFUSED, ids=str)
 def test_what_cannot_be_said_is_refused_by_name_and_place(
-    schema: Any, pointer: str, told: str
+    schema: Any, pointer: str, message: str
 ) -> None:
     for beside in ({}, {"z": N}):
-        with pytest.raises(UnsupportedSchemaError, match=told) as refused:
+        with pytest.raises(UnsupportedSchemaError, match=message) as refused:
             readings({"properties": {**beside, "a": schema}}, "")
         assert refused.value.pointer == f"/properties/a{pointer}"
 

@@ -436,7 +436,7 @@ def custom(**fields: Any) -> dict[str, Any]:
 
 
 MISPLACED: list[tuple[dict[str, Any], str, str]] = [
-    # a tool; the field that is told, and what it should be
+    # a tool; the field that the error names, and what it should be
     (function(input_schema=PARAMETERS), "tools[0].function.input_schema", "'parameters'"),
     (function(inputSchema=PARAMETERS), "tools[0].function.inputSchema", "'parameters'"),
     (function(paramters=PARAMETERS), "tools[0].function.paramters", "'parameters'"),

@@ -199,7 +199,7 @@ MIXED: list[tuple[str, tuple[Any, ...]]] = [
 
 
 @pytest.mark.parametrize("parts", [c[1] for c in MIXED], ids=[c[0] for c in MIXED])
-def test_that_is_told_before_a_text_comes_there(parts: tuple[Any, ...]) -> None:
+def test_that_is_refused_before_a_text_comes_there(parts: tuple[Any, ...]) -> None:
     with pytest.raises(UnsupportedGrammarError, match="a JSON value may begin with"):
         grammar_of(*parts)
 

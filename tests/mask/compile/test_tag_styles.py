@@ -234,14 +234,14 @@ def test_what_an_object_leaves_out_is_reported_or_refused(style: str) -> None:
     free = {"type": "object", "additionalProperties": {"type": "string"}}
     with pytest.raises(
         UnsupportedSchemaError, match="members that the schema doesn't list"
-    ) as told:
+    ) as caught:
         compiled(style, free)
-    assert told.value.pointer == "/format/json_schema/additionalProperties"
+    assert caught.value.pointer == "/format/json_schema/additionalProperties"
     schema = {"properties": {"m": free}, "additionalProperties": False}
     if style == "cohere_xml":
-        with pytest.raises(UnsupportedSchemaError, match="as elements") as told:
+        with pytest.raises(UnsupportedSchemaError, match="as elements") as caught:
             compiled(style, schema)
-        assert told.value.pointer == "/format/json_schema/properties/m/additionalProperties"
+        assert caught.value.pointer == "/format/json_schema/properties/m/additionalProperties"
     else:
         compiled(style, schema)
     report = compiled(style, {"type": "object"}).report

@@ -127,9 +127,11 @@ FAULTS: list[tuple[Any, type[InputError], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("format", "error", "told"), FAULTS)
-def test_faults_are_told_with_their_place(format: Any, error: type[InputError], told: str) -> None:
-    with pytest.raises(error, match=told):
+@pytest.mark.parametrize(("format", "error", "message"), FAULTS)
+def test_faults_are_reported_with_their_place(
+    format: Any, error: type[InputError], message: str
+) -> None:
+    with pytest.raises(error, match=message):
         compile_structural_tag(tag_of(format), EVERY_BYTE)
 
 

@@ -291,7 +291,7 @@ def test_if_no_tool_is_usable_an_answer_in_words_is() -> None:
         compile_tools(UNUSABLE[:2], "required", EVERY_BYTE, unusable="omit")
 
 
-def test_a_tool_that_is_never_called_is_told() -> None:
+def test_a_tool_that_is_never_called_is_reported() -> None:
     grammar = compile_tools([NOW, UNUSABLE[2]], "auto", EVERY_BYTE)
     assert [text.partition(":")[0] for text in grammar.report.warnings] == ["/empty"]
     assert grammar.report.left_out == ()

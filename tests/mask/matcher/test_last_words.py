@@ -107,9 +107,9 @@ def test_a_budget_that_does_not_suffice_leaves_it_out(first: str, budget: int) -
 
 
 def test_a_budget_for_nothing_is_refused() -> None:
-    with pytest.raises(BudgetError) as told:
+    with pytest.raises(BudgetError) as caught:
         spelled(after(compiled(), "abc"), len(END) + 1)
-    assert told.value.needed == len(END) + len("So")
+    assert caught.value.needed == len(END) + len("So")
 
 
 def test_tokens_of_the_tokenizer_say_it() -> None:
@@ -169,8 +169,8 @@ def test_a_section_that_the_model_begins() -> None:
 
 
 def test_it_does_not_hold_the_end() -> None:
-    with pytest.raises(InputError, match="holds its end") as told:
+    with pytest.raises(InputError, match="holds its end") as caught:
         compiled(last=f"So {END} it is")
-    assert told.value.param == "reasoning_last"
+    assert caught.value.param == "reasoning_last"
     with pytest.raises(InputError, match="holds its end"):
         compiled(last="xab", reasoning_marks=("b", "aba"))

@@ -1,4 +1,4 @@
-"""Events where tokens are taken back: those of the text that stands, from where it was told."""
+"""Events where tokens are taken back: of the text that stands, from where it was reported."""
 
 from __future__ import annotations
 
@@ -84,26 +84,26 @@ def grammars() -> dict[str, tuple[Grammar, bytes]]:
 GRAMMARS = grammars()
 
 
-def anew(grammar: Grammar, steps: list[bytes], told: int) -> list[Event]:
-    """What a matcher tells of the text after its first `told` bytes, which it has told before."""
+def anew(grammar: Grammar, steps: list[bytes], reported: int) -> list[Event]:
+    """What a matcher reports of the text after its first `reported` steps."""
     matcher = grammar.matcher()
     text = b"".join(steps)
-    accept(matcher, text[:told])
+    accept(matcher, text[:reported])
     matcher.events()
-    accept(matcher, text[told:])
+    accept(matcher, text[reported:])
     return matcher.events()
 
 
 @pytest.mark.parametrize("seed", range(40))
 @pytest.mark.parametrize("name", GRAMMARS)
 def test_events_are_those_of_the_text_that_stands(name: str, seed: int) -> None:
-    """Whatever was accepted, told and rolled back in between, by bytes that were right and others
-    that the grammar allows too."""
+    """Whatever was accepted, reported and rolled back in between, by bytes that were right and
+    others that the grammar allows too."""
     grammar, text = GRAMMARS[name]
     random = Random(seed)
     matcher = grammar.matcher()
     steps: list[bytes] = []
-    told = 0
+    reported = 0
     for _ in range(60):
         match random.choice(["right", "right", "other", "back", "events"]):
             case "right":
@@ -122,7 +122,7 @@ def test_events_are_those_of_the_text_that_stands(name: str, seed: int) -> None:
                 count = random.randint(0, min(len(steps), 12))
                 matcher.rollback(count)
                 del steps[len(steps) - count :]
-                told = min(told, len(steps))
+                reported = min(reported, len(steps))
             case "events":
-                assert matcher.events() == anew(grammar, steps, told)
-                told = len(steps)
+                assert matcher.events() == anew(grammar, steps, reported)
+                reported = len(steps)

@@ -356,7 +356,7 @@ def test_reasoning_of_no_tokens(format: str) -> None:
 def test_captures_are_the_same_however_the_text_is_cut() -> None:
     grammar = compile_structural_tag(tag_of(then(thought(3), END)), VOCAB)
 
-    def told(*tokens: str) -> list[Any]:
+    def reported(*tokens: str) -> list[Any]:
         matcher = grammar.matcher()
         found: list[Any] = []
         for token in tokens:
@@ -364,7 +364,7 @@ def test_captures_are_the_same_however_the_text_is_cut() -> None:
             found += matcher.events()
         return [event for event in found if hasattr(event, "text")][-1:]
 
-    assert told("bx", "x<", "e!") == told("b", "x", "x", "<", "e", "!")
+    assert reported("bx", "x<", "e!") == reported("b", "x", "x", "<", "e", "!")
 
 
 REFUSED: list[tuple[str, Any, str]] = [

@@ -89,7 +89,7 @@ def test_options_and_names_make_tools_their_own() -> None:
             assert matches(grammar, f'{{"name": "{name}", "parameters": {said}}}')
 
 
-def test_a_bad_schema_is_told_every_time() -> None:
+def test_a_bad_schema_is_reported_every_time() -> None:
     bad = [{"name": "bad", "parameters": {"type": "object", "properties": 3}}]
     for _ in range(2):
         with pytest.raises(SchemaError, match="'bad'"):

@@ -44,15 +44,15 @@ def forward(batch: ForwardBatch, pool: KvPool, out: Tensor) -> Tensor:
 
 
 def graphs(rows: int = 12, positions: int = 1100) -> tuple[DecodeGraphs, list[str]]:
-    """The recorded steps of that model, and what was told of recording them."""
+    """The recorded steps of that model, and the lines about recording them."""
     decoder: Any = SimpleNamespace(forward=forward, device=torch.device("cpu"), vocab_size=VOCAB)
     pool = KvPool(torch.zeros(BLOCKS + 1, 1, 2, BLOCK, 1, 1))
     found = DecodeGraphs(
         *(decoder, pool, TapeRecorder()), spare=SPARE, most_rows=rows, most_positions=positions
     )
-    told: list[str] = []
-    found.record(told.append)
-    return found, told
+    lines: list[str] = []
+    found.record(lines.append)
+    return found, lines
 
 
 def test_steps_are_those_of_the_model() -> None:
@@ -103,10 +103,10 @@ def test_others_are_not_for_recorded_steps() -> None:
     assert found.replayed == 3
 
 
-def test_progress_is_told() -> None:
-    found, told = graphs(rows=8, positions=8)
+def test_progress_is_reported() -> None:
+    found, lines = graphs(rows=8, positions=8)
     assert len(found.shapes) == 4
-    assert told == [f"recording decode steps: {done} of 4" for done in range(4)]
+    assert lines == [f"recording decode steps: {done} of 4" for done in range(4)]
 
 
 def test_the_largest_step_is_recorded_first() -> None:

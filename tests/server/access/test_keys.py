@@ -15,8 +15,8 @@ BOB = ApiKey("bob", digest_of("secret of bob"), requests_per_minute=2)
 
 def test_a_digest_is_what_sha256sum_prints() -> None:
     """The documented one-liner: printf %s KEY | sha256sum."""
-    told = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-    assert digest_of("abc") == told
+    printed = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    assert digest_of("abc") == printed
 
 
 def test_a_key_is_found_by_its_text() -> None:
@@ -67,7 +67,7 @@ def test_a_file_holds_keys_with_their_limits(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("key = 1", "may only contain tables [[key]]"),
         ("[other]", "may only contain tables [[key]]"),
@@ -82,14 +82,14 @@ def test_a_file_holds_keys_with_their_limits(tmp_path: Path) -> None:
         ('[[key]]\nname = "a"\nsha256 = "D"\nclasses = "batch"', "classes of a is not a list"),
     ],
 )
-def test_a_mistake_in_a_file_is_told(tmp_path: Path, text: str, told: str) -> None:
+def test_a_mistake_in_a_file_is_reported(tmp_path: Path, text: str, message: str) -> None:
     file = tmp_path / "keys.toml"
     file.write_text(text.replace('"D"', f'"{ALICE.sha256}"'))
-    with pytest.raises(InputError, match=re.escape(told)) as caught:
+    with pytest.raises(InputError, match=re.escape(message)) as caught:
         read_keys(file)
     assert str(file) in caught.value.message
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_is_reported(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="No such file"):
         read_keys(tmp_path / "none")

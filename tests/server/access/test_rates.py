@@ -71,7 +71,7 @@ def test_tokens_that_were_used_are_paid_by_waiting() -> None:
     assert one.enter() is None
 
 
-def test_the_limit_that_lasts_longest_is_told() -> None:
+def test_the_limit_that_lasts_longest_is_reported() -> None:
     clock = Clock()
     one = allowance(clock, requests_per_minute=1, tokens_per_minute=100, tokens_per_day=1000)
     assert one.enter() is None
@@ -141,7 +141,7 @@ def test_prompts_exceed_what_is_left_and_are_counted_by_nothing() -> None:
     ("tokens", "name"),
     [(61, "tokens_per_minute"), (1001, "tokens_per_minute"), (60, None)],
 )
-def test_of_limits_that_prompts_always_exceed_the_smallest_is_told(
+def test_of_limits_that_prompts_always_exceed_the_smallest_is_reported(
     tokens: int, name: str | None
 ) -> None:
     excess = allowance(Clock(), tokens_per_minute=60, tokens_per_day=1000).exceeded_by(tokens)

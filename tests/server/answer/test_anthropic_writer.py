@@ -52,9 +52,9 @@ def ask(client: Client, path: str = "/v1/messages", **fields: Any) -> httpx.Resp
 
 def read(blocks: bytes | str) -> list[Any]:
     """The data of events, whose names are their types."""
-    told = blocks.decode() if isinstance(blocks, bytes) else blocks
+    text = blocks.decode() if isinstance(blocks, bytes) else blocks
     events = list[Any]()
-    for block in told.strip().split("\n\n"):
+    for block in text.strip().split("\n\n"):
         name, _, data = block.partition("\ndata: ")
         events.append(json.loads(data))
         assert name == f"event: {events[-1]['type']}"
@@ -114,16 +114,16 @@ def test_a_whole_answer_has_its_blocks_in_order() -> None:
 
 @pytest.mark.parametrize("together", [1, 2, 5, len(PARTS)])
 def test_a_stream_has_the_blocks_of_the_whole_answer(together: int) -> None:
-    told = writer()
-    data = b"".join(told.begin())
+    written = writer()
+    data = b"".join(written.begin())
     deltas = [
         ChoiceDelta(0, list(PARTS[at : at + together]), 1, None, None)
         for at in range(0, len(PARTS), together)
     ]
     for delta in deltas:
-        data += b"".join(told.parts(delta))
+        data += b"".join(written.parts(delta))
     last = ChoiceDelta(0, [], 1, "tool_calls", None)
-    data += b"".join((*told.ended(last), *told.end(USAGE)))
+    data += b"".join((*written.ended(last), *written.end(USAGE)))
     events = read(data)
     assert joined(events) == BLOCKS
     begin, *_, end, stop = events
@@ -136,7 +136,7 @@ def test_a_stream_has_the_blocks_of_the_whole_answer(together: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("reason", "stop", "told"),
+    ("reason", "stop", "expected"),
     [
         ("stop", None, ("end_turn", None)),
         ("stop", "###", ("stop_sequence", "###")),
@@ -145,9 +145,9 @@ def test_a_stream_has_the_blocks_of_the_whole_answer(together: int) -> None:
         ("tool_calls", None, ("tool_use", None)),
     ],
 )
-def test_why_a_message_ends(reason: str, stop: str | int | None, told: tuple[Any, Any]) -> None:
+def test_why_a_message_ends(reason: str, stop: str | int | None, expected: tuple[Any, Any]) -> None:
     body = whole([TextPart("a")], reason, stop)
-    assert (body["stop_reason"], body["stop_sequence"]) == told
+    assert (body["stop_reason"], body["stop_sequence"]) == expected
 
 
 @pytest.mark.parametrize(

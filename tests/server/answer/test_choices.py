@@ -80,7 +80,7 @@ def test_an_answer_whose_time_is_up_is_a_failure(
 def test_a_stream_whose_time_is_up_has_all_of_its_text() -> None:
     """Also what came together with the end."""
 
-    told: list[str] = []
+    texts: list[str] = []
 
     async def read() -> None:
         one = Generation(1, 0, 1, lambda _: None)
@@ -89,11 +89,11 @@ def test_a_stream_whose_time_is_up_has_all_of_its_text() -> None:
         async for delta in Choices([one], [[1]]).deltas(60):
             assert delta is not None
             assert delta.finish_reason is None
-            told.extend(part.text for part in delta.parts if isinstance(part, TextPart))
+            texts.extend(part.text for part in delta.parts if isinstance(part, TextPart))
 
     with pytest.raises(HttpError, match="not complete when its time was up"):
         asyncio.run(read())
-    assert told == ["It is late"]
+    assert texts == ["It is late"]
 
 
 SCHEMA = {"type": "json_schema", "json_schema": {"schema": {"type": "object"}}}
@@ -130,8 +130,8 @@ def test_what_stopped_an_answer(
     engine.script = Script(["It"], end="stop_string", stop=stop)
     [choice] = client.chat().json()["choices"]
     assert choice["stop_reason"] == stop
-    told = [event["choices"][0] for event in client.events()[:-1]]
-    assert [one.get("stop_reason", "absent") for one in told] == ["absent", "absent", stop]
+    choices = [event["choices"][0] for event in client.events()[:-1]]
+    assert [one.get("stop_reason", "absent") for one in choices] == ["absent", "absent", stop]
     asked = {"prompt": [1]}
     [choice] = client.call("POST", "/v1/completions", json=asked).json()["choices"]
     assert choice["stop_reason"] == stop

@@ -18,7 +18,7 @@ TOKENS = [b"a", b"bc", b"\xf0\x9f", b"\x98\x80", "né".encode(), b"END", b"\xff"
 VOCAB = Vocabulary(TOKENS, special=[7], eos=7)
 
 
-def told(token: int, raw: float = -1.0, top: tuple[Alternative, ...] = ()) -> TokenScore:
+def score(token: int, raw: float = -1.0, top: tuple[Alternative, ...] = ()) -> TokenScore:
     return TokenScore(token, raw, raw + 0.5, 0.6, 0.0, 1, 2, top, False, "")
 
 
@@ -33,7 +33,7 @@ def read_cut(
         if end == len(ids):
             piece += emitter.finish()
         text += piece
-        scores, final = [told(token) for token in ids[start:end]], end == len(ids)
+        scores, final = [score(token) for token in ids[start:end]], end == len(ids)
         entries += reader.read(piece, ids[start:end], scores, final=final)
         assert joined(entries).decode(errors="replace").startswith(text)
     return text, entries
@@ -78,7 +78,7 @@ def test_entries_are_those_of_the_text(
 @pytest.mark.parametrize("scale", ["raw", "masked"])
 def test_an_entry(scale) -> None:
     top = (Alternative(7, -0.1, None), Alternative(0, -2.0, -1.5), Alternative(2, -1e6, -1e6))
-    (entry,) = ScoreReader(VOCAB, scale).read("a", [0], [told(0, -2.0, top)], final=False)
+    (entry,) = ScoreReader(VOCAB, scale).read("a", [0], [score(0, -2.0, top)], final=False)
     raw = scale == "raw"
     assert entry == {
         "token": "a",

@@ -12,7 +12,7 @@ from maskwright.server.answer.parts import ArgumentsText, CallBegun, Part, Reaso
 CALL = [CallBegun(0, "call_1", "f"), ArgumentsText(0, "{"), ArgumentsText(0, "}")]
 
 
-def told(parts: list[Part], status: Status = "completed") -> tuple[list[Any], list[Any]]:
+def written(parts: list[Part], status: Status = "completed") -> tuple[list[Any], list[Any]]:
     """The events and the items of an answer."""
     items = OutputItems(str)
     events = [event for part in parts for event in items.add(part)]
@@ -58,14 +58,14 @@ def rebuilt(events: list[Any]) -> list[Any]:
     ],
 )
 def test_the_increments_are_the_items(parts: list[Part], kinds: list[str]) -> None:
-    events, items = told(parts)
+    events, items = written(parts)
     assert [item["type"] for item in items] == kinds
     assert rebuilt(events) == items
     assert len({item["id"] for item in items}) == len(items)
 
 
 def test_the_items_hold_what_was_said() -> None:
-    _, [reasoning, message, call] = told([Reasoning("r"), TextPart("a"), TextPart("b"), *CALL])
+    _, [reasoning, message, call] = written([Reasoning("r"), TextPart("a"), TextPart("b"), *CALL])
     assert (reasoning["summary"], reasoning["content"]) == (
         [],
         [{"type": "reasoning_text", "text": "r"}],
@@ -77,7 +77,7 @@ def test_the_items_hold_what_was_said() -> None:
 
 def test_a_custom_tool_has_an_input() -> None:
     called = [CallBegun(0, "call_1", "f", custom=True), ArgumentsText(0, "x = 1", custom=True)]
-    events, [item] = told([*called])
+    events, [item] = written([*called])
     assert [event["type"].removeprefix("response.") for event in events] == [
         "output_item.added",
         "custom_tool_call_input.delta",
@@ -92,7 +92,7 @@ def test_a_custom_tool_has_an_input() -> None:
 
 
 def test_only_the_last_item_is_incomplete() -> None:
-    _, items = told([*CALL, TextPart("a")], "incomplete")
+    _, items = written([*CALL, TextPart("a")], "incomplete")
     assert [item["status"] for item in items] == ["completed", "incomplete"]
 
 

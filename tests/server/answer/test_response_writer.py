@@ -154,7 +154,7 @@ def test_a_limit_makes_it_incomplete(client: Client, engine: ScriptedEngine) -> 
         assert body["output"][0]["status"] == "incomplete"
 
 
-def test_a_trace_is_told_at_the_end(client: Client) -> None:
+def test_a_trace_is_reported_at_the_end(client: Client) -> None:
     made = events(client, maskwright={"trace": True})
     assert made[-1]["response"]["maskwright"]["trace"]["route"] == "/v1/responses"
     assert "maskwright" not in made[0]["response"]

@@ -97,7 +97,7 @@ def test_a_defect_midway_tells_nothing_of_its_inside(
 def test_log_probabilities_of_silent_text_come_with_the_next_chunk(
     client: Client, engine: ScriptedEngine, size: int, n: int
 ) -> None:
-    """The marks around a call are no part of the message. Their tokens are told all the same, each
+    """The marks around a call are no part of the message. Their tokens are sent all the same, each
     once, so that a stream says as much as a whole answer."""
     client.config = ServerConfig(tool_format="hermes")
     text = CALLS["hermes"]

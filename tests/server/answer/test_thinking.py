@@ -51,7 +51,7 @@ def test_sections(text: str, begun: bool, reasoning: str, words: str, size: int)
     assert "".join(part.text for part in parts if isinstance(part, TextPart)) == words
 
 
-def test_text_is_told_as_soon_as_it_is_certain() -> None:
+def test_text_is_reported_as_soon_as_it_is_certain() -> None:
     async def first() -> list[Part]:
         reader = ThinkingReader(WordReader(), MARKS, begun=False)
         await reader.read("<think>", (), final=False)

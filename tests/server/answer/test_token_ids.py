@@ -30,11 +30,11 @@ def test_a_chat(client: Client) -> None:
 
 def test_a_streamed_chat(client: Client) -> None:
     events = client.events(n=2, **ASKED)[:-1]
-    told: dict[int, list[int]] = {0: [], 1: []}
+    ids: dict[int, list[int]] = {0: [], 1: []}
     for event in events:
         [choice] = event["choices"]
-        told[choice["index"]] += choice["token_ids"]
-    assert told == {0: list(b"Hey"), 1: list(b"o")}
+        ids[choice["index"]] += choice["token_ids"]
+    assert ids == {0: list(b"Hey"), 1: list(b"o")}
     assert [e["prompt_token_ids"] for e in events if "prompt_token_ids" in e] == [chat_prompt()]
 
 
@@ -52,14 +52,14 @@ def test_completions(client: Client) -> None:
 @pytest.mark.parametrize("echo", [False, True])
 def test_streamed_completions(client: Client, echo: bool) -> None:
     blocks = complete(client, stream=True, echo=echo).text.strip().split("\n\n")[:-1]
-    told: dict[int, list[int]] = {0: [], 1: []}
+    ids: dict[int, list[int]] = {0: [], 1: []}
     prompts: list[tuple[int, list[int]]] = []
     for block in blocks:
         [choice] = json.loads(block.removeprefix("data: "))["choices"]
-        told[choice["index"]] += choice["token_ids"]
+        ids[choice["index"]] += choice["token_ids"]
         if "prompt_token_ids" in choice:
             prompts.append((choice["index"], choice["prompt_token_ids"]))
-    assert told == {0: list(b"Hey"), 1: list(b"o")}
+    assert ids == {0: list(b"Hey"), 1: list(b"o")}
     assert prompts == [(0, [1, 2]), (1, [3])]
 
 

@@ -1,4 +1,4 @@
-"""How each token of an answer was chosen, as it is told for a replay."""
+"""How each token of an answer was chosen, as it is traced for a replay."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ def test_what_was_asked_for() -> None:
 
 
 def test_positions_go_on_from_the_prompt_over_several_deltas() -> None:
-    told = trace()
-    told.take([score(65), score(66)])
-    told.take([])
-    told.take([score(67)])
-    steps: Any = told.body()
+    traced = trace()
+    traced.take([score(65), score(66)])
+    traced.take([])
+    traced.take([score(67)])
+    steps: Any = traced.body()
     found = [(step["position"], step["token"], step["bytes"]) for step in steps["tokens"]]
     assert found == [(3, 65, [65]), (4, 66, [66]), (5, 67, [67])]
 
@@ -72,16 +72,16 @@ PLACES: list[tuple[Place | None, tuple[Any, Any, bool]]] = [
 
 @pytest.mark.parametrize(("place", "expected"), PLACES)
 def test_where_the_mask_comes_from(place: Place | None, expected: tuple[Any, Any, bool]) -> None:
-    told = trace()
-    told.take([replace(score(65), place=place)])
-    body: Any = told.body()
+    traced = trace()
+    traced.take([replace(score(65), place=place)])
+    body: Any = traced.body()
     (step,) = body["tokens"]
     assert (step["row"], step["state"], step["canonical"]) == expected
 
 
 def test_log_probabilities_are_numbers_that_json_has() -> None:
-    told = trace()
-    told.take([replace(score(65), raw=INFINITE, masked=INFINITE, processed=INFINITE)])
-    body: Any = json.loads(json.dumps(told.body(), allow_nan=False))
+    traced = trace()
+    traced.take([replace(score(65), raw=INFINITE, masked=INFINITE, processed=INFINITE)])
+    body: Any = json.loads(json.dumps(traced.body(), allow_nan=False))
     (step,) = body["tokens"]
     assert (step["raw"], step["masked"], step["processed"]) == (LEAST, LEAST, LEAST)

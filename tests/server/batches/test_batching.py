@@ -72,8 +72,8 @@ def test_requests_are_answered_as_if_they_were_sent(
     lines = {line["custom_id"]: line for line in map(json.loads, text.splitlines())}
     direct = http.post("/chat/completions", json=json.loads(request("a"))["body"]).json()
     body = lines["a"]["response"]["body"]
-    for told in (body, direct):
-        del told["id"], told["created"]
+    for each_body in (body, direct):
+        del each_body["id"], each_body["created"]
     assert body == direct
     assert len(lines["c"]["response"]["body"]["choices"]) == 2
     assert lines["a"]["response"]["request_id"].startswith("req_")

@@ -1,4 +1,4 @@
-"""What a client is told whose prompt or shape is too long."""
+"""What a client receives whose prompt or shape is too long."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ from tests.grammar.tools.test_tools import FORMATS
 
 WITHOUT_MARKS = {
     "json": "json",
-    "llama_pythonic": "json",  # told by the example in its template
-    "llama3_json": "json",  # told by a mark that stands elsewhere in its template
+    "llama_pythonic": "json",  # by the example in its template
+    "llama3_json": "json",  # by a mark that stands elsewhere in its template
 }
 """Formats whose calls have nothing that other texts don't: what is taken for them."""
 

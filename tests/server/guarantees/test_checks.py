@@ -66,8 +66,8 @@ def test_control_tokens_are_read_as_tokens() -> None:
         [*(bytes([byte]) for byte in range(256)), b"", b"<x>"], special=[257], eos=256
     )
     request = parse_chat_request({**HELLO, "guided_grammar": 'start: <x> "a"'})
-    told = checks_of(request, RECIPES, words("a"), (257, 97, 256), vocabulary)
-    [verdict] = checked(told, vocabulary)
+    made = checks_of(request, RECIPES, words("a"), (257, 97, 256), vocabulary)
+    [verdict] = checked(made, vocabulary)
     assert verdict["valid"]
 
 

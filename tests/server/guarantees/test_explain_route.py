@@ -52,7 +52,7 @@ def test_a_text_is_explained(
     assert found["place"]["instance"] == "/a"
 
 
-def test_candidates_that_may_follow_are_told(client: Client) -> None:
+def test_candidates_that_may_follow_are_reported(client: Client) -> None:
     body = {"guided_regex": "[a-c]x", "text": "", "candidates": [120, 98, 97, 256]}
     found = client.call("POST", "/v1/explain", json=body).json()
     assert found["tokens"]["candidates"] == [98, 97]

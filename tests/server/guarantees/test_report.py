@@ -30,7 +30,7 @@ def rules(body: dict[str, Any]) -> list[str]:
     return [entry["rule"] for entry in body["bounded"] if "rule" in entry]
 
 
-def test_a_schema_is_told_keyword_by_keyword() -> None:
+def test_a_schema_is_reported_keyword_by_keyword() -> None:
     schema = {
         "type": "object",
         "properties": {"a": {"type": "string", "title": "A"}},
@@ -54,7 +54,7 @@ def test_a_schema_is_told_keyword_by_keyword() -> None:
     assert not any("pointer" in entry for entry in body["bounded"])
 
 
-def test_the_closing_of_objects_is_told_where_nobody_asked_for_it() -> None:
+def test_the_closing_of_objects_is_reported_where_nobody_asked_for_it() -> None:
     inner = {"type": "object", "properties": {"b": True}}
     schema = {"properties": {"a": inner}, "additionalProperties": False}
     body = body_of(guided_json=schema)
@@ -66,7 +66,7 @@ def test_the_closing_of_objects_is_told_where_nobody_asked_for_it() -> None:
 
 
 @pytest.mark.parametrize("format", ["llama_pythonic", "qwen_coder"])
-def test_members_that_a_tool_format_leaves_out_are_told(format: str) -> None:
+def test_members_that_a_tool_format_leaves_out_are_reported(format: str) -> None:
     """Never `enforced` alone: the schema allows what no call can hold."""
     parameters = {"type": "object", "properties": {"at": {"type": "integer"}}}
     for open_one, narrowed in (({"type": "object"}, ["/look"]), (parameters, [])):
@@ -76,17 +76,17 @@ def test_members_that_a_tool_format_leaves_out_are_told(format: str) -> None:
         recipe = recipes.of(request.shape, request.tool_use)
         assert recipe is not None
         body: Any = report_body(request, recipes, recipe.build(BYTES).report)
-        told = [each for each in body["bounded"] if "declares" in each.get("note", "")]
-        assert [each["pointer"] for each in told] == narrowed
-        assert all(each["keyword"] == "additionalProperties" for each in told)
+        entries = [each for each in body["bounded"] if "declares" in each.get("note", "")]
+        assert [each["pointer"] for each in entries] == narrowed
+        assert all(each["keyword"] == "additionalProperties" for each in entries)
         assert not any("note" in each for each in body["enforced"])
 
 
 def test_a_format_that_leaves_strings_out_is_bounded() -> None:
     body = body_of(guided_json={"type": "string", "format": "idn-email"})
     noted = [entry for entry in body["bounded"] if entry.get("keyword") == "format"]
-    told = [entry for entry in body["annotations"] if entry["keyword"] == "format"]
-    assert noted == told
+    entries = [entry for entry in body["annotations"] if entry["keyword"] == "format"]
+    assert noted == entries
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_a_format_that_leaves_strings_out_is_bounded() -> None:
         ),
     ],
 )
-def test_other_shapes_are_told(fields: dict[str, Any], shape: str, param: str) -> None:
+def test_other_shapes_are_reported(fields: dict[str, Any], shape: str, param: str) -> None:
     body = body_of(**fields)
     assert (body["shape"], body["param"]) == (shape, param)
     assert "token limit" in rules(body)
@@ -115,7 +115,7 @@ def test_free_text_has_nothing_enforced() -> None:
     assert body["counts"] == {"enforced": 0, "annotations": 0, "bounded": 0}
 
 
-def test_tools_are_told_with_their_places() -> None:
+def test_tools_are_reported_with_their_places() -> None:
     body = body_of(tools=[TOOL], tool_choice="required", parallel_tool_calls=False, max_tokens=9)
     assert body["tools"] == [{"name": "look", "param": "tools[0].function.parameters"}]
     assert body["tool_choice"] == "required"
@@ -125,7 +125,7 @@ def test_tools_are_told_with_their_places() -> None:
     assert (limit["param"], limit["value"]) == ("max_tokens", 9)
 
 
-def test_a_stop_string_is_told() -> None:
+def test_a_stop_string_is_reported() -> None:
     body = body_of(guided_regex="a+b", stop=["b"])
     [stop] = [entry for entry in body["bounded"] if entry["rule"] == "stop"]
     assert stop["value"] == ["b"]
@@ -139,7 +139,7 @@ def test_lists_are_bounded() -> None:
     assert body["counts"]["enforced"] == MOST_ENTRIES + 5
 
 
-def test_a_shape_beside_tools_is_told() -> None:
+def test_a_shape_beside_tools_is_reported() -> None:
     body = body_of(tools=[TOOL], guided_regex="a+")
     assert {"pointer": "", "keyword": "pattern"} in body["enforced"]
     alone = body_of(guided_regex="a+")

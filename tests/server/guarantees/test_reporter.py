@@ -68,12 +68,12 @@ def test_each_choice_has_its_report(client: Client, stream: bool) -> None:
     if stream:
         events = client.events(**fields)
         choices = [choice for event in events[:-1] for choice in event["choices"]]
-        told = {choice["index"]: choice for choice in choices if choice["finish_reason"]}
+        by_index = {choice["index"]: choice for choice in choices if choice["finish_reason"]}
         assert not any("maskwright" in choice for choice in choices if not choice["finish_reason"])
     else:
-        told = {choice["index"]: choice for choice in client.chat(**fields).json()["choices"]}
-    assert set(told) == {0, 1}
-    for choice in told.values():
+        by_index = {choice["index"]: choice for choice in client.chat(**fields).json()["choices"]}
+    assert set(by_index) == {0, 1}
+    for choice in by_index.values():
         assert choice["maskwright"]["report"]["shape"] == "regex"
         assert choice["maskwright"]["report"]["checks"][0]["subject"] == "answer"
     assert "maskwright" not in client.chat().json()["choices"][0]

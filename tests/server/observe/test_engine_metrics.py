@@ -43,7 +43,7 @@ STATS = EngineStats(
 
 
 @dataclass
-class Told:
+class ScriptedStats:
     """Stands in for an engine: it has nothing but a snapshot."""
 
     snapshot: EngineStats
@@ -55,7 +55,7 @@ class Told:
 def page(stats: EngineStats) -> dict[tuple[str, ...], float]:
     """Values by name and label values."""
     registry = CollectorRegistry()
-    registry.register(EngineMetrics(cast(Any, Told(stats))))
+    registry.register(EngineMetrics(cast(Any, ScriptedStats(stats))))
     text = generate_latest(registry).decode()
     return {
         (sample.name.removeprefix("maskwright_"), *sample.labels.values()): sample.value
@@ -128,12 +128,12 @@ def test_buckets_hold_what_is_below_them_too() -> None:
         assert found[f"{name}_sum",] == 12.5
 
 
-def test_every_observation_of_the_engine_is_told() -> None:
+def test_every_observation_of_the_engine_is_reported() -> None:
     assert list(HISTOGRAMS) == list(Observations().read())
     assert len({name for name, _ in HISTOGRAMS.values()}) == len(HISTOGRAMS)
 
 
-def test_stores_are_told_as_far_as_there_are_some() -> None:
+def test_stores_are_reported_as_far_as_there_are_some() -> None:
     tiers = {"host": {"bytes": 70, "fetched": 3}, "disk": {"bytes": 80, "fetched": 4, "damaged": 1}}
     found = page(replace(STATS, tiers=tiers))
     assert {key: value for key, value in found.items() if key[0].startswith("kv_store")} == {

@@ -31,17 +31,17 @@ class Counting:
         return SimpleNamespace(**states, **drawn, running=self.tokens % 2)
 
 
-def test_samples_are_told_by_figure() -> None:
+def test_samples_are_reported_by_figure() -> None:
     history = PastFigures(cast(Engine, Counting()))
     assert history.document() == {"times": [], **{name: [] for name in FIGURES}}
     history.sample(100.04)
     history.sample(105.0)
-    told = history.document()
-    assert told["times"] == [100.0, 105.0]
-    assert told["output_tokens"] == [3, 4]
-    assert told["prompt_tokens"] == [9, 9]
-    assert told["running"] == [1, 0]
-    assert told["waiting"] == told["compiling"] == told["paused"] == [0, 0]
+    samples = history.document()
+    assert samples["times"] == [100.0, 105.0]
+    assert samples["output_tokens"] == [3, 4]
+    assert samples["prompt_tokens"] == [9, 9]
+    assert samples["running"] == [1, 0]
+    assert samples["waiting"] == samples["compiling"] == samples["paused"] == [0, 0]
 
 
 @pytest.mark.parametrize("more", [-1, 0, 1])
@@ -80,11 +80,11 @@ def served() -> Any:
 def test_the_endpoint_tells_the_history_where_that_is_asked_for(served: Served) -> None:
     for past in ("", "?history=0", "?since=0"):
         assert "history" not in httpx.get(f"{served.url}/v1/state{past}").json()
-    told = httpx.get(f"{served.url}/v1/state?history=1").json()
-    assert set(told["history"]) == {"times", *FIGURES}
-    times = told["history"]["times"]
+    state = httpx.get(f"{served.url}/v1/state?history=1").json()
+    assert set(state["history"]) == {"times", *FIGURES}
+    times = state["history"]["times"]
     assert times
-    assert all(told["time"] - KEPT_SECONDS <= at <= told["time"] + 0.1 for at in times)
+    assert all(state["time"] - KEPT_SECONDS <= at <= state["time"] + 0.1 for at in times)
     for wrong in ("2", "yes", ""):
         refused = httpx.get(f"{served.url}/v1/state", params={"history": wrong})
         assert refused.status_code == 400

@@ -72,10 +72,10 @@ def test_counts_are_added_and_shares_weighted() -> None:
     assert joined["blocks"]["total"] == 10
 
 
-def test_every_server_is_told_also_one_without_an_answer() -> None:
+def test_every_server_is_reported_also_one_without_an_answer() -> None:
     workers = [{"name": "a", "ready": True}, {"name": "b", "ready": False}]
-    told = joined_state({"a": state(1, 4)}, workers, 0)["workers"]
-    assert told[0] == {
+    servers = joined_state({"a": state(1, 4)}, workers, 0)["workers"]
+    assert servers[0] == {
         "name": "a",
         "ready": True,
         "running": 2.0,
@@ -84,7 +84,7 @@ def test_every_server_is_told_also_one_without_an_answer() -> None:
         "kv_use": 0.25,
     }
     unknown = dict.fromkeys(("running", "requests_finished", "output_tokens", "kv_use"))
-    assert told[1] == {"name": "b", "ready": False, **unknown}
+    assert servers[1] == {"name": "b", "ready": False, **unknown}
 
 
 def test_all_engines_must_run() -> None:
@@ -112,8 +112,8 @@ def test_answers_are_numbered_by_their_ends() -> None:
     assert later["figures"]["ttft_p50_ms"] == 1, "the figures are of all answers"
 
 
-def test_an_answer_is_never_numbered_below_what_was_told() -> None:
-    """The document of `b` is newer: its answer is told when that of `a` is as new."""
+def test_an_answer_is_never_numbered_below_what_was_reported() -> None:
+    """The document of `b` is newer: its answer is listed when the document of `a` is as new."""
     fresh = [answer(1, 1004.0, 0.0)]
     first = {"a": state(1, 4), "b": state(1, 4, time=1005.0, recent=fresh)}
     assert joined_state(first, WORKERS, 0)["recent"] == []

@@ -10,11 +10,11 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from maskwright.server.exchange import Exchange
 from maskwright.server.observe.metrics import Metrics
-from tests.server.observe.test_engine_metrics import STATS, Told
+from tests.server.observe.test_engine_metrics import STATS, ScriptedStats
 
 
 def metrics() -> Metrics:
-    return Metrics(cast(Any, Told(STATS)), "m")
+    return Metrics(cast(Any, ScriptedStats(STATS)), "m")
 
 
 def values(of: Metrics) -> dict[tuple[str, ...], float]:
@@ -40,13 +40,13 @@ def test_requests_by_route_method_and_status() -> None:
         answered(method="GET", route="/y", status=500, code="internal_error"),
     ):
         found.answered(exchange)
-    told = values(found)
-    assert told["http_requests_total", "POST", "/x", "200"] == 2
-    assert told["http_requests_total", "POST", "/x", "400"] == 1
-    assert told["http_requests_total", "GET", "/y", "500"] == 1
-    assert told["http_request_seconds_sum", "/x"] == 2.0
-    assert told["http_request_seconds_count", "/x"] == 3
-    refusals = {key[1]: value for key, value in told.items() if key[0] == "refusals_total"}
+    samples = values(found)
+    assert samples["http_requests_total", "POST", "/x", "200"] == 2
+    assert samples["http_requests_total", "POST", "/x", "400"] == 1
+    assert samples["http_requests_total", "GET", "/y", "500"] == 1
+    assert samples["http_request_seconds_sum", "/x"] == 2.0
+    assert samples["http_request_seconds_count", "/x"] == 3
+    refusals = {key[1]: value for key, value in samples.items() if key[0] == "refusals_total"}
     assert refusals == {"invalid_value": 1, "internal_error": 1}, "answers are no refusals"
 
 
@@ -56,11 +56,11 @@ def test_grammars_by_where_they_came_from() -> None:
         found.got_grammar(source)  # type: ignore[arg-type]
     found.compiled(0.25, failed=False)
     found.compiled(0.5, failed=True)
-    told = values(found)
-    counts = {key[1]: value for key, value in told.items() if key[0] == "grammars_total"}
+    samples = values(found)
+    counts = {key[1]: value for key, value in samples.items() if key[0] == "grammars_total"}
     assert counts == {"none": 1, "kept": 2, "shared": 1, "compiled": 1}
-    assert told["grammar_compile_seconds_sum", "compiled"] == 0.25
-    assert told["grammar_compile_seconds_sum", "failed"] == 0.5
+    assert samples["grammar_compile_seconds_sum", "compiled"] == 0.25
+    assert samples["grammar_compile_seconds_sum", "failed"] == 0.5
 
 
 @pytest.mark.parametrize(
@@ -74,10 +74,10 @@ def test_times_of_clients_are_counted_where_they_are_known(
     ttft, tpot, streaming = times
     trace = SimpleNamespace(client_ttft=ttft, client_tpot=tpot, streaming=streaming)
     found.traced(cast(Any, trace))
-    told = values(found)
+    samples = values(found)
     names = ("client_ttft", "client_tpot", "stream")
-    assert tuple(told[f"{name}_seconds_count",] for name in names) == counts
-    assert told["client_ttft_seconds_sum",] == (ttft or 0.0)
+    assert tuple(samples[f"{name}_seconds_count",] for name in names) == counts
+    assert samples["client_ttft_seconds_sum",] == (ttft or 0.0)
 
 
 def test_each_server_counts_for_itself() -> None:

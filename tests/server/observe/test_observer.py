@@ -1,4 +1,4 @@
-"""What is told of requests: the metrics page, traces, spans, logs; and that they agree."""
+"""What is reported of requests: the metrics page, traces, spans, logs; and that they agree."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
 
 class Served:
-    """A real engine behind the application; `traces` are those that were told."""
+    """A real engine behind the application; `traces` are all that it has made."""
 
     def __init__(self, engine: Engine, config: ServerConfig | None = None) -> None:
         self.engine = engine
@@ -78,16 +78,16 @@ def test_the_page_equals_the_sums_of_the_traces(served: Served) -> None:
     assert served.chat(temperature="hot").status_code == 400
     assert served.http.get("/nowhere/at/all").status_code == 404
     wait_until(lambda: len(served.traces) == 6)
-    told = [trace.body() for trace in served.traces]
+    traces = [trace.body() for trace in served.traces]
     page = served.samples()
 
     def total(field: str) -> float:
-        return sum(one[field] or 0 for one in told)
+        return sum(one[field] or 0 for one in traces)
 
     def known(field: str) -> int:
-        return sum(one[field] is not None for one in told)
+        return sum(one[field] is not None for one in traces)
 
-    assert len(told) == 6
+    assert len(traces) == 6
     for name, field in (
         ("prompt_tokens_total", "prompt_tokens"),
         ("prefix_hit_tokens_total", "cached_tokens"),
@@ -117,12 +117,12 @@ def test_the_page_equals_the_sums_of_the_traces(served: Served) -> None:
         assert page[f"{name}_sum", ()] == pytest.approx(total(field) / 1000), name
     assert page["client_ttft_seconds_count", ()] == 2
     assert page["requests_submitted_total", ()] == 6
-    reasons = {str(one["finish_reason"]) for one in told}
+    reasons = {str(one["finish_reason"]) for one in traces}
     finished = sum(page["requests_finished_total", (reason,)] for reason in reasons)
     assert finished == 6
     assert page["grammars_total", ("compiled",)] == page["grammars_total", ("kept",)] == 1
     assert page["grammar_compile_seconds_count", ("compiled",)] == 1
-    assert [one["grammar"] for one in told].count("kept") == 1
+    assert [one["grammar"] for one in traces].count("kept") == 1
     chat = "/v1/chat/completions"
     assert page["http_requests_total", ("POST", chat, "200")] == 4
     assert page["http_requests_total", ("POST", chat, "400")] == 1
@@ -141,7 +141,7 @@ def test_whether_bits_depend_on_the_schedule_is_on_the_page(
 ) -> None:
     """Once the engine's thread has found out; the compiled model's never do."""
     library = load(save_checkpoint(tmp_path), backend="transformers")
-    for products, model, told in (
+    for products, model, expected in (
         (uneven_products, tiny, 1),
         (uneven_products, library, 0),
         (even_products, library, 1),
@@ -152,7 +152,7 @@ def test_whether_bits_depend_on_the_schedule_is_on_the_page(
             assert ("batch_invariant", ()) not in served.samples()
             with engine:
                 assert served.chat(max_tokens=2).status_code == 200
-                assert served.samples()["batch_invariant", ()] == told
+                assert served.samples()["batch_invariant", ()] == expected
 
 
 def test_buckets_add_up(served: Served) -> None:
@@ -193,9 +193,9 @@ def test_a_client_that_asks_gets_the_trace_of_each_choice(served: Served) -> Non
 def test_a_stream_ends_with_the_trace(served: Served) -> None:
     text = served.chat(stream=True, maskwright={"trace": True}).text
     events = [json.loads(line[6:]) for line in text.split("\n\n") if line.startswith("data: {")]
-    told = [event["choices"][0].get("maskwright") for event in events]
-    assert told[:-1] == [None] * (len(told) - 1)
-    trace = told[-1]["trace"]
+    own_fields = [event["choices"][0].get("maskwright") for event in events]
+    assert own_fields[:-1] == [None] * (len(own_fields) - 1)
+    trace = own_fields[-1]["trace"]
     assert trace["stream"]
     (whole,) = served.traces
     assert whole.client_ttft is not None
@@ -225,24 +225,24 @@ def test_a_replay_from_the_trace_of_tokens(
     asked = {**sampled, **fields, "max_tokens": 30, "maskwright": {"trace": "tokens"}}
     (choice,) = served.chat(**asked).json()["choices"]
     assert choice["logprobs"] is None, "scores were not asked for"
-    told = choice["maskwright"]["tokens"]
-    assert told["processors"] == list(ORDER)
-    tokens = [step["token"] for step in told["tokens"]]
+    traced = choice["maskwright"]["tokens"]
+    assert traced["processors"] == list(ORDER)
+    tokens = [step["token"] for step in traced["tokens"]]
     assert len(tokens) == choice["maskwright"]["trace"]["completion_tokens"]
-    spelled = b"".join(bytes(step["bytes"]) for step in told["tokens"])
+    spelled = b"".join(bytes(step["bytes"]) for step in traced["tokens"])
     assert spelled.decode(errors="replace") == choice["message"]["content"]
-    for number, step in enumerate(told["tokens"]):
-        assert step["position"] == len(told["prompt_token_ids"]) + number
+    for number, step in enumerate(traced["tokens"]):
+        assert step["position"] == len(traced["prompt_token_ids"]) + number
         assert step["masked"] >= step["raw"]
         assert (step["state"] is None) == (not fields or step["canonical"])
-    (again,) = served.chat(**{**asked, "seed": told["seed"]}).json()["choices"]
-    assert again["maskwright"]["tokens"]["tokens"] == told["tokens"]
+    (again,) = served.chat(**{**asked, "seed": traced["seed"]}).json()["choices"]
+    assert again["maskwright"]["tokens"]["tokens"] == traced["tokens"]
     if not fields:
-        params = {**told["params"], "bad_words": tuple(told["params"]["bad_words"])}
+        params = {**traced["params"], "bad_words": tuple(traced["params"]["bad_words"])}
         replayed = Request(
-            told["prompt_token_ids"],
-            SamplingParams(**params, seed=told["seed"]),
-            told["max_tokens"],
+            traced["prompt_token_ids"],
+            SamplingParams(**params, seed=traced["seed"]),
+            traced["max_tokens"],
         )
         with Engine(tiny, replace(CONFIG, drafts=0, block_size=4)) as other:
             assert list(other.submit(replayed).result().token_ids) == tokens

@@ -16,7 +16,7 @@ API = Path(__file__).resolve().parents[3] / "docs" / "api.md"
 
 
 @dataclass
-class Told:
+class ScriptedProcesses:
     """Stands in for grammar processes: it has nothing but counts."""
 
     stats: ProcessStats
@@ -26,7 +26,7 @@ class Told:
 def test_every_count_has_its_name_and_is_documented() -> None:
     stats = ProcessStats(running=3, restarts=4, jobs=50, questions=40, heavy=2, limits=1)
     registry = CollectorRegistry()
-    registry.register(ProcessMetrics(cast(Any, Told(stats, 1 << 20))))
+    registry.register(ProcessMetrics(cast(Any, ScriptedProcesses(stats, 1 << 20))))
     found = {
         sample.name.removeprefix("maskwright_"): sample.value
         for family in text_string_to_metric_families(generate_latest(registry).decode())
@@ -42,5 +42,5 @@ def test_every_count_has_its_name_and_is_documented() -> None:
         "heavy_grammars_total": 2,
         "grammar_process_limits_total": 1,
     }
-    told = API.read_text(encoding="utf-8")
-    assert [name for name in found if f"`{name}`" not in told] == []
+    reference = API.read_text(encoding="utf-8")
+    assert [name for name in found if f"`{name}`" not in reference] == []

@@ -45,7 +45,7 @@ def test_the_last_answers_are_kept_and_numbered() -> None:
     assert recent.after(MOST_ANSWERS + 5, None) == []
 
 
-def test_steps_are_told_with_their_times_and_tokens() -> None:
+def test_steps_are_reported_with_their_times_and_tokens() -> None:
     recent = RecentAnswers()
     recent(answer("r"))
     (found,) = recent.after(0, None)

@@ -45,25 +45,25 @@ def test_times_of_the_client(
     asked = exchange(sent={} if sent is None else {1: sent, 0: Sent(1.0, 2.0, 3)})
     trace = RequestTrace(asked, 1, ended(tokens))
     assert (trace.client_ttft, trace.streaming, trace.client_tpot) == expected
-    told = trace.body()
+    body = trace.body()
     names = ("client_ttft_ms", "stream_ms", "client_tpot_ms")
-    assert tuple(told[name] for name in names) == tuple(
+    assert tuple(body[name] for name in names) == tuple(
         None if seconds is None else 1000 * seconds for seconds in expected
     )
 
 
-def test_the_exchange_is_told_beside_the_engine() -> None:
+def test_the_exchange_is_reported_beside_the_engine() -> None:
     asked = exchange(
         route="/v1/x", model="m", stream=True, shape="json", grammar="shared", rendering=0.25
     )
     engine = ended(5)
-    told = RequestTrace(asked, 2, engine).body()
-    assert told["request_ms"] == 7000.0
-    assert (told["request_id"], told["index"], told["choices"]) == ("r", 2, 0)
+    body = RequestTrace(asked, 2, engine).body()
+    assert body["request_ms"] == 7000.0
+    assert (body["request_id"], body["index"], body["choices"]) == ("r", 2, 0)
     names = ("route", "model", "stream", "shape", "grammar", "render_ms")
-    assert [told[name] for name in names] == ["/v1/x", "m", True, "json", "shared", 250.0]
+    assert [body[name] for name in names] == ["/v1/x", "m", True, "json", "shared", 250.0]
     for name in ("prompt_tokens", "queue_ms", "prefill_ms", "total_ms", "finish_reason"):
-        assert told[name] == getattr(engine, name)
+        assert body[name] == getattr(engine, name)
 
 
 @pytest.mark.parametrize(

@@ -18,10 +18,10 @@ def closed(schema: Any) -> Any:
         return [closed(each) for each in cast(list[Any], schema)]
     if not isinstance(schema, dict):
         return schema
-    told = {name: closed(each) for name, each in cast(dict[str, Any], schema).items()}
-    if told.get("properties"):
-        told.setdefault("additionalProperties", False)
-    return told
+    copied = {name: closed(each) for name, each in cast(dict[str, Any], schema).items()}
+    if copied.get("properties"):
+        copied.setdefault("additionalProperties", False)
+    return copied
 
 
 SCHEMAS: Any = {name: closed(schema) for name, schema in schemas().items()}
@@ -36,5 +36,5 @@ def check_form(schema: Any, value: Any) -> None:
 
 @cache
 def _validator(schema: str) -> Draft202012Validator:
-    told = {**closed(json.loads(schema)), "components": {"schemas": SCHEMAS}}
-    return Draft202012Validator(told)
+    whole = {**closed(json.loads(schema)), "components": {"schemas": SCHEMAS}}
+    return Draft202012Validator(whole)

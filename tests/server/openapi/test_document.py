@@ -49,8 +49,8 @@ def serving(request: pytest.FixtureRequest, client: Client, tmp_path: Path) -> C
 
 
 def test_the_routes_are_those_of_the_application(serving: Client) -> None:
-    told = read(serving)["paths"]
-    described = {(method.upper(), path) for path, item in told.items() for method in item}
+    paths = read(serving)["paths"]
+    described = {(method.upper(), path) for path, item in paths.items() for method in item}
     routes = set[tuple[str, str]]()
     for route in serving.app().routes:
         assert isinstance(route, Endpoint)
@@ -63,11 +63,11 @@ def test_the_routes_are_those_of_the_application(serving: Client) -> None:
 
 
 def test_the_form_is_that_of_openapi_3_1(serving: Client) -> None:
-    told = read(serving)
-    assert told["openapi"] == "3.1.0"
-    assert {"title", "version"} <= told["info"].keys()
+    whole = read(serving)
+    assert whole["openapi"] == "3.1.0"
+    assert {"title", "version"} <= whole["info"].keys()
     ids = list[str]()
-    for path, item in told["paths"].items():
+    for path, item in whole["paths"].items():
         assert item.keys() <= METHODS
         for method, operation in item.items():
             ids.append(operation["operationId"])
@@ -81,16 +81,16 @@ def test_the_form_is_that_of_openapi_3_1(serving: Client) -> None:
 
 
 def test_every_reference_leads_somewhere_and_nothing_is_unused(serving: Client) -> None:
-    told = read(serving)
-    named = {node["$ref"] for node in nodes(told) if isinstance(node.get("$ref"), str)}
+    whole = read(serving)
+    named = {node["$ref"] for node in nodes(whole) if isinstance(node.get("$ref"), str)}
     for pointer in named:
-        found: Any = told
+        found: Any = whole
         for name in pointer.removeprefix("#/").split("/"):
             found = found[name]
     components = {
         f"#/components/{kind}/{name}"
         for kind in ("schemas", "headers")
-        for name in told["components"][kind]
+        for name in whole["components"][kind]
     }
     assert components <= named
 
@@ -108,11 +108,11 @@ def test_the_codes_of_errors_are_those_of_the_reference() -> None:
         statuses = [int(status) for status in row[0].split(",")]
         codes = re.findall(r"`([a-z_]+)`", row[1])
         documented |= {(status, code) for status in statuses[:1] for code in codes}
-    told = {(status, code) for status, codes in CODES.items() for code in codes}
-    told.discard((405, "method_not_allowed"))
+    raised = {(status, code) for status, codes in CODES.items() for code in codes}
+    raised.discard((405, "method_not_allowed"))
     documented.discard((404, "method_not_allowed"))  # one row is about both
     documented.discard((401, "invalid_handoff_key"))  # told to other servers, not to clients
-    assert told == documented
+    assert raised == documented
 
 
 @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/responses", "/v1/messages"])
@@ -127,13 +127,13 @@ def test_a_stream_is_described_by_its_events(client: Client, path: str) -> None:
         assert event.keys() == schema["properties"].keys() == set(schema["required"])
 
 
-def test_keys_are_told_where_there_are_some(client: Client) -> None:
+def test_keys_are_described_where_there_are_some(client: Client) -> None:
     assert "security" not in read(client)
     client.config = ServerConfig(keys=KeyRing([ApiKey("a", "0" * 64)]))
-    told = read(client)
-    [name] = told["components"]["securitySchemes"]
-    assert told["security"] == [{name: []}]
-    for path, item in told["paths"].items():
+    whole = read(client)
+    [name] = whole["components"]["securitySchemes"]
+    assert whole["security"] == [{name: []}]
+    for path, item in whole["paths"].items():
         for method, operation in item.items():
             concrete = path.replace("{page}/{file}", "playground/app.js")
             answer = client.call(method.upper(), re.sub(r"\{\w+\}", "x", concrete))

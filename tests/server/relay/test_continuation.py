@@ -17,7 +17,7 @@ from maskwright.server.continuation import (
     parse_continuation,
 )
 
-TOLD = {
+SENT = {
     "key": "k",
     "created": 5,
     "seeds": [7, 8],
@@ -42,12 +42,16 @@ def test_names_differ_between_answers_and_can_be_drawn_again() -> None:
 
 
 def test_a_continuation_is_read() -> None:
-    told = parse_continuation(TOLD)
-    assert told.naming == Naming("k", 5)
-    assert (told.begun(0), told.begun(1)) == ((1, 2, 4), (3,))
-    assert (told.cuts(0), told.cuts(1)) == ((2, sys.maxsize), (1, 1))
-    assert (told.shortened_at(0), told.shortened_at(1), told.shortened_at(2)) == (2, 0, None)
-    told.check_choices(2)
+    beginning = parse_continuation(SENT)
+    assert beginning.naming == Naming("k", 5)
+    assert (beginning.begun(0), beginning.begun(1)) == ((1, 2, 4), (3,))
+    assert (beginning.cuts(0), beginning.cuts(1)) == ((2, sys.maxsize), (1, 1))
+    assert (beginning.shortened_at(0), beginning.shortened_at(1), beginning.shortened_at(2)) == (
+        2,
+        0,
+        None,
+    )
+    beginning.check_choices(2)
 
 
 def test_records_are_comments_that_can_be_read_back() -> None:
@@ -59,8 +63,8 @@ def test_records_are_comments_that_can_be_read_back() -> None:
     ]
     lines = [begun, *(delta.record() for delta in deltas)]
     assert all(line.startswith(b": ") and line.endswith(b"\n\n") for line in lines)
-    head, *told = (json.loads(line.removeprefix(RECORD)) for line in lines)
-    whole = {**head, "deltas": [one["delta"] for one in told], "events": 3}
+    head, *records = (json.loads(line.removeprefix(RECORD)) for line in lines)
+    whole = {**head, "deltas": [one["delta"] for one in records], "events": 3}
     assert parse_continuation(whole) == StreamBeginning(Naming("k", 5), (7, 8), tuple(deltas), 3)
 
 
@@ -87,7 +91,7 @@ def test_records_are_comments_that_can_be_read_back() -> None:
 )
 def test_anything_else_is_refused(changes: dict[str, object]) -> None:
     with pytest.raises(InputError) as caught:
-        parse_continuation({**TOLD, **changes})
+        parse_continuation({**SENT, **changes})
     assert caught.value.param == "maskwright.continuation"
 
 
@@ -101,5 +105,5 @@ def test_anything_else_is_refused(changes: dict[str, object]) -> None:
 )
 def test_it_must_be_about_the_choices_of_the_request(changes: dict[str, object]) -> None:
     with pytest.raises(InputError) as caught:
-        parse_continuation({**TOLD, **changes}).check_choices(2)
+        parse_continuation({**SENT, **changes}).check_choices(2)
     assert caught.value.param == "maskwright.continuation"

@@ -39,10 +39,10 @@ def text(value: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("system", ["be kind", [text("be "), text("kind")]])
 def test_the_system_prompt_is_the_first_message(system: Any) -> None:
-    told = prompt(system=system)
-    assert told.messages == (Message("system", "be kind"), Message("user", "hello"))
-    assert told.begins_answer
-    assert not told.continues
+    chat = prompt(system=system)
+    assert chat.messages == (Message("system", "be kind"), Message("user", "hello"))
+    assert chat.begins_answer
+    assert not chat.continues
 
 
 def test_a_conversation_with_tools_is_read_block_by_block() -> None:
@@ -122,8 +122,8 @@ def test_documents_that_are_no_text_are_refused(source: dict[str, Any], place: s
     ],
 )
 def test_the_answer_continues_the_text_of_an_assistant(last: Any, continues: bool) -> None:
-    told = prompt(messages=[*HELLO, last])
-    assert (told.continues, told.begins_answer) == (continues, not continues)
+    chat = prompt(messages=[*HELLO, last])
+    assert (chat.continues, chat.begins_answer) == (continues, not continues)
 
 
 @pytest.mark.parametrize(
@@ -199,16 +199,16 @@ def test_thinking_is_bounded_and_told_to_the_template(
     thinking: Any, tokens: int | None, variables: dict[str, Any]
 ) -> None:
     request = parsed(thinking=thinking)
-    [told] = request.prompts
-    assert isinstance(told, ChatPrompt)
-    assert told.variables == variables
+    [chat] = request.prompts
+    assert isinstance(chat, ChatPrompt)
+    assert chat.variables == variables
     assert request.options.thinking_tokens == tokens
     assert request.options.thinking_optional == (tokens is not None)
 
 
 def test_the_effort_is_told_to_the_template() -> None:
-    told = prompt(output_config={"effort": "max"}, thinking={"type": "adaptive"})
-    assert told.variables["reasoning_effort"] == "max"
+    chat = prompt(output_config={"effort": "max"}, thinking={"type": "adaptive"})
+    assert chat.variables["reasoning_effort"] == "max"
 
 
 def test_what_claude_code_sends_is_accepted() -> None:

@@ -49,11 +49,11 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("data", "told"), BAD, ids=lambda value: repr(value)[:30])
-def test_a_bad_body_is_told_what_is_wrong(data: bytes, told: str) -> None:
+@pytest.mark.parametrize(("data", "message"), BAD, ids=lambda value: repr(value)[:30])
+def test_a_bad_body_is_told_what_is_wrong(data: bytes, message: str) -> None:
     with pytest.raises(InputError) as caught:
         parse_object(data)
-    assert told in caught.value.message
+    assert message in caught.value.message
     assert caught.value.code == "invalid_json"
 
 
@@ -124,7 +124,7 @@ def test_a_large_body_is_parsed_and_converted_in_another_thread(size: int, apart
     assert asyncio.run(read_as(request, size, convert)) == (apart, size - 9)
 
 
-def test_a_fault_in_a_large_body_is_told_like_any_other(client: Client) -> None:
+def test_a_fault_in_a_large_body_is_reported_like_any_other(client: Client) -> None:
     response = client.chat(user="x" * LARGE, temperature="warm")
     assert response.status_code == 400
     assert response.json()["error"]["param"] == "temperature"
@@ -171,8 +171,8 @@ def test_a_compressed_body_is_bounded_before_and_after(client: Client) -> None:
     assert packed(client, gzip.compress(json.dumps(HELLO).encode()), "gzip").status_code == 200
 
 
-def body_of(*chunks: bytes, ends: str = "http.request", told: int | None = None) -> Request:
-    """A request whose body comes in chunks. `told`: its length, as the client tells it."""
+def body_of(*chunks: bytes, ends: str = "http.request", length: int | None = None) -> Request:
+    """A request whose body comes in chunks. `length`: as the client's header gives it."""
     left = list(chunks)
 
     async def receive() -> dict[str, object]:
@@ -183,8 +183,8 @@ def body_of(*chunks: bytes, ends: str = "http.request", told: int | None = None)
         return {"type": ends}
 
     headers = [(b"content-type", b"application/json")]
-    if told is not None:
-        headers.append((b"content-length", b"%d" % told))
+    if length is not None:
+        headers.append((b"content-length", b"%d" % length))
     return Request({"type": "http", "headers": headers}, receive)
 
 
@@ -203,11 +203,11 @@ def test_a_body_that_is_told_to_be_too_large_is_refused_unread() -> None:
 
 def test_a_body_of_the_greatest_length_is_read() -> None:
     data = b'{"a": 123}'
-    for told in (None, len(data)):
-        request = body_of(data[:3], data[3:], told=told)
+    for length in (None, len(data)):
+        request = body_of(data[:3], data[3:], length=length)
         assert asyncio.run(read_as(request, len(data), lambda tree: tree)) == {"a": 123}
         with pytest.raises(HttpError):
-            asyncio.run(read_as(body_of(data, told=told), len(data) - 1, lambda tree: tree))
+            asyncio.run(read_as(body_of(data, length=length), len(data) - 1, lambda tree: tree))
 
 
 def test_a_client_that_leaves_before_the_end_of_its_body() -> None:
@@ -221,6 +221,6 @@ def test_a_large_body_is_parsed_as_a_small_one() -> None:
     small = {"a": [1, -2.5, 10**30, {"b": None, "b c": "é"}], "z": {"y": {"x": [True, []]}}}
     data = json.dumps(small).encode()
     assert parse_object(data, hooked=True) == parse_object(data) == small
-    for bad, told in BAD:
-        with pytest.raises(InputError, match=re.escape(told)):
+    for bad, message in BAD:
+        with pytest.raises(InputError, match=re.escape(message)):
             parse_object(bad, hooked=True)

@@ -22,7 +22,7 @@ def models(model: type[RequestModel] = RequestModel) -> Iterator[type[RequestMod
 
 
 def parts(schema: Any) -> Iterator[dict[str, Any]]:
-    """All parts of what pydantic's core is told of a model."""
+    """All parts of what pydantic's core receives of a model."""
     if isinstance(schema, dict):
         if isinstance(schema.get("type"), str):
             yield schema

@@ -48,7 +48,7 @@ REFUSED: list[tuple[Any, dict[str, Any], str]] = [
     ([], {}, "maskwright"),
     ({"tracing": True}, {}, "maskwright.tracing"),
     ({"logprobs": "log"}, {"logprobs": True}, "maskwright.logprobs"),
-    ({"logprobs": "raw"}, {}, "maskwright.logprobs"),  # none are told
+    ({"logprobs": "raw"}, {}, "maskwright.logprobs"),  # none are returned
     ({"logprobs": "masked"}, {"logprobs": False}, "maskwright.logprobs"),
     ({"trace": "token"}, {}, "maskwright.trace"),
     ({"trace": 1}, {}, "maskwright.trace"),

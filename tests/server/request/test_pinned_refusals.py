@@ -76,8 +76,8 @@ def said() -> Iterator[str]:
         try:
             parse(body)
         except InputError as error:
-            told = json.dumps(value, ensure_ascii=False)
-            shown = told if len(told) <= 80 else f"{told[:80]}… ({len(told)})"
+            written = json.dumps(value, ensure_ascii=False)
+            shown = written if len(written) <= 80 else f"{written[:80]}… ({len(written)})"
             key = (field, shown, str(error.param), error.code, error.message)
             endpoints = found.setdefault(key, [])
             if endpoint not in endpoints:

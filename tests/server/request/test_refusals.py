@@ -167,7 +167,7 @@ def test_no_field_is_in_two_lists() -> None:
     assert HARMLESS.isdisjoint(NEUTRAL)
 
 
-def test_the_first_fault_is_told() -> None:
+def test_the_first_fault_is_reported() -> None:
     assert refused(x=1, echo=True, my_schema={})[0] == "echo"
 
 

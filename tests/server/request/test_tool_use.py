@@ -76,9 +76,9 @@ def test_without_tools_there_is_nothing_to_choose(tools: Any) -> None:
         use(tools=tools, tool_choice="required")
 
 
-def test_equal_uses_have_equal_keys_whatever_is_told_of_the_tools() -> None:
+def test_equal_uses_have_equal_keys_whatever_is_said_of_the_tools() -> None:
     """Descriptions are for the model, not for the grammar."""
-    told = {"type": "function", "function": {**F["function"], "description": "what it does"}}
-    uses = [use(tools=[F, G]), use(tools=[told, G], tool_choice="auto")]
+    described = {"type": "function", "function": {**F["function"], "description": "what it does"}}
+    uses = [use(tools=[F, G]), use(tools=[described, G], tool_choice="auto")]
     keys = {one.key() for one in uses if one is not None}
     assert len(keys) == 1

@@ -1,4 +1,4 @@
-"""Deltas of several generations as they come: none lost, none early, silence told."""
+"""Deltas of several generations as they come: none lost, none early, silence noted."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_everything_comes_once_in_order(seed: int) -> None:
         assert text == "".join(f"{number} " for number in range(60)) + "!"
 
 
-def test_silence_is_told_each_time_and_loses_nothing() -> None:
+def test_silence_is_reported_each_time_and_loses_nothing() -> None:
     async def run() -> None:
         [one] = made = generations(1)
         arrivals = Arrivals(made, idle=0.02)

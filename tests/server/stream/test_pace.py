@@ -80,7 +80,7 @@ def test_texts_that_come_soon_are_joined_and_others_are_not_held() -> None:
 
 
 def test_what_is_there_already_is_not_held() -> None:
-    """A stream that another server has begun comes in as many deltas as were told of it."""
+    """A stream that another server has begun comes in as many deltas as were sent of it."""
 
     async def run() -> None:
         pace, one = CountingPace(), generation()

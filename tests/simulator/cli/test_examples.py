@@ -41,12 +41,14 @@ def test_an_example_runs(run: Run, example: Path, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_documents_tell_what_the_examples_print(run: Run) -> None:
     routing = run("simulate", str(ROOT / "examples/simulate/routing.toml")).stdout
-    told = re.search(
+    seconds = re.search(
         r"is ([\d.]+) s by\s+cached prefix, ([\d.]+) s for the least loaded replica and ([\d.]+) s",
         DOCUMENT,
     )
-    assert told is not None
-    for name, figure in zip(("cached", "least-loaded", "round-robin"), told.groups(), strict=True):
+    assert seconds is not None
+    for name, figure in zip(
+        ("cached", "least-loaded", "round-robin"), seconds.groups(), strict=True
+    ):
         printed = re.search(rf"ours, {name} +400 +[\d.]+ +([\d.]+)", routing)
         assert printed is not None
         assert float(printed[1]) == pytest.approx(float(figure), rel=0.03)

@@ -36,7 +36,7 @@ def test_place(run: Run, tmp_path: Path) -> None:
     assert "bottleneck: prefill, by arithmetic" in lines[2]
 
 
-def test_impossible_questions_are_told(run: Run, tmp_path: Path) -> None:
+def test_impossible_questions_are_reported(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "q.toml"
     for change, message in (
         (("devices = 3", ""), "either rate or devices"),

@@ -35,7 +35,7 @@ def test_simulate(run: Run, tmp_path: Path) -> None:
     assert rows[0]["tokens_per_second"] > rows[1]["tokens_per_second"]
 
 
-def test_a_mistake_is_told_in_one_line(run: Run, tmp_path: Path) -> None:
+def test_a_mistake_is_reported_in_one_line(run: Run, tmp_path: Path) -> None:
     found = run("simulate", str(tmp_path / "missing.toml"))
     assert found.returncode == 2
     assert "can't read" in found.stderr

@@ -203,7 +203,7 @@ def test_shipped_schemas(file: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("schema", "pointer", "told"),
+    ("schema", "pointer", "message"),
     [
         ({"type": "object"}, "", "the names of other members differ"),
         (
@@ -246,13 +246,13 @@ def test_shipped_schemas(file: Any) -> None:
         ),
     ],
 )
-def test_what_no_grammar_says_is_refused_or_listed(schema: Any, pointer: str, told: str) -> None:
-    with pytest.raises(UnsupportedSchemaError, match=told) as refused:
+def test_what_no_grammar_says_is_refused_or_listed(schema: Any, pointer: str, message: str) -> None:
+    with pytest.raises(UnsupportedSchemaError, match=message) as refused:
         schema_rules(schema)
     assert refused.value.pointer == pointer
     [loss] = schema_rules(schema, approximate=True).losses
     assert loss.pointer == pointer
-    assert told in loss.message
+    assert message in loss.message
     mine = converted(schema, "gbnf", "spaced", approximate=True)
     for text in islice(random_texts(compiled(schema, "spaced"), 60, 0), 10):
         assert read_lines(mine, text).verdict is Verdict.MATCH, text

@@ -36,8 +36,10 @@ def test_what_is_found(grammar: str, findings: set[tuple[str, str]]) -> None:
 
 
 def test_an_option_that_is_never_taken_is_numbered() -> None:
-    told = [each.message for each in lint_grammar(read_grammar('root ::= "a" | x\nx ::= "b" x'))]
-    assert told[0] == "option 2 of 'root' is never taken: no text matches it"
+    messages = [
+        each.message for each in lint_grammar(read_grammar('root ::= "a" | x\nx ::= "b" x'))
+    ]
+    assert messages[0] == "option 2 of 'root' is never taken: no text matches it"
 
 
 @pytest.mark.parametrize("name", list(shipped("grammar")))

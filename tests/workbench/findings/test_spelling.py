@@ -6,7 +6,7 @@ from maskwright.workbench.findings.spelling import odd_spelling, odd_value
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         *(("paid", None), ("in progress", None), ("café", None), ("日本", None), ("", None)),
         ("cafe\u0301", "NFC"),
@@ -14,11 +14,11 @@ from maskwright.workbench.findings.spelling import odd_spelling, odd_value
         ("a\u200bb", "U+200B (zero width space)"),
     ],
 )
-def test_spelling(text: str, told: str | None) -> None:
+def test_spelling(text: str, message: str | None) -> None:
     found = odd_spelling(text)
     assert odd_value(text) == found
-    assert (found is None) == (told is None)
-    assert told is None or told in str(found)
+    assert (found is None) == (message is None)
+    assert message is None or message in str(found)
 
 
 @pytest.mark.parametrize("text", [" a", "a ", "\ta"])

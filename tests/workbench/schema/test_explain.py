@@ -73,7 +73,7 @@ def test_what_is_no_schema_is_an_error() -> None:
     ],
     ids=str,
 )
-def test_what_an_enforced_format_leaves_out_is_told(schema: Any, note: str) -> None:
+def test_what_an_enforced_format_leaves_out_is_reported(schema: Any, note: str) -> None:
     [row] = [row for row in explain_schema(schema) if row.keyword == "format"]
     assert row.state == "enforced"
     assert note in row.note

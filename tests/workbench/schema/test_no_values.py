@@ -17,7 +17,7 @@ def needing(name: str, **more: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("schema", "pointer", "told"),
+    ("schema", "pointer", "message"),
     [
         (needing("a"), "/required/0", "'a' is required, but additionalProperties forbids it"),
         (needing("a", properties={"a": NEVER}), "/properties/a", "contradict"),
@@ -31,9 +31,9 @@ def needing(name: str, **more: Any) -> dict[str, Any]:
         (False, None, ""),
     ],
 )
-def test_where_it_is(schema: Any, pointer: str | None, told: str) -> None:
+def test_where_it_is(schema: Any, pointer: str | None, message: str) -> None:
     with pytest.raises(UnsatisfiableSchemaError):
         compile_json_schema(schema, byte_vocabulary())
     found = contradiction(schema)
     assert (None if found is None else found.pointer) == pointer
-    assert found is None or told in found.message
+    assert found is None or message in found.message

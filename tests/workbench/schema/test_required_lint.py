@@ -27,7 +27,7 @@ NEEDED = {"required": ["a"]}
         ({"properties": {"not": NEEDED}}, ["/properties/not/required/0"]),
         ({**NEEDED, "patternProperties": {"^a": True}}, []),
         ({**NEEDED, "additionalProperties": {"type": "null"}}, []),
-        ({"additionalProperties": False, "anyOf": [NEEDED]}, []),  # told as unsatisfiable
+        ({"additionalProperties": False, "anyOf": [NEEDED]}, []),  # reported as unsatisfiable
     ],
 )
 def test_required_properties_that_are_not_listed(schema: Any, pointers: list[str]) -> None:

@@ -8,7 +8,7 @@ from maskwright.workbench.schema.lint import is_endless_pattern, open_pattern, t
 
 
 @pytest.mark.parametrize(
-    ("pattern", "severity", "told"),
+    ("pattern", "severity", "message"),
     [
         ("^a$", None, ""),
         ("^(a|b)$", None, ""),
@@ -21,10 +21,10 @@ from maskwright.workbench.schema.lint import is_endless_pattern, open_pattern, t
         ("(?!x)a$", None, ""),
     ],
 )
-def test_patterns_that_are_not_bound(pattern: str, severity: str | None, told: str) -> None:
+def test_patterns_that_are_not_bound(pattern: str, severity: str | None, message: str) -> None:
     found = [*open_pattern("", {"pattern": pattern})]
     assert [each.severity for each in found] == ([] if severity is None else [severity])
-    assert all(told in each.message and each.pointer == "/pattern" for each in found)
+    assert all(message in each.message and each.pointer == "/pattern" for each in found)
 
 
 @pytest.mark.parametrize(
