@@ -87,7 +87,7 @@ def test_log_probabilities(client: openai.OpenAI) -> None:
 
 
 def test_every_chunk_has_arrays_of_log_probabilities(client: openai.OpenAI) -> None:
-    """Clients read them without a look at whether they are there; the ids are those of the text."""
+    """Clients read them without a look at whether they are there; the ids belong to the text."""
     fields = {"return_token_ids": True, "return_tokens_as_token_ids": True, "ignore_eos": True}
     asked: dict[str, Any] = {"model": "demo", "prompt": PROMPT, "temperature": 0, "logprobs": 1}
     named: list[str] = []

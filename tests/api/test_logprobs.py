@@ -1,4 +1,4 @@
-"""Log-probabilities as the official client reads them; those of prompts against the plain forward
+"""Log-probabilities as the official client reads them; for prompts, against the plain forward
 pass of the shipped model."""
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ PAIRS = [
 
 def scores_of(choice: Any, context: int) -> tuple[float, bool]:
     """The sum over a continuation that begins after `context` tokens, and whether each of its
-    tokens is the likeliest: all entries count but those of the context and the last one, which is
+    tokens is the likeliest: all entries count but the context's and the last one, which is
     the token that was generated."""
     logprobs = choice["logprobs"]
     values = logprobs["token_logprobs"][context:-1]

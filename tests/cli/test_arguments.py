@@ -24,7 +24,7 @@ from tests.source_tree import PACKAGE
 
 @dataclass(frozen=True, slots=True)
 class Inner:
-    """Options of which another class has an object."""
+    """Options that another class has as a field."""
 
     memory: Annotated[int, Option(help="Memory.", is_size=True, least=0)] = 3 << 19
     name: Annotated[list[str], Option(help="May be repeated.")] = field(default_factory=list[str])

@@ -114,7 +114,7 @@ def test_what_fails_has_a_file_and_a_reason(run: Run, tmp_path: Path) -> None:
         "no_way": 1,
     }
     assert (row["records"], row["valid"], row["failed"], row["left"]) == (8, 2, 6, 0)
-    # Five answers with 10 tokens of prompts, of which 2 were cached, and 4 of answers.
+    # Five answers with 10 tokens of prompts, 2 of them cached, and 4 of answers.
     assert (row["prompt_tokens"], row["completion_tokens"], row["cost"]) == (50, 20, 5.0)
     row_again = json.loads(again.stdout)
     assert (asked, row_again["done_before"], row_again["done_now"]) == (6, 8, 0)
@@ -404,7 +404,7 @@ def test_nothing_is_kept_of_a_run_that_can_ask_about_no_record(
 
 
 def test_a_record_that_was_corrected_is_asked_about(run: Run, tmp_path: Path) -> None:
-    """Its failure is forgotten, those of others and all results stay."""
+    """Its failure is forgotten; other failures and all results stay."""
     source, out = tmp_path / "in.csv", tmp_path / "out.jsonl"
     source.write_text(f"{TABLE}3,a,b\n4,c,d\n")
     arguments = ("batch", source, out, "--prompt-template", "{{line}}", "--json")

@@ -112,7 +112,7 @@ def others(modules: set[str]) -> set[str]:
 
 
 def rooms(modules: set[str]) -> set[str]:
-    """The packages directly in Maskwright of which a module is loaded."""
+    """The packages directly in Maskwright with a module that is loaded."""
     within = {name.split(".")[1] for name in modules if name.startswith("maskwright.")}
     return {name for name in within if (PACKAGE / name).is_dir()}
 

@@ -86,7 +86,7 @@ def test_every_traced_answer_is_reproduced(traces: Path, run: Run) -> None:
 
 
 def changed(traces: Path, folder: Path, **changes: Any) -> Path:
-    """A file with the first trace alone, of which some fields are others."""
+    """A file with the first trace alone, with some fields changed."""
     line = json.loads(traces.read_text().splitlines()[0])
     file = folder / "changed.jsonl"
     file.write_text(json.dumps(line | changes) + "\n")

@@ -69,7 +69,7 @@ TOOLS: Any = [
 
 
 def check_call(name: str, arguments: str | dict[str, Any]) -> BaseModel:
-    """The arguments of a call, which must be those of the tool and no others."""
+    """The arguments of a call, which must be the tool's and no others."""
     given = json.loads(arguments) if isinstance(arguments, str) else arguments
     assert set(given) == set(ARGUMENTS[name].model_fields)
     return ARGUMENTS[name].model_validate(given)

@@ -1,4 +1,4 @@
-"""Schemas like those of ordinary clients, as many as are asked for, all different.
+"""Schemas as ordinary clients send them, as many as are asked for, all different.
 
 ordinary_schema(17)            # always the same schema
 ordinary_schema(17, "other")   # the same structure, under other names

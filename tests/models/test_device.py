@@ -159,7 +159,7 @@ def test_where_weights_in_fp8_are_refused(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_weights_in_fp8_are_another_revision() -> None:
-    """Keys and values of other weights must not be taken for those of these."""
+    """Keys and values of other weights must not be taken for the present weights'."""
     plain, coded = load(DEMO_PATH), load(DEMO_PATH, weight_dtype="fp8")
     assert coded.revision == f"{plain.revision}-fp8"
     assert coded.decoder.weight_bytes < plain.decoder.weight_bytes / 4

@@ -186,7 +186,7 @@ def test_axe_finds_nothing_on_a_phone(page: Browser, scheme: str) -> None:
 
 
 def large_schema() -> dict[str, Any]:
-    """A schema of which each second part has a keyword that is misspelled."""
+    """A schema; each second part has a misspelled keyword."""
     properties: dict[str, Any] = {}
     while len(json.dumps(properties, indent=2)) < LARGE - 80_000:
         for _ in range(100):

@@ -1,4 +1,4 @@
-"""The engine with grammars that live in grammar processes: the answers are those of an engine that
+"""The engine with grammars in grammar processes: the answers equal those of an engine that
 computes masks itself, and a process that ends costs none of them."""
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ def test_the_chain_has_the_order_of_the_kernels() -> None:
 
 
 def random_row(rng: random.Random) -> SampleRow:
-    """A row of which every parameter is often neutral, so that many combinations occur."""
+    """A row with parameters that are often neutral, so that many combinations occur."""
 
     def often(neutral: object, *others: object) -> object:
         return neutral if rng.random() < 0.6 else rng.choice(others)

@@ -42,7 +42,7 @@ def masks(rng: np.random.Generator, vocab: int, share: float) -> np.ndarray:
 @pytest.mark.parametrize("share", [0.02, 0.6, 1.0])
 @pytest.mark.parametrize("scale", [0.0, 0.5, 3.0, 40.0])
 def test_it_is_its_twin(vocab: int, share: float, scale: float) -> None:
-    """Rows of which some have no token left; equal logits, and zeros of both signs."""
+    """Rows, some with no token left; equal logits, and zeros of both signs."""
     rng = np.random.default_rng(vocab + int(7 * scale))
     logits = np.round(rng.standard_normal((ROWS, vocab)) * scale, 1).astype(np.float32)
     logits[rng.random(logits.shape) < 0.05] = -np.inf

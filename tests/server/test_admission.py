@@ -143,7 +143,7 @@ FITTING: dict[str, tuple[str, dict[str, Any]]] = {
     "token ids": (TEXT, {"prompt": [65] * (CONTEXT - 1)}),
     "an input": (RESPONSES, {"input": "x" * (CONTEXT - 7)}),
     "a part is kept": (CHAT, {**said(("user", WHOLE)), "truncate_prompt_tokens": 9}),
-    "ids of which a part is kept": (TEXT, {"prompt": [65] * 9999, "truncate_prompt_tokens": -1}),
+    "ids that are cut": (TEXT, {"prompt": [65] * 9999, "truncate_prompt_tokens": -1}),
 }
 
 

@@ -105,7 +105,7 @@ TEXT_KINDS: dict[str, Callable[[random.Random, int], str]] = {
 def test_windows_have_the_tokens_of_the_whole_text(
     tokenizers: dict[str, Tokenizer], family: str, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In small windows, of which a short text already has several."""
+    """In small windows: a short text already has several."""
     monkeypatch.setattr(text_encoder, "WINDOW", SMALL)
     tokenizer, draw = tokenizers[family], random.Random(f"{family} {kind}")
     cutting = encoder(tokenizer)

@@ -129,7 +129,7 @@ class Background:
             except (OSError, EOFError):  # it has ended
                 self.close()
                 self._begin(handle)
-        raise OSError("the process that forks those of single grammars has ended twice")
+        raise OSError("the process that forks processes of single grammars has ended twice")
 
     def close(self) -> None:
         """Leave it to the nursery: it ends when no process holds a connection to it."""

@@ -43,7 +43,7 @@ LONGER_PATIENCE: Final = 0.02
 
 
 class Pool:
-    """Running processes: `shared` ones, None where one has to be started, and those of single
+    """Running processes: `shared` ones, None where one has to be started, and processes of single
     grammars, by the grammars' numbers.
 
     The lock of `GrammarProcesses` guards it.

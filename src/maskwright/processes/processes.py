@@ -198,7 +198,7 @@ class GrammarProcesses:
         canonical: bool,
         then: Callable[[Heard], None],
     ) -> None:
-        """Ask what comes next in a text, of which the last `new` tokens are not yet the follower's;
+        """Ask what comes next in a text whose last `new` tokens are not yet the follower's;
         see `Follower.ask`."""
         self._stats.questions += 1
         self._submit(LessonTask(follower, text, new, left, canonical=canonical, then=then))

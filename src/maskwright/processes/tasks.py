@@ -220,7 +220,7 @@ class _TextTask(PendingJob):
     """A job about the text of a follower."""
 
     def __init__(self, follower: Follower, text: list[int], new: int) -> None:
-        """`text`: all tokens, of which the last `new` are not yet the follower's."""
+        """`text`: all tokens; the last `new` are not yet the follower's."""
         super().__init__(follower.grammar)
         self._follower = follower
         self._text = text
@@ -301,7 +301,7 @@ class LessonTask(_TextTask):
         canonical: bool,
         then: Callable[[Heard], None],
     ) -> None:
-        """`text`: all tokens, of which the last `new` are not yet the follower's."""
+        """`text`: all tokens; the last `new` are not yet the follower's."""
         super().__init__(follower, text, new)
         self._left = left
         self._canonical = canonical

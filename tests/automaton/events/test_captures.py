@@ -17,7 +17,7 @@ from tests.matching import EVERY_BYTE
 
 
 def heard(body: Expression, data: str, *, ended: bool = False) -> list[str]:
-    """The events after each byte, written short, and those of the end."""
+    """The events after each byte, written short, and at the end."""
     grammar = compile_rules(Rules("start", {"start": body}), EVERY_BYTE).recognizer
     contexts = grammar.machine.contexts
     assert isinstance(contexts, RuleContexts)

@@ -34,7 +34,7 @@ def closed(required: int = 9, /, **properties: Any) -> dict[str, Any]:
 
 TEXT, NUMBER, FLAG = {"type": "string"}, {"type": "integer"}, {"type": "boolean"}
 STEEP = {"enum": [1, 22, "x" * 9, "y" * 19, "z" * 29, "z" * 39, "z" * 49]}
-"""Values of which each costs much more than the one before."""
+"""Values. Each costs much more than the one before."""
 FEW, SHORT = {"enum": ["a", "b", "ab"]}, {"type": "string", "maxLength": 3}
 MOST_CALLS = 10_000_000
 """Of compiling, or of a token; the one that is refused takes half of it, the others far less."""
@@ -164,7 +164,7 @@ def test_what_only_a_search_can_tell_has_no_bound(schema: Any) -> None:
 
 
 def remembering(least: int, index: int, *seen: Any) -> ArrayProgress:
-    """An array of steep items of which `index` are read, the last of them just now."""
+    """An array of steep items; `index` of them are read, the last one just now."""
     schema = {"type": "array", "uniqueItems": True, "minItems": least, "items": STEEP}
     [start] = Solver("schema", DEFAULT_LIMITS).values.containers(conjunction(schema))
     assert isinstance(start, ArrayProgress)

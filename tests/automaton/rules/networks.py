@@ -58,7 +58,7 @@ def network(
     *,
     satisfiable: bool = True,
 ) -> RuleNetwork:
-    """The network of rules, the first of which is the start rule, or of one expression.
+    """The network of rules (the first one is the start rule) or of one expression.
 
     `satisfiable`: whether the JSON values in it have instances.
     """
@@ -102,7 +102,7 @@ def choices(network: RuleNetwork, node: int, counters: Counters = ()) -> str:
 
 
 def along(network: RuleNetwork, rule: str, path: str) -> tuple[int, Counters]:
-    """The place in a rule after the symbols of `path`, at each of which one transition fits."""
+    """The place in a rule after the symbols of `path`; one transition fits at each."""
     node, counters = network.starts[network.names.index(rule)], ()
     for name in path.split():
         [found] = [

@@ -42,7 +42,7 @@ def test_values(schema: Any, count: int) -> None:
 
 
 BOUNDED: list[tuple[Any, int]] = [
-    # values of which there are at least one and at most `count`: the bound is between them
+    # values, at least one and at most `count` of them: the bound is between these
     ({"type": "array", "items": THREE, "maxItems": 2, "contains": {"const": True}}, 6),
     ({"type": "object", "minProperties": 1, **A_B}, 11),
     ({"type": "array", "items": TWO, "not": {"uniqueItems": True}, "maxItems": 2}, 2),

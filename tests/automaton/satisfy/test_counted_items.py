@@ -1,4 +1,4 @@
-"""Items of which only the number matters, held against the search that walks them one by one."""
+"""Items where only the number matters, held against the search that walks them one by one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Members of which only the number matters, held against the search that chooses them."""
+"""Members where only the number matters, held against the search that chooses them."""
 
 from __future__ import annotations
 

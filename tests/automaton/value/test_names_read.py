@@ -64,7 +64,7 @@ def test_texts_that_grow_fork_and_go_back() -> None:
 
 def test_a_text_is_not_compared_with_every_other_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither with those whose members end elsewhere, nor with objects that have a first name
-    only, of which nothing is kept."""
+    only, and nothing of them is kept."""
     compared = 0
     count_at = names_read._ReadObject.count_at
 

@@ -48,7 +48,7 @@ def test_every_kernel_compiles_without_spills(subject: str, target: str) -> None
         assert max(read.loads) == 128 or not wide, case
         streams = launch.name in STREAMS and wide
         assert read.wide_share > 0.7 or not streams, case
-        # In float32, products are exact and not those of tensor cores.
+        # In float32, products are exact and don't use tensor cores.
         multiplies = launch.name in ("attend", "shrink", "expand")
         assert bool(read.products) == (multiplies and "float32" not in subject), case
         # Codes are half as wide as the numbers that they are made from.

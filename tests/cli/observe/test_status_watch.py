@@ -33,7 +33,7 @@ def test_the_figures_are_asked_for_again_and_again() -> None:
             for count, _ in zip(counts, range(50), strict=False):
                 if count > before:
                     break
-                # The figures of an idle engine are those of its last step.
+                # An idle engine shows the figures of its last step.
                 httpx.post(f"{served.url}/v1/completions", json=body, timeout=PATIENCE)
             else:
                 pytest.fail("the figures don't change")

@@ -30,7 +30,7 @@ subcommand."""
 
 @pytest.fixture
 def processors(tmp_path: Path) -> Callable[[str], Path]:
-    """A file that says of which vendor the processors are, as Linux writes it."""
+    """A file that names the vendor of the processors, as Linux writes it."""
 
     def write(vendor: str) -> Path:
         path = tmp_path / vendor

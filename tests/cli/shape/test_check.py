@@ -389,7 +389,7 @@ WRONG = '{\n "type": "strin"}'
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of shapes, two of which have something to say, in which the program runs."""
+    """The folder in which the program runs, with shapes; there are findings for two of them."""
     monkeypatch.chdir(tmp_path)
     found = tmp_path / "shapes"
     (found / "inner").mkdir(parents=True)

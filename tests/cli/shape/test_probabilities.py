@@ -1,4 +1,4 @@
-"""Probabilities of a text's tokens, compared with those of the engine that generates it."""
+"""Probabilities of a text's tokens, compared with the engine's that generates it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two servers for prompts and two for answers, as processes: answers are those of one server."""
+"""Two servers for prompts and two for answers, as processes: answers equal one server's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The engine with several steps in a row on the device: the tokens are those of single steps."""
+"""The engine with several steps in a row on the device: the tokens equal those of single steps."""
 
 from __future__ import annotations
 

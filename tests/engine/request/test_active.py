@@ -26,7 +26,7 @@ def activate(loaded: LoadedModel, request: Request) -> tuple[Active, list[Delta]
 
 
 def take(active: Active, text: bytes) -> None:
-    """Let the model choose the bytes of `text`, each of which is a token of the tiny tokenizer."""
+    """Let the model choose the bytes of `text`; each byte is a token of the tiny tokenizer."""
     for byte in text:
         token = active.texts.index(bytes([byte]))
         active.sequence.tokens.append(token)

@@ -22,7 +22,7 @@ from tests.engine.schedule.test_scheduler import advance
 @dataclass
 class Judge:
     """Watches a scheduler choose victims, and counts from the tables themselves what each of those
-    who could be chosen would lose and free. `seen`: how often the choice was of which kind."""
+    who could be chosen would lose and free. `seen`: how often the choice was of each kind."""
 
     scheduler: Scheduler
     seen: Counter[str] = field(default_factory=Counter)
@@ -82,7 +82,7 @@ class Judge:
 
 
 def run(seed: int) -> Judge:
-    """Requests of which some share their whole prompt, in a pool too small for them."""
+    """Requests, some with their whole prompt in common, in a pool too small for them."""
     rng = random.Random(seed)
     size = rng.choice([2, 4, 8])
     blocks = rng.randint(48, 96) // size

@@ -1,6 +1,6 @@
 """A stand-in that notes where the host would wait for a device.
 
-Tensors on the device `meta` stand for those of a GPU. They have no data, so an operation that mixes
+Tensors on the device `meta` stand for a GPU's. They have no data, so an operation that mixes
 them with the host's memory is an error, as on a GPU. What is read from them is zero.
 """
 

@@ -13,7 +13,7 @@ WIDE = BOUNDED | {"context_length_exceeded"}
 
 
 def overlapping(count: int, width: int) -> list[Any]:
-    """Objects of which each has `width` properties with patterns that overlap the others'."""
+    """Objects that each have `width` properties with patterns that overlap the others'."""
     return [
         {
             "type": "object",

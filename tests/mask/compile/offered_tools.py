@@ -20,7 +20,7 @@ NOW: dict[str, Any] = {"type": "function", "function": {"name": "now"}}
 
 
 def many_tools(count: int) -> list[Any]:
-    """Tools like those of an agent: several parameters, of every type."""
+    """Tools as an agent has them: several parameters, of every type."""
     return [
         {
             "type": "function",

@@ -322,7 +322,7 @@ def test_numbers_in_digits(schema: Any, accepted: list[str], rejected: list[str]
 
 
 def test_a_grammars_size_grows_with_what_is_known_of_it() -> None:
-    vocab = Vocabulary((*BYTES, b""), eos=256)  # of which no other grammar knows anything
+    vocab = Vocabulary((*BYTES, b""), eos=256)  # no other grammar knows anything of it
     grammar = compile_json_schema({"type": "object"}, vocab)
     before = grammar.size
     assert 1_000 < before < 1_000_000
@@ -463,7 +463,7 @@ def test_plain_numbers_that_are_equal_repeat_an_item() -> None:
 
 
 def test_plain_numbers_are_completed_within_a_budget() -> None:
-    """The fewest tokens are those of the shortest plain spelling, and with them the text ends."""
+    """The shortest plain spelling has the fewest tokens, and with them the text ends."""
     for schema, shortest in (
         ({"type": "number", "minimum": 3.14159, "maximum": 3.14159}, "3.14159"),
         ({"type": "number", "exclusiveMinimum": 0, "maximum": 0.05}, "0.01"),

@@ -198,7 +198,7 @@ def test_tables_grow_and_keep_what_they_have(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_living_term_is_known_by_a_string_of_a_part() -> None:
-    """Its transitions are found without those of what it leads to, of which there are many."""
+    """Its transitions are found without the many transitions of the states that it leads to."""
     options = [
         search(f"{one}.*{other}") for one, other in zip("abcdefghijkl", "mnopqrstuvwx", strict=True)
     ]

@@ -44,7 +44,7 @@ def bits(found: Subtrees, at: int) -> set[int]:
 
 
 def expected(tokens: list[bytes], stays: list[bool], prefix: bytes) -> set[int]:
-    """The bits of the node at `prefix`: its own byte and those of all longer ways."""
+    """The bits of the node at `prefix`: its own byte and the bytes of all longer ways."""
     found: set[int] = set()
     for token, stay in zip(tokens, stays, strict=True):
         if token.startswith(prefix):

@@ -138,7 +138,7 @@ def test_an_overgrown_machine_is_left_to_its_matchers(
 
 
 def test_what_a_grammar_adds_for_one_text_is_no_error_of_another(vocab: Vocabulary) -> None:
-    """Names that a schema doesn't list take contexts, of which a grammar may have so many."""
+    """Names that a schema doesn't list take contexts; a grammar may have so many."""
     grammar = compile_json_schema({"type": "object"}, vocab, limits=Limits(contexts=150))
     for text in range(40):
         members = ",".join(f'"k{text}_{at}":1' for at in range(10))

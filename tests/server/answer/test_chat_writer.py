@@ -1,4 +1,4 @@
-"""What breaks clients of chat completions, of which no stream and no answer here has anything:
+"""What breaks clients of chat completions, and never occurs in a stream or an answer here:
 fields that are repeated, null or missing, and an end that comes twice or never."""
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ SHIFT = [
 
 
 class Watched:
-    """A routing that notes of which phases each machine has work at one time."""
+    """A routing that notes the phases whose work each machine has at one time."""
 
     def __init__(self, inner: Routing) -> None:
         self._inner = inner
@@ -47,7 +47,7 @@ class Watched:
 def serve(
     machines: MixedPool | FlippingRoles, seed: int = 1
 ) -> tuple[list[Served], list[SimulatedEngine], list[set[tuple[bool, bool]]]]:
-    """What became of the requests, the machines, and of which phases each had work at one time."""
+    """What became of the requests, the machines, and the phases whose work each had at one time."""
     engines = [SETTINGS.engine(LinearCosts()) for _ in ROLES]
     watched = Watched(machines.routing("prefill"))
     policy = SplitPolicy(

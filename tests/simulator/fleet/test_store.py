@@ -23,7 +23,7 @@ LONG = tuple(text(7, 97))
 
 
 def store(*blocks: int) -> TieredStore:
-    """Tiers of which each takes 10 ms for a block more than the one before."""
+    """Tiers. Each takes 10 ms for a block more than the one before."""
     tiers = [Tier(str(n), size, 100 / (n + 1)) for n, size in enumerate(blocks)]
     return TieredStore(tiers, kv_bytes=1 / 16)
 

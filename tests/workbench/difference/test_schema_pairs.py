@@ -38,7 +38,7 @@ def compiled(schema: Any, order: Any = "schema") -> Grammar:
 
 
 def decide(what: str, schema: Any, changed: Any, order: Any) -> Comparison | None:
-    """Compare two schemas, of which the second may have no instances; then None."""
+    """Compare two schemas; None if the second has no instances."""
     try:
         second = compiled(changed, order)
     except UnsatisfiableSchemaError:

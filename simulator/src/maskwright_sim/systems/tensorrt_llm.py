@@ -24,8 +24,8 @@ LOAD: Final = Workload(160, 1000.0, Lengths(160, "uniform"), Lengths(180, "expon
 
 
 def tensorrt_llm(size: float = 1.0) -> SystemReport:
-    """The three policies in equal memory, for answers of at most 1,000 tokens, all of which are
-    asked for at once. `size` multiplies the number of requests."""
+    """The three policies in equal memory, for answers of at most 1,000 tokens that are all asked
+    for at once. `size` multiplies the number of requests."""
     found = {name: _run(settings, size) for name, settings in POLICIES.items()}
     used, promised, static = (run.tokens_per_second for run in found.values())
     rows: Rows = [

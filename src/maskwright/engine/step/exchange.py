@@ -111,7 +111,7 @@ class BlockExchange:
         size = pool.block_size
         cached = [i < len(nodes) and nodes[i].block > 0 for i in range(len(prefix.tokens) // size)]
         allocated = list(accumulate((not there for there in cached), initial=0))
-        # Blocks that only the tree holds can be evicted, but not those of this prefix.
+        # Blocks that only the tree holds can be evicted, but not this prefix's.
         room = pool.available - sum(pool.only_cached(node.block) for node in nodes if node.block)
         unbroken = most = 0
         for count, there in enumerate(cached, 1):

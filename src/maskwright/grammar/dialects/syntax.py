@@ -49,7 +49,7 @@ class Times:
 
 @dataclass(frozen=True, slots=True)
 class Both:
-    """The intersection of the parts, each of which must be regular."""
+    """The intersection of the parts, which must be regular."""
 
     parts: tuple[Node, ...]
     at: int

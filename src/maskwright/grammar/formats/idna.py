@@ -72,7 +72,7 @@ _WHOLE_BLOCKS: Final = (
     (0x2A700, 0x2EBE0),
     (0x30000, 0x3134A),
 )
-"""Ideographs and Hangul syllables, all of which are letters that no normalisation touches."""
+"""Ideographs and Hangul syllables: letters that no normalisation touches."""
 _SKIPPED: Final = ((0x20D0, 0x20FF), (0x1100, 0x11FF), (0xA960, 0xA97F), (0xD7B0, 0xD7FF))
 _NAMED: Final = frozenset("-l\u00b7\u0375\u05f3\u05f4\u30fb\u200c\u200d")
 _SCRIPTS: Final = (
