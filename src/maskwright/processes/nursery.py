@@ -38,6 +38,9 @@ _SCHEMA = {
         "numbers": {"type": "array", "items": {"type": "number"}, "uniqueItems": True},
         "kind": {"enum": ["a", "b"]},
         "when": {"type": "string", "format": "date-time"},
+        "where": {"type": "string", "format": "uri"},
+        "whom": {"type": "string", "format": "email"},
+        "part": {"$id": "https://example.com/part", "type": "boolean"},
     },
     "required": ["text"],
 }
