@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import multiprocessing
 import os
@@ -16,7 +17,6 @@ from typing import Any, Final, Literal, Self, get_args
 
 from benchmarks.peers.engines import ENGINES, Engine, allows
 from benchmarks.vocabularies import tekken
-from maskwright.cli.process.collector import THRESHOLDS, clean_up
 
 THREADS: Final = ("OMP_NUM_THREADS", "RAYON_NUM_THREADS", "MKL_NUM_THREADS")
 START_UP_S: Final = 300.0
@@ -168,7 +168,7 @@ def serve(name: str, pipe: Connection, collector: Collector) -> None:
     if collector == "server":
         gc.collect()
         gc.freeze()
-        gc.set_threshold(*THRESHOLDS)
+        gc.set_threshold(2_000, 10, 5_000)  # as `cli/process/collector.py`: none in mid-answer
     run_case(engine, Case("trivial", TRIVIAL, ()))
     clean_up()  # of what reading the vocabulary has left
     pipe.send(resident_megabytes())
@@ -207,6 +207,12 @@ class Collecting:
             self._collection = perf_counter_ns()
         else:
             self._times_us.append((perf_counter_ns() - self._collection) / 1000)
+
+
+def clean_up() -> None:
+    """Collect garbage, and return the freed memory to the system."""
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
 
 
 def run_case(engine: Engine, case: Case, *, kept: bool = False) -> Outcome:

@@ -41,17 +41,13 @@ class Cycle:
 
 @pytest.fixture
 def uncollected() -> Iterator[None]:
-    """No collection is made by itself."""
+    """No collection is made by itself, and a full one is due."""
     gc.collect()
     gc.disable()
+    for _ in range(worker.REST_COLLECTIONS):
+        gc.collect(1)
     yield
     gc.enable()
-
-
-def _make_due() -> None:
-    """Have a full collection be due."""
-    for _ in range(worker.REST_COLLECTIONS):
-        gc.collect(0)
 
 
 @pytest.mark.parametrize("due", [True, False])
@@ -61,11 +57,10 @@ def test_garbage_is_collected_while_there_is_no_job(
     """And not before it is due."""
     del uncollected
     monkeypatch.setattr(worker, "REST_SECONDS", 0.0)
-    garbage = Cycle()
-    gc.collect(1)  # from now on, only a full collection looks at it
-    _make_due()
     if not due:
         monkeypatch.setattr(worker, "REST_COLLECTIONS", 10**6)
+    garbage = Cycle()
+    gc.collect(1)  # from now on, only a full collection looks at it
     freed = threading.Event()
     weakref.finalize(garbage, freed.set)
     ours, its = Pipe()
@@ -78,7 +73,8 @@ def test_garbage_is_collected_while_there_is_no_job(
         until = time.monotonic() + PATIENCE
         while not freed.wait(0.2) and due and time.monotonic() < until:
             # Threads that earlier tests have left may have made the one that was due.
-            _make_due()
+            for _ in range(worker.REST_COLLECTIONS):
+                gc.collect(1)
             ours.send([NOTHING])
         assert freed.is_set() == due
     finally:

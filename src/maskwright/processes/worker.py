@@ -53,14 +53,14 @@ LINGER_SECONDS: Final = 0.0003
 """How long the next question is waited for before anything is expanded: it often comes as soon as
 an answer has let a token be drawn, and would have to wait for the first place to be described."""
 
-THRESHOLDS: Final = (2_000, 2_500, 0)
-"""Arguments of `gc.set_threshold`: a process that never rests looks at an object again after five
-million new ones. By default that came after 70,000, in the middle of every tenth job, and took
+THRESHOLDS: Final = (2_000, 10, 250)
+"""Arguments of `gc.set_threshold`: a process that never rests makes a full collection after five
+million new objects. By default one came after 70,000, in the middle of every tenth job, and took
 longer with every grammar that is kept."""
 REST_SECONDS: Final = 0.2
 """Seconds without a job after which a full collection is made."""
-REST_COLLECTIONS: Final = 100
-"""Collections of new objects before a full one is worth while."""
+REST_COLLECTIONS: Final = 10
+"""Collections of younger objects before a full one is worth while."""
 
 
 AnsweredJob: TypeAlias = Compile | Inquire | LeastTokens | TextQuestion | ReadEvents
@@ -138,7 +138,7 @@ class Worker:
 
     def _rest(self) -> None:
         """Make the full collection that is due, if there is nothing else to do."""
-        if gc.get_count()[1] >= REST_COLLECTIONS and not self._connection.poll(REST_SECONDS):
+        if gc.get_count()[2] >= REST_COLLECTIONS and not self._connection.poll(REST_SECONDS):
             gc.collect()
 
     def _expand_ahead(self) -> None:

@@ -20,11 +20,9 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Final
 
-THRESHOLDS: Final = (2_000, 50_000, 0)
-"""Arguments of `gc.set_threshold`: while the engine works, an object is looked at once, and again
-after 100 million new ones. Most that outlive their first collection live as long as their grammar,
-so that the middle generation, which Python collects ten times as often as full ones, frees
-little."""
+THRESHOLDS: Final = (2_000, 10, 5_000)
+"""Arguments of `gc.set_threshold`: the oldest generation is collected after 100 million new
+objects."""
 EVERY_S: Final = 5.0
 """Seconds between two checks whether the engine is idle."""
 LONGEST_S: Final = 600.0
