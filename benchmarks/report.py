@@ -88,11 +88,11 @@ def machine() -> dict[str, Figure]:
     }
 
 
-def commit() -> str:
-    """The commit that is checked out, with a + if the package differs from it."""
-    git = ("git", "-C", str(RESULTS.parent))
+def commit(root: Path = RESULTS.parents[1]) -> str:
+    """The commit that is checked out at `root`, with a + if the package differs from it."""
+    git = ("git", "-C", str(root))
     head = subprocess.run([*git, "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
-    changed = subprocess.run([*git, "diff", "--quiet", "HEAD", "--", "../src"], check=False)
+    changed = subprocess.run([*git, "diff", "--quiet", "HEAD", "--", "src"], check=False)
     return head.stdout.strip() + "+" * (changed.returncode == 1)
 
 

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import argparse
 import statistics
-import subprocess
 import sys
 from contextlib import ExitStack
 from pathlib import Path
@@ -26,7 +25,7 @@ from typing import Final
 ROOT: Final = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.report import Report, percentile
+from benchmarks.report import Report, commit, percentile
 from benchmarks.server.overhead import Load, ask_server
 from tests.hostile.process import ServerProcess, serving
 
@@ -74,12 +73,6 @@ def processor_seconds(pid: int) -> float:
     """What all threads of a process that are there have run, in seconds."""
     threads = Path(f"/proc/{pid}/task").iterdir()
     return sum(int((each / "schedstat").read_text().split()[0]) for each in threads) / 1e9
-
-
-def commit(checkout: Path) -> str:
-    """The short name of a checkout's commit."""
-    command = ["git", "-C", str(checkout), "rev-parse", "--short", "HEAD"]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def arguments() -> argparse.Namespace:

@@ -186,17 +186,14 @@ cdef class EvidentValues:
         return total
 
     cdef Py_ssize_t _member(self, str name, list properties) except -1:
-        cdef SchemaText value
         cdef list values = []
         if not is_text(name):
             return 0
         for each in properties:
             if each.patterns:
                 return 0
-            value = each.named.get(name, each.additional)
-            if value.assertions or value.never:  # as `conjunction_of`
-                values.append(value)
-        return self._size(frozenset(values), ALL)
+            values.append(each.named.get(name, each.additional))
+        return self._size(conjunction_of(values), ALL)
 
 
 cdef object item_of(items, Py_ssize_t at):
