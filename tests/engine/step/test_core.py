@@ -530,6 +530,7 @@ def test_a_kept_row_whose_mask_has_come_is_not_waited_for(loaded: LoadedModel) -
     try:
         harness.add(Request([70], SamplingParams(seed=1), 9, grammar=grammar), 1)
         wait_until(lambda: harness.step() or harness.core.counts.held_rows > 0)
+        wait_until(lambda: harness.step() or not harness.core._advancing)
         before = harness.post_step_work.waited
         harness.step()
         assert harness.post_step_work.waited - before > 0.9 * STRAGGLER, "nothing to do but to wait"
