@@ -1,4 +1,5 @@
-"""What is compiled and dropped is freed at once, without a garbage collection."""
+"""What is compiled and dropped is freed without a garbage collection, at the latest when other
+tables are dropped; a garbage collection frees it too."""
 
 from __future__ import annotations
 
@@ -65,6 +66,11 @@ def use(grammar: Grammar, text: str) -> None:
     assert matcher.accepting
 
 
+def drop_others(vocab: Vocabulary) -> None:
+    """Drop tables without a grammar, so that the ones that were dropped before are freed."""
+    generations_of(vocab).retire(generations_of(vocab).newest())
+
+
 def ours() -> Counter[str]:
     """How many objects of each of this package's classes there are, beside languages."""
     classes = (type(each) for each in gc.get_objects())
@@ -80,7 +86,8 @@ def test_what_is_dropped_is_freed(name: str) -> None:
     compile_it, text = CASES[name]
     vocab = Vocabulary((*BYTES, b""), eos=256)
     use(compile_it(vocab), text)  # what stays with the vocabulary
-    generations_of(vocab).retire(generations_of(vocab).newest())
+    drop_others(vocab)
+    drop_others(vocab)
     before = ours()
     grammar = compile_it(vocab)
     use(grammar, text)
@@ -95,9 +102,22 @@ def test_what_is_dropped_is_freed(name: str) -> None:
     }
     generations_of(vocab).retire(tables)
     del grammar, tables
+    drop_others(vocab)
     assert [each for each, reference in dropped.items() if reference() is not None] == []
     left = ours() - before
     assert left.total() <= made // 20, left
+
+
+def test_a_garbage_collection_frees_what_was_dropped() -> None:
+    vocab = Vocabulary((*BYTES, b""), eos=256)
+    grammar = compile_json_schema(OBJECT, vocab)
+    use(grammar, CASES["schema"][1])
+    tables = weakref.ref(grammar.recognizer.tables)
+    generations_of(vocab).retire(grammar.recognizer.tables)
+    del grammar
+    assert tables() is not None
+    gc.collect()
+    assert tables() is None
 
 
 def test_a_matcher_at_work_keeps_what_it_needs() -> None:

@@ -3,6 +3,9 @@
 New grammars are added to the newest generation. When it has its share of the memory, another one is
 begun; when all of them together take too much, one is retired. Its memory is free once the
 matchers that are at work in it are done: a grammar that is used again begins afresh in the newest.
+
+To free so many objects takes some ten milliseconds. So it is left to the next full garbage
+collection, which a server makes while no request waits, unless another generation is retired first.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from itertools import count
 from random import Random
 from threading import RLock
 from typing import Final
+from weakref import ref
 
 from maskwright.grammar.schema.tree import Schema
 from maskwright.mask.shared.vocabulary_tables import (
@@ -40,6 +44,8 @@ class Generations:
         self._begun = 0
         """Generations begun so far."""
         self._random = Random(0)
+        self._retired: ref[VocabularyTables] | None = None
+        """The last that left, while a garbage collection may still free it."""
         self.all: list[VocabularyTables] = [VocabularyTables(self._parts)]
 
     def newest(self) -> VocabularyTables:
@@ -75,6 +81,11 @@ class Generations:
             if tables in self.all:
                 self.all.remove(tables)
                 forget_languages()
+                before = self._retired and self._retired()
+                if before is not None:
+                    before.left_to_collector = None
+                tables.left_to_collector = tables
+                self._retired = ref(tables)
             if not self.all:
                 self.all.append(VocabularyTables(self._parts))
 

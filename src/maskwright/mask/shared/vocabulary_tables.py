@@ -184,6 +184,8 @@ class VocabularyTables:
         again; None if nothing was."""
         self.is_retired = False
         """Whether grammars had better begin afresh in other tables."""
+        self.left_to_collector: VocabularyTables | None = None
+        """These tables themselves: a cycle, which only a garbage collection frees."""
         self._precomputed: dict[int, PrecomputedMask | None] = {}
         self.known_alike: Final[dict[int, int]] = {}
         """What `alike` has found, by leaf."""
