@@ -5,7 +5,7 @@ once for each set. There it finds
 
     NAMED(name)   the name of a function in this set
     WIDTH         how many 32-bit numbers a register holds: 4, 8 or 16
-    TILE          how many registers' width four rows of sums may have
+    TALL, TILE    how many rows of sums, of how many registers' width, the registers hold
     FUSED         whether mul_add rounds once
     floats, ints  vectors of WIDTH numbers: float and int32_t
     load, store, splat, mul_add, larger, smaller, mul_add_one
@@ -152,6 +152,7 @@ INLINE float mul_add_one(float x, float y, float z) {
 #undef mul_add_one
 #undef SET
 #undef WIDTH
+#undef TALL
 #undef TILE
 #undef FUSED
 
@@ -159,9 +160,11 @@ INLINE float mul_add_one(float x, float y, float z) {
 #define SET baseline
 #define WIDTH 4
 #if defined(__aarch64__)
+#define TALL 4
 #define TILE 4
 #define FUSED 1
 #else
+#define TALL 4
 #define TILE 2
 #define FUSED 0
 #endif
@@ -177,6 +180,7 @@ INLINE float mul_add_one(float x, float y, float z) {
 #endif
 #define SET avx2
 #define WIDTH 8
+#define TALL 4
 #define TILE 3
 #define FUSED 1
 #include "instructions.h"
@@ -195,7 +199,8 @@ INLINE float mul_add_one(float x, float y, float z) {
 #endif
 #define SET avx512
 #define WIDTH 16
-#define TILE 4
+#define TALL 8
+#define TILE 3
 #define FUSED 1
 #include "instructions.h"
 #if defined(__clang__)

@@ -15,15 +15,15 @@ def test_product_and_each_row_for_itself(inputs: int, outputs: int, biased: bool
     rng = np.random.default_rng(inputs + outputs)
     x, weight, bias = (
         rng.standard_normal(shape).astype(np.float32)
-        for shape in ((20, inputs), (outputs, inputs), outputs)
+        for shape in ((28, inputs), (outputs, inputs), outputs)
     )
-    out = np.full((20, outputs), np.nan, np.float32)
-    packed = pack(weight)
+    out = np.full((28, outputs), np.nan, np.float32)
+    [packed] = pack([weight])
     multiply(x, packed, bias if biased else NOTHING, out)
     exact = x.astype(np.float64) @ weight.T.astype(np.float64) + (bias if biased else 0)
     np.testing.assert_allclose(out, exact, atol=1e-4, rtol=0)
-    order = rng.permutation(20)
-    for count in (4, 8, 12):
+    order = rng.permutation(28)
+    for count in (4, 8, 12, 20, 24):
         some = np.empty((count, outputs), np.float32)
         multiply(x[order[:count]], packed, bias if biased else NOTHING, some)
         assert np.array_equal(some, out[order[:count]]), "bits depend on the rows beside"

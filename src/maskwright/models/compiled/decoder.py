@@ -61,7 +61,7 @@ class CompiledDense:
         self._windows = [layer.window or 0 for layer in layers]
         self._weights = self._packed(cos, sin)
         self._norm = norm.numpy()
-        self._head, self._vocab = pack(head.numpy()), len(head)
+        self._head, self._vocab = pack([head.numpy()])[0], len(head)
 
     @property
     def nbytes(self) -> int:
@@ -158,7 +158,7 @@ class CompiledDense:
             return np.stack([NOTHING if one is None else one.numpy() for one in tensors])
 
         def products(linears: Iterable[Linear]) -> Floats:
-            return np.stack([pack(linear.weight.numpy()) for linear in linears])
+            return pack([linear.weight.numpy() for linear in linears])
 
         return LayerWeights(
             input_norm=stacked(layer.input_norm for layer in layers),

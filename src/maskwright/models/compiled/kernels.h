@@ -19,8 +19,8 @@ struct heads {
     ptrdiff_t count, group, kv_heads, width;
 };
 
-/* Numbers that are read after those at hand, and are fetched meanwhile: processors foresee no more
-than the rest of a page, and the memory of a step's weights and blocks is far away. */
+/* Numbers that are read after the present ones, and are fetched meanwhile: processors foresee no
+more than the rest of a page, and the memory of a step's weights and blocks is far away. */
 struct ahead {
     const float *begin;
     ptrdiff_t count;
@@ -37,9 +37,11 @@ struct kernels {
     void (*silu_multiply)(const float *, const float *, ptrdiff_t, float *);
     void (*rotate)(float *, ptrdiff_t, const float *, const float *);
     void (*score)(
-        struct heads, const float *, const float *, ptrdiff_t, float *, ptrdiff_t, struct ahead);
+        struct heads, const float *, const float *, ptrdiff_t, float *, ptrdiff_t, struct ahead,
+        struct ahead);
     float (*soften)(float *, ptrdiff_t, ptrdiff_t, float);
-    void (*mix)(struct heads, const float *, ptrdiff_t, const float *, ptrdiff_t, float *);
+    void (*mix)(
+        struct heads, const float *, ptrdiff_t, const float *, ptrdiff_t, float *, struct ahead);
     void (*divide)(float *, ptrdiff_t, float);
     void (*exp)(const float *, ptrdiff_t, float *);
 };
@@ -62,27 +64,39 @@ INLINE struct ahead NAMED(fetch)(struct ahead next, ptrdiff_t count) {
 
 /* ---- Products ---- */
 
-/* out[r, c] = the sum of x[r, k] * panel[k, c] over k in order, for ROWS times COLUMNS. Fetches
+/* out[r, c] = the sum of x[r, k] * panel[k, c] over k in order, for `rows` times COLUMNS. Fetches
 `share` of the numbers ahead for each k. */
-static void NAMED(multiply_tile)(
-    const float *x, ptrdiff_t inputs, const float *panel, float *out, ptrdiff_t stride,
-    const float *ahead, ptrdiff_t share) {
-    floats sums[ROWS][TILE];
-    for (int r = 0; r < ROWS; r++)
+INLINE void NAMED(multiply_tile)(
+    const int rows, const float *x, ptrdiff_t inputs, const float *panel, float *out,
+    ptrdiff_t stride, const float *ahead, ptrdiff_t share) {
+    floats sums[TALL][TILE];
+    for (int r = 0; r < rows; r++)
         for (int v = 0; v < TILE; v++) sums[r][v] = splat(0);
     ptrdiff_t k = 0;
     do { /* there is an input: the sums then need no place in memory */
-        for (int v = 0; v < TILE; v++) {
-            const floats weights = load(panel + v * WIDTH);
-            for (int r = 0; r < ROWS; r++)
-                sums[r][v] = mul_add(splat(x[r * inputs + k]), weights, sums[r][v]);
-        }
+        floats weights[TILE];
+        for (int v = 0; v < TILE; v++) weights[v] = load(panel + v * WIDTH);
+        for (int r = 0; r < rows; r++)
+            for (int v = 0; v < TILE; v++)
+                sums[r][v] = mul_add(splat(x[r * inputs + k]), weights[v], sums[r][v]);
         for (ptrdiff_t at = 0; at < share; at += LINE) __builtin_prefetch(ahead + at, 0, 2);
         ahead += share;
         panel += COLUMNS;
     } while (++k < inputs);
-    for (int r = 0; r < ROWS; r++)
+    for (int r = 0; r < rows; r++)
         for (int v = 0; v < TILE; v++) store(out + r * stride + v * WIDTH, sums[r][v]);
+}
+
+/* The product of a panel and the next rows, of `rows` that are left: returns their number. */
+static ptrdiff_t NAMED(multiply_rows)(
+    ptrdiff_t rows, const float *x, ptrdiff_t inputs, const float *panel, float *out,
+    ptrdiff_t stride, const float *ahead, ptrdiff_t share) {
+    if (rows < TALL) {
+        NAMED(multiply_tile)(ROWS, x, inputs, panel, out, stride, ahead, share);
+        return ROWS;
+    }
+    NAMED(multiply_tile)(TALL, x, inputs, panel, out, stride, ahead, share);
+    return TALL;
 }
 
 /* out = x @ weight.T + bias for ROWS-fold `rows`, with `bias` NULL or [outputs], and the weight in
@@ -91,20 +105,21 @@ one that `then` begins with, unless it is NULL. A single tile does nothing but r
 static void NAMED(multiply)(
     const float *x, ptrdiff_t rows, ptrdiff_t inputs, const float *packed, ptrdiff_t outputs,
     const float *bias, float *out, const float *then) {
-    const ptrdiff_t tiles = rows / ROWS, most = (COLUMNS + tiles - 1) / tiles;
+    const ptrdiff_t tiles = rows / TALL + rows % TALL / ROWS, most = (COLUMNS + tiles - 1) / tiles;
     for (ptrdiff_t column = 0; column < outputs; column += COLUMNS, packed += inputs * COLUMNS) {
         const ptrdiff_t wide = outputs - column;
         const float *ahead = wide > COLUMNS ? packed + inputs * COLUMNS : then;
         const ptrdiff_t share = ahead && tiles > 1 ? most : 0;
-        for (ptrdiff_t row = 0; row < rows; row += ROWS, ahead += inputs * share) {
+        for (ptrdiff_t row = 0, done; row < rows; row += done, ahead += inputs * share) {
             const float *mine = x + row * inputs;
-            float *home = out + row * outputs + column;
+            float *home = out + row * outputs + column, edge[TALL * COLUMNS];
             if (wide >= COLUMNS) {
-                NAMED(multiply_tile)(mine, inputs, packed, home, outputs, ahead, share);
+                done = NAMED(multiply_rows)(
+                    rows - row, mine, inputs, packed, home, outputs, ahead, share);
             } else {
-                float edge[ROWS * COLUMNS];
-                NAMED(multiply_tile)(mine, inputs, packed, edge, COLUMNS, ahead, share);
-                for (int r = 0; r < ROWS; r++)
+                done = NAMED(multiply_rows)(
+                    rows - row, mine, inputs, packed, edge, COLUMNS, ahead, share);
+                for (int r = 0; r < done; r++)
                     memcpy(home + r * outputs, edge + r * COLUMNS, wide * sizeof(float));
             }
         }
@@ -279,35 +294,38 @@ static float NAMED(dot_in_few)(const float *x, const float *y, ptrdiff_t width) 
 
 /* The scores of a query and `rows` keys of one block, rounded up to ROWS: those of a head `room`
 numbers after those of the one before. Where PARTIAL doesn't divide the width, a score has as many
-sums as the largest power of two that does. Fetches the numbers ahead. */
+sums as the largest power of two that does. Fetches what the next call and `mix` will read. */
 static void NAMED(score)(
     struct heads heads, const float *queries, const float *keys, ptrdiff_t rows, float *scores,
-    ptrdiff_t room, struct ahead next) {
+    ptrdiff_t room, struct ahead next, struct ahead values) {
 #if WIDTH == 16
     if (heads.width % PARTIAL) {
-        score_avx2(heads, queries, keys, rows, scores, room, next);
+        score_avx2(heads, queries, keys, rows, scores, room, next, values);
         return;
     }
 #endif
     const ptrdiff_t width = heads.width, stride = heads.kv_heads * width;
-    const ptrdiff_t tiles = (rows + ROWS - 1) / ROWS * heads.count;
+    const ptrdiff_t tiles = (rows + ROWS - 1) / ROWS * heads.kv_heads;
     const ptrdiff_t share = (next.count + tiles - 1) / tiles;
-    for (ptrdiff_t row = 0; row < rows; row += ROWS)
-        for (ptrdiff_t head = 0; head < heads.count; head++) {
+    const ptrdiff_t values_share = (values.count + tiles - 1) / tiles;
+    for (ptrdiff_t row = 0; row < rows; row += ROWS, keys += ROWS * stride) {
+        const float *x = queries, *y = keys;
+        float *out = scores + row;
+        for (ptrdiff_t kv_head = 0; kv_head < heads.kv_heads; kv_head++, y += width) {
             next = NAMED(fetch)(next, share);
-            const float *x = queries + head * width;
-            const float *y = keys + row * stride + head / heads.group * width;
-            float *out = scores + head * room + row;
-            if (width % PARTIAL == 0)
-                NAMED(dot_tile)(REGISTERS, x, y, stride, width, out);
+            values = NAMED(fetch)(values, values_share);
+            for (ptrdiff_t head = 0; head < heads.group; head++, x += width, out += room)
+                if (width % PARTIAL == 0)
+                    NAMED(dot_tile)(REGISTERS, x, y, stride, width, out);
 #if WIDTH < 16
-            else if (width % 8 == 0)
-                NAMED(dot_tile)(8 / WIDTH, x, y, stride, width, out);
+                else if (width % 8 == 0)
+                    NAMED(dot_tile)(8 / WIDTH, x, y, stride, width, out);
 #endif
-            else
-                for (int r = 0; r < ROWS; r++)
-                    out[r] = NAMED(dot_in_few)(x, y + r * stride, width);
+                else
+                    for (int r = 0; r < ROWS; r++)
+                        out[r] = NAMED(dot_in_few)(x, y + r * stride, width);
         }
+    }
 }
 
 /* Replaces the scores from `first` to `end` by exp(scale * (score - highest)), and the others
@@ -331,46 +349,61 @@ static float NAMED(soften)(float *scores, ptrdiff_t first, ptrdiff_t end, float 
     return NAMED(fold_all)(REGISTERS, sums)[0];
 }
 
-/* out[c] += x[k] * y[k, c] over k in order. */
+/* out[h, c] += x[h, k] * y[k, c] over k in order, for `heads` heads, one or two, that share keys
+and values, and the columns of `registers`. */
 INLINE void NAMED(add_columns)(
-    const float *x, const float *y, ptrdiff_t stride, ptrdiff_t rows, int registers, float *out) {
-    floats sums[8];
-    for (int v = 0; v < registers; v++) sums[v] = load(out + v * WIDTH);
+    const int heads, const int registers, const float *x, ptrdiff_t room, const float *y,
+    ptrdiff_t stride, ptrdiff_t rows, float *out, ptrdiff_t width) {
+    floats sums[2][8];
+    for (int h = 0; h < heads; h++)
+        for (int v = 0; v < registers; v++) sums[h][v] = load(out + h * width + v * WIDTH);
     for (ptrdiff_t k = 0; k < rows; k++, y += stride)
-        for (int v = 0; v < registers; v++)
-            sums[v] = mul_add(splat(x[k]), load(y + v * WIDTH), sums[v]);
-    for (int v = 0; v < registers; v++) store(out + v * WIDTH, sums[v]);
+        for (int v = 0; v < registers; v++) {
+            const floats value = load(y + v * WIDTH);
+            for (int h = 0; h < heads; h++)
+                sums[h][v] = mul_add(splat(x[h * room + k]), value, sums[h][v]);
+        }
+    for (int h = 0; h < heads; h++)
+        for (int v = 0; v < registers; v++) store(out + h * width + v * WIDTH, sums[h][v]);
 }
 
 INLINE void NAMED(add_rows)(
-    const float *x, const float *y, ptrdiff_t stride, ptrdiff_t width, ptrdiff_t rows,
-    float *out) {
+    const int heads, const float *x, ptrdiff_t room, const float *y, ptrdiff_t stride,
+    ptrdiff_t rows, float *out, ptrdiff_t width) {
     ptrdiff_t c = 0;
-    for (; c + 8 * WIDTH <= width; c += 8 * WIDTH)
-        NAMED(add_columns)(x, y + c, stride, rows, 8, out + c);
+    for (; c + 8 / heads * WIDTH <= width; c += 8 / heads * WIDTH)
+        NAMED(add_columns)(heads, 8 / heads, x, room, y + c, stride, rows, out + c, width);
     for (; c + 2 * WIDTH <= width; c += 2 * WIDTH)
-        NAMED(add_columns)(x, y + c, stride, rows, 2, out + c);
+        NAMED(add_columns)(heads, 2, x, room, y + c, stride, rows, out + c, width);
     for (; c + WIDTH <= width; c += WIDTH)
-        NAMED(add_columns)(x, y + c, stride, rows, 1, out + c);
+        NAMED(add_columns)(heads, 1, x, room, y + c, stride, rows, out + c, width);
     for (; c < width; c++)
-        for (ptrdiff_t k = 0; k < rows; k++) out[c] = mul_add_one(x[k], y[k * stride + c], out[c]);
+        for (int h = 0; h < heads; h++)
+            for (ptrdiff_t k = 0; k < rows; k++)
+                out[h * width + c] =
+                    mul_add_one(x[h * room + k], y[k * stride + c], out[h * width + c]);
 }
 
-/* Adds `rows` values of one block, each times its weight, to what the heads have mixed so far. */
+/* Adds `rows` values of one block, each times its weight, to what the heads have mixed so far, and
+fetches what is read next. */
 static void NAMED(mix)(
     struct heads heads, const float *weights, ptrdiff_t room, const float *values, ptrdiff_t rows,
-    float *out) {
+    float *out, struct ahead next) {
 #if WIDTH == 16
     if (heads.width % WIDTH) {
-        mix_avx2(heads, weights, room, values, rows, out);
+        mix_avx2(heads, weights, room, values, rows, out, next);
         return;
     }
 #endif
-    const ptrdiff_t stride = heads.kv_heads * heads.width;
-    for (ptrdiff_t head = 0; head < heads.count; head++) {
-        const float *mine = values + head / heads.group * heads.width;
-        NAMED(add_rows)(
-            weights + head * room, mine, stride, heads.width, rows, out + head * heads.width);
+    const ptrdiff_t width = heads.width, stride = heads.kv_heads * width;
+    const ptrdiff_t share = (next.count + heads.kv_heads - 1) / heads.kv_heads;
+    for (ptrdiff_t kv_head = 0; kv_head < heads.kv_heads; kv_head++, values += width) {
+        next = NAMED(fetch)(next, share);
+        ptrdiff_t left = heads.group;
+        for (; left >= 2; left -= 2, weights += 2 * room, out += 2 * width)
+            NAMED(add_rows)(2, weights, room, values, stride, rows, out, width);
+        for (; left; left--, weights += room, out += width)
+            NAMED(add_rows)(1, weights, room, values, stride, rows, out, width);
     }
 }
 

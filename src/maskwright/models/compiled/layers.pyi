@@ -21,6 +21,7 @@ A pool of keys and values is `[blocks, layers, 2, block_size, kv_heads, head_dim
 Sizes that don't match are not found out.
 """
 
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -109,9 +110,9 @@ def run_stages(
     """Run the stages from `first` to `end`, counted from the first layer on. `pool` is None where
     codes are kept, and `ATTEND` is not among these stages."""
 
-def pack(weight: Floats) -> Floats:
-    """Copy `weight` `[outputs, inputs]` into the order in which `multiply` reads it: `[panels,
-    inputs, COLUMNS]`, with zeros after the last output."""
+def pack(weights: Sequence[Floats]) -> Floats:
+    """Copy `weights`, each `[outputs, inputs]`, into the order in which `multiply` reads them:
+    `[weights, panels, inputs, COLUMNS]`, with zeros after the last output."""
 
 def multiply(x: Floats, packed: Floats, bias: Floats, out: Floats) -> None:
     """Compute `out = x @ weight.T + bias`. `x`: `[rows, inputs]`; `out`: `[rows, outputs]`; `bias`:

@@ -1,5 +1,6 @@
 """The loops over rows, heads and blocks; vectors and the order of sums are in `kernels.h`."""
 
+import math
 from collections import namedtuple
 
 from libc.stdint cimport int64_t, uint8_t
@@ -20,6 +21,7 @@ cdef extern from "models/compiled/kernels.h":
     enum:
         ROWS_OF_A_TILE "ROWS"
         PARTIAL
+        LINE
 
     struct heads_t "heads":
         Py_ssize_t count, group, kv_heads, width
@@ -49,14 +51,14 @@ cdef extern from "models/compiled/kernels.h":
         ) noexcept nogil
         void (*score)(
             heads_t heads, const float *queries, const float *keys, Py_ssize_t rows, float *scores,
-            Py_ssize_t room, ahead_t next,
+            Py_ssize_t room, ahead_t next, ahead_t values,
         ) noexcept nogil
         float (*soften)(
             float *scores, Py_ssize_t first, Py_ssize_t end, float scale,
         ) noexcept nogil
         void (*mix)(
             heads_t heads, const float *weights, Py_ssize_t room, const float *values,
-            Py_ssize_t rows, float *out,
+            Py_ssize_t rows, float *out, ahead_t next,
         ) noexcept nogil
         void (*divide)(float *numbers, Py_ssize_t width, float divisor) noexcept nogil
         void (*exp)(const float *x, Py_ssize_t count, float *out) noexcept nogil
@@ -64,6 +66,11 @@ cdef extern from "models/compiled/kernels.h":
     const kernels *const KERNEL_SETS[]
 
 cdef const kernels *chosen = KERNEL_SETS[<Py_ssize_t>NUMBER]
+
+# Blocks of the next row whose keys are fetched: they and the present row's values have to stay in
+# the cache of a core.
+cdef enum:
+    MOST_FETCHED = 64
 
 ROWS = ROWS_OF_A_TILE
 COLUMNS = chosen.columns
@@ -171,12 +178,23 @@ def run_stages(
 # Products and operations on rows
 
 
-def pack(weight):
-    outputs, inputs = weight.shape
+def pack(weights):
+    outputs, inputs = weights[0].shape
     panels = -(-outputs // COLUMNS)
-    padded = np.zeros((panels * COLUMNS, inputs), np.float32)
-    padded[:outputs] = weight
-    return np.ascontiguousarray(padded.reshape(panels, COLUMNS, inputs).transpose(0, 2, 1))
+    packed = _empty((len(weights), panels, inputs, COLUMNS))
+    for weight, home in zip(weights, packed):
+        padded = np.zeros((panels * COLUMNS, inputs), np.float32)
+        padded[:outputs] = weight
+        home[:] = padded.reshape(panels, COLUMNS, inputs).transpose(0, 2, 1)
+    return packed
+
+
+def _empty(shape):
+    """An array whose rows begin where a line of the cache does, if they are whole lines."""
+    count = math.prod(shape)
+    room = np.empty(count + LINE, np.float32)
+    skipped = -(room.ctypes.data // room.itemsize) % int(LINE)
+    return room[skipped : skipped + count].reshape(shape)
 
 
 def multiply(
@@ -291,8 +309,10 @@ def attend_codes(
     cdef float[:, :, :, :, :, ::1] numbers = np.empty(
         (blocks, 1, 2, size, codes.shape[4], codes.shape[5]), np.float32
     )
-    cdef const int64_t[::1] in_order = np.arange(blocks)
+    cdef const int64_t[::1] in_order = np.arange(blocks), zeros = np.zeros(count, np.int64)
     cdef Py_ssize_t row = 0, end, number, seen
+    cdef blocks_t nothing
+    nothing.first, nothing.count = NULL, 0
     with nogil:
         while row < count:
             end = row + 1
@@ -303,8 +323,9 @@ def attend_codes(
                 _decode(codes, scales, levels, tables[starts[row] + number], layer, number, numbers)
             while row < end:
                 _attend_row(
-                    &qkv[row, 0, 0], numbers, 0, positions[row], &in_order[0], scale, window,
-                    scores, &out[row, 0, 0], NULL,
+                    &qkv[row, 0, 0], numbers, 0, positions[row],
+                    _blocks(positions, zeros, in_order, row, window, size), 0, scale, window,
+                    scores, &out[row, 0, 0], nothing,
                 )
                 row += 1
 
@@ -329,18 +350,13 @@ cdef void _attend(
     const int64_t[::1] positions, const int64_t[::1] starts, const int64_t[::1] tables,
     float scale, Py_ssize_t window, float[:, ::1] scores, float[:, :, ::1] out,
 ) noexcept nogil:
-    cdef Py_ssize_t row, count = positions.shape[0]
-    cdef const float *then
+    cdef Py_ssize_t row, count = positions.shape[0], size = pool.shape[3], fetched = 0
+    cdef blocks_t mine, then = _blocks(positions, starts, tables, 0, window, size)
     for row in range(count):
-        then = NULL
-        if row + 1 < count:
-            then = &pool[
-                tables[starts[row + 1] + _first_block(positions[row + 1], window, pool.shape[3])],
-                layer, 0, 0, 0, 0,
-            ]
-        _attend_row(
-            &qkv[row, 0, 0], pool, layer, positions[row], &tables[starts[row]], scale, window,
-            scores, &out[row, 0, 0], then,
+        mine, then = then, _blocks(positions, starts, tables, row + 1, window, size)
+        fetched = _attend_row(
+            &qkv[row, 0, 0], pool, layer, positions[row], mine, fetched, scale, window, scores,
+            &out[row, 0, 0], then,
         )
 
 
@@ -353,47 +369,72 @@ cdef _scores(const float[:, :, ::1] out, const int64_t[::1] positions, Py_ssize_
     return np.empty((out.shape[1], (last // size + 1) * size + PARTIAL + 1), np.float32)
 
 
-cdef void _attend_row(
+cdef struct blocks_t:
+    # The numbers of the blocks that a query reads.
+    const int64_t *first
+    Py_ssize_t count
+
+
+cdef blocks_t _blocks(
+    const int64_t[::1] positions, const int64_t[::1] starts, const int64_t[::1] tables,
+    Py_ssize_t row, Py_ssize_t window, Py_ssize_t size,
+) noexcept nogil:
+    """The blocks of a row; none after the last row."""
+    cdef blocks_t blocks
+    cdef Py_ssize_t begin
+    blocks.first, blocks.count = NULL, 0
+    if row < positions.shape[0]:
+        begin = max(0, positions[row] + 1 - window) // size if window else 0
+        blocks.first = &tables[starts[row] + begin]
+        blocks.count = positions[row] // size + 1 - begin
+    return blocks
+
+
+cdef Py_ssize_t _attend_row(
     const float *qkv, const float[:, :, :, :, :, ::1] pool, Py_ssize_t layer, int64_t position,
-    const int64_t *table, float scale, Py_ssize_t window, float[:, ::1] scores, float *out,
-    const float *then,
+    blocks_t blocks, Py_ssize_t fetched, float scale, Py_ssize_t window, float[:, ::1] scores,
+    float *out, blocks_t then,
 ) noexcept nogil:
     """The attention of one query, `qkv` `[heads + 2 * kv_heads, head_dim]`: `out`
-    `[heads, head_dim]`. `then`: the block that is read afterwards, or NULL."""
+    `[heads, head_dim]`. Scoring keys fetches the values, and mixing values fetches the keys of the
+    next row, whose blocks are `then`: so memory is read all the time. `fetched`: the number of this
+    row's blocks for which this was done; returns that of the next row."""
     cdef Py_ssize_t size = pool.shape[3], room = scores.shape[1]
+    cdef Py_ssize_t half = size * pool.shape[4] * pool.shape[5]
     cdef Py_ssize_t end = position + 1, first = max(0, end - window) if window else 0
-    cdef Py_ssize_t begin = first // size, last = position // size, number, head, low, count
-    cdef ahead_t ahead
+    cdef Py_ssize_t begin = first // size, number, head, low, count
+    cdef Py_ssize_t fetches = min(blocks.count, then.count, MOST_FETCHED)
+    cdef ahead_t next, values
     cdef heads_t heads
+    cdef const float *block
     heads.count, heads.kv_heads, heads.width = scores.shape[0], pool.shape[4], pool.shape[5]
     heads.group = heads.count // heads.kv_heads
-    for number in range(begin, last + 1):
-        count = min(size, end - number * size)
-        ahead.begin = &pool[table[number + 1], layer, 0, 0, 0, 0] if number < last else then
-        ahead.count = 2 * size * heads.kv_heads * heads.width if ahead.begin != NULL else 0
-        chosen.score(
-            heads, qkv, &pool[table[number], layer, 0, 0, 0, 0], count,
-            &scores[0, (number - begin) * size], room, ahead,
-        )
+    for number in range(blocks.count):
+        count = min(size, end - (begin + number) * size)
+        block = &pool[blocks.first[number], layer, 0, 0, 0, 0]
+        values.begin, values.count = block + half, half
+        next.begin, next.count = NULL, 0
+        if fetched <= number + 1 < blocks.count:
+            next.begin, next.count = &pool[blocks.first[number + 1], layer, 0, 0, 0, 0], half
+        chosen.score(heads, qkv, block, count, &scores[0, number * size], room, next, values)
     for head in range(heads.count):
         scores[head, room - 1] = chosen.soften(
             &scores[head, 0], first - begin * size, end - begin * size, scale
         )
     memset(out, 0, heads.count * heads.width * sizeof(float))
-    for number in range(begin, last + 1):
-        low = max(first - number * size, 0)
-        count = min(size, end - number * size) - low
+    for number in range(blocks.count):
+        low = max(first - (begin + number) * size, 0)
+        count = min(size, end - (begin + number) * size) - low
+        next.begin, next.count = NULL, 0
+        if number < fetches:
+            next.begin, next.count = &pool[then.first[number], layer, 0, 0, 0, 0], half
         chosen.mix(
-            heads, &scores[0, (number - begin) * size + low], room,
-            &pool[table[number], layer, 1, low, 0, 0], count, out,
+            heads, &scores[0, number * size + low], room,
+            &pool[blocks.first[number], layer, 1, low, 0, 0], count, out, next,
         )
     for head in range(heads.count):
         chosen.divide(out + head * heads.width, heads.width, scores[head, room - 1])
-
-
-cdef Py_ssize_t _first_block(int64_t position, Py_ssize_t window, Py_ssize_t size) noexcept nogil:
-    """The number of the first block that a query reads."""
-    return max(0, position + 1 - window) // size if window else 0
+    return fetches
 
 
 cdef void _decode(
