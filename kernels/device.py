@@ -82,11 +82,17 @@ def new_logits(
 def as_logits(numbers: Tensor) -> Tensor:
     """Return `numbers` `[rows, vocab]` in float32, laid out as `new_logits` does where kernels
     run."""
-    if not runs_kernels(numbers):
-        return numbers.float()
-    if numbers.dtype == torch.float32 and readable_tokens(numbers) % LOGIT_MULTIPLE == 0:
-        return numbers
-    return new_logits(*numbers.shape, numbers.device).copy_(numbers)
+    return laid_out(numbers, torch.float32) if runs_kernels(numbers) else numbers.float()
+
+
+def laid_out(logits: Tensor, dtype: torch.dtype) -> Tensor:
+    """Return `logits` `[rows, vocab]` in `dtype`, as `new_logits` lays them out: themselves if they
+    are so already, else a copy."""
+    begins = (logits.storage_offset(), logits.stride(0), readable_tokens(logits))
+    if logits.dtype == dtype and all(begin % LOGIT_MULTIPLE == 0 for begin in begins):
+        return logits
+    rows, vocab = logits.shape
+    return new_logits(rows, vocab, logits.device, dtype).copy_(logits)
 
 
 def readable_tokens(logits: Tensor) -> int:

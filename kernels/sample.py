@@ -1,8 +1,9 @@
 """Samples a token for each row: the whole chain of sampling in three launches, or in plain torch.
 
-The order of the chain is `ORDER`. On a GPU the logits are read about once: the edits of the listed
-tokens, then one pass that keeps the highest allowed logit of every 128 tokens, then a program for
-each row that reads again only the groups of tokens that can matter.
+The order of the chain is `ORDER`. On a GPU the logits are read once: the edits of the listed
+tokens, then one pass that gathers the candidates of every tile of a row, then a program for each
+row that finds the thresholds among these and draws. A batch without listed tokens takes two
+launches. Rows that begin anywhere are copied first (`laid_out`).
 """
 
 from __future__ import annotations
@@ -13,7 +14,10 @@ import torch
 from torch import Tensor
 
 from maskwright.kernels.apply_mask import AS_INTEGERS, FORBIDDEN
-from maskwright.kernels.device import readable_tokens, runs_kernels
+from maskwright.kernels.device import laid_out, readable_tokens, runs_kernels
+from maskwright.kernels.sample_edit import edit_kernel
+from maskwright.kernels.sample_finish import finish_kernel
+from maskwright.kernels.sample_gather import STATS, gather_kernel
 from maskwright.kernels.sample_inputs import (
     ALLOWED,
     BANNED,
@@ -26,15 +30,26 @@ from maskwright.kernels.sample_inputs import (
     ListedTokens,
     SampleInputs,
 )
-from maskwright.kernels.sample_scan import EIGHTS, GROUP, STATS, edit_kernel, scan_kernel
-from maskwright.kernels.sample_select import select_kernel
 from maskwright.kernels.sample_twin import sample_twin
 
-LIST: Final = 256
-"""Listed tokens that a program reads at once."""
+EIGHTS: Final = 512
+"""Groups of eight tokens in a tile: 4,096 tokens."""
 
-SCAN_WARPS: Final = 4
-SELECT_WARPS: Final = 16
+SLOTS: Final = 128
+"""Candidates of a tile, at most."""
+
+STEPS: Final = 10
+"""How often the cut below which tokens are no candidates is halved in search of one that fits."""
+
+RUNGS: Final = 4
+"""Rungs of a ladder: bounds of a threshold that one pass over the tokens looks at."""
+
+LIST: Final = 256
+"""Listed tokens that a program edits at once."""
+
+EDIT_WARPS: Final = 4
+GATHER_WARPS: Final = 4
+FINISH_WARPS: Final = 8
 
 
 def sample_rows(logits: Tensor, inputs: SampleInputs, *, scored: bool = False) -> Drawn:
@@ -56,65 +71,60 @@ def sample_rows(logits: Tensor, inputs: SampleInputs, *, scored: bool = False) -
         raise ValueError(f"{len(logits)} rows of logits have other numbers of parameters")
     if not runs_kernels(logits) or not logits.numel():
         return sample_twin(logits, inputs, scored=scored)
-    return _launch(logits, inputs, scored=scored)
+    return _launch(laid_out(logits, logits.dtype), inputs, scored=scored)
 
 
 def _launch(logits: Tensor, inputs: SampleInputs, *, scored: bool) -> Drawn:
     rows, vocab = logits.shape
-    tiles = -(-vocab // (8 * EIGHTS))
-    groups = tiles * (8 * EIGHTS // GROUP)
     table = inputs.table.view(torch.uint8)
-    listed = inputs.listed
+    listed = inputs.listed if inputs.listed is not None and inputs.listed.most else None
     edited = torch.empty(3, 0 if listed is None else len(listed.tokens), device=logits.device)
-    if listed is not None and listed.most:
+    if listed is not None:
         _edit(logits, table, inputs, listed, edited)
-    peaks = logits.new_empty(rows, groups, dtype=torch.float32)
-    stats = logits.new_empty(rows, STATS, tiles, dtype=torch.float32) if scored else None
-    masks = (logits, logits.stride(0), table, table.stride(0), inputs.mask_rows)
-    sizes = (vocab, readable_tokens(logits), table.shape[1])
-    scan_kernel[rows, tiles](
-        *masks,
-        *sizes,
-        peaks,
-        groups,
-        stats,
-        tiles,
-        SCORED=scored,
-        EIGHTS=EIGHTS,
-        STATS=STATS,
-        num_warps=SCAN_WARPS,
-        enable_fp_fusion=False,
-    )
-    tokens = logits.new_empty(rows, dtype=torch.int64)
-    scores = logits.new_zeros(rows, 4, dtype=torch.float32)
-    counts = logits.new_zeros(rows, 2, dtype=torch.int32)
-    select_kernel[rows,](
-        *masks,
-        *sizes,
-        peaks,
-        groups,
-        logits.new_empty(rows, groups, dtype=torch.int32),
+    values, raw, masked = (None,) * 3 if listed is None else edited.unbind()
+    tiles = -(-vocab // (8 * EIGHTS))
+    ends = tiles + (0 if listed is None else -(-listed.most // EIGHTS))
+    every = 2 * ends - tiles
+
+    def new(*shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
+        return logits.new_empty(rows, *shape, dtype=dtype)
+
+    peaks, rests, masses = (new(every) for _ in range(3))
+    counts, slots = new(every, dtype=torch.int32), new(every, SLOTS, dtype=torch.int64)
+    shared = (
+        *(logits, logits.stride(0), table, table.stride(0), inputs.mask_rows),
+        *(vocab, readable_tokens(logits), table.shape[1], tiles),
         *(inputs.temperature, inputs.top_k, inputs.top_p, inputs.least, inputs.only_listed),
         *(inputs.seeds, inputs.positions),
         *((None,) * 3 if listed is None else (listed.starts, listed.tokens, listed.flags)),
-        *edited.unbind(),
-        stats,
-        tiles,
-        *(tokens, scores, counts),
-        SCORED=scored,
-        LISTED=listed is not None and listed.most > 0,
-        END=END,
+        *(values, ends, raw, masked),
+        *(peaks, rests, masses, counts, slots),
+        new(STATS, every) if scored else None,
+    )
+    options = {
+        "SCORED": scored,
+        "LISTED": listed is not None,
+        "END": END,
+        "STATS": STATS,
+        "EIGHTS": EIGHTS,
+        "SLOTS": SLOTS,
+        "enable_fp_fusion": False,
+    }
+    gather_kernel[rows, every](*shared, STEPS=STEPS, num_warps=GATHER_WARPS, **options)
+    tokens = new(dtype=torch.int64)
+    scores = logits.new_zeros(rows, 4, dtype=torch.float32)
+    supports = logits.new_zeros(rows, 2, dtype=torch.int32)
+    finish_kernel[rows,](
+        *(*shared, tokens, scores, supports),
         EMPTY=EMPTY,
         NOT_FINITE=NOT_FINITE,
-        STATS=STATS,
-        EIGHTS=EIGHTS,
+        RUNGS=RUNGS,
         LIST=LIST,
-        GROUPS=_power(groups),
-        TILES=_power(tiles),
-        num_warps=SELECT_WARPS,
-        enable_fp_fusion=False,
+        TILES=_power(every),
+        num_warps=FINISH_WARPS,
+        **options,
     )
-    return Drawn(tokens, *scores.unbind(1), *counts.unbind(1)) if scored else Drawn(tokens)
+    return Drawn(tokens, *scores.unbind(1), *supports.unbind(1)) if scored else Drawn(tokens)
 
 
 def _edit(
@@ -133,7 +143,7 @@ def _edit(
         BANNED=BANNED,
         ALLOWED=ALLOWED,
         LIST=LIST,
-        num_warps=SCAN_WARPS,
+        num_warps=EDIT_WARPS,
         enable_fp_fusion=False,
     )
 

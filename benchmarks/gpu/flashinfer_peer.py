@@ -49,6 +49,16 @@ def top_p(logits: Tensor, inputs: SampleInputs) -> Prepare:
     return prepare
 
 
+def drawn(logits: Tensor, _: SampleInputs) -> Prepare:
+    """Probabilities, and a draw from all of them, without masks."""
+
+    def prepare(flashinfer: Any) -> Callable[[], object]:
+        numbers, sampling = logits.float(), flashinfer.sampling
+        return lambda: sampling.sampling_from_probs(numbers.softmax(-1))
+
+    return prepare
+
+
 def decode(query: Tensor, blocks: Tensor, sequences: Sequences, length: int) -> Prepare:
     """Attention of one new token of each sequence; `blocks` [blocks, 2, block, heads, width]
     belong to one layer."""

@@ -14,21 +14,27 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from math import prod
 from pathlib import Path
 from typing import Final
+from unittest.mock import patch
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from benchmarks.gpu import static
 from benchmarks.gpu.attention import SHAPES as HEADS
 from benchmarks.gpu.attention import Heads
+from benchmarks.gpu.chain_goals import GOALS_US, VOCAB, WAYS
 from benchmarks.gpu.decode_step import COMMON
 from benchmarks.gpu.decode_step import SHAPES as MODELS
+from benchmarks.gpu.sample_ways import RULES
 from benchmarks.gpu.static import BF16, BYTES_PER_US, Facts, Launch
 from benchmarks.report import options_of
 from maskwright.cli.output.tables import Figure
+from maskwright.kernels import sample_gather
+from maskwright.kernels.device import jit
 from maskwright.kernels.paged_attention import SPLIT
 from maskwright.models.config import parse_config
 
@@ -44,7 +50,9 @@ OPERATIONS_PER_US: Final = 790e6
 LINK_BYTES_PER_US: Final = 55e3
 """Between the host and the GPU."""
 
-VOCABULARIES: Final = (128_256, 151_936, 262_144)
+HALVINGS: Final = 6
+"""Of normally distributed logits, until as many are left as a tile has room for."""
+
 MOST_KV: Final = 24 << 30
 
 
@@ -80,22 +88,39 @@ def row(goal: str, case: str, floor: float, share: float | None, **more: Figure)
 
 
 def chains() -> Iterator[Row]:
-    """The pass over the logits, which the goal counts; what is read again depends on the data."""
-    for vocab in VOCABULARIES:
-        for rows in (64, 256):
-            scan, _ = static.launches(partial(static.draw, BF16, vocab, rows=rows))
-            moved = rows * vocab * 2 + rows * -(-vocab // 8)
-            yield row(
-                *("chain: scan", f"{rows} rows of {vocab}", moved / BYTES_PER_US, 0.75),
-                MB=moved / 1e6,
-                issue_us=issue_us(issued(scan)),
-            )
+    """The whole chain, for which the goal is a time. The floor is that of the one pass over the
+    logits, and so are the instructions: what the last launch takes is waiting, by one program for
+    each row."""
+    for (chain, rows), goal in GOALS_US.items():
+        listed = chain == "mixed"
+        found = static.launches(partial(static.draw, BF16, VOCAB, rows=rows, listed=listed))
+        [gather] = [launch for launch in found if launch.name == "gather"]
+        moved = rows * VOCAB * 2 + rows * -(-VOCAB // 8)
+        taken = sum(share * _gathered(gather, way) for way, share in WAYS[chain].items())
+        yield {
+            "case": f"chain: {chain}",
+            "shape": f"{rows} rows of {VOCAB}",
+            "floor_us": moved / BYTES_PER_US,
+            "allowed_us": goal,
+            "MB": moved / 1e6,
+            "issue_us": issue_us(taken),
+        }
+
+
+def _gathered(launch: Launch, way: str) -> float:
+    """Return how many instructions `gather_kernel` issues if all rows go one way, for which it is
+    compiled alone. Loops are those in search of a cut, which is halved `HALVINGS` times."""
+    with patch.object(sample_gather, "rules_of", RULES[way]):
+        alone = replace(launch, kernel=jit(launch.kernel.fn))
+        told = static.facts(alone.compile(TARGET))
+    again = sum(told.loops) * (HALVINGS - 1)
+    return prod(launch.grid) * launch.options["num_warps"] * (told.instructions + again)
 
 
 def masks() -> Iterator[Row]:
     """Masks by number against bitmasks that are shipped with each step. `shipping_us` is what the
     link takes for those, before any kernel runs."""
-    rows, vocab = 512, VOCABULARIES[0]
+    rows, vocab = 512, VOCAB
     [launch] = static.launches(partial(static.mask, BF16, vocab, rows=rows))
     words = rows * -(-vocab // 32) * 4
     cases = {"every group is mixed": 2, "nothing is allowed": 1, "everything is allowed": 0}
@@ -181,9 +206,9 @@ def steps() -> Iterator[Row]:
 
 
 def constraints() -> Iterator[Row]:
-    """What constraints add to a step of 256 rows of the 8B shape: masks that the scan reads, and
+    """What constraints add to a step of 256 rows of the 8B shape: masks that sampling reads, and
     the link, if every mask is new or none is. The goal is 2 % of a step, whose floor this is."""
-    rows, vocab = 256, VOCABULARIES[0]
+    rows, vocab = 256, VOCAB
     config = parse_config({**COMMON, **MODELS["8B"]})
     kv = rows * 1024 * config.layers * config.kv_heads * config.head_dim * 4
     step = (2 * (config.parameters - config.vocab_size * config.hidden) + kv) / BYTES_PER_US

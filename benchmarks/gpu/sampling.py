@@ -14,7 +14,8 @@ import torch
 import xgrammar
 from torch import Tensor
 
-from benchmarks.gpu.flashinfer_peer import flashinfer_us, top_p
+from benchmarks.gpu.chain_goals import GOALS_US, VOCAB
+from benchmarks.gpu.flashinfer_peer import drawn, flashinfer_us, top_p
 from benchmarks.gpu.timing import Bench
 from maskwright.kernels.apply_mask import apply_mask, apply_mask_by_row
 from maskwright.kernels.sample import sample_rows
@@ -40,7 +41,13 @@ CHAINS: Final[dict[str, tuple[dict[str, Any], ...]]] = {
     "top-k": ({"temperature": 1.0, "top_k": 50},),
     "top-p": ({"temperature": 1.0, "top_p": 0.95},),
     "min-p": ({"temperature": 1.0, "min_p": 0.05},),
+    "top-p, flat": ({"temperature": 1.0, "top_p": 0.95},),
 }
+FLAT: Final = "top-p, flat"
+"""Logits of a smaller deviation: some 25,000 tokens make up the mass, more than are candidates."""
+PEERS: Final = {"temperature": drawn, "top-p": top_p, FLAT: top_p}
+"""What FlashInfer is measured at beside ours."""
+_WITH_GOALS: Final = {(chain, rows, VOCAB) for chain, rows in GOALS_US}
 OUTPUT: Final = 1000
 """Tokens before the one that is sampled."""
 
@@ -105,15 +112,16 @@ def sort_chain(logits: Tensor, inputs: SampleInputs) -> Tensor:
 def measure_chain(bench: Bench) -> None:
     """Time the whole chain. The share of reading's bandwidth counts one read of logits and
     masks."""
-    cases = [("mixed", rows, vocab) for vocab in (128_256, 262_144) for rows in (1, 64, 256)]
-    cases += [(chain, 64, 128_256) for chain in CHAINS if chain != "mixed"]
+    cases = [("mixed", rows, vocab) for vocab in (VOCAB, 262_144) for rows in (1, 64, 256)]
+    cases += [(chain, 64, VOCAB) for chain in CHAINS if chain != "mixed"]
+    cases += [(chain, 256, VOCAB) for chain in ("temperature", "top-p", FLAT)]
     for case in bench.sizes(cases, [(chain, 2, 200) for chain in CHAINS]):
         _time_chain(bench, *case)
 
 
 def _time_chain(bench: Bench, chain: str, rows: int, vocab: int) -> None:
     inputs = inputs_of(bench, rows, vocab, chain)
-    logits = 4 * bench.numbers(rows, vocab)
+    logits = (2.5 if chain == FLAT else 4) * bench.numbers(rows, vocab)
     ours = bench.by_graph(lambda: sample_rows(logits, inputs))
     theirs = bench.by_graph(lambda: sort_chain(logits, inputs))
     moved = logits.nbytes + rows * inputs.table.shape[1] * 4
@@ -125,7 +133,8 @@ def _time_chain(bench: Bench, chain: str, rows: int, vocab: int) -> None:
         **{"read_bandwidth_%": bench.share(moved, ours)},
         sort_us=theirs,
         times_faster=theirs / ours,
-        **(flashinfer_us(bench, top_p(logits, inputs)) if chain == "top-p" else {}),
+        **({"goal_us": GOALS_US[chain, rows]} if (chain, rows, vocab) in _WITH_GOALS else {}),
+        **(flashinfer_us(bench, PEERS[chain](logits, inputs)) if chain in PEERS else {}),
     )
 
 

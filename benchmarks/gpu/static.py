@@ -457,7 +457,6 @@ SUBJECTS: Final[dict[str, Callable[[], object]]] = {
     "sample-float32": lambda: draw(FP32),
     "sample-50257": lambda: draw(BF16, 50_257),
     "sample-50257-scored": lambda: draw(BF16, 50_257, scored=True),
-    "sample-50257-dense": lambda: draw(BF16, 50_257, dense=True),
     "sample-262144": lambda: draw(BF16, 262_144),
 }
 
@@ -474,8 +473,8 @@ def programs(names: list[str]) -> Iterator[tuple[str, Launch]]:
 
 def least_bytes(launch: Launch) -> int | None:
     """The bytes of device memory that a launch can't avoid to move, as far as they don't depend on
-    the data: the scan reads logits and masks, and a mask may change every group of tokens."""
-    if launch.name not in ("mask", "scan"):
+    the data: sampling reads logits and masks, and a mask may change every group of tokens."""
+    if launch.name not in ("mask", "gather"):
         return None
     logits = launch.arguments[0]
     times = 2 if launch.name == "mask" else 1

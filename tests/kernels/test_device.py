@@ -13,6 +13,7 @@ from maskwright.kernels import device as module
 from maskwright.kernels.device import (
     UPLOAD_MULTIPLE,
     as_logits,
+    laid_out,
     new_logits,
     readable_tokens,
     upload,
@@ -115,3 +116,20 @@ def test_logits_are_laid_out_where_kernels_run(monkeypatch: pytest.MonkeyPatch) 
     assert as_logits(found) is found
     whole = torch.zeros(2, 64)
     assert as_logits(whole) is whole
+
+
+def test_rows_are_copied_unless_all_of_them_begin_where_they_are_read_in_wide_steps(
+    device: torch.device,
+) -> None:
+    """Those of a vocabulary of 48 need no padding, but may begin anywhere as well."""
+    wide = torch.arange(4 * 64.0, device=device).bfloat16().reshape(4, 64)
+    for there in (wide, wide[:, :48], wide[1:, 16:], new_logits(3, 50, device, torch.bfloat16)):
+        assert laid_out(there, torch.bfloat16) is there
+    odd = torch.arange(4 * 50.0, device=device).bfloat16().reshape(4, 50)
+    for other in (odd, odd[:, :48], wide[:, 1:49], wide[:, 14:], odd[:1], odd[:1, :48]):
+        found = laid_out(other, torch.bfloat16)
+        assert found.equal(other)
+        assert found.data_ptr() != other.data_ptr()
+        assert (found.stride(0) % 16, readable_tokens(found) % 16) == (0, 0)
+    single = laid_out(wide, torch.float32)
+    assert (single.dtype, single.equal(wide.float())) == (torch.float32, True)

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from maskwright.kernels import sample as module
-from maskwright.kernels import sample_select
+from maskwright.kernels import sample_finish
 from maskwright.kernels.device import INTERPRETED, new_logits, readable_tokens
 from maskwright.kernels.reference import random_words
 from maskwright.kernels.sample import sample_rows
@@ -185,6 +185,7 @@ def drawn_on(
 def small_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make programs read little at once, so that small rows have many tiles. It is faster, too."""
     monkeypatch.setattr(module, "EIGHTS", 32)
+    monkeypatch.setattr(module, "SLOTS", 16)
     monkeypatch.setattr(module, "LIST", 16)
 
 
@@ -324,13 +325,13 @@ def test_a_threshold_is_found_in_few_passes(
 ) -> None:
     """Distances are 31 bits, of which halving alone would look at each."""
     passes: list[None] = []
-    whole = sample_select.amount
+    whole = sample_finish.ladder
 
     def counted(*args: object) -> object:
         passes.append(None)
         return whole(*args)
 
-    monkeypatch.setattr(sample_select, "amount", counted)
+    monkeypatch.setattr(sample_finish, "ladder", counted)
     torch.manual_seed(5)
     inputs = inputs_of(random.Random(1), 1, 515, listed=False)
     plain = {"mask_rows": -1, "temperature": 1.0, "top_k": 0, "top_p": 1.0, "least": NOTHING}

@@ -40,7 +40,7 @@ from tests.kernels.launches import kernels_of_the_package, launched
 
 CHECKED = {
     "test_masks": {"mask_kernel"},
-    "test_draws": {"edit_kernel", "scan_kernel", "select_kernel"},
+    "test_draws": {"edit_kernel", "finish_kernel", "gather_kernel"},
     "test_attention": {"attend_kernel", "merge_kernel"},
     "test_storing": {"store_kernel"},
     "test_norms_and_activation": {"add_norm_kernel", "silu_mul_kernel"},

@@ -19,9 +19,22 @@ ROOT = Path(__file__).resolve().parents[3]
 def test_floors_are_the_bytes_by_the_bandwidth() -> None:
     """64 rows of 128,256 logits of two bytes, and of as many bits, at 4.0 TB/s."""
     first = next(iter(chains()))
-    assert first["shape"] == "64 rows of 128256"
+    assert (first["case"], first["shape"]) == ("chain: greedy", "64 rows of 128256")
     assert first["floor_us"] == pytest.approx(64 * 128_256 * (2 + 1 / 8) / 4e6)
-    assert first["allowed_us"] == pytest.approx(4.36 / 0.75, rel=1e-3)
+    assert first["allowed_us"] == 12
+
+
+def test_each_way_of_a_row_has_instructions_of_its_own() -> None:
+    """A greedy row has the fewest, and as many rows four times as many."""
+    taken = {(row["case"], row["shape"]): row["issue_us"] for row in chains()}
+    issue = {key: us for key, us in taken.items() if isinstance(us, float)}
+    assert issue.keys() == taken.keys()
+    few, many = (f"{rows} rows of 128256" for rows in (64, 256))
+    greedy, drawn, truncated = (
+        issue[f"chain: {chain}", few] for chain in ("greedy", "temperature", "top-p")
+    )
+    assert 4 * greedy < drawn + truncated
+    assert issue["chain: top-p", many] == pytest.approx(4 * truncated)
 
 
 def test_constraints_add_less_than_the_goal_allows() -> None:

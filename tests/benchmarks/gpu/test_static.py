@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from benchmarks.gpu.static import SUBJECTS, TARGETS, Facts, facts, launches, programs, read_facts
+from benchmarks.gpu.static import (
+    BF16,
+    SUBJECTS,
+    TARGETS,
+    Facts,
+    draw,
+    facts,
+    launches,
+    programs,
+    read_facts,
+)
 from tests.kernels.launches import kernels_of_the_package
 
 pytest.importorskip("triton", reason="needs triton, of the extra gpu")
@@ -22,7 +33,7 @@ QUICK = (
 """Subjects that are compiled in every run; they contain every kernel and every branch of it, which
 a test below holds. The others, of further types and sizes, are compiled with `--slow`."""
 
-STREAMS = ("mask", "scan", "attend", "add_norm", "silu_mul", "shrink", "encode_rows")
+STREAMS = ("mask", "attend", "add_norm", "silu_mul", "shrink", "encode_rows")
 """Kernels that read much and nothing twice."""
 
 FLAGS = ("BY_ROW", "WHOLE", "SCORED", "LISTED", "BULK", "FP8")
@@ -97,11 +108,18 @@ def is_compiled(function: ast.FunctionDef) -> bool:
 
 
 def test_what_is_launched() -> None:
-    assert [launch.name for launch in launches(SUBJECTS["sample"])] == ["scan", "select"]
+    assert [launch.name for launch in launches(SUBJECTS["sample"])] == ["gather", "finish"]
     listed = launches(SUBJECTS["sample-listed"])
-    assert [launch.name for launch in listed] == ["edit", "scan", "select"]
+    assert [launch.name for launch in listed] == ["edit", "gather", "finish"]
     updates = launches(SUBJECTS["low-rank-qkv"])
     assert [launch.name for launch in updates] == ["shrink", "expand"]
+
+
+@pytest.mark.parametrize("vocab", [50_257, 50_264])
+def test_rows_with_nothing_between_them_take_the_programs_of_others(vocab: int) -> None:
+    """They are copied first, since programs that read them number by number spilled."""
+    dense, padded = (launches(partial(draw, BF16, vocab, dense=dense)) for dense in (True, False))
+    assert [launch.key() for launch in dense] == [launch.key() for launch in padded]
 
 
 def test_what_cuobjdump_tells() -> None:

@@ -164,11 +164,12 @@ def test_warming_up_compiles_every_kind_of_kernel() -> None:
         HostWaits(),
     ):
         found.warm_up()
-    scans = kernels["scan_kernel"].launches
-    assert [isinstance(launch[10], torch.Tensor) for launch in scans] == [False, False, True, True]
-    assert {(launch[1] % 16, launch[6] % 16) for launch in scans} == {(0, 0)}
+    gathers = kernels["gather_kernel"].launches
+    stats = [isinstance(launch[-1], torch.Tensor) for launch in gathers]
+    assert stats == [False, False, True, True]
+    assert {(launch[1] % 16, launch[6] % 16) for launch in gathers} == {(0, 0)}
     assert len(kernels["edit_kernel"].launches) == 2
-    assert len(kernels["select_kernel"].launches) == 4
+    assert len(kernels["finish_kernel"].launches) == 4
 
 
 @pytest.mark.parametrize("scored", [False, True])
@@ -209,7 +210,7 @@ def test_a_step_on_a_device_waits_for_its_results_alone(scored: bool) -> None:
                 found.sample(logits[: len(rows)], rows, masks)
             noted.append((waits.waits, waits.uploads))
     assert kernels["attend_kernel"].launches
-    assert kernels["select_kernel"].launches
+    assert kernels["finish_kernel"].launches
     # Blocks to clear; rows and tables; parameters. With scores, rows are drawn in two parts: their
     # numbers and parameters, and by what alternatives are chosen. New masks are one more.
     uploads = 7 if scored else 3
