@@ -222,26 +222,25 @@ class Core:
         after the forward is sampled."""
         self.watch.start()
         self.expire()
+        self._await_advances()
+        if self._decode_ahead():
+            return
+        self._guess()
+        begun = self.watch.now()
+        plan = self._plan()
+        logits = self._compute(plan)
+        self._sample_all(plan, logits)
+        self._note_step(plan, self.watch.now() - begun)
+
+    def _await_advances(self) -> None:
+        """Wait briefly for requests that are about to advance, for the plan."""
         self.watch.lap("plan")
         self._await(self._expects_advance)
         self.watch.lap("sample")
-        if self.device_steps is not None and self._decode_ahead(self.device_steps):
-            self.move_blocks()
-            return
-        if self._draft_model is not None:
-            self._guess(self._draft_model)
-        self.watch.lap("draft")
-        self.move_blocks()
-        plan = self._plan()
-        planning = self.watch.lap("plan")
-        logits = self._compute(plan)
-        computing = self.watch.lap("forward")
-        self._await_rows(logits)
-        self._sample_all(plan, logits)
-        self._note_step(plan, planning + computing + self.watch.lap("sample"))
 
     def _plan(self) -> StepPlan:
         """Plan a step, and note which requests it admits and preempts."""
+        self.move_blocks()
         scheduler, times = self.scheduler, self._step_times
         most = None if times is None else times.budget(scheduler.decoding, scheduler.prefilled)
         plan = scheduler.plan(most)
@@ -250,6 +249,7 @@ class Core:
             self._active[sequence.arrival].generation.record.admitted(now, self.seen)
         for sequence in plan.preempted:
             self._active[sequence.arrival].generation.record.preempt(now)
+        self.watch.lap("plan")
         return plan
 
     def _compute(self, plan: StepPlan) -> Tensor | None:
@@ -263,6 +263,7 @@ class Core:
         if logits is not None:
             self._score_prompts(plan, logits)
         self.scheduler.commit(plan)
+        self.watch.lap("forward")
         return logits
 
     def _await_rows(self, logits: Tensor | None) -> None:
@@ -278,6 +279,7 @@ class Core:
 
     def _sample_all(self, plan: StepPlan, logits: Tensor | None) -> None:
         """Sample all rows whose masks are there, and go on with their tokens."""
+        self._await_rows(logits)
         place: Literal["host", "device"] | None = None
         if logits is not None:
             place = "device" if runs_kernels(logits) else "host"
@@ -290,6 +292,7 @@ class Core:
             for _, act in sorted(acts, key=operator.itemgetter(0)):
                 act()
         self._settle()
+        self.watch.lap("sample")
 
     def _note_step(self, plan: StepPlan, seconds: float) -> None:
         """Count a step that has taken so many seconds, and learn from it how long steps take."""
@@ -319,11 +322,13 @@ class Core:
         if self.tiers is not None:
             self.tiers.move(self.scheduler.decoding)
 
-    def _decode_ahead(self, device_steps: DeviceSteps) -> bool:
+    def _decode_ahead(self) -> bool:
         """Run several steps in a row on the device, where every running request allows that and
         nobody waits to be admitted. False, with nothing computed, where some don't."""
-        scheduler = self.scheduler
-        if scheduler.waiting or self._held or not all(map(advances_by_one, scheduler.running)):
+        scheduler, device_steps = self.scheduler, self.device_steps
+        if device_steps is None or scheduler.waiting or self._held:
+            return False
+        if not all(map(advances_by_one, scheduler.running)):
             return False
         self._await(lambda: any(active.masks is None for active in self._decoding()))
         actives = self._decoding()
@@ -346,6 +351,7 @@ class Core:
         self._settle()
         self._note_ahead(drawn, ahead.steps, computing)
         self.watch.lap("sample")
+        self.move_blocks()
         return True
 
     def _take_drawn(self, active: Active, drawn: DrawnAhead, now: float) -> None:
@@ -392,13 +398,16 @@ class Core:
         begin = time.perf_counter() - GRACE
         return any(at > begin for at in self._advancing.values())
 
-    def _guess(self, draft_model: DraftModel) -> None:
-        """Have the draft model propose tokens for the decoding sequences. It needs their masks,
-        so the step waits briefly for post-step work; sequences without a mask then go without a
-        draft."""
+    def _guess(self) -> None:
+        """Have the draft model, if there is one, propose tokens for the decoding sequences. It
+        needs their masks, so the step waits briefly for post-step work; sequences without a mask
+        then go without a draft."""
+        if self._draft_model is None:
+            return
         self._await(lambda: any(active.masks is None for active in self._decoding()))
-        for active, masks in draft_model.propose(self._decoding()):
+        for active, masks in self._draft_model.propose(self._decoding()):
             self._note_masks(active, masks)
+        self.watch.lap("draft")
 
     def _settle(self, wait: float = 0.0) -> int:
         """Act on the results of post-step work, waiting up to `wait` seconds for the first; returns
