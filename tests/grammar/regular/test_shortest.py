@@ -14,7 +14,7 @@ from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.regular.beginnings import least_length
 from maskwright.grammar.regular.composed import encoded_size
 from maskwright.grammar.regular.derivative import is_live
-from maskwright.grammar.regular.shortest import shortest
+from maskwright.grammar.regular.shortest import shortest, shortest_besides
 from maskwright.grammar.regular.terms import (
     EMPTY,
     EPSILON,
@@ -116,6 +116,38 @@ def test_no_string_of_an_intersection_is_shorter() -> None:
             assert encoded_size(text) == encoded_size(nearest), (patterns, avoided, text)
         assert text is None or least_length(term) <= len(text), (patterns, avoided)
     assert found > 40
+
+
+def test_no_string_besides_some_others_is_shorter() -> None:
+    """As a brute search finds it, and as the language without them has it."""
+    draw = Random(1)
+    every = ["".join(each) for size in range(6) for each in product("abé", repeat=size)]
+    every.sort(key=encoded_size)
+    none = 0
+    for _ in range(400):
+        pattern = random_pattern(draw)
+        fits = [text for text in every if re.fullmatch(pattern, text)]
+        others = [*fits[: draw.randint(0, 9)], *draw.sample(every[:40], draw.randint(0, 9))]
+        term = full_match(pattern)
+        text = shortest_besides(term, others)
+        alone = shortest(intersection(term, complement(words(others))))
+        if text is None or alone is None:
+            none += 1
+            assert text is alone, (pattern, others)
+            continue
+        assert re.fullmatch(pattern, text), (pattern, others, text)
+        assert text not in others
+        nearest = min(encoded_size(each) for each in (alone, *(set(fits) - {*others})))
+        assert encoded_size(text) == nearest, (pattern, others, text)
+    assert 20 < none < 200
+
+
+def test_a_string_besides_all_of_one_character_has_another() -> None:
+    letters = [chr(point) for point in range(0x20, 0x7F)]
+    assert shortest_besides(full_match("."), letters[:-1]) == "~"
+    assert shortest_besides(full_match("[ -~]"), letters) is None
+    assert shortest_besides(full_match("[ -~é]"), letters) == "é"
+    assert shortest_besides(full_match("é|è"), ["è"]) == "é"
 
 
 def test_a_search_goes_where_an_end_is_nearest() -> None:

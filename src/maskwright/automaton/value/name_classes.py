@@ -14,8 +14,8 @@ from maskwright.automaton.value.progress import ObjectProgress
 from maskwright.errors import LimitError
 from maskwright.grammar.regular.derivative import arcs, contains, derivative, is_live
 from maskwright.grammar.regular.enumerate import few, first
-from maskwright.grammar.regular.shortest import shortest
-from maskwright.grammar.regular.terms import ANYTHING, Regular, complement, intersection, words
+from maskwright.grammar.regular.shortest import shortest_besides
+from maskwright.grammar.regular.terms import ANYTHING, Regular, complement, intersection
 from maskwright.limits import CHEAP, Limits, spend
 
 _MOST_NAMES: Final = 256
@@ -122,9 +122,8 @@ class NameClasses:
         taken = ("", *progress.shape.names, *sorted(others), *named)
         key = (each.language, taken)
         if key not in self._fresh:
-            free = intersection(each.language, complement(words(taken)))
             most = self._limits.witness_search
-            self._fresh[key] = shortest(free, most) if is_live(free, most) else None
+            self._fresh[key] = shortest_besides(each.language, taken, most)
         return self._fresh[key]
 
     def many_fresh(

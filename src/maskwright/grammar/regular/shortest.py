@@ -1,18 +1,26 @@
-"""A shortest string of a regular language: composed of its parts' ones, or searched for."""
+"""A shortest string of a regular language, also one besides some others: composed of its parts'
+ones, or searched for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from heapq import heappop, heappush
 from itertools import count
 
 from maskwright.grammar.regular.beginnings import least_length
 from maskwright.grammar.regular.character_classes import Arc, Split, sample
 from maskwright.grammar.regular.character_dfa import known_place
-from maskwright.grammar.regular.charset import readable
+from maskwright.grammar.regular.charset import (
+    Ranges,
+    complement,
+    intersection,
+    most_readable,
+    ranges_of,
+    readable,
+)
 from maskwright.grammar.regular.composed import check_searched, composed, encoded_size
 from maskwright.grammar.regular.derivative import shortest_length, split
-from maskwright.grammar.regular.terms import LengthBounded, Regular
+from maskwright.grammar.regular.terms import EMPTY, LengthBounded, Regular
 from maskwright.limits import CHEAP, DEFAULT_LIMITS, spend
 
 
@@ -27,6 +35,42 @@ def shortest(term: Regular, limit: int = DEFAULT_LIMITS.witness_search) -> str |
     if term.short is None:
         term.short = _shortest(term, limit)
     return term.short
+
+
+def shortest_besides(
+    term: Regular, others: Collection[str], limit: int = DEFAULT_LIMITS.witness_search
+) -> str | None:
+    """A shortest string in UTF-8 of the language that is none of `others`, None if there is none.
+
+    It is a beginning of one of these, or leaves all of them at some character. The rest is then a
+    shortest string of what may follow, which is known for good.
+    """
+    best, size = None, 0
+    level = [("", term, [*others])]
+    while level and (best is None or len(level[0][0]) < size):
+        below: list[tuple[str, Regular, list[str]]] = []
+        for text, state, ahead in level:
+            spend(CHEAP * (1 + len(ahead)))
+            following: dict[str, list[str]] = {}
+            for other in ahead:
+                if other != text:
+                    following.setdefault(other[len(text)], []).append(other)
+            found = split(state)
+            if state.nullable and text not in ahead:
+                least = encoded_size(text)
+                if best is None or least < size:
+                    best, size = text, least
+            for character, target in _moves(found, {*map(ord, following)}):
+                begun = text + character
+                if best is not None and encoded_size(begun) + least_length(target) >= size:
+                    continue
+                rest = shortest(target, limit)
+                if rest is not None and (best is None or encoded_size(begun + rest) < size):
+                    best, size = begun + rest, encoded_size(begun + rest)
+            targets = ((each, found.after(ord(each)), some) for each, some in following.items())
+            below += [(text + each, to, some) for each, to, some in targets if to is not EMPTY]
+        level = below
+    return best
 
 
 def _shortest(term: Regular, limit: int) -> str | None:
@@ -94,12 +138,25 @@ def _search(term: Regular, limit: int) -> str | None:
     return None
 
 
-def _moves(found: Split) -> Iterator[tuple[str, Regular]]:
-    """A character for each range of ASCII and each set beyond, with the state after it."""
+def _moves(found: Split, others: Collection[int] = ()) -> Iterator[tuple[str, Regular]]:
+    """A character that is none of `others` for each range of ASCII and each set beyond, with the
+    state after it."""
     for low, high, target in sorted(found.ascii, key=_holds_control_characters):
-        yield chr(readable(low, high)), target
+        point = _besides(readable(low, high), ((low, high),), others)
+        if point is not None:
+            yield chr(point), target
     for some, target in found.beyond:
-        yield chr(sample(some)), target
+        point = _besides(sample(some), some.ranges, others)
+        if point is not None:
+            yield chr(point), target
+
+
+def _besides(point: int, ranges: Ranges, others: Collection[int]) -> int | None:
+    """The point, or another of the ranges if it is one of `others`; None if all are."""
+    if point not in others:
+        return point
+    free = intersection(ranges, complement(ranges_of(others)))
+    return most_readable(free) if free else None
 
 
 def _holds_control_characters(arc: Arc) -> bool:
