@@ -132,6 +132,7 @@ class StringRows:
         quoting = [at for at in vocabulary.with_bytes(b'"') if vocabulary.spellings[at]]
         self.leaving = Trie.build(vocabulary.spellings, quoting)
         """All tokens that may pass a closing quote; they are in no ready row."""
+        self._longest_leaving = self.leaving.height
         marks = np.zeros(vocabulary.size, np.bool_)
         marks[quoting] = True
         self._others = ~packed(marks)
@@ -211,7 +212,7 @@ class StringRows:
     def unbounded(self, term: Regular) -> Regular:
         """The term without the bound on its length, where no token comes near it: in every context
         the same tokens may follow, and end it, and from there it is as far to an end."""
-        longest = max(self._longest, self.leaving.height)
+        longest = max(self._longest, self._longest_leaving)
         if isinstance(term, Repeat) and term.body is ANY_CHAR and not term.least:
             return ANYTHING if term.most is None or term.most > longest else term
         core, least, most = split_length_bounds(term)
