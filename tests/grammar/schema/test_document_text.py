@@ -98,7 +98,7 @@ def test_a_part_that_refers_to_others_has_no_key(part: Any) -> None:
 @pytest.mark.parametrize(
     "document",
     [
-        {"properties": {"a": {"$id": "urn:a"}}},
+        {"properties": {"a": {"$id": "urn:a", "$ref": "#"}}},
         {"properties": {"a": {"$ref": "#b"}, "b": {"$anchor": "b"}}},
         {"enum": [WithUnit(3)]},
         {"required": Names(["a"])},
@@ -106,6 +106,12 @@ def test_a_part_that_refers_to_others_has_no_key(part: Any) -> None:
 )
 def test_documents_that_may_mean_more_than_shows_have_no_keys(document: Any) -> None:
     assert key(document) is None
+
+
+def test_an_identifier_without_references_changes_nothing() -> None:
+    document = {"properties": {"a": {"$id": "urn:a"}}}
+    assert key(document) == key(dict(document)) is not None
+    assert member(document).key is None
 
 
 @pytest.mark.parametrize("name", ["$ref", "$id", "$", "$comment"])
@@ -212,3 +218,18 @@ def test_what_is_plain(value: Any, is_plain: bool) -> None:
 def test_what_is_seen_of_references(value: Any, anchors: bool, ids: bool, old_ids: bool) -> None:
     text = written(value)
     assert (text.has_anchors, text.has_ids("$id"), text.has_ids("id")) == (anchors, ids, old_ids)
+
+
+@pytest.mark.parametrize(
+    ("value", "has_references"),
+    [
+        ({"$ref": "#"}, True),
+        ({"items": [{"$recursiveRef": "other"}]}, True),
+        ({"items": {"$dynamicRef": "#a"}}, True),
+        ({"properties": {"$ref": {"type": "string"}}}, False),  # a member of that name
+        ({"$id": "urn:a", "items": {"$id": "urn:b", "$anchor": "c"}}, False),
+    ],
+    ids=str,
+)
+def test_whether_there_are_references(value: Any, has_references: bool) -> None:
+    assert written(value).has_references is has_references

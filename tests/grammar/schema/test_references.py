@@ -103,10 +103,14 @@ def test_a_registered_document() -> None:
         ({"$id": "urn:root", "items": {"$ref": "#/a"}}, True),
         ({"items": [{"$ref": "#a"}]}, False),
         ({"$dynamicRef": "#a"}, False),
-        ({"items": {"$anchor": "a"}}, False),
-        ({"items": {"$id": "urn:a"}}, False),
-        ({"items": {"id": "urn:a"}}, True),
-        ({"$recursiveAnchor": True}, False),
+        ({"items": {"$anchor": "a"}, "$ref": "#/a"}, False),
+        ({"items": {"$id": "urn:a"}, "$ref": "#/a"}, False),
+        ({"items": {"id": "urn:a"}, "$ref": "#/a"}, True),
+        ({"$recursiveAnchor": True, "items": {"$recursiveRef": "#"}}, False),
+        # Nothing refers to these.
+        ({"items": {"$anchor": "a"}}, True),
+        ({"items": {"$id": "urn:a"}}, True),
+        ({"$recursiveAnchor": True}, True),
         (True, True),
     ],
     ids=str,
@@ -118,7 +122,7 @@ def test_which_documents_need_a_registry(document: Any, plain: bool) -> None:
 
 
 def test_the_name_of_an_identifier_depends_on_the_draft() -> None:
-    document = {"items": {"id": "urn:a"}}
+    document = {"items": {"id": "urn:a", "$ref": "#/a"}}
     assert not references_of(document, Draft.DRAFT4).plain
     assert references_of(document, Draft.DRAFT6).plain
 

@@ -77,7 +77,12 @@ def test_a_recursive_reference_leads_to_the_outermost_recursive_anchor() -> None
 
 
 @pytest.mark.parametrize(
-    ("schema", "needed"), [({"$ref": "#/$defs/a"}, False), ({"$ref": "#a"}, True)]
+    ("schema", "needed"),
+    [
+        ({"$ref": "#/$defs/a"}, False),
+        ({"$ref": "#a"}, True),
+        ({"properties": {"b": {"$id": "urn:b"}}}, False),
+    ],
 )
 def test_the_library_is_imported_for_documents_that_need_it(
     schema: dict[str, Any], needed: bool

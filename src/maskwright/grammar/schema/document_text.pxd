@@ -21,7 +21,7 @@ cdef class DocumentText:
     cdef readonly object document
     cdef readonly bytes text
     cdef readonly Py_ssize_t nodes
-    cdef readonly bint is_json, is_plain, has_anchors
+    cdef readonly bint is_json, is_plain, has_references, has_anchors
     cdef bint _has_ids, _has_old_ids, _is_exact
     cdef uint8_t *_written
     cdef Level *_levels

@@ -30,6 +30,8 @@ class DocumentText:
     Python's `json` reads `NaN` and makes an infinity of `1e999`, and JSON has neither."""
     is_plain: Final[bool]
     """Whether there is neither null nor an object of a class of its own."""
+    has_references: Final[bool]
+    """Whether there may be a reference."""
     has_anchors: Final[bool]
     """Whether there may be an anchor, or a reference that isn't a pointer from the root."""
 

@@ -153,6 +153,7 @@ cdef class DocumentText:
         if isinstance(value, (dict, list)):
             return 0
         if name in REFERENCES and isinstance(value, str):
+            self.has_references = True
             self.has_anchors |= value != "#" and not value.startswith("#/")
         elif name in ANCHORS:
             self.has_anchors = True

@@ -32,10 +32,10 @@ class References:
     def __init__(self, text: DocumentText, draft: Draft, documents: Mapping[str, Json]) -> None:
         self._document: Any = text.document
         self._draft = draft
-        self.plain = not (
-            text.has_anchors or text.has_ids("id" if draft is Draft.DRAFT4 else "$id")
-        )
-        """Whether every reference is a pointer from the root of the document itself."""
+        has_bases = text.has_anchors or text.has_ids("id" if draft is Draft.DRAFT4 else "$id")
+        self.plain = not (text.has_references and has_bases)
+        """Whether every reference, if there is any, is a pointer from the root of the document
+        itself."""
         self._documents = documents
 
     def root(self) -> Resolver | None:
