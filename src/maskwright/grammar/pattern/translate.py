@@ -78,6 +78,7 @@ After = dict[Before, Regular]
 
 _EVERYTHING: Final = Quantified(Class(charset.EVERY), 0, None)
 _START: Final = Anchor("start")
+_END: Final = Anchor("end")
 _NOT_EMPTY: Final = repeat(ANY_CHAR, 1, None)
 
 
@@ -85,8 +86,9 @@ _NOT_EMPTY: Final = repeat(ANY_CHAR, 1, None)
 def search(text: str, limits: Limits = DEFAULT_LIMITS, flags: Flags | None = None) -> Regular:
     """All strings in which the pattern is found somewhere (JSON Schema's `pattern`)."""
     tree = parse_pattern(text, limits, flags)
-    if is_plain(tree):
-        return concat(ANYTHING, _plain(tree), ANYTHING)
+    before, within, after = _without_anchors(tree)
+    if is_plain(within):
+        return concat(before, _plain(within), after)
     translation = _Translation(tree, limits)
     later = translation.places_by_last_character()
     if later is None:
@@ -288,6 +290,18 @@ class _Translation:
             return loop(key, done.nullable, unfold)
 
         return rounds(before, node.least, node.most)
+
+
+def _without_anchors(tree: Pattern) -> tuple[Regular, Pattern, Regular]:
+    """What may stand before a pattern that is searched for, the pattern without `^` at its
+    beginning and `$` at its end, and what may stand after it."""
+    before, after = ANYTHING, ANYTHING
+    parts = tree.parts if isinstance(tree, Concat) else (tree,)
+    if parts and parts[0] == _START:
+        before, parts = EPSILON, parts[1:]
+    if parts and parts[-1] == _END:
+        after, parts = EPSILON, parts[:-1]
+    return before, Concat(parts), after
 
 
 def _is_same(after: After) -> bool:
