@@ -79,11 +79,12 @@ class Positions:
     def at(self, configuration: Configuration, /) -> Position:
         """The position of a configuration, which all grammars of one machine share."""
     def find(self, here: Position, lacking: Callable[[Position, bool], object], /) -> None:
-        """Compute the mask row of a position that is no variant.
+        """Compute the mask row of a position.
 
-        Where the machine lacks something for it, `lacking` is called while the lock is held, with
-        the position and whether a walk has stopped for that.
+        Where the machine lacks something for it, and for a variant, `lacking` is called while the
+        lock is held, with the position and whether a walk has stopped for that.
         """
     def after(self, here: Position, token: int, /) -> Position | None:
         """The position after a token, kept as a move, where the machine lacks nothing for it and
-        the text doesn't matter. None elsewhere, and for a token that is not allowed."""
+        the text doesn't matter. None elsewhere, and for a token that is not allowed or ends the
+        text."""

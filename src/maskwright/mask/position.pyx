@@ -2,10 +2,10 @@
 
 from libc.stdint cimport int32_t, int64_t
 
-from maskwright.automaton.leaf.rows cimport Leaves
+from maskwright.automaton.leaf.rows cimport DEAD, Leaves
 from maskwright.automaton.machine.exits import Configuration
 from maskwright.automaton.machine.step cimport PENDING
-from maskwright.mask.walk.walk cimport UNMEASURED, PrecomputedMask, Walk
+from maskwright.mask.walk.walk cimport UNMEASURED, PrecomputedMask, Spelling, Walk
 from maskwright.native cimport BUILT_FROM
 from maskwright.native import require_built
 
@@ -71,6 +71,9 @@ cdef class Positions:
         with self.lock:
             if here.row >= 0:
                 return
+            if here.variant:
+                lacking(here, False)
+                return
             leaf = leaves.ready_leaf[here.leaf]
             if leaf == 0:
                 leaf = here.leaf
@@ -94,10 +97,13 @@ cdef class Positions:
                 lacking(here, True)
 
     def after(self, Position here not None, int32_t token):
+        cdef Spelling texts = self.walk.spelling
         cdef int64_t target
         cdef int32_t node
         cdef Position following
-        if here.by_text is not None:
+        if here.by_text is not None or here.leaf == DEAD:
+            return None
+        if 0 <= token < texts.size and texts.starts[token] == texts.starts[token + 1]:
             return None
         with self.lock:
             target = self.walk.take_token(here.leaf, here.node, token)

@@ -24,6 +24,9 @@ from maskwright.mask.shared.leaf_bounds import ENDLESS
 from maskwright.mask.shared.vocabulary_tables import NOTHING
 from maskwright.mask.walk.walk import LEAF_NEED, UNMEASURED, PrecomputedMask
 
+Lacking = Callable[[Position, bool], object]
+"""Computes the mask row of a position; the second argument says whether a walk has stopped."""
+
 _NODES_A_STEP: Final = 256
 """Nodes of the trie whose visit takes some 15 microseconds."""
 
@@ -56,6 +59,14 @@ class Walker:
         self._is_json = isinstance(recognizer.machine.contexts, Levels)
         self._precomputed = recognizer.shared.precomputed
         self.names: Final = NamePositions(recognizer)
+        self.find_first: Callable[[Position, Lacking], None] = recognizer.positions.find
+        """Like `find`; what the machine lacks something for is left to its second argument, which
+        `find_lacking` is, or calls. Elsewhere nothing has to be counted, so that there is no
+        question."""
+        self.known_after: Callable[[Position, int], Position | None] = recognizer.positions.after
+        """Like `after`, where the machine lacks nothing for it and the text doesn't matter: nothing
+        has to be counted then. None elsewhere, and for a token that is not allowed or ends the
+        text."""
         self._text_positions = recognizer.shared.text_positions
 
     def find(self, position: Position, read_prefix: Callable[[], bytes | bytearray]) -> None:
@@ -66,31 +77,28 @@ class Walker:
         """
         self.find_first(position, partial(self.find_lacking, read_prefix))
 
-    def find_first(self, position: Position, lacking: Callable[[Position, bool], object]) -> None:
-        """Like `find`; what the machine lacks something for is left to `lacking`, which
-        `find_lacking` is, or calls. Elsewhere nothing has to be counted, so that there is no
-        question."""
-        if position.variant:
-            with self.tables.lock:
-                plain = self.recognizer.position(position.configuration)
-                self.recognizer.positions.find(plain, lacking)
-                self._set_row(position, plain.row)
-        else:
-            self.recognizer.positions.find(position, lacking)
-
     def find_lacking(
         self, read_prefix: Callable[[], bytes | bytearray], position: Position, stopped: bool
     ) -> None:
-        """Compute the mask row of a position for which the machine lacks something. `stopped`:
-        whether a walk has stopped for it."""
+        """Compute the mask row of a variant, or of a position for which the machine lacks
+        something. `stopped`: whether a walk has stopped for it."""
         del read_prefix
         with self.recognizer:
-            alike = position
-            if not stopped:
-                alike = self._at(position, self.tables.alike(position.configuration.leaf))
-            if alike.row < 0:
-                alike.row = self._walk(alike.configuration, stopped=stopped)
-            position.row = alike.row
+            if position.variant:
+                plain = self.recognizer.position(position.configuration)
+                self.recognizer.positions.find(plain, self._find_plain)
+                self._set_row(position, plain.row)
+            else:
+                self._find_plain(position, stopped)
+
+    def _find_plain(self, position: Position, stopped: bool) -> None:
+        """`find_lacking` for a position that is no variant, within a question."""
+        alike = position
+        if not stopped:
+            alike = self._at(position, self.tables.alike(position.configuration.leaf))
+        if alike.row < 0:
+            alike.row = self._walk(alike.configuration, stopped=stopped)
+        position.row = alike.row
 
     def measure(self, position: Position, read_prefix: Callable[[], bytes | bytearray]) -> None:
         """Compute the mask row of a position, and the budget that certainly suffices there."""
@@ -123,11 +131,6 @@ class Walker:
         if position.excluded:
             row = self.tables.rows.without(row, self.names.tokens(position))
         position.row = row
-
-    def known_after(self, position: Position, token: int) -> Position | None:
-        """Like `after`, where the machine lacks nothing for it and the text doesn't matter: nothing
-        has to be counted then. None elsewhere, and for a token that is not allowed."""
-        return self.recognizer.positions.after(position, token)
 
     def after(
         self, position: Position, token: int, read_prefix: Callable[[], bytes | bytearray]

@@ -43,6 +43,24 @@ def test_a_row_near_its_trunk_is_stored_as_the_difference(differing: int) -> Non
     assert rows.next_states(1) == expected
 
 
+@pytest.mark.parametrize("trunk", [None, 0, 1])
+@pytest.mark.parametrize("count", [0, 1, 8, 9, 256])
+def test_a_row_given_by_byte_is_the_one_that_an_array_gives(count: int, trunk: int | None) -> None:
+    found, alike = LeafRows(), LeafRows()
+    targets = {(7 * at) % 256: at + 3 for at in range(count)}
+    for rows in (found, alike):
+        rows.store(0, np.arange(256, dtype=np.int32), None)
+    array = np.full(256, DEAD, np.int32)
+    array[[*targets]] = [*targets.values()]
+    found.fill(1, targets, trunk)
+    alike.store(1, array, trunk)
+    assert found.next_states(1) == alike.next_states(1) == targets
+    assert found.base[1] == alike.base[1]
+    assert (found.base[1] == 0) == (count == 0 or (trunk == 0 and count <= 8))
+    with pytest.raises(OverflowError):
+        found.fill(2, {256: 1}, None)
+
+
 def test_living_bytes_are_those_with_a_next_state() -> None:
     rows = LeafRows()
     rows.store(1, row(a=5, b=6, z=0), None)

@@ -108,11 +108,7 @@ class LeafBuilder:
             case Entry():
                 self._build_entry(state, key)
             case _:
-                row = np.full(256, DEAD, np.int32)
-                found = self._row(key)
-                if found:
-                    row[list(found)] = list(found.values())
-                self._rows.store(state, row, self._trunk(key))
+                self._rows.fill(state, self._row(key), self._trunk(key))
 
     def row_of(self, key: Key) -> int:
         """The number of the base row of a key's state."""
@@ -320,7 +316,7 @@ class LeafBuilder:
     def _trunk(self, key: Key) -> int | None:
         """The base row that the row of `key` differs from in few bytes: that of `key` without its
         words. None if there is no such row."""
-        if isinstance(key, Spaced):
+        if isinstance(key, Spaced | ChoiceState):
             return 0
         if isinstance(key, Padded):
             return int(self._rows.base[key.target])

@@ -38,7 +38,8 @@ cdef class LeafRows:
     cdef int bind(self) except -1
     cdef int check(self, int32_t state) except -1
     cdef int32_t check_row(self, int32_t row) except -1
-    cdef int32_t number(self, const int32_t[::1] row) except -1
+    cdef int put(self, int32_t state, const int32_t *row, trunk) except -1
+    cdef int32_t number(self, const int32_t *row) except -1
     cdef int reserve(self, Py_ssize_t count) except -1
 
 

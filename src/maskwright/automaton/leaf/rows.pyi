@@ -46,6 +46,8 @@ class LeafRows:
         """Byte → next state of a built state."""
     def store(self, state: int, row: Int32, trunk: int | None, /) -> None:
         """Give `state` its row (int32 [256]), if `trunk` is one as its differences from that."""
+    def fill(self, state: int, targets: Row, trunk: int | None, /) -> None:
+        """As `store`, given the next states by byte; the other bytes lead nowhere."""
     def override(self, state: int, trunk: int, overrides: Row, /) -> None:
         """Give `state` the row `trunk`, but for some bytes."""
 

@@ -104,10 +104,27 @@ cdef class LeafRows:
         return found
 
     def store(self, int32_t state, const int32_t[::1] row, trunk):
-        cdef const int32_t *other
-        cdef int32_t byte, differing = 0
         if row.shape[0] != 256:
             raise ValueError(f"a row has 256 next states, not {row.shape[0]}")
+        self.put(state, &row[0], trunk)
+
+    def fill(self, int32_t state, dict targets not None, trunk):
+        cdef int32_t row[256]
+        cdef int32_t at
+        cdef uint8_t byte
+        if trunk == 0 and len(targets) <= MOST_OVERRIDES:
+            self.override(state, 0, targets)
+            return
+        for at in range(256):
+            row[at] = DEAD
+        for byte, at in targets.items():
+            row[byte] = at
+        self.put(state, row, trunk)
+
+    cdef int put(self, int32_t state, const int32_t *row, trunk) except -1:
+        """Give a state its row of 256 next states."""
+        cdef const int32_t *other
+        cdef int32_t byte, differing = 0
         self.check(state)
         if trunk is not None:
             other = self.c.targets[self.check_row(trunk)]
@@ -117,19 +134,20 @@ cdef class LeafRows:
                 self.override(
                     state, trunk, {byte: row[byte] for byte in range(256) if row[byte] != other[byte]}
                 )
-                return
+                return 0
         self.c.base[state] = self.number(row)
+        return 0
 
     cdef int32_t check_row(self, int32_t row) except -1:
         if not 0 <= row < self.rows:
             raise IndexError(f"there is no row {row}")
         return row
 
-    cdef int32_t number(self, const int32_t[::1] row) except -1:
+    cdef int32_t number(self, const int32_t *row) except -1:
         """The number of a row, which is entered if it is new."""
         cdef int32_t number = 0, byte
         cdef uint64_t living[4]
-        digest = blake2b(row, digest_size=16).digest()
+        digest = blake2b((<const char *>row)[: 256 * sizeof(int32_t)], digest_size=16).digest()
         known = self.numbers.get(digest)
         if known is not None:
             return known

@@ -129,13 +129,13 @@ class LeafTable:
 
         Only what takes no further work follows a state's number: a state is whole, or isn't there.
         """
-        if isinstance(key, Continuation | Limited):
-            return self._toward(key)
         typed = (type(key), key)
         known = self._ids.get(typed)
         if known is not None:
             return known
-        if isinstance(key, Text | Escape | Hex):
+        if isinstance(key, (Continuation, Limited)):
+            return self._toward(key.target, typed)
+        if isinstance(key, (Text, Escape, Hex)):
             known = self._in_trie(key)
             if known is not None:
                 return known
@@ -240,15 +240,12 @@ class LeafTable:
             known = self._others[names.others] = rows, states
         return known
 
-    def _toward(self, key: Continuation | Limited) -> int:
-        """The state of `key`; the quick way for what each state between characters has seven of."""
-        typed = (type(key), key)
-        number = self._ids.get(typed)
-        if number is None:
-            number = self._new(typed)
-            if self.rows.gate_high[key.target]:
-                self.rows.gate_low[number] = self.rows.gate_low[key.target]
-                self.rows.gate_high[number] = self.rows.gate_high[key.target]
+    def _toward(self, target: int, typed: tuple[type[Key], Key]) -> int:
+        """A new state on the way to `target`: each state between characters has seven of them."""
+        number = self._new(typed)
+        if self.rows.gate_high[target]:
+            self.rows.gate_low[number] = self.rows.gate_low[target]
+            self.rows.gate_high[number] = self.rows.gate_high[target]
         return number
 
     def label_id(self, name: Hashable) -> int:

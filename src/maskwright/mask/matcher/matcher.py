@@ -200,13 +200,14 @@ class Matcher:
                 f"token {token} is not in the vocabulary, whose ids are 0 to {vocabulary.size - 1}",
                 param="token",
             )
+        following = self._walker.known_after(here, token)
+        if following is not None:
+            return following
         if here is recognizer.ended:
             return None
         if token in vocabulary.eos:
             return recognizer.ended if self._may_end(here) else None
-        if not vocabulary.spellings[token]:
-            return None
-        return self._walker.known_after(here, token) or self._found_after(here, token)
+        return self._found_after(here, token) if vocabulary.spellings[token] else None
 
     @_reading
     def _may_end(self, here: Position) -> bool:
