@@ -33,13 +33,12 @@ from maskwright.cli.process.environment import prepare_environment
 from maskwright.cli.serving.warm_up import warm_up
 from maskwright.engine import Engine, EngineConfig, Request
 from maskwright.errors import MaskwrightError
-from maskwright.mask import Grammar, compile_json_schema
+from maskwright.mask import CompiledGrammar, compile_json_schema
 from maskwright.models import DEMO_PATH, LoadedModel, load
-from maskwright.processes import Build, FollowedGrammar, GrammarProcesses
+from maskwright.processes import Build, GrammarProcesses
 from maskwright.sampling import SamplingParams
 
 DATA: Final = ROOT.parent / "shared" / "data" / "maskbench-dev.jsonl.gz"
-AnyGrammar = Grammar | FollowedGrammar
 
 
 def main() -> None:
@@ -69,7 +68,9 @@ def every_nth(path: Path, cases: int) -> list[Any]:
     return [read_case(line).schema for line in lines[::stride][:cases]]
 
 
-def compiled(loaded: LoadedModel, processes: GrammarProcesses | None, schema: Any) -> AnyGrammar:
+def compiled(
+    loaded: LoadedModel, processes: GrammarProcesses | None, schema: Any
+) -> CompiledGrammar:
     """The grammar of a schema."""
     if processes is None:
         return compile_json_schema(schema, loaded.vocab)

@@ -137,6 +137,11 @@ class LiteralMatcher:
             allowed[list(self.grammar.vocabulary.eos)] = True
         out[:] = np.packbits(allowed, bitorder="little").view("<i4")
 
+    def mask(self, budget: int | None = None) -> np.ndarray:
+        out = np.zeros(self.grammar.vocabulary.words, np.int32)
+        self.fill_mask(out, budget)
+        return out
+
     def accept(self, token_id: int) -> bool:
         if token_id in self.grammar.vocabulary.eos:
             self.terminated = self.accepting
@@ -174,6 +179,12 @@ class LiteralMatcher:
 
     def knows(self, tokens: Sequence[int], left: int, *, canonical: bool) -> bool:
         return True
+
+    def look_ahead(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
 
     def forced_tokens(self) -> list[int]:
         """All that is left of a single text, a byte a token."""

@@ -12,9 +12,10 @@ import pytest
 
 from maskwright.errors import BudgetError, RegexError
 from maskwright.mask import Grammar, compile_regex
+from maskwright.mask.matcher.protocol import Reply
 from maskwright.models import LoadedModel
 from maskwright.processes import Build, FollowedGrammar, GrammarProcesses
-from maskwright.processes.follower import Follower, Heard, Taught
+from maskwright.processes.follower import Follower
 from tests.processes.shapes import BUILDS
 
 
@@ -24,16 +25,16 @@ def walk(grammar: Grammar, followed: FollowedGrammar, left: int, seed: int) -> i
     rng = random.Random(seed)
     follower, matcher = followed.matcher(), grammar.matcher()
     row, other = (np.zeros(grammar.vocabulary.words, np.int32) for _ in range(2))
-    answers: queue.SimpleQueue[Heard] = queue.SimpleQueue()
+    answers: queue.SimpleQueue[Reply] = queue.SimpleQueue()
     new: list[int] = []
     questions = 0
     try:
         while True:
             if not follower.knows(new, left, canonical=True):
                 follower.ask(new, left, canonical=True, then=answers.put)
-                heard = answers.get(timeout=30)
-                assert not isinstance(heard, Exception), heard
-                follower.take_in(heard)
+                reply = answers.get(timeout=30)
+                assert not isinstance(reply, Exception), reply
+                reply()
                 questions += 1
                 assert follower.knows(new, left, canonical=True)
             for token in new:
@@ -52,6 +53,7 @@ def walk(grammar: Grammar, followed: FollowedGrammar, left: int, seed: int) -> i
             follower.fill_mask(row, left)
             matcher.fill_mask(other, left)
             assert np.array_equal(row, other)
+            assert np.array_equal(follower.mask(left), matcher.mask(left))
             free, unbounded = follower.free_mask(left, follower.mask(left)), other.copy()
             matcher.fill_mask(unbounded)
             assert np.array_equal(unbounded, row if free is None else free)
@@ -99,13 +101,13 @@ def test_a_budget_that_is_too_small_is_an_error_of_its_text(
 ) -> None:
     followed = processes.compile(BUILDS["order"]).result(60)
     follower = followed.matcher()
-    answers: queue.SimpleQueue[Heard] = queue.SimpleQueue()
+    answers: queue.SimpleQueue[Reply] = queue.SimpleQueue()
     least = followed.least_tokens(1)
     assert least <= followed.min_tokens
     follower.ask([], least - 1, canonical=False, then=answers.put)
-    heard = answers.get(timeout=30)
-    assert isinstance(heard, BudgetError)
-    assert heard.needed == least
+    reply = answers.get(timeout=30)
+    assert isinstance(reply, BudgetError)
+    assert reply.needed == least
 
 
 def expanded(follower: Follower, seconds: float = 10) -> bool:
@@ -126,12 +128,12 @@ def test_a_text_that_is_waited_for_needs_one_question(
     rng, row = random.Random(3), np.zeros(loaded.vocab.words, np.int32)
     for _ in range(2):
         follower, left = followed.matcher(), 300
-        answers: queue.SimpleQueue[Heard] = queue.SimpleQueue()
+        answers: queue.SimpleQueue[Reply] = queue.SimpleQueue()
         follower.ask([], left, canonical=True, then=answers.put)
-        heard = answers.get(timeout=30)
-        assert isinstance(heard, Taught)
+        reply = answers.get(timeout=30)
+        assert not isinstance(reply, Exception)
         time.sleep(0.1)  # expansions of the position that the lesson is about come first
-        follower.take_in(heard)
+        reply()
         steps = 0
         while not follower.complete:
             while run := follower.forced_run().within(left):
@@ -160,15 +162,15 @@ def test_a_long_name_of_its_own_is_learned_once(
     grammar, followed = build(loaded.vocab), processes.compile(build).result(60)
     follower, row = followed.matcher(), np.zeros(loaded.vocab.words, np.int32)
     text = [loaded.vocab.tokens.index(bytes([byte])) for byte in b'{"ab":true,"ba' + 200 * b"c"]
-    answers: queue.SimpleQueue[Heard] = queue.SimpleQueue()
+    answers: queue.SimpleQueue[Reply] = queue.SimpleQueue()
     questions = 0
     matcher = grammar.matcher()
     for at, token in enumerate(text):
         if not follower.knows([token], 500 - at, canonical=False):
             follower.ask([token], 500 - at, canonical=False, then=answers.put)
-            heard = answers.get(timeout=30)
-            assert isinstance(heard, Taught)
-            follower.take_in(heard)
+            reply = answers.get(timeout=30)
+            assert not isinstance(reply, Exception)
+            reply()
             questions += at > 14
         assert follower.accept(token)
         assert matcher.accept(token)

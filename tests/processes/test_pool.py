@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from maskwright.mask import compile_regex
+from maskwright.mask.matcher.protocol import Reply
 from maskwright.models import LoadedModel
 from maskwright.processes import Build, FollowedGrammar, GrammarProcesses, pool
-from maskwright.processes.follower import PROVEN, Follower, Heard, Taught
+from maskwright.processes.follower import PROVEN, Follower
 from tests.bounds import PATIENCE, wait_until
 from tests.processes.misbehaving import slow, slow_until
 
@@ -36,12 +37,12 @@ def grammar(processes: GrammarProcesses) -> FollowedGrammar:
 
 def asked(follower: Follower, new: list[int], left: int = 5000) -> float:
     """Ask a question; the seconds until its answer."""
-    answers: queue.SimpleQueue[Heard] = queue.SimpleQueue()
+    answers: queue.SimpleQueue[Reply] = queue.SimpleQueue()
     begin = time.monotonic()
     follower.ask(new, left, canonical=False, then=answers.put)
-    heard = answers.get(timeout=30)
-    assert isinstance(heard, Taught), heard
-    follower.take_in(heard)
+    reply = answers.get(timeout=30)
+    assert not isinstance(reply, Exception), reply
+    reply()
     return time.monotonic() - begin
 
 

@@ -22,3 +22,6 @@ from maskwright.mask.compile.text import compile_substring as compile_substring
 from maskwright.mask.compile.tools import compile_tools as compile_tools
 from maskwright.mask.grammar import Grammar as Grammar
 from maskwright.mask.matcher.matcher import Matcher as Matcher
+from maskwright.mask.matcher.protocol import CompiledGrammar as CompiledGrammar
+from maskwright.mask.matcher.protocol import EventSource as EventSource
+from maskwright.mask.matcher.protocol import TextMatcher as TextMatcher

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from threading import RLock
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from maskwright.automaton.events.events import Event
 from maskwright.automaton.rules.contexts import RuleContexts
 from maskwright.errors import LimitError
 from maskwright.grammar.schema.tree import Report
@@ -14,6 +16,7 @@ from maskwright.mask.budget.spellable import SpellableWalker
 from maskwright.mask.budget.token_costs import TokenCosts
 from maskwright.mask.matcher.counting import CountingMatcher
 from maskwright.mask.matcher.matcher import Matcher
+from maskwright.mask.matcher.protocol import EventSource
 from maskwright.mask.matcher.token_counts import TokenCounts
 from maskwright.mask.recognizer import Beginning, Recognizer
 from maskwright.mask.shared.generations import generations_of
@@ -92,6 +95,10 @@ class Grammar:
             return Matcher(walker, budgets)
         return CountingMatcher(walker, budgets, counts)
 
+    def events(self) -> EventSource:
+        """What reads the events of a new text."""
+        return _MatchedEvents(self.matcher())
+
     def _renew(self) -> None:
         """Replace the tables for new texts; if a limit is exceeded, the old tables stay in use."""
         with self._lock:
@@ -145,6 +152,21 @@ class Grammar:
                 "it in the other process"
             )
         return self.recipe
+
+
+class _MatchedEvents:
+    """The events of one text, read by a matcher in this process."""
+
+    def __init__(self, matcher: Matcher) -> None:
+        self._matcher = matcher
+
+    def read(self, token_ids: Sequence[int], *, final: bool) -> Future[list[Event]]:
+        for token in token_ids:
+            accepted = self._matcher.accept(token)
+            assert accepted, "the engine sampled a token that the grammar forbids"
+        events: Future[list[Event]] = Future()
+        events.set_result(self._matcher.events(final=final))
+        return events
 
 
 class _Machinery(NamedTuple):

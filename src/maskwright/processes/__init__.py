@@ -21,12 +21,11 @@ a grammar process (`worker`), which is forked from a nursery that has everything
 - `worker`: A grammar process.
 """
 
-from maskwright.processes.follower import AnyGrammar, FollowedGrammar, Follower
+from maskwright.processes.follower import FollowedGrammar, Follower
 from maskwright.processes.messages import Build, Inquiry
 from maskwright.processes.processes import GrammarProcesses, ProcessStats
 
 __all__ = [
-    "AnyGrammar",
     "Build",
     "FollowedGrammar",
     "Follower",

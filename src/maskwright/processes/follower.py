@@ -7,16 +7,19 @@ masks, and forced text. Along what is known a text moves without asking anybody.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable
+import weakref
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
+from functools import partial
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from maskwright.grammar.schema.tree import Report
-from maskwright.mask import Event, Grammar
+from maskwright.mask import Event
 from maskwright.mask.matcher.forced import NOTHING_FORCED, ForcedRun
+from maskwright.mask.matcher.protocol import EventSource, Reply
 from maskwright.processes.learned import BudgetRow, LearnedPosition, Row, new_bytes
 from maskwright.processes.messages import (
     OWN,
@@ -141,6 +144,10 @@ class FollowedGrammar:
     def matcher(self) -> Follower:
         """A follower at the start of a text."""
         return Follower(self)
+
+    def events(self) -> EventSource:
+        """What reads the events of a text in a grammar process."""
+        return _ReadEvents(self)
 
     def least_tokens(self, enough: int) -> int:
         """The fewest tokens found for any text; see `mask.grammar.Grammar.least_tokens`."""
@@ -347,12 +354,17 @@ class Follower(TextPath[LearnedPosition]):
         return here.complete or not left or self._mask_at(at, here, left) is not None
 
     def ask(
-        self, tokens: list[int], left: int, *, canonical: bool, then: Callable[[Heard], None]
+        self, tokens: list[int], left: int, *, canonical: bool, then: Callable[[Reply], None]
     ) -> None:
         """Ask the grammar process what `knows` lacks. `then` is called in another thread with what
-        came of it: an error, or a lesson to be taken in by the thread that uses this follower."""
+        came of it: an error, or what takes the lesson in, to be called by the thread that uses this
+        follower."""
+
+        def answer(heard: Heard) -> None:
+            then(heard if isinstance(heard, Exception) else partial(self._take_in, heard))
+
         text = [*self._steps, *tokens]
-        self.grammar.processes.ask(self, text, len(tokens), left, canonical=canonical, then=then)
+        self.grammar.processes.ask(self, text, len(tokens), left, canonical=canonical, then=answer)
 
     def look_ahead(self) -> None:
         """Have the grammar process find out where tokens lead from here, while the model computes;
@@ -367,7 +379,7 @@ class Follower(TextPath[LearnedPosition]):
         self.closed = True
         self.grammar.processes.forget_text(self)
 
-    def take_in(self, taught: Taught) -> None:
+    def _take_in(self, taught: Taught) -> None:
         """Learn from a lesson about the text so far and the tokens that come next."""
         process, lesson, rows = taught
         grammar, at = self.grammar, len(self._steps)
@@ -442,5 +454,14 @@ class Reader:
         """The tokens of all calls that have been answered."""
 
 
-AnyGrammar: TypeAlias = Grammar | FollowedGrammar
-"""A compiled grammar, in this process or in a grammar process."""
+class _ReadEvents:
+    """The events of one text, read by the process in which its grammar lives."""
+
+    def __init__(self, grammar: FollowedGrammar) -> None:
+        self._processes = grammar.processes
+        self._reader = grammar.processes.reader(grammar)
+        ended = weakref.finalize(self, self._processes.forget_reader, self._reader)
+        ended.atexit = False
+
+    def read(self, token_ids: Sequence[int], *, final: bool) -> Future[list[Event]]:
+        return self._processes.events(self._reader, list(token_ids), final=final)

@@ -11,11 +11,12 @@ from typing import Final
 
 from maskwright.engine import Engine, Generation, Request
 from maskwright.errors import InputError
-from maskwright.processes import AnyGrammar, GrammarProcesses
+from maskwright.mask import CompiledGrammar
+from maskwright.processes import GrammarProcesses
 from maskwright.sampling import TextBan
 from maskwright.server.answer.choices import Choices, MakeReport, TokenTrace
 from maskwright.server.answer.logprobs import ScoreReader
-from maskwright.server.answer.parts import PartReader, ToolReader, WordReader, events_of
+from maskwright.server.answer.parts import PartReader, ToolReader, WordReader
 from maskwright.server.answer.thinking import (
     ReasoningTokens,
     ThinkingReader,
@@ -119,7 +120,7 @@ class Starter:
         self,
         request: AnswerRequest,
         recipe: Recipe | None,
-        grammar: AnyGrammar | None,
+        grammar: CompiledGrammar | None,
         prompt: list[int],
         naming: Naming,
     ) -> Callable[[], PartReader]:
@@ -173,7 +174,7 @@ class Starter:
         return None if marks is None else lambda: ReasoningTokens(texts, marks)
 
     def _reporter(
-        self, request: AnswerRequest, recipe: Recipe | None, grammar: AnyGrammar | None
+        self, request: AnswerRequest, recipe: Recipe | None, grammar: CompiledGrammar | None
     ) -> MakeReport | None:
         if not request.options.own.report:
             return None
@@ -261,7 +262,7 @@ class Starter:
             unusable_tools=options.own.unusable_tools,
         )
 
-    async def _grammar(self, recipe: Recipe, exchange: Exchange) -> AnyGrammar:
+    async def _grammar(self, recipe: Recipe, exchange: Exchange) -> CompiledGrammar:
         begin = time.monotonic()
         exchange.shape = recipe.key.partition(" ")[0]
         exchange.grammar_digest = self._recipes.digest(recipe)
@@ -320,7 +321,7 @@ class Starter:
         request: AnswerRequest,
         prompts: list[list[int]],
         limits: list[int],
-        grammar: AnyGrammar | None,
+        grammar: CompiledGrammar | None,
         exchange: Exchange,
         service: str,
         seconds: float | None,
@@ -386,13 +387,13 @@ class Starter:
 
 
 def _words_or_calls(
-    use: ToolUse | None, grammar: AnyGrammar | None, naming: Naming
+    use: ToolUse | None, grammar: CompiledGrammar | None, naming: Naming
 ) -> Callable[[], PartReader]:
     """What makes the readers of the choices, in their order."""
     if use is None or grammar is None or not use.constrains:
         return WordReader
     numbers = itertools.count()
-    return lambda: ToolReader(events_of(grammar), naming.call_ids(next(numbers)))
+    return lambda: ToolReader(grammar.events(), naming.call_ids(next(numbers)))
 
 
 def _no_section() -> InputError:

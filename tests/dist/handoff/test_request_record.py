@@ -11,7 +11,7 @@ import pytest
 from maskwright.dist.handoff.move import pack_request, unpack_request
 from maskwright.engine import Request
 from maskwright.errors import InputError
-from maskwright.processes import AnyGrammar
+from maskwright.mask import CompiledGrammar
 from maskwright.sampling import SamplingParams
 from maskwright.sampling.text_ban import TextBan
 
@@ -54,7 +54,7 @@ REQUEST = Request(
 )
 
 
-def there_are_none(name: str) -> AnyGrammar:
+def there_are_none(name: str) -> CompiledGrammar:
     raise AssertionError(name)
 
 
@@ -81,7 +81,7 @@ def test_scores_arrive() -> None:
 
 
 def test_a_grammar_is_found_by_its_name() -> None:
-    grammar = cast(AnyGrammar, object())
+    grammar = cast(CompiledGrammar, object())
     request = Request((1,), SamplingParams(), 4, grammar=grammar)
     data = pack_request(request, "cats")
     assert unpack_request(data, {"cats": grammar}.__getitem__, TEXTS) == request

@@ -48,8 +48,8 @@ class Asked:
         """As its record notes it."""
         assert seconds >= 0
 
-    def take_in(self, heard: object) -> None:
-        self.note("learn", heard)
+    def learn(self) -> None:
+        self.note("learn", "all")
         self.lacks -= 1
 
     def advance(self, tokens: list[int]) -> Advance:
@@ -150,7 +150,7 @@ def test_what_is_not_known_is_asked_first(work: PostStepWork) -> None:
     asked.lacks = 1
     work.start(active(asked), [1, 2])
     assert list(work.collect()) == []
-    asked.questions[0]("all")
+    asked.questions[0](asked.learn)
     assert [kind for kind, _ in results(work, 2)] == ["a", "a"]
     assert log == ["a ask [1, 2]", "a learn all", "a advance [1, 2]", "a prepare (7,)"]
 
@@ -172,7 +172,7 @@ def test_an_answer_to_a_request_that_has_ended_is_dropped(work: PostStepWork) ->
     asked.lacks = 1
     work.start(active(asked), [])
     asked.closed = True
-    asked.questions[0]("all")
+    asked.questions[0](asked.learn)
     assert list(work.collect()) == []
     assert log == ["a ask []"]
 
@@ -187,7 +187,7 @@ def test_a_process_that_never_answers_the_question_ends_the_request(work: PostSt
         found += work.collect()
         if found:
             break
-        asked.questions[-1]("nothing new")
+        asked.questions[-1](asked.learn)
     ((_, result),) = found
     assert isinstance(result, Failed)
     assert "does not answer" in str(result.error)

@@ -391,3 +391,36 @@ def test_an_array_that_does_not_fit_is_refused(out: np.ndarray) -> None:
     matcher = compile_json_schema(True, EVERY_BYTE).matcher()
     with pytest.raises(ValueError, match=r"int32 of shape \(9,\)"):
         matcher.fill_mask(out)
+
+
+def test_a_new_mask_is_the_one_that_is_filled(grammar: Grammar) -> None:
+    matcher = after(grammar, b'{"name":"A"')
+    filled = np.empty(EVERY_BYTE.words, np.int32)
+    for budget in (None, matcher.min_tokens, 30):
+        matcher.fill_mask(filled, budget)
+        mask = matcher.mask(budget)
+        assert np.array_equal(mask, filled)
+        mask[:] = 0
+        assert np.array_equal(matcher.mask(budget), filled), "each call returns another array"
+
+
+def test_a_question_about_a_grammar_of_this_process_is_answered_at_once(grammar: Grammar) -> None:
+    """So that who follows a text need not ask where its grammar lives."""
+    matcher, replies = after(grammar, b'{"name":'), list[Any]()
+    before = matcher.state
+    assert matcher.knows([ord('"')], 20, canonical=True)
+    matcher.ask([ord('"')], 20, canonical=True, then=replies.append)
+    (reply,) = replies
+    reply()
+    matcher.look_ahead()
+    matcher.close()
+    assert matcher.state == before
+    assert matcher.accept(ord('"'))
+
+
+def test_events_are_read_in_pieces(grammar: Grammar) -> None:
+    text = b'{"name":"A","n":12}'
+    whole = after(grammar, text).events(final=True)
+    events = grammar.events()
+    pieces = [events.read(list(text[:9]), final=False), events.read(list(text[9:]), final=True)]
+    assert [event for piece in pieces for event in piece.result()] == whole

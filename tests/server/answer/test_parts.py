@@ -11,7 +11,6 @@ import pytest
 from maskwright import Vocabulary, compile_tools
 from maskwright.server.answer.parts import (
     ArgumentsText,
-    LocalEvents,
     Part,
     ToolReader,
     WholeAnswer,
@@ -44,9 +43,7 @@ ANSWERS: dict[str, str] = {
 def read(text: str, format: str, size: int, *, tools: Any = TOOLS, **options: Any) -> list[Part]:
     """The parts of a whole answer that comes `size` bytes at a time."""
     grammar = compile_tools(tools, "auto", VOCABULARY, format=format, **options)
-    return asyncio.run(
-        read_pieces(ToolReader(LocalEvents(grammar), Naming().call_ids(0)), text, size)
-    )
+    return asyncio.run(read_pieces(ToolReader(grammar.events(), Naming().call_ids(0)), text, size))
 
 
 async def read_pieces(reader: ToolReader, text: str, size: int) -> list[Part]:

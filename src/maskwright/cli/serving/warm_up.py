@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 from maskwright.engine import Engine, Request
-from maskwright.mask import compile_json_schema
-from maskwright.processes import AnyGrammar, Build, GrammarProcesses
+from maskwright.mask import CompiledGrammar, compile_json_schema
+from maskwright.processes import Build, GrammarProcesses
 from maskwright.sampling import SamplingParams
 
 SCHEMA: dict[str, object] = {
@@ -32,7 +32,7 @@ EXAMPLE = {
 def warm_up(engine: Engine, processes: GrammarProcesses | None = None) -> None:
     """Generate one short answer, so that the first client doesn't wait for what is compiled or read
     only once. If the context has no room for it, nothing is generated."""
-    grammar: AnyGrammar
+    grammar: CompiledGrammar
     if processes is None:
         grammar = compile_json_schema(SCHEMA, engine.loaded.vocab)
     else:

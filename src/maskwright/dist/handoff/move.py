@@ -34,11 +34,11 @@ from maskwright.engine.kv.block_keys import block_keys
 from maskwright.engine.request.request import Request
 from maskwright.engine.step.exchange import KvPrefix
 from maskwright.errors import InputError
-from maskwright.processes import AnyGrammar
+from maskwright.mask import CompiledGrammar
 from maskwright.sampling import SamplingParams
 from maskwright.sampling.text_ban import TextBan
 
-FindGrammar = Callable[[str], AnyGrammar | Future[AnyGrammar]]
+FindGrammar = Callable[[str], CompiledGrammar | Future[CompiledGrammar]]
 """A function from the name of a grammar to the grammar."""
 
 DIGEST_BYTES: Final = 16

@@ -19,8 +19,8 @@ from maskwright.engine.request.request import Request
 from maskwright.engine.request.stops import StopAutomaton
 from maskwright.engine.schedule.sequence import Sequence
 from maskwright.errors import BudgetError, InputError
+from maskwright.mask import CompiledGrammar
 from maskwright.models import LoadedModel
-from maskwright.processes import AnyGrammar
 
 
 class Admission:
@@ -81,7 +81,7 @@ class Admission:
         if request.grammar is not None and not isinstance(request.grammar, Future):
             self.check_grammar(request, request.grammar)
 
-    def check_grammar(self, request: Request, grammar: AnyGrammar) -> None:
+    def check_grammar(self, request: Request, grammar: CompiledGrammar) -> None:
         """As `check`, for the compiled grammar alone."""
         if grammar.vocabulary.digest != self._vocab.digest:
             raise InputError(
@@ -103,7 +103,9 @@ class Admission:
         begun = len(request.begun)  # computed like a prompt
         return Claim(rank, request.client, len(request.prompt) + begun, request.max_tokens - begun)
 
-    def admit(self, request: Request, generation: Generation, grammar: AnyGrammar | None) -> Active:
+    def admit(
+        self, request: Request, generation: Generation, grammar: CompiledGrammar | None
+    ) -> Active:
         """Make the active request, with matcher, sequence and emitter. The caller has checked
         it."""
         config = self._config

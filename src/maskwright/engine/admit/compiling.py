@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from maskwright.engine.request.generation import Generation
 from maskwright.engine.request.request import Request
-from maskwright.processes import AnyGrammar
+from maskwright.mask import CompiledGrammar
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Waiting:
 
     request: Request
     generation: Generation
-    future: Future[AnyGrammar]
+    future: Future[CompiledGrammar]
 
 
 class Compiling:
@@ -40,7 +40,9 @@ class Compiling:
         """Whether `take` has something to give."""
         return bool(self._done)
 
-    def add(self, request: Request, generation: Generation, future: Future[AnyGrammar]) -> None:
+    def add(
+        self, request: Request, generation: Generation, future: Future[CompiledGrammar]
+    ) -> None:
         """Wait for the grammar of a request."""
         waiting = Waiting(request, generation, future)
         with self._lock:

@@ -25,10 +25,9 @@ from maskwright.engine.request.request import COMPLETE, Delta, FinishReason, Req
 from maskwright.engine.request.row import Row
 from maskwright.engine.schedule.sequence import Sequence
 from maskwright.errors import GenerationError
-from maskwright.mask import Matcher
+from maskwright.mask import TextMatcher
 from maskwright.mask.matcher.forced import NOTHING_FORCED, ForcedRun
-from maskwright.processes import Follower
-from maskwright.processes.follower import Heard, Taught
+from maskwright.mask.matcher.protocol import Reply
 from maskwright.sampling import (
     CANONICAL,
     NOWHERE,
@@ -90,7 +89,7 @@ class Active(Row):
         request: Request,
         generation: Generation,
         sequence: Sequence,
-        matcher: Matcher | Follower | None,
+        matcher: TextMatcher | None,
         free_words: Mask,
         eos: frozenset[int],
         texts: tuple[bytes, ...],
@@ -104,8 +103,6 @@ class Active(Row):
             *(emitter, canonical, drafter),
         )
         self.request = request
-        self.follower = matcher if isinstance(matcher, Follower) else None
-        """The matcher, if its grammar lives in another process."""
         self.free_words = free_words
         self.canonical = canonical
         self._prompt: list[PromptScores] = []
@@ -171,14 +168,14 @@ class Active(Row):
             if self._text and not self._closed and not self._cuts:
                 self.generation.publish(self._delta(None))
         masks = self._masks(draft)
-        if self.follower is not None:
-            self.follower.look_ahead()
+        if self.matcher is not None:
+            self.matcher.look_ahead()
         return masks
 
     def close(self, reason: FinishReason, error: Exception | None = None) -> Delta:
         """Close the stream and return its last delta; nothing is published after it."""
-        if self.follower is not None:
-            self.follower.close()
+        if self.matcher is not None:
+            self.matcher.close()
         with self._lock:
             self._closed = True
             if self.shortened_at is not None and self.shortened_at >= self._digested:
@@ -230,7 +227,7 @@ class Active(Row):
         record.preemptions = sequence.preemptions
         record.peak = sequence.blocks_peak
 
-    # A grammar that lives in another process ----------------------------------------------------
+    # What is known of the grammar ---------------------------------------------------------------
 
     def knows(self, tokens: list[int]) -> bool:
         """Whether `advance` with these sampled tokens, and `prepare` after it, have all that they
@@ -242,16 +239,11 @@ class Active(Row):
         left = self.left - len(tokens)
         return self.matcher.knows(tokens, left, canonical=self.writes_forced_text)
 
-    def ask(self, tokens: list[int], then: Callable[[Heard], None]) -> None:
-        """Ask the grammar's process for what `knows` lacks; `then` is called in another thread."""
-        assert self.follower is not None
+    def ask(self, tokens: list[int], then: Callable[[Reply], None]) -> None:
+        """Ask for what `knows` lacks; `then` may be called in another thread."""
+        assert self.matcher is not None
         left = self.left - len(tokens)
-        self.follower.ask(tokens, left, canonical=self.writes_forced_text, then=then)
-
-    def take_in(self, taught: Taught) -> None:
-        """Learn what the grammar's process has answered."""
-        assert self.follower is not None
-        self.follower.take_in(taught)
+        self.matcher.ask(tokens, left, canonical=self.writes_forced_text, then=then)
 
     @property
     def _scores_tokens(self) -> bool:
@@ -445,11 +437,7 @@ class Active(Row):
             if number:
                 matcher.accept(draft[number - 1])
             hits += matcher.known
-            if self.follower is None:
-                mask = np.zeros(len(self.free_words), np.int32)
-                matcher.fill_mask(mask, budget=left - number)
-            else:
-                mask = self.follower.mask(left - number)
+            mask = matcher.mask(left - number)
             words.append(mask)
             if (free := self._free_mask(mask, left - number)) is not None:
                 frees.append((number, free))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from maskwright.errors import InputError
-from maskwright.processes import AnyGrammar
+from maskwright.mask import CompiledGrammar
 from maskwright.sampling import MOST_LOGPROBS, SamplingParams, TokenScore
 
 
@@ -82,7 +82,7 @@ class Request:
     stop: tuple[str, ...] = ()
     stop_tokens: tuple[int, ...] = ()
     include_stop: bool = False
-    grammar: AnyGrammar | Future[AnyGrammar] | None = None
+    grammar: CompiledGrammar | Future[CompiledGrammar] | None = None
     eos: tuple[int, ...] | None = None
     service: str = "interactive"
     client: str = ""

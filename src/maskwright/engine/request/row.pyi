@@ -12,8 +12,7 @@ from maskwright.engine.request.masks import Masks
 from maskwright.engine.request.request import Request
 from maskwright.engine.schedule.sequence import Sequence
 from maskwright.engine.stats import Counts
-from maskwright.mask import Matcher
-from maskwright.processes import Follower
+from maskwright.mask import TextMatcher
 from maskwright.sampling import Mask, TokenScore
 
 class Row:
@@ -25,7 +24,7 @@ class Row:
 
     generation: Generation
     sequence: Sequence
-    matcher: Matcher | Follower | None
+    matcher: TextMatcher | None
     eos: frozenset[int]
     stop_tokens: frozenset[int]
     texts: tuple[bytes, ...]
@@ -40,7 +39,7 @@ class Row:
         request: Request,
         generation: Generation,
         sequence: Sequence,
-        matcher: Matcher | Follower | None,
+        matcher: TextMatcher | None,
         free_words: Mask,
         eos: frozenset[int],
         stop_tokens: frozenset[int],

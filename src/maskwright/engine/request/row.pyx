@@ -7,7 +7,6 @@ from maskwright.engine.request.masks import Masks
 from maskwright.engine.schedule.sequence cimport Sequence
 from maskwright.native cimport BUILT_FROM, const_int32s
 from maskwright.native import require_built
-from maskwright.processes.follower import Follower
 from maskwright.processes.text_path cimport KnownPosition, TextPath
 from maskwright.sampling.bans cimport Bans
 from maskwright.sampling.chain import divisor
@@ -31,7 +30,7 @@ cdef class Row:
             and (
                 matcher is None
                 # Without canonical text, what the grammar forces is drafted.
-                or (isinstance(matcher, Follower) and (canonical or drafter is None))
+                or (isinstance(matcher, TextPath) and (canonical or drafter is None))
             )
         )
         self.most = request.max_tokens

@@ -20,7 +20,7 @@ from maskwright.engine.request.active import Active, Advance, Masks
 from maskwright.engine.request.wake_ups import WakeUps
 from maskwright.engine.stats import Observations
 from maskwright.errors import GenerationError
-from maskwright.processes.follower import Heard
+from maskwright.mask.matcher.protocol import Reply
 
 
 class Prepared(NamedTuple):
@@ -54,7 +54,7 @@ class _Answered:
 
     active: Active
     tokens: list[int]
-    heard: Heard
+    reply: Reply
     questions: int
     asked_at: float
 
@@ -107,7 +107,7 @@ class PostStepWork:
             return
         now = time.perf_counter()
         active.ask(
-            tokens, lambda heard: self._done.put(_Answered(active, tokens, heard, questions, now))
+            tokens, lambda reply: self._done.put(_Answered(active, tokens, reply, questions, now))
         )
 
     @property
@@ -141,15 +141,15 @@ class PostStepWork:
         self._done.put(None)
 
     def _go_on(self, answered: _Answered) -> None:
-        active, heard = answered.active, answered.heard
+        active, reply = answered.active, answered.reply
         if active.closed:
             return
         seconds = time.perf_counter() - answered.asked_at
         active.generation.record.answered(seconds, self.seen)
-        if isinstance(heard, Exception):
-            self._done.put((active, Failed(heard)))
+        if isinstance(reply, Exception):
+            self._done.put((active, Failed(reply)))
             return
-        active.take_in(heard)
+        reply()
         self.start(active, answered.tokens, answered.questions)
 
     def stop(self) -> None:

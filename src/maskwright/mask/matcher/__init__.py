@@ -3,6 +3,7 @@
 - `counting`: A matcher for grammars that bound the number of tokens of a text.
 - `forced`: Finds the tokens that must come next.
 - `matcher`: `Matcher`: accepts tokens and gives masks.
+- `protocol`: What a server and an engine need of a grammar, wherever it lives.
 - `reader`: Reports the events of a text.
 - `token_counts`: Bounds on the number of tokens in parts of a text.
 """

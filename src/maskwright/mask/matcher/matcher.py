@@ -21,6 +21,7 @@ from maskwright.mask.matcher.forced import (
     canonical_tokens,
     forced_text,
 )
+from maskwright.mask.matcher.protocol import Reply
 from maskwright.mask.matcher.reader import EventReader
 from maskwright.mask.position import Position
 from maskwright.mask.recognizer import Recognizer
@@ -164,6 +165,12 @@ class Matcher:
             self._rows.write(here.row, out)
         except ValueError:  # the words are not contiguous
             out[:] = self._rows[here.row]
+
+    def mask(self, budget: int | None = None) -> npt.NDArray[np.int32]:
+        """The mask, int32 [words]; see `fill_mask`."""
+        mask = np.zeros(self._words, np.int32)
+        self.fill_mask(mask, budget)
+        return mask
 
     @_reading
     def _find_lacking(self, here: Position, stopped: bool) -> None:
@@ -345,8 +352,7 @@ class Matcher:
         been filled under `budget`; otherwise None."""
         if budget >= self._path[-1].sufficient_budget:
             return None
-        free = np.empty_like(mask)
-        self.fill_mask(free)
+        free = self.mask()
         return None if np.array_equal(free, mask) else free
 
     def ends_within(self, left: int) -> bool:
@@ -358,6 +364,19 @@ class Matcher:
         known yet is computed when it is asked for. See `processes.follower` for another answer."""
         del tokens, left, canonical
         return True
+
+    def ask(
+        self, tokens: list[int], left: int, *, canonical: bool, then: Callable[[Reply], None]
+    ) -> None:
+        """Have found out what `knows` lacks, which is nothing."""
+        del tokens, left, canonical
+        then(lambda: None)
+
+    def look_ahead(self) -> None:
+        """Have found out where tokens lead from here: nothing, as it is computed when needed."""
+
+    def close(self) -> None:
+        """The text has ended: nothing, as nobody else knows of it."""
 
     def name_construct(self, error: LimitError) -> None:
         """Have an error name the part of the grammar at which the text stands."""

@@ -7,55 +7,12 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol, TypeAlias
 
 from maskwright.grammar.tools.python_literals import json_text
-from maskwright.mask import CaptureBegun, CaptureEnded, CaptureText, Event, Grammar
-from maskwright.processes import AnyGrammar, FollowedGrammar
-
-
-class EventSource(Protocol):
-    """Reads one answer from its start."""
-
-    async def read(self, token_ids: Sequence[int], *, final: bool) -> list[Event]:
-        """The events of the next tokens; `final` with the last ones."""
-        ...
-
-
-class LocalEvents:
-    """Events read by a matcher in this process."""
-
-    def __init__(self, grammar: Grammar) -> None:
-        self._matcher = grammar.matcher()
-
-    async def read(self, token_ids: Sequence[int], *, final: bool) -> list[Event]:
-        for token in token_ids:
-            accepted = self._matcher.accept(token)
-            assert accepted, "the engine sampled a token that the grammar forbids"
-        return self._matcher.events(final=final)
-
-
-class RemoteEvents:
-    """Events read by the process in which the grammar lives."""
-
-    def __init__(self, grammar: FollowedGrammar) -> None:
-        self._processes = grammar.processes
-        self._reader = grammar.processes.reader(grammar)
-        ended = weakref.finalize(self, self._processes.forget_reader, self._reader)
-        ended.atexit = False
-
-    async def read(self, token_ids: Sequence[int], *, final: bool) -> list[Event]:
-        future = self._processes.events(self._reader, list(token_ids), final=final)
-        return await asyncio.wrap_future(future)
-
-
-def events_of(grammar: AnyGrammar) -> EventSource:
-    """The source of the events of one answer."""
-    return LocalEvents(grammar) if isinstance(grammar, Grammar) else RemoteEvents(grammar)
-
+from maskwright.mask import CaptureBegun, CaptureEnded, CaptureText, Event, EventSource
 
 _BEGUN: Final = re.compile(r"\\(u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?)?$")
 """An escape that has been begun at the end of a text without other backslashes before it."""
@@ -147,7 +104,7 @@ class ToolReader:
         self._input = Unescaper("json")
 
     async def read(self, text: str, token_ids: Sequence[int], *, final: bool) -> list[Part]:
-        events = await self._events.read(token_ids, final=final)
+        events = await asyncio.wrap_future(self._events.read(token_ids, final=final))
         return [part for event in events for part in self._parts(event)]
 
     def _parts(self, event: Event) -> Iterator[Part]:

@@ -7,7 +7,8 @@ import time
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
 
-from maskwright.processes import AnyGrammar, Build, GrammarProcesses
+from maskwright.mask import CompiledGrammar
+from maskwright.processes import Build, GrammarProcesses
 from maskwright.server.exchange import GrammarSource
 from maskwright.server.grammars.recipes import Recipe
 from maskwright.server.observe.metrics import Metrics
@@ -34,11 +35,11 @@ class GrammarStore:
         self._vocabulary = vocabulary
         self._processes = processes
         self._metrics = metrics
-        self._ready: OrderedDict[str, AnyGrammar] = OrderedDict()
-        self._pending: dict[str, asyncio.Task[AnyGrammar]] = {}
+        self._ready: OrderedDict[str, CompiledGrammar] = OrderedDict()
+        self._pending: dict[str, asyncio.Task[CompiledGrammar]] = {}
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="compile")
 
-    async def get(self, recipe: Recipe) -> tuple[GrammarSource, AnyGrammar]:
+    async def get(self, recipe: Recipe) -> tuple[GrammarSource, CompiledGrammar]:
         """Return the grammar and where it came from. Raises the InputError of the compilation."""
         grammar = self._ready.get(recipe.key)
         if grammar is not None:
@@ -56,7 +57,7 @@ class GrammarStore:
         self._metrics.got_grammar(source)
         return source, grammar
 
-    async def _compile_and_keep(self, recipe: Recipe) -> AnyGrammar:
+    async def _compile_and_keep(self, recipe: Recipe) -> CompiledGrammar:
         begin, failed = time.perf_counter(), True
         try:
             if self._processes is not None:
@@ -75,7 +76,7 @@ class GrammarStore:
         self._make_room()
         return grammar
 
-    def _built(self, build: Build) -> AnyGrammar:
+    def _built(self, build: Build) -> CompiledGrammar:
         grammar = build(self._vocabulary)
         _ = grammar.min_tokens  # counted here, and not on the event loop
         return grammar
@@ -89,7 +90,7 @@ class GrammarStore:
             held -= oldest.size
 
 
-def _mark_retrieved(task: asyncio.Task[AnyGrammar]) -> None:
+def _mark_retrieved(task: asyncio.Task[CompiledGrammar]) -> None:
     """Mark the error of a task as handled, because no request may be left that waits for it."""
     if not task.cancelled():
         task.exception()

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from maskwright.errors import BudgetError, InputError, LimitError
-from maskwright.processes import AnyGrammar
+from maskwright.mask import CompiledGrammar
 from maskwright.server.grammars.recipes import Recipe
 from maskwright.server.request.answer_request import AnswerRequest
 from maskwright.server.request.shape import (
@@ -61,7 +61,7 @@ def _shows_schema(request: AnswerRequest) -> bool:
 
 
 async def check_least(
-    request: AnswerRequest, recipe: Recipe, grammar: AnyGrammar, limit: int
+    request: AnswerRequest, recipe: Recipe, grammar: CompiledGrammar, limit: int
 ) -> None:
     """Refuse a limit that no text of the grammar keeps to."""
     needed = grammar.min_tokens
