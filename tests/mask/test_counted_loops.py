@@ -46,9 +46,9 @@ REASONS = {
         grammar/dialects/bnf.py: _BnfReader.repeated _BnfReader.set
         grammar/dialects/cursor.py: GrammarCursor.quoted
         grammar/dialects/lark.py: _LarkReader.document _LarkReader.options _LarkReader.statement
-        grammar/dialects/lark_expressions.py: Expressions.choice Expressions.intersection
-        grammar/dialects/lark_expressions.py: Expressions.sequence Expressions.repeated
-        grammar/dialects/lark_expressions.py: Expressions.name
+        grammar/dialects/lark.py: Expressions.choice Expressions.intersection
+        grammar/dialects/lark.py: Expressions.sequence Expressions.repeated
+        grammar/dialects/lark.py: Expressions.name
         grammar/dialects/bnf.py: _MacroReader.listed
         grammar/dialects/special.py: _ranges
         grammar/pattern/parse.py: _python_point bracket
@@ -135,10 +135,10 @@ RECURSIVE = {
         grammar/dialects/bnf.py: _BnfReader.choice _BnfReader.group _BnfReader.item
         grammar/dialects/bnf.py: _BnfReader.repeated _BnfReader.sequence
         grammar/dialects/lark.py: _named _renamed _renamed.all_of
-        grammar/dialects/lark_expressions.py: Expressions.choice Expressions.group
-        grammar/dialects/lark_expressions.py: Expressions.intersection Expressions.item
-        grammar/dialects/lark_expressions.py: Expressions.name Expressions.repeated
-        grammar/dialects/lark_expressions.py: Expressions.sequence
+        grammar/dialects/lark.py: Expressions.choice Expressions.group
+        grammar/dialects/lark.py: Expressions.intersection Expressions.item
+        grammar/dialects/lark.py: Expressions.name Expressions.repeated
+        grammar/dialects/lark.py: Expressions.sequence
         grammar/pattern/parse.py: _Parser.atom _Parser.choice _Parser.group _Parser.intersection
         grammar/pattern/parse.py: _Parser.negation _Parser.quantified _Parser.sequence _looks_ahead
         grammar/tags/rules.py: TagRules._alone TagRules._format TagRules._inside TagRules._separated

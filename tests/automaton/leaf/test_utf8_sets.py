@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from maskwright.automaton.leaf.builder import SpelledSets
 from maskwright.automaton.leaf.keys import Continuation, End
 from maskwright.automaton.leaf.rows import DEAD
 from maskwright.automaton.leaf.table import LeafTable
-from maskwright.automaton.leaf.utf8_sets import SpelledSets
 from maskwright.grammar.regular.charset import Ranges
 from maskwright.grammar.regular.terms import Chars
 from tests.leaf_states import leaf_after

@@ -7,9 +7,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from maskwright.cli.observe.arrivals import FEWEST
 from maskwright.cli.observe.diagnose import (
     ADVICE,
+    FEWEST_ARRIVALS,
     diagnose_requests,
     diagnosis_charts,
     diagnosis_text,
@@ -62,7 +62,9 @@ def test_masks_are_named_where_they_take_as_long_as_decoding(
     assert ("waited for masks too" in diagnosis_text(found, 100)) == said
 
 
-@pytest.mark.parametrize(("count", "checked"), [(FEWEST - 1, False), (FEWEST, True)])
+@pytest.mark.parametrize(
+    ("count", "checked"), [(FEWEST_ARRIVALS - 1, False), (FEWEST_ARRIVALS, True)]
+)
 def test_few_requests_have_no_law(count: int, checked: bool) -> None:
     found = diagnose_requests(timed_requests(steady(count, 5.0)), 1.0)
     assert (found.littles_law is not None) == checked

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from maskwright.engine.admit.forecast import Forecast, Room, Task, ahead, forecast
+from maskwright.engine.admit.gate import Forecast, Room, Task, ahead, forecast
 from maskwright.engine.schedule.step_time import StepTimeModel
 from maskwright_sim.costs.linear import LinearCosts
 from maskwright_sim.engine.step_times import measured_step_times

@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maskwright.engine import Engine, EngineConfig
-from maskwright.engine.admit.forecast import Forecast
-from maskwright.engine.admit.gate import UNKNOWN_SECONDS, Claim, Gate
+from maskwright.engine.admit.gate import UNKNOWN_SECONDS, Claim, Forecast, Gate
 from maskwright.engine.kv.blocks import BlockPool
 from maskwright.engine.schedule.scheduler import Scheduler
 from maskwright.engine.schedule.sequence import Phase, Sequence

@@ -7,8 +7,8 @@ import random
 import numpy as np
 import pytest
 
+from maskwright.engine.on_device.automata import MatcherSite
 from maskwright.engine.on_device.automaton import STOPPED, Bounds, TokenAutomaton, tabulate
-from maskwright.engine.on_device.sites import MatcherSite
 from maskwright.errors import BudgetError
 from maskwright.mask import Grammar, Matcher, compile_json_schema, compile_regex
 from maskwright.models import LoadedModel

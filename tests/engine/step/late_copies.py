@@ -35,7 +35,7 @@ class LateEvent:
 
 
 class LateCopies:
-    """See `maskwright.engine.step.copy_stream.CopyStream`."""
+    """See `maskwright.engine.step.runner.CopyStream`."""
 
     beside_steps = True
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from maskwright.engine.step.copy_stream import CudaStream, HostStream, open_copy_stream
+from maskwright.engine.step.runner import CudaStream, HostStream, open_copy_stream
 from maskwright.kernels.kv_pool import move_blocks, new_pool
 
 SHAPE = (600, 4, 2, 16, 8, 128)

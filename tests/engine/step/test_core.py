@@ -16,11 +16,10 @@ from maskwright.engine.draft.model import DraftModel
 from maskwright.engine.kv.blocks import TRASH, BlockPool
 from maskwright.engine.schedule.plan import StepPlan
 from maskwright.engine.schedule.scheduler import Scheduler
-from maskwright.engine.step.copy_stream import CopyStream
 from maskwright.engine.step.core import STRAGGLER, Core
 from maskwright.engine.step.plain_rows import PlainRows
 from maskwright.engine.step.post_step import PostStepWork
-from maskwright.engine.step.runner import Runner
+from maskwright.engine.step.runner import CopyStream, Runner
 from maskwright.errors import GenerationError
 from maskwright.kernels.kv_bytes import KvDtype
 from maskwright.kernels.kv_pool import KvPool

@@ -6,7 +6,7 @@ import pytest
 
 from maskwright.errors import GrammarError, LimitError
 from maskwright.grammar.dialects.cursor import GrammarCursor
-from maskwright.grammar.dialects.lark_expressions import Context, Expressions
+from maskwright.grammar.dialects.lark import Context, Expressions
 from maskwright.grammar.dialects.special import GrammarTokens
 from maskwright.grammar.dialects.syntax import (
     Both,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from maskwright.errors import RegexError
-from maskwright.grammar.pattern.cursor import PatternText
+from maskwright.grammar.pattern.parse import PatternText
 
 
 def cursor(text: str, at: int = 0) -> PatternText:

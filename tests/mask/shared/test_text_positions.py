@@ -9,8 +9,8 @@ import pytest
 
 from maskwright.automaton.machine.exits import Configuration
 from maskwright.mask.position import Position
-from maskwright.mask.shared import text_positions
-from maskwright.mask.shared.text_positions import TextPositions
+from maskwright.mask.shared import machine
+from maskwright.mask.shared.machine import TextPositions
 
 HERE = Configuration(3, 4)
 START = Configuration(1, 2)
@@ -25,8 +25,8 @@ def test_a_position_is_kept_by_text_and_start() -> None:
 
 
 def test_texts_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_positions, "MOST_TEXTS", 3)
-    monkeypatch.setattr(text_positions, "LONGEST_TEXT", 4)
+    monkeypatch.setattr(machine, "MOST_TEXTS", 3)
+    monkeypatch.setattr(machine, "LONGEST_TEXT", 4)
     positions, position = TextPositions(), Position(HERE)
     texts = [b"0", b"1", b"2", b"3", b"4", b"12345"]
     for text in texts:
@@ -64,7 +64,7 @@ def test_released_positions_are_freed_without_a_garbage_collection(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Within a new name most tokens lead back to the same position."""
-    monkeypatch.setattr(text_positions, "Position", WeakPosition)
+    monkeypatch.setattr(machine, "Position", WeakPosition)
     positions = TextPositions()
     position = positions.variant(HERE, None)
     position.moves[97] = position

@@ -13,6 +13,4 @@ grammars with a vocabulary share what has been built.
 - `special_tokens`: How the machine spells special tokens, which no text spells.
 - `table`: The leaf table.
 - `utf8`: The spelling of characters in bytes.
-- `utf8_sets`: UTF-8 of characters beyond ASCII, distinguished by the sets that contain them.
-- `word_tries`: Tries of words as leaf states, a whole list at a time.
 """

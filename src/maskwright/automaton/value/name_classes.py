@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 from maskwright.automaton.value.equality import names
 from maskwright.automaton.value.progress import ObjectProgress
 from maskwright.errors import LimitError
-from maskwright.grammar.regular.derivative import arcs, contains, derivative, is_live
-from maskwright.grammar.regular.enumerate import few, first
+from maskwright.grammar.regular.derivative import contains, derivative, is_live
+from maskwright.grammar.regular.enumerate import counted_after, few, first
 from maskwright.grammar.regular.shortest import shortest_besides
 from maskwright.grammar.regular.terms import ANYTHING, Regular, complement, intersection
 from maskwright.limits import CHEAP, Limits, spend
@@ -179,10 +179,5 @@ def _is_endless(term: Regular) -> bool:
         if not level:
             return False
         seen.add(states)
-        following: dict[Regular, int] = {}
-        for state, count in level.items():
-            for low, high, target in arcs(state):
-                surrogates = max(0, min(high, 0xDFFF) - max(low, 0xD800) + 1)
-                following[target] = following.get(target, 0) + count * (high - low + 1 - surrogates)
-        level = {state: count for state, count in following.items() if count}
+        level = counted_after(level)
     return False

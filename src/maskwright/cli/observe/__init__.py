@@ -1,6 +1,5 @@
 """The commands that look at a server, running or by its traces. They need no torch.
 
-- `arrivals`: Little's law on traces: arrivals, times and how many are in the system.
 - `diagnose`: The command `diagnose`: say what makes the slowest requests slow.
 - `stages`: The times of one request, divided into stages that add up.
 - `status`: The command `status`: say what a running server does now.

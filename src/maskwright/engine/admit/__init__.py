@@ -2,6 +2,5 @@
 
 - `admission`: Checks that a request can be served at all, and makes its sequence.
 - `compiling`: Requests that wait for a grammar that is being compiled.
-- `forecast`: Predicts time to first token and time per output token.
 - `gate`: Refuses requests that would miss an objective of their service class.
 """

@@ -8,6 +8,5 @@ which state a token leads. docs/engine.md explains when it is used.
 - `decode`: The steps: forward, draw and the way to the next state, over buffers of fixed size.
 - `recorded`: The same steps as graphs that are recorded once and replayed.
 - `resident`: The tables that stay on the device.
-- `sites`: What is known about the positions of a grammar, here or in a grammar process.
 - `steps`: Whether the next steps can be computed in a row, and what they need.
 """

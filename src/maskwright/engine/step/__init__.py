@@ -2,7 +2,6 @@
 
 - `batch`: The runs of tokens that the plan of a step has the model compute.
 - `calls`: Work of other threads that is done between two steps.
-- `copy_stream`: Where blocks are copied between the pools: at once, or beside steps on a GPU.
 - `core`: The engine without its thread: one call is one step.
 - `exchange`: Blocks of a prefix that leave the engine and enter it.
 - `loop`: The engine's thread, its inbox and its public class.

@@ -9,7 +9,6 @@ regular languages that include the ignored text before them.
 - `detect`: Recognises the dialect of a grammar.
 - `guidance_options`: The object `x-guidance` in the schema of a `%json`.
 - `lark`: The reader of Lark's syntax, with the extensions of llguidance.
-- `lark_expressions`: The right-hand sides of Lark's rules and terminals.
 - `longest`: The language of a terminal's pattern with lazy quantifiers.
 - `lower`: Translates the syntax tree into `Rules`.
 - `read`: Reads a grammar in any dialect into `Rules`.

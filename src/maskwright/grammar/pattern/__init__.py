@@ -5,7 +5,6 @@ counterpart in a term by themselves: `translate` turns each into an intersection
 of what may come before or after its position.
 
 - `casing`: Characters that differ by case alone, and sets closed under such differences.
-- `cursor`: A cursor over the text of a pattern, which reports faults with their position.
 - `flags`: The two syntaxes, and what their flags change.
 - `parse`: From a pattern's text to its tree.
 - `translate`: From the tree to a regular language.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from maskwright.grammar.regular.derivative import arcs, is_live
@@ -53,13 +53,19 @@ def _are_few(term: Regular, most: int) -> bool:
         if found + prefixes > most or steps > _MOST_STEPS:
             return False
         found += sum(count for state, count in level.items() if state.nullable)
-        following: dict[Regular, int] = {}
-        for state, count in level.items():
-            for low, high, target in arcs(state):
-                surrogates = max(0, min(high, 0xDFFF) - max(low, 0xD800) + 1)
-                following[target] = following.get(target, 0) + count * (high - low + 1 - surrogates)
-        level = {state: count for state, count in following.items() if count}
+        level = counted_after(level)
     return True
+
+
+def counted_after(level: Mapping[Regular, int]) -> dict[Regular, int]:
+    """How many strings, one character longer, lead to each state; `level`: how many lead there so
+    far. Surrogates are no characters."""
+    following: dict[Regular, int] = {}
+    for state, count in level.items():
+        for low, high, target in arcs(state):
+            surrogates = max(0, min(high, 0xDFFF) - max(low, 0xD800) + 1)
+            following[target] = following.get(target, 0) + count * (high - low + 1 - surrogates)
+    return {state: count for state, count in following.items() if count}
 
 
 def first(term: Regular, count: int) -> tuple[str, ...]:

@@ -229,13 +229,7 @@ class TagRules:
     def _tokens(self, format: AnyTokens, ends: Marks) -> Expression:
         """Translate texts and special tokens in alternation, and the text up to an end."""
         last = AnyText((), None, format.max_tokens, format.pointer)
-        others = set(self.special.values()) - self.final - self._ids(format.excludes)
-        texts: list[str] = []
-        for end in map(self._spelled, ends):
-            if isinstance(end, str):
-                texts.append(end)
-            elif isinstance(end, SpecialToken):
-                others -= {number for number, _ in end.ids}
+        others, texts = self._apart(ends, format.excludes)
         if not others or format.max_tokens == 0:
             return self._text(last, ends)
         bounds = _Bounds(None, format.max_tokens)
@@ -243,15 +237,20 @@ class TagRules:
         pieces = Repeat(series(piece, bounds.token(ranges_of(others))))
         return self._text(last, ends, pieces)
 
-    def _one_token(self, format: AnyToken, ends: Marks) -> Expression:
-        """Translate one token, which is special or has a text, up to one of `ends`."""
-        others = set(self.special.values()) - self.final - self._ids(format.excludes)
+    def _apart(self, ends: Marks, excludes: Iterable[Token]) -> tuple[set[int], list[str]]:
+        """The special tokens that may come before one of `ends`, and the texts among these."""
+        others = set(self.special.values()) - self.final - self._ids(excludes)
         texts: list[str] = []
         for end in map(self._spelled, ends):
             if isinstance(end, str):
                 texts.append(end)
             elif isinstance(end, SpecialToken):
                 others -= {number for number, _ in end.ids}
+        return others, texts
+
+    def _one_token(self, format: AnyToken, ends: Marks) -> Expression:
+        """Translate one token, which is special or has a text, up to one of `ends`."""
+        others, texts = self._apart(ends, format.excludes)
         if texts and not always_ends(texts, ()):
             raise _no_end_at_once("one token", format.pointer)
         bounds = _Bounds(tokens=1, least=1)

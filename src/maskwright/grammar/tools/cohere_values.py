@@ -16,7 +16,6 @@ from maskwright.grammar.schema.tree import Schema
 from maskwright.grammar.shape.shape import Conjunction, Shape
 from maskwright.grammar.tags.free_text import text_until
 from maskwright.grammar.tags.rules import literal, series
-from maskwright.grammar.tools.arguments import object_schema
 from maskwright.grammar.tools.members import DeclaredMembers
 from maskwright.grammar.tools.nested_values import NestedValues, choice
 
@@ -43,10 +42,7 @@ class CohereValues:
     def expression(self, schema: Schema) -> Expression:
         """Return the rules of all arguments. Raises `UnsupportedSchemaError` for schemas that can't
         be expressed in this way."""
-        value = frozenset([object_schema(schema)])
-        nested = self._nested
-        objects = nested.shape(value).objects
-        return choice([nested.listed(each, value, "", self._argument) for each in objects])
+        return self._nested.arguments(schema, self._argument)
 
     def _argument(self, name: str, value: Conjunction, at: str) -> Expression:
         return self._element(name, value, at, is_argument=True)

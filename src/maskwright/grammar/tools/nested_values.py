@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 from maskwright.grammar.rules.tree import Choice, Expression, Ref, Repeat
 from maskwright.grammar.schema.document import escape
-from maskwright.grammar.schema.tree import Properties
+from maskwright.grammar.schema.tree import Properties, Schema
 from maskwright.grammar.shape.places import place_of
 from maskwright.grammar.shape.shape import (
     ArrayShape,
@@ -19,6 +19,7 @@ from maskwright.grammar.shape.shape import (
     construct_of,
 )
 from maskwright.grammar.tags.rules import series
+from maskwright.grammar.tools.arguments import object_schema
 from maskwright.grammar.tools.members import DeclaredMembers
 
 _NOTHING: Final = Choice(())
@@ -96,6 +97,12 @@ class NestedValues:
         fewest, further = max(0, least - 1), None if most is None else most - 1
         some = series(one, Repeat(series(self.separator, one), fewest, further))
         return some if least else Repeat(some, 0, 1)
+
+    def arguments(self, schema: Schema, member: Member) -> Expression:
+        """Return the expression of all arguments of a call."""
+        value = frozenset([object_schema(schema)])
+        objects = self.shape(value).objects
+        return choice([self.listed(each, value, "", member) for each in objects])
 
     def listed(self, shape: ObjectShape, value: Conjunction, at: str, member: Member) -> Expression:
         """Return the expression of all members of an object. Members that aren't required are

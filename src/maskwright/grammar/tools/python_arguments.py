@@ -11,7 +11,6 @@ from maskwright.grammar.rules.tree import Capture, Expression, Terminal
 from maskwright.grammar.schema.tree import Schema
 from maskwright.grammar.shape.shape import Conjunction, Shape
 from maskwright.grammar.tags.rules import series
-from maskwright.grammar.tools.arguments import object_schema
 from maskwright.grammar.tools.members import DeclaredMembers
 from maskwright.grammar.tools.nested_values import NestedValues, choice
 from maskwright.grammar.tools.python_literals import scalar_literal, string_literal
@@ -32,10 +31,7 @@ class PythonArguments:
     def expression(self, schema: Schema) -> Expression:
         """Return the rules of all arguments. Raises `UnsupportedSchemaError` for schemas that can't
         be expressed in this way."""
-        value = frozenset([object_schema(schema)])
-        nested = self._nested
-        objects = nested.shape(value).objects
-        return choice([nested.listed(each, value, "", self._keyword) for each in objects])
+        return self._nested.arguments(schema, self._keyword)
 
     def _keyword(self, name: str, value: Conjunction, at: str) -> Expression:
         """Return one argument of the call."""

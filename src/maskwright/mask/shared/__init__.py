@@ -6,6 +6,5 @@
 - `known_tools`: A cache of the compiled arguments of tools.
 - `leaf_bounds`: Upper bounds on the tokens that complete a text.
 - `machine`: A machine with the caches of its configurations.
-- `text_positions`: The positions of a machine that depend on the text.
 - `vocabulary_tables`: What all grammars over one vocabulary share: leaf states, rows, ready rows.
 """
