@@ -24,7 +24,6 @@ def walk(grammar: Grammar, followed: FollowedGrammar, left: int, seed: int) -> i
     that the follower needed."""
     rng = random.Random(seed)
     follower, matcher = followed.matcher(), grammar.matcher()
-    row, other = (np.zeros(grammar.vocabulary.words, np.int32) for _ in range(2))
     answers: queue.SimpleQueue[Reply] = queue.SimpleQueue()
     new: list[int] = []
     questions = 0
@@ -50,12 +49,9 @@ def walk(grammar: Grammar, followed: FollowedGrammar, left: int, seed: int) -> i
             if follower.complete or matcher.terminated or not left:
                 break
             assert not matcher.forced_run().within(left)
-            follower.fill_mask(row, left)
-            matcher.fill_mask(other, left)
+            row, other = follower.mask(left), matcher.mask(left)
             assert np.array_equal(row, other)
-            assert np.array_equal(follower.mask(left), matcher.mask(left))
-            free, unbounded = follower.free_mask(left, follower.mask(left)), other.copy()
-            matcher.fill_mask(unbounded)
+            free, unbounded = follower.free_mask(left, row), matcher.mask()
             assert np.array_equal(unbounded, row if free is None else free)
             assert (free is None) == (matcher.free_mask(left, other) is None)
             allowed = np.flatnonzero(np.unpackbits(row.view(np.uint8), bitorder="little"))
@@ -125,7 +121,7 @@ def test_a_text_that_is_waited_for_needs_one_question(
     """Where tokens lead is sent before they are drawn, even by what comes before the lesson has
     been taken in; and again after all of it was forgotten."""
     followed = processes.compile(BUILDS["order"]).result(60)
-    rng, row = random.Random(3), np.zeros(loaded.vocab.words, np.int32)
+    rng = random.Random(3)
     for _ in range(2):
         follower, left = followed.matcher(), 300
         answers: queue.SimpleQueue[Reply] = queue.SimpleQueue()
@@ -142,8 +138,9 @@ def test_a_text_that_is_waited_for_needs_one_question(
             if follower.complete:
                 break
             assert expanded(follower)
-            follower.fill_mask(row, left)
-            allowed = np.flatnonzero(np.unpackbits(row.view(np.uint8), bitorder="little"))
+            allowed = np.flatnonzero(
+                np.unpackbits(follower.mask(left).view(np.uint8), bitorder="little")
+            )
             token, left = int(rng.choice(allowed)), left - 1
             assert follower.knows([token], left, canonical=True), (steps, token)
             assert follower.accept(token)
@@ -160,7 +157,7 @@ def test_a_long_name_of_its_own_is_learned_once(
     the end of its context."""
     build = BUILDS["names"]
     grammar, followed = build(loaded.vocab), processes.compile(build).result(60)
-    follower, row = followed.matcher(), np.zeros(loaded.vocab.words, np.int32)
+    follower = followed.matcher()
     text = [loaded.vocab.tokens.index(bytes([byte])) for byte in b'{"ab":true,"ba' + 200 * b"c"]
     answers: queue.SimpleQueue[Reply] = queue.SimpleQueue()
     questions = 0
@@ -174,9 +171,6 @@ def test_a_long_name_of_its_own_is_learned_once(
             questions += at > 14
         assert follower.accept(token)
         assert matcher.accept(token)
-    follower.fill_mask(row, 500)
-    other = row.copy()
-    matcher.fill_mask(other, 500)
-    assert np.array_equal(row, other)
+    assert np.array_equal(follower.mask(500), matcher.mask(500))
     assert questions <= 2
     follower.close()

@@ -13,9 +13,6 @@ from concurrent.futures import Future
 from functools import partial
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
-
 from maskwright.grammar.schema.tree import Report
 from maskwright.mask import Event
 from maskwright.mask.matcher.forced import NOTHING_FORCED, ForcedRun
@@ -269,11 +266,6 @@ class Follower(TextPath[LearnedPosition]):
     def state(self) -> tuple[int, ...]:
         """Where the text stands, in the machine's numbers; equal texts have equal ones."""
         return self._path[-1].state
-
-    def fill_mask(self, out: npt.NDArray[np.int32], budget: int) -> None:
-        """Write the mask (int32 `[words]`) of a text that may go on for `budget` tokens, which must
-        have been learned."""
-        out[:] = self.mask(budget)
 
     def mask(self, budget: int) -> Row:
         """The mask (int32 `[words]`) of a text that may go on for `budget` tokens, which must have
