@@ -14,8 +14,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from itertools import accumulate
+from pathlib import Path
 from typing import Any, Final
 
 import torch
@@ -33,8 +35,9 @@ AVAILABLE = INSTALLED and (INTERPRETED or "triton" in sys.modules or torch.cuda.
 if AVAILABLE:
     import triton
     import triton.language as language
+    from triton import knobs
 else:
-    triton = language = None
+    triton = language = knobs = None
 
 LOGIT_MULTIPLE: Final = 16
 """Rows of logits begin at multiples of so many numbers, which Triton compiles kernels for."""
@@ -49,6 +52,17 @@ tl: Any = language
 def jit(function: Any, **options: Any) -> Any:
     """Make a kernel of `function`, if Triton is installed."""
     return function if triton is None else triton.jit(function, **options)
+
+
+def keep_compiled(folder: Path) -> None:
+    """Have Triton keep what it compiles in `folder`, where the next start finds it, unless the
+    environment says where (TRITON_CACHE_DIR, TRITON_HOME) or the folder can't be written."""
+    if knobs is None or any(name in os.environ for name in ("TRITON_CACHE_DIR", "TRITON_HOME")):
+        return
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+    if os.access(folder, os.W_OK):
+        knobs.cache.dir = str(folder)
 
 
 def runs_kernels(tensor: Tensor) -> bool:

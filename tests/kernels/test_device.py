@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import torch
@@ -18,6 +19,8 @@ from maskwright.kernels.device import (
     readable_tokens,
     upload,
 )
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_masks_are_applied_without_triton() -> None:
@@ -52,6 +55,52 @@ print(INSTALLED, AVAILABLE, "triton" in sys.modules)
     command = [sys.executable, "-c", program]
     run = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert run.stdout == f"True {imported} {imported}\n", run.stderr
+
+
+COMPILE = """
+import sys, triton
+from pathlib import Path
+from benchmarks.gpu.static import SUBJECTS, launches
+from maskwright.kernels.device import keep_compiled
+keep_compiled(Path(sys.argv[1]))
+launches(SUBJECTS["silu"])[0].compile("90")
+"""
+
+
+@pytest.mark.parametrize(
+    ("asked", "variable", "place"),
+    [
+        ("asked/kernels", None, "asked/kernels"),
+        ("file/kernels", None, "home"),
+        ("asked/kernels", "TRITON_CACHE_DIR", "named"),
+        ("asked/kernels", "TRITON_HOME", "named"),
+    ],
+)
+def test_compiled_kernels_are_kept_where_the_next_start_finds_them(
+    tmp_path: Path, asked: str, variable: str | None, place: str
+) -> None:
+    """In the folder that is asked for, unless the environment names one, or it can't be made."""
+    pytest.importorskip("triton", reason="needs triton, of the extra gpu")
+    (tmp_path / "file").touch()
+    environment = {**os.environ, "HOME": str(tmp_path / "home")}
+    for name in ("TRITON_CACHE_DIR", "TRITON_HOME", "TRITON_INTERPRET"):
+        environment.pop(name, None)
+    if variable is not None:
+        environment[variable] = str(tmp_path / "named")
+    kept: list[dict[Path, int]] = []
+    for _ in range(2):
+        run = subprocess.run(
+            [sys.executable, "-c", COMPILE, str(tmp_path / asked)],
+            capture_output=True,
+            text=True,
+            env=environment,
+            cwd=ROOT,
+        )
+        assert run.returncode == 0, run.stderr
+        found = [path for path in tmp_path.rglob("*") if path.suffix == ".cubin"]
+        kept.append({path: path.stat().st_mtime_ns for path in found})
+    assert kept[0] == kept[1], "the second start compiles nothing"
+    assert [path.is_relative_to(tmp_path / place) for path in kept[0]] == [True]
 
 
 def test_columns_arrive_as_they_were(device: torch.device) -> None:

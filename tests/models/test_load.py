@@ -3,6 +3,7 @@
 import json
 import pickle
 import re
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 
@@ -324,3 +325,22 @@ def test_half_precision_is_close(checkpoint: Path) -> None:
     half = load(checkpoint, dtype="bfloat16")
     assert half.decoder.head.dtype == torch.bfloat16
     assert half.decoder.block_bytes(16) * 2 == full.decoder.block_bytes(16)
+
+
+@pytest.mark.parametrize("kernels", [False, True])
+def test_compiled_kernels_are_kept_beside_tables(
+    kernels: bool, checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where kernels run, and something is kept at all."""
+    module = import_module("maskwright.models.load")
+    asked: list[Path] = []
+    monkeypatch.setattr(module, "keep_compiled", asked.append)
+
+    def run_on(device: torch.device) -> bool:
+        return kernels
+
+    monkeypatch.setattr(module, "kernels_run_on", run_on)
+    load(checkpoint)
+    assert asked == []
+    load(checkpoint, cache=tmp_path / "cache")
+    assert asked == [tmp_path / "cache" / "kernels"] * kernels

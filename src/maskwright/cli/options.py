@@ -56,7 +56,8 @@ TEMPERATURE_HELP: Final = "Temperature; 0 takes the likeliest token each time."
 BEFORE_HELP: Final = "With --probabilities: the user's message before the text."
 NUMBERS_HELP: Final = "How numbers in JSON are written; 'plain' has no exponent."
 CACHE_HELP: Final = (
-    "Folder for what is computed once for each vocabulary; with 'off' nothing is kept."
+    "Folder for what is computed once for each vocabulary, and for compiled kernels of GPUs; "
+    "with 'off' no tables are kept, and kernels where Triton keeps them."
 )
 
 

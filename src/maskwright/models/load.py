@@ -10,11 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, Final, NamedTuple, cast
 
 import torch
 
 from maskwright.errors import InputError
+from maskwright.kernels.device import keep_compiled, kernels_run_on
 from maskwright.model_options import (
     BACKENDS,
     DEMO_PATH,
@@ -35,6 +36,9 @@ from maskwright.models.weights import read_weights, weights_revision
 from maskwright.vocab import Vocabulary
 from maskwright.vocab.least_tokens import LeastTextTokens
 from maskwright.vocab.text_encoder import TextEncoder
+
+KERNELS: Final = "kernels"
+"""The folder for compiled kernels, in that for what is computed once."""
 
 _DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
@@ -167,8 +171,8 @@ def load(
     supports the model. `dtype`: of weights, keys and values; "auto" is float32 on the CPU and
     bfloat16 on a GPU. `device`: cpu, cuda, cuda:N, or auto, see `find_device`. `weight_dtype`:
     "fp8" makes codes of the weights of products, which the dense decoder computes with. `cache`:
-    the folder for what is computed once for each vocabulary. Raises `InputError` for what isn't
-    supported.
+    the folder for what is computed once for each vocabulary, and for compiled kernels. Raises
+    `InputError` for what isn't supported.
     """
     if dtype not in DTYPES:
         raise InputError(f"dtype {dtype!r}: one of {', '.join(DTYPES)}.", param="dtype")
@@ -185,6 +189,8 @@ def load(
     if dtype == "auto":
         dtype = "float32" if where.type == "cpu" else "bfloat16"
     numbers = _Numbers(_DTYPES[dtype], weight_dtype)
+    if cache is not None and kernels_run_on(where):
+        keep_compiled(cache / KERNELS)
     with launching_on(where):
         decoder = _decoder(directory, raw, backend, numbers, where)
     tokenizer = _read_tokenizer(directory, raw)
