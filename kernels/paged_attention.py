@@ -6,8 +6,9 @@ heads that share a head of keys, as the rows of one matrix, and reads the keys a
 split of the sequence in tiles, with a running maximum and sum (Milakov and Gimelshein,
 arXiv:1805.02867; Dao et al., arXiv:2205.14135). Decodes are split, so that few long sequences fill
 a GPU too, and a second kernel joins what the splits found (Dao et al., "Flash-Decoding", 2023). A
-split has a fixed length and not a share of the sequence, so the order of sums, and with it the bits
-of the result, depends on the sequence alone.
+split has a fixed length and not a share of the sequence, and where there are few, a program has
+only one tile of it, which that kernel then adds as the program of a whole split would. So the order
+of sums, and with it the bits of the result, depends on the sequence alone.
 """
 
 # Triton is untyped.
@@ -18,6 +19,7 @@ of the result, depends on the sequence alone.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import Final
 
 import torch
@@ -40,10 +42,14 @@ MOST_DECODES: Final = 8
 """The most query tokens of a sequence in `paged_decode`: a sampled token and drafts after it."""
 
 SPLIT: Final = 1024
-"""Positions in a split of `paged_decode`."""
+"""Positions in a split of `paged_decode`, whose tiles are added one after another."""
 
-MERGED: Final = 32
+MERGED: Final = 8
 """Splits that are joined at once."""
+
+FEW_PROGRAMS: Final = 264
+"""If whole splits made so many programs or fewer, each tile has a program of its own. These are two
+for each multiprocessor of an H200."""
 
 CODES: Final = {torch.int8: "int8", torch.float8_e4m3fn: "fp8"}
 """The name of each kind of codes."""
@@ -164,11 +170,12 @@ def attend_tiles(
     TILE: tl.constexpr,
     CODES: tl.constexpr,
     MASKED: tl.constexpr,
+    APART: tl.constexpr = False,
 ):
     """Add the tiles of keys from `begin` to `end` to what `attend_kernel` keeps of each row: the
     highest score (`top`), the sum of weights (`mass`) and of weighted values (`mixed`). Scores are
     exponents of two. Keys from `last` on don't exist. `packed` and `mixed` are tuples, see
-    `columns`. `CODES`: see `attend_kernel`. `MASKED`: not every row sees every key."""
+    `columns`. `CODES`, `APART`: see `attend_kernel`. `MASKED`: not every row sees every key."""
     PARTS: tl.constexpr = len(packed)
     kind: tl.constexpr = packed[0].dtype
     lane = tl.arange(0, WIDTH_2 // PARTS)
@@ -195,18 +202,22 @@ def attend_tiles(
             if window is not None:
                 seen &= key[None, :] > position[:, None] - window
             scores = tl.where(seen, scores, float("-inf"))
-        higher = tl.maximum(top, tl.max(scores, 1))
+        higher = tl.max(scores, 1) if APART else tl.maximum(top, tl.max(scores, 1))
         # A row that has seen no key yet has -inf here, and -inf - -inf is NaN.
         base = tl.where(higher == float("-inf"), 0.0, higher)
         shrink = tl.exp2(top - base)
         weights = tl.exp2(scores - base[:, None])
-        top = higher
-        mass = mass * shrink + tl.sum(weights, 1)
+        sums = tl.sum(weights, 1)
         if value_scales is not None:
             scale_place = block * scale_block_stride + key % BLOCK * scale_slot_stride
             weights *= scales_of(value_scales, scale_place, exists, CODES)[None, :]
         parts = as_numbers(tl.load(values + place, mask=inside, other=0), kind, CODES)
-        mixed = add_values(mixed, shrink[:, None], weights.to(kind), parts)
+        if APART:
+            parts = weighted_sums(weights.to(kind), parts)
+            top, mass, mixed = add_state((top, mass, mixed), (higher, sums, parts))
+        else:
+            top, mass = higher, mass * shrink + sums
+            mixed = add_values(mixed, shrink[:, None], weights.to(kind), parts)
     return top, mass, mixed
 
 
@@ -222,15 +233,43 @@ def add_values(mixed, shrink, weights, parts):
 
 
 @jit
-def keys_of(position, last, window, TOKENS: tl.constexpr, TILE: tl.constexpr, SPLIT: tl.constexpr):
-    """Return where the keys begin and end that `TOKENS` queries from `position` on see; `SPLIT`:
-    within the split of this program. The begin is that of a tile."""
+def weighted_sums(weights, parts):
+    """Return the sums of the values `parts` times `weights`."""
+    first = tl.dot(weights, parts[0], input_precision="ieee")
+    if len(parts) == 1:
+        sums = (first,)
+    else:
+        sums = first, tl.dot(weights, parts[1], input_precision="ieee")
+    return sums
+
+
+@jit
+def add_state(state, more):
+    """Return the highest scores, the sums of weights and the tuple of weighted values of `state`
+    with those of further keys. Every step rounds alike in each kernel that calls this."""
+    top, mass, mixed = state
+    higher = tl.maximum(top, more[0])
+    base = tl.where(higher == float("-inf"), 0.0, higher)
+    shrink, share = tl.exp2(top - base), tl.exp2(more[0] - base)
+    mass = tl.fma(mass, shrink, more[1] * share)
+    first = tl.fma(mixed[0], shrink[:, None], more[2][0] * share[:, None])
+    if len(mixed) == 1:
+        sums = (first,)
+    else:
+        sums = first, tl.fma(mixed[1], shrink[:, None], more[2][1] * share[:, None])
+    return higher, mass, sums
+
+
+@jit
+def keys_of(position, last, window, TOKENS: tl.constexpr, TILE: tl.constexpr, PIECE: tl.constexpr):
+    """Return where the keys begin and end that `TOKENS` queries from `position` on see; `PIECE`:
+    within the piece of this program. The begin is that of a tile."""
     low, high = 0, tl.minimum(last, position + TOKENS)
     if window is not None:
         low = tl.maximum(position + 1 - window, 0) // TILE * TILE
-    if SPLIT > 0:
-        low = tl.maximum(low, tl.program_id(2) * SPLIT)
-        high = tl.minimum(high, tl.program_id(2) * SPLIT + SPLIT)
+    if PIECE > 0:
+        low = tl.maximum(low, tl.program_id(2) * PIECE)
+        high = tl.minimum(high, tl.program_id(2) * PIECE + PIECE)
     return low, high
 
 
@@ -281,27 +320,29 @@ def attend_kernel(
     BLOCK: tl.constexpr,
     ROWS: tl.constexpr,
     TILE: tl.constexpr,
-    SPLIT: tl.constexpr,
+    PIECE: tl.constexpr,
     BULK: tl.constexpr,
     CODES: tl.constexpr,
+    APART: tl.constexpr,
     UPCAST: tl.constexpr,
 ):
     """Attend from one sequence (axis 0 of the grid) with the heads that share a head of keys (axis
-    1). Axis 2: a piece of its queries, if `SPLIT` is 0, and the result goes to `out`; else one
-    split of its keys, for all its queries, and the result goes to `found`, float32 `[sequences, KV
-    heads, splits, 2, ROWS]` with the highest score and the sum of weights, and `found_mixed`,
-    float32 `[sequences, KV heads, splits, ROWS, WIDTH]`.
+    1). Axis 2: a piece of its queries, if `PIECE` is 0, and the result goes to `out`; else so many
+    of its keys, for all its queries, and the result goes to `found`, float32 `[sequences, KV heads,
+    pieces, 2, ROWS]` with the highest score and the sum of weights, and `found_mixed`, float32
+    `[sequences, KV heads, pieces, ROWS, WIDTH]`.
 
     `GROUP`: heads that share a head of keys. `BULK`: tiles that all rows see are read without
     masks. `CODES`: "int8", "fp8", or None if `pool` holds numbers; codes are int16 there, pairs of
     neighbours, since Triton then reads values in accesses of 128 bits; strides count codes.
-    `UPCAST`: compute in float32, since the interpreter can't in bfloat16."""
+    `APART`, not with `BULK`: a tile is summed by itself, then added, as `merge_kernel` does it if a
+    piece is one tile. `UPCAST`: compute in float32, since the interpreter can't in bfloat16."""
     TOKENS: tl.constexpr = ROWS // GROUP
     sequence, head = tl.program_id(0), tl.program_id(1)
-    before = tl.program_id(2) * TOKENS if SPLIT == 0 else 0
+    before = tl.program_id(2) * TOKENS if PIECE == 0 else 0
     queries, begun = tl.load(count + sequence), tl.load(start + sequence)
     last = begun + queries
-    low, high = keys_of(begun + before, last, window, TOKENS, TILE, SPLIT)
+    low, high = keys_of(begun + before, last, window, TOKENS, TILE, PIECE)
     if (before < queries) & (low < high):
         row, lane = tl.arange(0, ROWS), tl.arange(0, WIDTH_2)
         token = before + row // GROUP
@@ -342,10 +383,10 @@ def attend_kernel(
             )
             low = whole
         state = attend_tiles(
-            *state, low, high, *read, *by, *how, WIDTH, WIDTH_2, BLOCK, TILE, CODES, True
+            *state, low, high, *read, *by, *how, WIDTH, WIDTH_2, BLOCK, TILE, CODES, True, APART
         )
         top, mass, mixed = state[0], state[1], joined(state[2])
-        if SPLIT == 0:
+        if PIECE == 0:
             result = weighted_mean(top, mass, mixed, sinks, of_head).to(out.dtype.element_ty)
             place = batch_row * out_stride + of_head * out_head_stride
             tl.store(out + place[:, None] + lane[None, :], result, mask=inside)
@@ -362,7 +403,7 @@ def attend_kernel(
 def merge_kernel(
     found,
     found_mixed,
-    splits,
+    pieces,
     first,
     start,
     count,
@@ -376,34 +417,43 @@ def merge_kernel(
     WIDTH_2: tl.constexpr,
     ROWS: tl.constexpr,
     TILE: tl.constexpr,
-    SPLIT: tl.constexpr,
+    PIECE: tl.constexpr,
+    PIECES: tl.constexpr,
     SPLITS: tl.constexpr,
 ):
-    """Join what `attend_kernel` found in the splits of one sequence (axis 0) for one head (axis 1)
-    of one query (axis 2), `SPLITS` splits at a time. `splits`: their number in `found`."""
+    """Join what `attend_kernel` found in the pieces of one sequence (axis 0) for one head (axis 1)
+    of one query (axis 2). A piece has `PIECE` positions. `PIECES` of them are a split, and are
+    added one after another; then `SPLITS` splits are joined at a time. `pieces`: their number in
+    `found`."""
     sequence, head, token = tl.program_id(0), tl.program_id(1), tl.program_id(2)
     if token < tl.load(count + sequence):
         begun = tl.load(start + sequence)
-        end = (begun + token) // SPLIT + 1
+        end = (begun + token) // PIECE + 1
         low = 0
         if window is not None:
-            low = tl.maximum(begun + 1 - window, 0) // TILE * TILE // SPLIT
+            low = tl.maximum(begun + 1 - window, 0) // TILE * TILE // PIECE
         row = token * GROUP + head % GROUP
         lane = tl.arange(0, WIDTH_2)
         heads = tl.num_programs(1) // GROUP
-        place = (sequence * heads + head // GROUP).to(tl.int64) * splits
+        place = (sequence * heads + head // GROUP).to(tl.int64) * pieces
         top = tl.full([1], float("-inf"), tl.float32)
         mass = tl.zeros([1], tl.float32)
         mixed = tl.zeros([1, WIDTH_2], tl.float32)
-        for group in range(low, end, SPLITS):
+        for group in range(low // PIECES, (end + PIECES - 1) // PIECES, SPLITS):
             split = group + tl.arange(0, SPLITS)
-            inside = split < end
-            at = (place + split) * ROWS
-            tops = tl.load(found + 2 * at + row, mask=inside, other=float("-inf"))
-            masses = tl.load(found + 2 * at + ROWS + row, mask=inside, other=0)
-            at = (at + row)[:, None] * WIDTH + lane[None, :]
-            parts = inside[:, None] & (lane < WIDTH)[None, :]
-            parts = tl.load(found_mixed + at, mask=parts, other=0)
+            masses = tl.zeros([SPLITS], tl.float32)
+            state = (masses + float("-inf"), masses, (tl.zeros([SPLITS, WIDTH_2], tl.float32),))
+            for number in tl.static_range(PIECES):
+                piece = split * PIECES + number
+                inside = (piece >= low) & (piece < end)
+                at = (place + piece) * ROWS
+                tops = tl.load(found + 2 * at + row, mask=inside, other=float("-inf"))
+                masses = tl.load(found + 2 * at + ROWS + row, mask=inside, other=0)
+                at = (at + row)[:, None] * WIDTH + lane[None, :]
+                parts = inside[:, None] & (lane < WIDTH)[None, :]
+                parts = tl.load(found_mixed + at, mask=parts, other=0)
+                state = add_state(state, (tops, masses, (parts,)))
+            tops, masses, parts = state[0], state[1], state[2][0]
             higher = tl.maximum(top, tl.max(tops, 0))
             base = tl.where(higher == float("-inf"), 0.0, higher)
             shrink = tl.exp2(top - base)
@@ -440,17 +490,19 @@ def paged_decode(
     if not decodes_at_once(kind, queries):
         return paged_prefill(query, pool, layer, sequences, scores, out)
     tiles = decode_tiles(kind, queries)
-    splits = -(-sequences.longest // SPLIT)
     out = _room(query) if out is None else out
     launch = _Launch(query, pool, layer, sequences, scores, out, tiles)
-    if splits == 1:
+    places = (len(sequences.first), pool.data.shape[4])
+    few = prod(places) * -(-sequences.longest // SPLIT) <= FEW_PROGRAMS
+    piece = tiles.tile if few else SPLIT
+    pieces = -(-sequences.longest // piece)
+    if pieces == 1:
         launch.attend(1)
         return out
-    parts = (len(sequences.first), pool.data.shape[4], splits)
-    found = query.new_empty(*parts, 2, tiles.rows, dtype=torch.float32)
-    mixed = query.new_empty(*parts, tiles.rows, query.shape[2], dtype=torch.float32)
-    launch.attend(splits, found, mixed, SPLIT=SPLIT)
-    launch.merge(found, mixed, SPLIT=SPLIT)
+    found = query.new_empty(*places, pieces, 2, tiles.rows, dtype=torch.float32)
+    mixed = query.new_empty(*places, pieces, tiles.rows, query.shape[2], dtype=torch.float32)
+    launch.attend(pieces, found, mixed, PIECE=piece)
+    launch.merge(found, mixed, PIECE=piece)
     return out
 
 
@@ -492,7 +544,7 @@ class _Launch:
         found: Tensor | None = None,
         mixed: Tensor | None = None,
         *,
-        SPLIT: int = 0,
+        PIECE: int = 0,
     ) -> None:
         """Launch `attend_kernel` with `parts` programs for each sequence and head of keys."""
         query, out, sequences, scores = self.query, self.out, self.sequences, self.scores
@@ -522,19 +574,20 @@ class _Launch:
             BLOCK=block,
             ROWS=self.tiles.rows,
             TILE=self.tiles.tile,
-            SPLIT=SPLIT,
+            PIECE=PIECE,
             BULK=self.tiles.bulk,
             CODES=codes,
+            APART=self.tiles.apart,
             UPCAST=INTERPRETED and query.dtype == torch.bfloat16,
             num_warps=self.tiles.warps,
             enable_fp_fusion=True,
         )
 
-    def merge(self, found: Tensor, mixed: Tensor, *, SPLIT: int) -> None:
+    def merge(self, found: Tensor, mixed: Tensor, *, PIECE: int) -> None:
         """Launch `merge_kernel`."""
         out, sequences = self.out, self.sequences
         heads, width = out.shape[1:]
-        width_2, splits = power_of_two(width), min(MERGED, power_of_two(found.shape[2]))
+        width_2 = power_of_two(width)
         merge_kernel[len(sequences.first), heads, sequences.most](
             *(found, mixed, found.shape[2]),
             *(sequences.first, sequences.start, sequences.count),
@@ -546,10 +599,11 @@ class _Launch:
             WIDTH_2=width_2,
             ROWS=self.tiles.rows,
             TILE=self.tiles.tile,
-            SPLIT=SPLIT,
-            SPLITS=splits,
+            PIECE=PIECE,
+            PIECES=SPLIT // PIECE,
+            SPLITS=MERGED,
             # At least four numbers a thread: accesses of 128 bits.
-            num_warps=max(1, min(4, splits * width_2 // 128)),
+            num_warps=max(1, min(4, MERGED * width_2 // 128)),
             enable_fp_fusion=True,
         )
 

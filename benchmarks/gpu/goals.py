@@ -35,7 +35,7 @@ from benchmarks.report import options_of
 from maskwright.cli.output.tables import Figure
 from maskwright.kernels import sample_gather
 from maskwright.kernels.device import jit
-from maskwright.kernels.paged_attention import SPLIT
+from maskwright.kernels.paged_attention import MERGED, SPLIT
 from maskwright.models.config import parse_config
 
 Row = dict[str, Figure]
@@ -54,6 +54,9 @@ HALVINGS: Final = 6
 """Of normally distributed logits, until as many are left as a tile has room for."""
 
 MOST_KV: Final = 24 << 30
+
+SINGLE_US: Final[dict[tuple[str, int, int], float]] = {("8B", 1, 512): 10, ("8B", 1, 4096): 15}
+"""Goals of single sequences, which no share of the bandwidth tells, since launches take most."""
 
 
 _FACTS: Final[dict[str, Facts]] = {}
@@ -143,19 +146,24 @@ def decodes() -> Iterator[Row]:
                 if moved > MOST_KV:
                     continue
                 share = 0.8 if rows >= 64 and length == 4096 else 0.75 if moved >= 2e8 else None
+                goal = {"allowed_us": us} if (us := SINGLE_US.get((name, rows, length))) else {}
                 yield row(
                     *(f"decode, {name}", f"{rows} x {length}", moved / BYTES_PER_US, share),
                     MB=moved / 1e6,
                     issue_us=issue_us(_decode_instructions(heads, rows, length)),
+                    **goal,
                 )
 
 
 def _decode_instructions(heads: Heads, rows: int, length: int) -> float:
     shape = {"heads": heads.queries, "kv_heads": heads.keys, "width": heads.width}
-    found = static.launches(partial(static.attend, "decode", rows=rows, longest=length, **shape))
-    tiles = min(length, SPLIT) / found[0].options["TILE"]
-    merged = [issued(launch) for launch in found[1:]]
-    return issued(found[0], [tiles]) + sum(merged)
+    attend, *merges = static.launches(
+        partial(static.attend, "decode", rows=rows, longest=length, **shape)
+    )
+    tiles = min(length, attend.options["PIECE"] or length) / attend.options["TILE"]
+    trips = [tiles] if facts_of(attend).loops else []  # none over a single tile
+    times = -(-length // (SPLIT * MERGED))
+    return issued(attend, trips) + sum(issued(merge, [times]) for merge in merges)
 
 
 def prefills() -> Iterator[Row]:

@@ -410,6 +410,18 @@ SUBJECTS: Final[dict[str, Callable[[], object]]] = {
     "encode-fp8-14336": lambda: product.encode_rows(empty(ROWS, 14_336, dtype=BF16)),
     "next-rows": advance,
     "decode": lambda: attend("decode"),
+    "decode-one": lambda: attend("decode", rows=1),
+    "decode-one-int8": lambda: attend("decode", rows=1, codes=torch.int8),
+    "decode-one-fp8": lambda: attend("decode", rows=1, codes=torch.float8_e4m3fn),
+    "decode-one-8-queries": lambda: attend("decode", rows=1, queries=8),
+    "decode-one-256-wide": lambda: attend(
+        "decode", rows=1, heads=8, kv_heads=4, width=256, window=1024
+    ),
+    "decode-one-512-wide": lambda: attend("decode", rows=1, heads=8, kv_heads=4, width=512),
+    "decode-one-sinks": lambda: attend(
+        "decode", rows=1, heads=64, width=64, window=128, sinks=True
+    ),
+    "decode-one-float32": lambda: attend("decode", rows=1, dtype=FP32),
     "decode-int8": lambda: attend("decode", codes=torch.int8),
     "decode-fp8": lambda: attend("decode", codes=torch.float8_e4m3fn),
     "decode-8-queries": lambda: attend("decode", queries=8),

@@ -37,12 +37,13 @@ sums of single numbers, which take more registers."""
 @dataclass(frozen=True, slots=True)
 class Tiles:
     """`rows` of a program, query tokens times the heads that share a head of keys; key positions of
-    a `tile`; `warps`; `bulk`: see `attend_kernel`."""
+    a `tile`; `warps`; `bulk` and `apart`: see `attend_kernel`."""
 
     rows: int
     tile: int
     warps: int
     bulk: bool
+    apart: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ def decode_tiles(kind: Kind, queries: int) -> Tiles:
     many = kind.float32 or width > WIDE or rows * width > few
     few_sums = rows <= 2 * LEAST_ROWS and _has_small_tiles(kind)
     warps = 8 if many and not few_sums else 4
-    return Tiles(rows, _tile(kind, narrow), warps, bulk=False)
+    return Tiles(rows, _tile(kind, narrow), warps, bulk=False, apart=True)
 
 
 def decodes_at_once(kind: Kind, queries: int) -> bool:
@@ -84,7 +85,8 @@ def prefill_tiles(kind: Kind, group: int) -> Tiles:
     # Of codes, half a tile is an access of 128 bits for each thread already.
     whole = width < NARROW if kind.codes else width <= NARROW
     warps = 4 if _has_small_tiles(kind) else 8
-    return Tiles(rows, _tile(kind, whole), warps, bulk=not kind.float32 and not kind.codes)
+    bulk = not kind.float32 and not kind.codes
+    return Tiles(rows, _tile(kind, whole), warps, bulk=bulk, apart=False)
 
 
 def _has_small_tiles(kind: Kind) -> bool:

@@ -242,7 +242,11 @@ def test_programs_of_float32(
     assert_close(case.run(function, scores, device), case.expected(scores), 2e-5)
 
 
-def test_the_bits_of_a_sequence_do_not_depend_on_its_neighbours(device: torch.device) -> None:
+def test_the_bits_of_a_sequence_do_not_depend_on_its_neighbours(
+    device: torch.device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Together they have programs for splits, alone for tiles."""
+    monkeypatch.setattr(paged_attention, "FEW_PROGRAMS", 2 * len(DECODES) * 3 - 1)
     case = Case(DECODES)
     together = case.run(paged_decode, Scores(0.4), device)
     for number, (start, _) in enumerate(DECODES):
@@ -261,6 +265,42 @@ def test_the_bits_of_a_sequence_do_not_depend_on_its_neighbours(device: torch.de
         pool = KvPool(case.pool.data.to(device))
         out = paged_decode(case.query.to(device), pool, 1, alone, Scores(0.4))
         assert out[number].cpu().equal(together[number])
+
+
+ENDS = ((14, 1), (15, 1), (16, 1), (30, 1), (31, 1), (32, 1), (63, 1), (64, 1), (65, 1))
+"""Sequences up to tiles of 16 positions, splits of 32 and two joined splits, and past them."""
+
+
+@pytest.mark.parametrize("runs", [ENDS, DRAFTS], ids=["ends", "drafts"])
+@pytest.mark.parametrize(
+    ("dtype", "codes", "scores"),
+    [
+        (torch.float32, None, Scores(0.4)),
+        (torch.float32, None, Scores(0.4, window=21, softcap=1.5)),
+        (torch.float16, None, Scores(0.4, window=33)),
+        (torch.bfloat16, None, Scores(0.4)),
+        (torch.float32, torch.int8, Scores(0.4, window=1)),
+        (torch.bfloat16, FP8, Scores(0.4)),
+    ],
+    ids=str,
+)
+def test_a_program_for_each_tile_gives_the_bits_of_one_for_a_split(
+    runs: tuple[tuple[int, int], ...],
+    dtype: torch.dtype,
+    codes: torch.dtype | None,
+    scores: Scores,
+    device: torch.device,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    case = Case(runs, dtype=dtype, codes=codes)
+    scores = replace(scores, sinks=torch.tensor([3.0, -1.0, 0.0, 9.0], device=device))
+    found: list[Tensor] = []
+    for few in (0, 10_000):
+        monkeypatch.setattr(paged_attention, "FEW_PROGRAMS", few)
+        found.append(case.run(paged_decode, scores, device))
+    assert found[0].equal(found[1])
+    tolerance = 2e-5 if dtype == torch.float32 else 3e-2
+    assert_close(found[0].double(), case.expected(scores), tolerance)
 
 
 def test_other_shapes_and_types_are_refused() -> None:

@@ -14,6 +14,7 @@ from benchmarks.gpu.static import (
     SUBJECTS,
     TARGETS,
     Facts,
+    attend,
     draw,
     facts,
     launches,
@@ -27,7 +28,7 @@ pytest.importorskip("triton", reason="needs triton, of the extra gpu")
 QUICK = (
     *("mask", "mask-50257", "mask-50257-dense", "bitmask", "store", "store-int8", "store-fp8"),
     *("sample", "sample-50257", "sample-listed-scored", "decode", "decode-int8", "decode-fp8"),
-    *("decode-sinks", "prefill", "prefill-int8"),
+    *("decode-one", "decode-sinks", "prefill", "prefill-int8"),
     *("prefill-capped", "norms", "norms-bare", "silu", "low-rank-qkv", "encode-fp8", "next-rows"),
 )
 """Subjects that are compiled in every run; they contain every kernel and every branch of it, which
@@ -36,7 +37,7 @@ a test below holds. The others, of further types and sizes, are compiled with `-
 STREAMS = ("mask", "attend", "add_norm", "silu_mul", "shrink", "encode_rows")
 """Kernels that read much and nothing twice."""
 
-FLAGS = ("BY_ROW", "WHOLE", "SCORED", "LISTED", "BULK", "FP8")
+FLAGS = ("BY_ROW", "WHOLE", "SCORED", "LISTED", "BULK", "APART", "FP8")
 """What is True or False when a kernel is compiled. `UPCAST` is True in the interpreter alone.
 `CODES` is None, or one of two names."""
 
@@ -113,6 +114,29 @@ def test_what_is_launched() -> None:
     assert [launch.name for launch in listed] == ["edit", "gather", "finish"]
     updates = launches(SUBJECTS["low-rank-qkv"])
     assert [launch.name for launch in updates] == ["shrink", "expand"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "longest", "pieces"),
+    [
+        (1, 64, [1]),  # one tile
+        (1, 65, [2, 1]),
+        (1, 4096, [64, 1]),
+        (8, 4096, [64, 1]),  # splits would be 256 programs
+        (9, 4096, [4, 1]),
+        (33, 1024, [16, 1]),
+        (34, 1024, [1]),
+        (34, 1025, [2, 1]),
+    ],
+)
+def test_few_decodes_have_a_program_for_each_tile(
+    rows: int, longest: int, pieces: list[int]
+) -> None:
+    """With eight heads of keys."""
+    found = launches(partial(attend, "decode", rows=rows, longest=longest))
+    assert [launch.name for launch in found] == ["attend", "merge"][: len(pieces)]
+    assert [launch.grid[2] for launch in found] == pieces
+    assert found[0].grid[:2] == (rows, 8)
 
 
 @pytest.mark.parametrize("vocab", [50_257, 50_264])

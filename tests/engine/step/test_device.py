@@ -235,6 +235,10 @@ if __name__ == "__main__":
     # The self-check takes a minute in the interpreter, and `test_self_check.py` runs it there.
     self_check = "maskwright.models.transformers_backend.load.check_architecture"
     with (
+        # Recorded steps have a program for each tile of a split, with keys or without: two.
+        patch("maskwright.kernels.attention.tiles.FLOAT32_TILE", 64),
+        patch("maskwright.kernels.paged_attention.SPLIT", 128),
+        patch("maskwright.models.graphs.SPLIT", 128),
         patch("maskwright.engine.step.runner.find_recorder", lambda _: TapeRecorder()),
         patch(self_check, lambda *_: None),
     ):
