@@ -55,7 +55,7 @@ HALVINGS: Final = 6
 
 MOST_KV: Final = 24 << 30
 
-SINGLE_US: Final[dict[tuple[str, int, int], float]] = {("8B", 1, 512): 10, ("8B", 1, 4096): 15}
+SINGLE_US: Final[dict[tuple[str, int, int], float]] = {("8B", 1, 512): 10.0, ("8B", 1, 4096): 15.0}
 """Goals of single sequences, which no share of the bandwidth tells, since launches take most."""
 
 
