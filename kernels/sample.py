@@ -1,4 +1,5 @@
-"""Samples a token for each row: the whole chain of sampling in three launches, or in plain torch.
+"""Samples a token for each row: the whole chain of sampling in two or three launches, or in plain
+torch.
 
 The order of the chain is `ORDER`. On a GPU the logits are read once: the edits of the listed
 tokens, then one pass that gathers the candidates of every tile of a row, then a program for each

@@ -26,8 +26,9 @@ ORDER = (
     "top_p",
     "min_p",
 )
-"""The order of sampling, which is part of the meaning of the parameters. The chain of the CPU is
-built from this literal as well."""
+"""The order of sampling, which is part of the meaning of the parameters. The
+edits and the reference chain of the tests are built from it; what cuts tokens off keeps to it by
+hand (`sampling/draw.pyx`, `sample_finish.py`, `sample_twin.py`)."""
 
 OCCURRED = 1
 """Flag of a listed token: it is in prompt or output."""

@@ -4,8 +4,10 @@ To add a processor, place it in `ORDER` (`kernels/sample_inputs.py`), and give
 `params.SamplingParams` its field. What changes logits belongs into `penalties` and
 `SamplingParams.penalised`, what forbids tokens into `bans` and `SamplingParams.restricts`; if other
 tokens than ends may be forbidden, also into `SamplingParams.forbids`, or forced text is written
-without asking it. Write the kernel's part of it in `kernels/` and `device_rows`, and the
-reference's in `tests/sampling/reference_chain.py`. A field that holds token ids belongs into
+without asking it. What cuts tokens off, such as top-k, belongs into `draw`, to which `device_rows`,
+`sampler`, `engine/request/row.pyx` and `engine/step/plain_rows.pyx` pass its parameter. Write the
+kernel's part of it in `kernels/` and `device_rows`, and the reference's in
+`tests/sampling/reference_chain.py`. A field that holds token ids belongs into
 `SamplingParams.tokens`.
 
 - `bans`: The tokens that one request forbids beyond its grammar.

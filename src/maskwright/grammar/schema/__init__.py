@@ -19,7 +19,7 @@ To add a keyword:
    takes any string to be possible. An array or object class becomes a field of `ArrayShape` or
    `ObjectShape` in `grammar/shape/shape.py`; then `automaton/value/progress.py` reads it,
    `automaton/satisfy/` and `automaton/finish/` count with it, and
-   `grammar/tools/python_arguments.py` obeys or refuses it.
+   `grammar/tools/nested_values.py` obeys or refuses it.
 4. A class that holds schemas also goes into `places`, so that errors name the schema of a value,
    and an assertion that closes objects into `grammar/shape/closed.py`.
 5. Show it to people: `workbench/diagram/schema_tracks.py` draws it,
