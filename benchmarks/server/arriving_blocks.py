@@ -46,8 +46,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.report import Report
 from maskwright.dist.handoff.http_names import BLOCKS_PATH, HANDOFF_KEY, LACKING_PATH
-from maskwright.dist.handoff.pieces import CHUNK_BLOCKS, Piece, pack_message
-from maskwright.dist.handoff.prefix_message import pack_prefix
+from maskwright.dist.handoff.pieces import CHUNK_BLOCKS, Piece, pack_message, pack_prefix
 from maskwright.engine import Engine, EngineConfig, Request
 from maskwright.engine.kv.block_keys import block_keys
 from maskwright.engine.step.exchange import KvLayout, KvPrefix

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from maskwright.cli.program import COMMANDS
+from maskwright.cli.program import COMMANDS, described
 from tests.bounds import PATIENCE
 from tests.cli.conftest import Run
 
@@ -127,3 +127,15 @@ def test_the_package_can_be_run() -> None:
     found = subprocess.run(command, input="12x", capture_output=True, text=True)
     assert (found.returncode, found.stderr) == (1, "")
     assert found.stdout.startswith("-:1:3: this doesn't match\n")
+
+
+def test_descriptions_stand_beside_the_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    rows = {"a": "Short.", "longer": "Words that take more than one line here."}
+    assert described(rows) == (
+        "  a       Short.\n  longer  Words that take more than one\n          line here."
+    )
+
+
+def test_nothing_is_nothing() -> None:
+    assert described({}) == ""

@@ -22,9 +22,8 @@ from maskwright.cli.bulk.given_work import (
 )
 from maskwright.cli.bulk.parquet import require_pyarrow, table_rows, write_parquet
 from maskwright.cli.bulk.prompt_template import PromptTemplate
-from maskwright.cli.bulk.run import BatchRun
+from maskwright.cli.bulk.run import BatchRun, Sending, ask_server
 from maskwright.cli.bulk.run_report import Prices, report_row, report_text
-from maskwright.cli.bulk.server_run import Sending, ask_server
 from maskwright.cli.bulk.sources import format_of
 from maskwright.cli.bulk.work import RecordWork
 from maskwright.cli.options import cache_folder

@@ -13,14 +13,15 @@ import importlib
 import importlib.util
 import os
 import re
+import shutil
 import sys
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Final, NamedTuple
 
 from maskwright.cli.arguments import CommandParser, read_options
 from maskwright.cli.input.spelling import nearest
-from maskwright.cli.output.columns import described
 from maskwright.cli.process.environment import prepare_environment
 from maskwright.cli.process.loading import loading
 from maskwright.errors import AddressError, InputError, MaskwrightError
@@ -325,3 +326,19 @@ def _unknown(name: str) -> str:
     hint = f"did you mean '{near}'?" if near else "'maskwright --help' names the commands"
     what = "option" if name.startswith("-") else "command"
     return f"maskwright: there is no {what} {name!r}; {hint}"
+
+
+WIDEST: Final = 100
+"""Columns of a line at most."""
+
+
+def described(rows: Mapping[str, str], indent: str = "  ") -> str:
+    """A line for each name, with its description beside it; long descriptions are continued."""
+    width = min(WIDEST, shutil.get_terminal_size().columns)
+    left = max(map(len, rows), default=0) + 2
+    lines: list[str] = []
+    for name, text in rows.items():
+        first, *more = textwrap.wrap(text, max(20, width - left - len(indent))) or [""]
+        lines.append(f"{indent}{name:{left}}{first}".rstrip())
+        lines += [" " * (left + len(indent)) + line for line in more]
+    return "\n".join(lines)

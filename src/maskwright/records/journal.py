@@ -6,6 +6,7 @@ a line is written, the file ends with a part of it: a torn line, which the next 
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import json
 import os
@@ -120,3 +121,57 @@ def sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+class GroupCommit:
+    """The appending side of a journal for the tasks of one event loop.
+
+    To synchronise a file takes milliseconds. While that happens in a thread, further lines gather,
+    and are then written together (group commit, as databases write their logs).
+    """
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._waiting: list[tuple[bytes, asyncio.Future[None]]] = []
+        self._writing: asyncio.Task[None] | None = None
+
+    async def append(self, line: bytes) -> None:
+        """Append one line, and return once it is on the disk. Raises OSError. A line whose task is
+        cancelled meanwhile is written all the same."""
+        written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append((line, written))
+        if self._writing is None or self._writing.done():
+            self._writing = asyncio.create_task(self._write())
+        await written
+
+    async def settle(self) -> None:
+        """Wait until no line is being written."""
+        if self._writing is not None:
+            await self._writing
+
+    async def _write(self) -> None:
+        while self._waiting:
+            taken, self._waiting = self._waiting, []
+            lines = b"".join(line for line, _ in taken)
+            try:
+                await asyncio.to_thread(self._journal.append, lines)
+            except OSError as error:
+                for _, written in taken:
+                    if not written.done():
+                        written.set_exception(error)
+            else:
+                for _, written in taken:
+                    if not written.done():
+                        written.set_result(None)
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Replace a small file as a whole, and return once it is on the disk under its name: after a
+    kill it is either the old or the new one."""
+    beside = path.with_name(f"{path.name}.part")
+    with beside.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    beside.replace(path)
+    sync_folder(path.parent)

@@ -24,7 +24,7 @@ from maskwright.server.access.keys import check_classes
 from maskwright.server.access_control import AccessControl
 from maskwright.server.admission import PromptAdmission
 from maskwright.server.answer.answers import model_card
-from maskwright.server.batches.batching import Batching, batch_endpoints
+from maskwright.server.batches.batch_routes import Batching, batch_endpoints
 from maskwright.server.config import ServerConfig
 from maskwright.server.disconnect import ClientGoneError
 from maskwright.server.errors import HttpError, code_of, describe, error_response

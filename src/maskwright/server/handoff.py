@@ -32,10 +32,12 @@ from maskwright.dist.handoff.pieces import (
     Assembly,
     Cutting,
     cut_blocks,
+    cut_head,
     pack_message,
+    pack_prefix,
     unpack_message,
+    unpack_prefix,
 )
-from maskwright.dist.handoff.prefix_message import cut_head, pack_prefix, unpack_prefix
 from maskwright.engine import Engine
 from maskwright.engine.kv.block_keys import block_keys
 from maskwright.engine.step.exchange import KvLayout, KvPrefix

@@ -6,8 +6,7 @@ import random
 
 import pytest
 
-from maskwright.cli.observe.diagnose import check_littles_law
-from maskwright.cli.observe.stages import TimedRequest, timed_requests
+from maskwright.cli.observe.diagnose import TimedRequest, check_littles_law, timed_requests
 from tests.cli.observe.synthetic import steady, trace
 
 

@@ -10,11 +10,12 @@ import pytest
 from maskwright.cli.observe.diagnose import (
     ADVICE,
     FEWEST_ARRIVALS,
+    STAGES,
     diagnose_requests,
     diagnosis_charts,
     diagnosis_text,
+    timed_requests,
 )
-from maskwright.cli.observe.stages import STAGES, timed_requests
 from maskwright.cli.output.chart import draw_charts
 from maskwright.errors import InputError
 from tests.cli.observe.synthetic import SLOW, steady

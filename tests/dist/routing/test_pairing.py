@@ -8,10 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maskwright.dist.routing.pairing import LEAST_TOKENS, Pairing, pair
-from maskwright.dist.routing.prefix_digests import prefix_digests
-from maskwright.dist.routing.replica_state import ReplicaState, Role, RouteRequest
-from maskwright.dist.routing.router import Router
+from maskwright.dist.routing.replica_state import ReplicaState, Role, RouteRequest, prefix_digests
+from maskwright.dist.routing.router import LEAST_TOKENS, Pairing, Router, pair
 
 ROUTER = Router()
 LONG = RouteRequest("a", prompt_tokens=1000)
@@ -45,7 +43,7 @@ def test_a_short_prompt_stays_where_it_is_answered(tokens: int) -> None:
 
 
 def test_a_prompt_that_is_cached_where_it_is_answered_is_not_computed_elsewhere() -> None:
-    digests = prefix_digests(range(1000), 16)
+    digests = prefix_digests(bytes(n % 251 for n in range(1000)), 16)
     request = replace(LONG, digests=digests)
     knowing = replace(DECODE[1], prefixes=frozenset(digests))
     assert names(pair(ROUTER, request, [*PREFILL, DECODE[0], knowing], 0.0)) == (None, "d1")

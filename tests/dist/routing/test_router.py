@@ -12,12 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maskwright.dist.routing.feasibility import has_room, is_out, never_fits
-from maskwright.dist.routing.prefix_digests import prefix_digests
-from maskwright.dist.routing.replica_state import ReplicaState, RouteRequest
-from maskwright.dist.routing.router import Router
+from maskwright.dist.routing.replica_state import ReplicaState, RouteRequest, prefix_digests
+from maskwright.dist.routing.router import RoundRobinRouter, Router, pair
 
 ROUTER = Router()
-PROMPT = tuple(prefix_digests(range(64), 16))
+PROMPT = tuple(prefix_digests(bytes(range(64)), 16))
 
 
 def states(**changes: dict[str, object]) -> list[ReplicaState]:
@@ -324,3 +323,38 @@ def test_no_starvation(prompts: list[int], seed: int) -> None:
         if index % 3 == 2:
             for blocks in held.values():
                 del blocks[:1]
+
+
+STATES = [ReplicaState(name, "m") for name in "abc"]
+REQUEST = RouteRequest("r", 100, digests=(7,), digest_tokens=16)
+
+
+def test_every_replica_has_its_turn_whatever_it_does() -> None:
+    busy = [replace(STATES[0], running=9, waiting_tokens=5000), *STATES[1:]]
+    router = RoundRobinRouter()
+    assert [router.route(REQUEST, busy, 0.0).replica for _ in range(7)] == [*"abcabca"]
+
+
+def test_a_replica_that_is_out_is_passed_over() -> None:
+    states = [STATES[0], replace(STATES[1], healthy=False), STATES[2]]
+    router = RoundRobinRouter()
+    assert [router.route(REQUEST, states, 0.0).replica for _ in range(4)] == [*"acac"]
+    excluded = replace(REQUEST, excluded=frozenset("ac"))
+    decision = router.route(excluded, states, 0.0)
+    assert decision.replica is None
+    assert decision.retry_after is not None
+
+
+def test_it_says_what_is_cached() -> None:
+    states = [replace(STATES[0], prefixes={7}), STATES[1]]
+    router = RoundRobinRouter()
+    assert [router.route(REQUEST, states, 0.0).cached_tokens for _ in range(2)] == [16, 0]
+
+
+def test_prompts_and_answers_have_turns_of_their_own() -> None:
+    roles = [replace(one, role=role) for one in STATES[:2] for role in ("prefill", "decode")]
+    states = [replace(one, name=f"{one.name}-{one.role}") for one in roles]
+    router = RoundRobinRouter()
+    pairs = [pair(router, REQUEST, states, 0.0) for _ in range(2)]
+    assert [one.decision.replica for one in pairs] == ["a-decode", "b-decode"]
+    assert [one.prefill and one.prefill.replica for one in pairs] == ["a-prefill", "b-prefill"]

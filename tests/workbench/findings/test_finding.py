@@ -6,7 +6,9 @@ import ast
 import re
 from collections.abc import Iterator
 
-from maskwright.workbench.findings.finding import RULES
+import pytest
+
+from maskwright.workbench.findings.finding import RULES, rule_start
 from tests.source_tree import ROOT, modules, tracked
 
 COMPILED = re.compile(r'(?:Finding|Remark)\(\s*"(?:[^"\\]|\\.)*",\s*"([a-z-]+)"')
@@ -52,3 +54,18 @@ def test_every_rule_is_documented() -> None:
     ]
     strict = re.findall(r"`(openai-strict-[a-z]+)`", section)
     assert [*listed, *strict] == list(RULES)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "line"),
+    [
+        ('start: a\n?a: "x"\n', "a", 'a: "x"'),
+        ('root ::= a\n  a ::= "x"\n', "a", 'a ::= "x"'),
+        ('<root> ::= <a>\n<a> ::= "x"', "a", '<a> ::= "x"'),
+        ('start: A.2\nA.2: "x"\n', "A", 'A.2: "x"'),
+        ('start: a\nab: "x"\n', "a", None),
+    ],
+)
+def test_the_definition_of_a_rule(text: str, name: str, line: str | None) -> None:
+    start = rule_start(text, name)
+    assert (None if start is None else text[start:].splitlines()[0]) == line

@@ -9,7 +9,6 @@
 - `run`: The run: asks for what is not done yet, and keeps each result.
 - `run_report`: What a run has done: counts, throughput, cost.
 - `sender`: Sends requests, and repeats those that failed by chance.
-- `server_run`: A run against a server: its connections, and the name of its model.
 - `sources`: Reads records from JSON lines, CSV, Parquet, or a folder of texts.
 - `work`: A piece of work: what is asked about one record, and what comes of it.
 """

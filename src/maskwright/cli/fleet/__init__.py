@@ -3,9 +3,8 @@
 - `process_replica`: A server in a process of its own.
 - `ray_cluster`: The Ray cluster of `serve --ray`: an existing one, or one on this machine alone.
 - `ray_replica`: A server in an actor of a Ray cluster.
-- `replica`: What a group of replicas asks of each of them, wherever it runs.
+- `replica`: What a group of replicas asks of each of them, and the roles that they have.
 - `replicas`: Several servers of one model after one address, for `serve --replicas` and `--ray`.
-- `roles`: Which servers compute prompts, and which answer.
 - `route`: The command `route`: serve several running servers at one address.
 - `route_work`: What `route` does once its arguments are read.
 """

@@ -15,7 +15,7 @@ from typing import Any, Final, cast, get_args
 
 import uvicorn
 
-from maskwright.cli.fleet.roles import roles_of
+from maskwright.cli.fleet.replica import roles_of
 from maskwright.cli.fleet.route import RouteOptions
 from maskwright.cli.input.table_file import known, one_of, read_table
 from maskwright.cli.process.bounded_http import BoundedHttp
@@ -27,8 +27,7 @@ from maskwright.dist.front.fleet import WorkerGroup
 from maskwright.dist.front.wire import Address
 from maskwright.dist.front.worker import WorkerTraits
 from maskwright.dist.routing.replica_state import Role
-from maskwright.dist.routing.round_robin import RoundRobinRouter
-from maskwright.dist.routing.router import RequestRouter, Router
+from maskwright.dist.routing.router import RequestRouter, RoundRobinRouter, Router
 from maskwright.errors import InputError
 from maskwright.server.config import KEEP_ALIVE_SECONDS
 from maskwright.server.observe.joined_state import joined_state

@@ -3,13 +3,12 @@
 - `checkpoint_shape`: What capacity depends on, as a config.json says it.
 - `faults`: Errors in the text of a shape, with their place and a caret.
 - `kind`: The kinds of a shape.
-- `many`: The shapes that files and folders hold.
+- `files`: The files in which the shapes stand that arguments name.
 - `opened`: A shape that has been read and compiled for single bytes.
 - `python_type`: The JSON Schema of a Python type.
 - `settings_file`: The file of settings of a command.
 - `shapes`: The shape given on the command line: schema, grammar or pattern.
 - `shipped`: The schemas and grammars that ship with the package, by name.
-- `source_file`: The file in which a shape stands.
 - `spelling`: The known word that somebody may have meant by another.
 - `table_file`: Tables in TOML, YAML or JSON files. Every mistake in them is named.
 - `texts`: Reads files, standard input and text given as arguments.

@@ -2,6 +2,5 @@
 
 - `client`: Clients that send each request at its time, however many are still unanswered.
 - `point`: One point of the operating envelope.
-- `shapes`: The shapes that load asks for, and a check of answers that needs no grammar.
 - `traffic`: Which requests are sent, and when.
 """

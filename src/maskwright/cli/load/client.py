@@ -12,8 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 import httpx
 
-from maskwright.cli.load.shapes import SHAPES
-from maskwright.cli.load.traffic import Cell
+from maskwright.cli.load.traffic import SHAPES, Cell
 
 End: TypeAlias = Literal["answered", "refused", "failed", "unfinished"]
 """`refused`: answered with status 429. `unfinished`: still being answered when the time was up."""

@@ -1,7 +1,6 @@
 """The commands that look at a server, running or by its traces. They need no torch.
 
 - `diagnose`: The command `diagnose`: say what makes the slowest requests slow.
-- `stages`: The times of one request, divided into stages that add up.
 - `status`: The command `status`: say what a running server does now.
 - `status_work`: What `status` does once its arguments are read.
 - `trace_file`: Reads the file that `serve --trace` writes.

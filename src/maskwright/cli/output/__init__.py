@@ -3,7 +3,6 @@
 - `appearance`: The options about colours and remarks, which every command has.
 - `capacity_chart`: A serving plan as charts.
 - `chart`: Charts as SVG: lines over two axes, and bars of stacked parts.
-- `columns`: Names with their descriptions, in two columns.
 - `excerpts`: How much of a long line is shown.
 - `files`: Files to which a command writes what it found.
 - `progress`: What a command is doing, on a terminal only.

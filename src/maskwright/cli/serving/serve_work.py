@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from maskwright.cli.fleet.roles import roles_of
+from maskwright.cli.fleet.replica import roles_of
 from maskwright.cli.process.listening import listen
 from maskwright.cli.process.security import tls_files
 from maskwright.cli.serving.serve import ServeOptions, check_replicated, replica_options

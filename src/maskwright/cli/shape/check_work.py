@@ -16,19 +16,17 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
 from maskwright.cli.input.faults import error_data, place_of, schema_position
-from maskwright.cli.input.many import shapes_named
+from maskwright.cli.input.files import shapes_named, source_file
 from maskwright.cli.input.opened import OpenedShape, open_shape
 from maskwright.cli.input.python_type import is_type_name
 from maskwright.cli.input.shapes import GrammarArgument, RegexArgument, SchemaArgument
-from maskwright.cli.input.source_file import source_file
 from maskwright.cli.output.appearance import Colour, coloured
 from maskwright.cli.output.progress import progress
 from maskwright.cli.process.watching import again_on_change
 from maskwright.cli.shape.check import CheckOptions
 from maskwright.errors import InputError, amount
 from maskwright.workbench.choices import Profile
-from maskwright.workbench.findings.finding import RULES, Finding, Severity, reported
-from maskwright.workbench.findings.places import rule_start
+from maskwright.workbench.findings.finding import RULES, Finding, Severity, reported, rule_start
 from maskwright.workbench.position import TextPosition
 from maskwright.workbench.report import keyword_counts, shortest_bytes
 from maskwright.workbench.schema.lint import lint_schema

@@ -5,8 +5,6 @@
 - `errors`: Errors of the router in OpenAI's form.
 - `fleet`: All workers: their checks, and the choice among them.
 - `front_metrics`: The router's metrics, and its workers' with their names.
-- `gathered`: One page asked of all workers.
-- `interrupt`: What ends the work of a request before its end.
 - `relay`: A stream passed through, and continued by another worker if its worker is lost.
 - `wire`: A client of HTTP/1.1 for one worker.
 - `worker`: What the router knows of one worker.

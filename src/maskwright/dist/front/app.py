@@ -31,15 +31,42 @@ from maskwright.dist.front.errors import (
     error_event,
     retry_header,
 )
-from maskwright.dist.front.fleet import WorkerGroup, unrouted
-from maskwright.dist.front.gathered import gather_pages
-from maskwright.dist.front.interrupt import Interrupt
+from maskwright.dist.front.fleet import WorkerGroup, gather_pages, unrouted
 from maskwright.dist.front.relay import RELAY, StreamRelay
 from maskwright.dist.front.wire import Headers, WorkerLostError, WorkerResponse, without
 from maskwright.dist.front.worker import RemoteServer, Underway
 from maskwright.dist.handoff.http_names import HAND_TO, HANDOFF_KEY
 from maskwright.dist.routing.replica_state import Decision
 from maskwright.errors import MaskwrightError
+
+
+class Interrupt:
+    """Ends one work, which runs in the task of its caller: a task of its own would cost each
+    request another turn of the event loop."""
+
+    def __init__(self) -> None:
+        self.reason: str | None = None
+        """Why the work was ended; None if it was not."""
+        self._task: asyncio.Task[Any] | None = None
+
+    def fire(self, reason: str) -> None:
+        """End the work if it runs. To be called from another task or a callback of the loop."""
+        if self._task is not None and self.reason is None:
+            self.reason = reason
+            self._task.cancel()
+
+    async def run(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run `work` to its end, or until it is ended by `fire`."""
+        self._task = task = asyncio.current_task()
+        assert task is not None
+        try:
+            await work
+        except asyncio.CancelledError:
+            if self.reason is None or task.uncancel():
+                raise  # somebody else cancels the task
+        finally:
+            self._task = None
+
 
 HOP_BY_HOP: Final = (
     *(b"connection", b"keep-alive", b"te", b"trailer", b"transfer-encoding", b"upgrade"),

@@ -11,8 +11,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final, cast
 
-from maskwright.dist.routing.prefix_digests import text_digests
-from maskwright.dist.routing.replica_state import RouteRequest
+from maskwright.dist.routing.replica_state import RouteRequest, prefix_digests
 
 NAMED: Final = frozenset({"/responses", "/messages"})
 """The endpoints whose streams have events with names."""
@@ -76,7 +75,7 @@ def read_asked(
         request_id,
         prompt_tokens=max(1, len(prompt) // TOKEN_BYTES),
         model=model if isinstance(model, str) and model in models else None,
-        digests=text_digests(prompt[:MOST_BYTES], BLOCK_BYTES, salt),
+        digests=prefix_digests(prompt[:MOST_BYTES], BLOCK_BYTES, salt),
         digest_tokens=BLOCK_BYTES // TOKEN_BYTES,
         grammar=_grammar(tree),
         adapter=adapter,

@@ -8,9 +8,9 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
 
 from maskwright.dist.front.asked import Asked
 from maskwright.dist.front.front_metrics import FrontMetrics
@@ -18,9 +18,8 @@ from maskwright.dist.front.relay import StreamRelay
 from maskwright.dist.front.wire import Address, Headers, WorkerLostError
 from maskwright.dist.front.worker import RemoteServer, StoredPrompts, WorkerTraits
 from maskwright.dist.handoff.http_names import HAND_TO, HANDOFF_KEY
-from maskwright.dist.routing.pairing import pair
 from maskwright.dist.routing.replica_state import Decision, Role, RouteRequest
-from maskwright.dist.routing.router import RequestRouter, Router
+from maskwright.dist.routing.router import RequestRouter, Router, pair
 
 ARRIVED: Final = "arrived"
 PARTIAL: Final = "partial"
@@ -220,3 +219,43 @@ def unrouted(request_id: str, asked: Asked | None, model: str | None = None) -> 
     if asked is not None:
         return asked.route
     return RouteRequest(request_id, prompt_tokens=1, model=model)
+
+
+PAGE_SECONDS: Final = 5.0
+"""Seconds after which a worker that has not answered is left out."""
+
+Answer: TypeAlias = tuple[int, Headers, bytes]
+"""Status, headers and body of a response."""
+
+
+@dataclass(slots=True)
+class GatheredPages:
+    """The pages of the workers that have answered, by their names. `refusal`: a response of a
+    worker that answered otherwise, for instance since it needs a key."""
+
+    found: dict[str, bytes] = field(default_factory=dict[str, bytes])
+    refusal: Answer | None = None
+
+
+async def gather_pages(
+    workers: Iterable[RemoteServer], target: str, headers: Headers
+) -> GatheredPages:
+    """Ask all healthy workers for the page `target`, with the headers of a client."""
+    asked = [worker for worker in workers if worker.healthy]
+    answers = await asyncio.gather(*(_answer(worker, target, headers) for worker in asked))
+    pages = GatheredPages()
+    for worker, answer in zip(asked, answers, strict=True):
+        if answer is not None and answer[0] == 200:
+            pages.found[worker.name] = answer[2]
+        elif answer is not None:
+            pages.refusal = answer
+    return pages
+
+
+async def _answer(worker: RemoteServer, target: str, headers: Headers) -> Answer | None:
+    try:
+        async with asyncio.timeout(PAGE_SECONDS):
+            response = await worker.client.send("GET", target, headers)
+            return response.status, response.headers, await response.body()
+    except (WorkerLostError, TimeoutError):
+        return None

@@ -14,13 +14,17 @@ from __future__ import annotations
 
 import enum
 import hashlib
+import json
 import struct
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
+
+from maskwright.engine.step.exchange import KvLayout, KvPrefix
+from maskwright.errors import InputError
 
 Contents = NDArray[np.uint8]
 """The bytes of one block: uint8 `[layers, bytes]`."""
@@ -132,3 +136,39 @@ def _checksum(key: bytes, place: Sequence[int], contents: bytes | memoryview) ->
     digest = hashlib.blake2b(struct.pack("<4Q", *place), digest_size=DIGEST_BYTES, key=key)
     digest.update(contents)
     return digest.digest()
+
+
+_LENGTH: Final = struct.Struct("<I")
+
+
+def pack_prefix(layout: KvLayout, prefix: KvPrefix) -> bytes:
+    """Return the head of a message about blocks of `prefix`, in JSON: the layout of the sender's
+    blocks, and the tokens and the salt of the prefix. The checksums of the pieces after it cover
+    tokens and salt, so that a head that was damaged makes all of them wrong."""
+    salt = list(cast(Iterable[str], prefix.salt))
+    fields = {"layout": asdict(layout), "salt": salt, "tokens": list(prefix.tokens)}
+    head = json.dumps(fields, separators=(",", ":")).encode()
+    return _LENGTH.pack(len(head)) + head
+
+
+def cut_head(message: bytes) -> tuple[bytes, memoryview]:
+    """Return the head of a message and the bytes after it, which are not copied. A message that is
+    too short for a head is one as a whole."""
+    length = _LENGTH.unpack_from(message)[0] if len(message) >= _LENGTH.size else len(message)
+    end = _LENGTH.size + length
+    return message[:end], memoryview(message)[end:]
+
+
+def unpack_prefix(head: bytes) -> tuple[KvLayout, KvPrefix]:
+    """Return what `pack_prefix` was given. Raises InputError for what has another form."""
+    try:
+        fields: dict[str, Any] = json.loads(head[_LENGTH.size :])
+        layout = dict(fields["layout"])
+        layout["kind"] = tuple(layout["kind"])
+        tokens = [int(token) for token in fields["tokens"]]
+        if not all(0 <= token < 1 << 32 for token in tokens):
+            raise ValueError("a token is out of range")
+        prefix = KvPrefix(tuple(map(str, fields["salt"])), tokens)
+        return KvLayout(**layout), prefix
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(f"This is no message about blocks: {error!r}") from None

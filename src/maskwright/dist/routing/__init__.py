@@ -23,9 +23,7 @@ from the id of the request.
 
 - `estimate`: The seconds until the first token of a request at one replica.
 - `feasibility`: Which replicas can serve a request, and why the others can't.
-- `pairing`: The replicas for prompt and answer of a request, where these are on different ones.
-- `prefix_digests`: Digests of the beginnings of a prompt, by which replicas tell what they cache.
 - `replica_state`: What the router knows of a request and of each replica, and what it answers.
-- `round_robin`: One replica after the other, to compare the router with.
-- `router`: The router: feasibility first, then the lowest estimate.
+- `router`: The router: feasibility first, then the lowest estimate; a replica in turn, to compare
+  it with; and the pair of replicas that compute prompt and answer apart.
 """

@@ -1,10 +1,31 @@
-"""What the router knows of a request and of each replica, and what it answers."""
+"""What the router knows of a request and of each replica, and what it answers. What a prompt begins
+with is compared by digests."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Container
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
+
+DIGEST_BYTES: Final = 8
+
+
+def prefix_digests(prompt: bytes, block_bytes: int, salt: str = "") -> tuple[int, ...]:
+    """Return a digest (64 bits) for each whole block of `block_bytes` bytes; it covers the blocks
+    before it, too (a chain, as in Mooncake), so equal digests mean equal beginnings up to a
+    collision. A collision costs time only: the router then expects a cached prefix that the
+    replica's own tree, which compares tokens, does not have. `salt` separates prompts that share no
+    cache: model, adapter and the client's cache salt."""
+    digest = salt.encode()
+    digests: list[int] = []
+    for end in range(block_bytes, len(prompt) + 1, block_bytes):
+        block = prompt[end - block_bytes : end]
+        joined = len(digest).to_bytes(4, "little") + digest + block
+        digest = hashlib.blake2b(joined, digest_size=DIGEST_BYTES).digest()
+        digests.append(int.from_bytes(digest, "little"))
+    return tuple(digests)
+
 
 Role: TypeAlias = Literal["both", "prefill", "decode"]
 """What a replica does: compute prompts, compute answers, or both."""

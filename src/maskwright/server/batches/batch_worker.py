@@ -22,8 +22,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from maskwright.errors import InputError
 from maskwright.records.batch_lines import BatchLine, error_line, parse_batch_line, result_line
-from maskwright.records.group_commit import GroupCommit
-from maskwright.records.journal import Journal, line_of
+from maskwright.records.journal import GroupCommit, Journal, line_of
 from maskwright.records.workers import run_all
 from maskwright.server.batches.stores import BatchStatus, BatchStore, FileStore, StoredBatch
 from maskwright.server.exchange import OWNER

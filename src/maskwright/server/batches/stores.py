@@ -11,8 +11,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Final, Literal, TypeAlias, get_args
 
-from maskwright.records.journal import sync_folder
-from maskwright.records.replaced_file import replace_file
+from maskwright.records.journal import replace_file, sync_folder
 from maskwright.server.errors import HttpError
 from maskwright.server.json import Json
 

@@ -24,8 +24,13 @@ from maskwright.grammar.regular.terms import Regular, chars
 from maskwright.grammar.schema.tree import Json
 from maskwright.workbench.choices import PictureName
 from maskwright.workbench.diagram.charts import Chart, ChartEdge, ChartNode, draw_chart
-from maskwright.workbench.diagram.grammar_tracks import grammar_tracks, names_in, reached
-from maskwright.workbench.diagram.regular_tracks import described, regular_track
+from maskwright.workbench.diagram.grammar_tracks import (
+    described,
+    grammar_tracks,
+    names_in,
+    reached,
+    regular_track,
+)
 from maskwright.workbench.diagram.schema_tracks import ROOT, references, resolved, schema_tracks
 from maskwright.workbench.diagram.svg import cut, picture, text_at, width_of
 from maskwright.workbench.diagram.tracks import SKIP, Box, Chain, Cycle, Fork, Rows, Track

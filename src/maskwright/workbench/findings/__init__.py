@@ -3,6 +3,5 @@
 - `finding`: Something found in a shape, with its place and its weight.
 - `grammar`: What is found in a grammar or a pattern that can be used.
 - `languages`: Questions about regular languages: has one texts without end, do two share a text.
-- `places`: Where a rule is defined in the text of a grammar.
 - `spelling`: Texts that models rarely write as they stand.
 """

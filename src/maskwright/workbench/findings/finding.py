@@ -1,7 +1,8 @@
-"""Something found in a shape, with its place and its weight."""
+"""Something found in a shape, with its place and its weight; where rules of grammars are."""
 
 from __future__ import annotations
 
+import re
 from typing import Final, Literal, NamedTuple
 
 from maskwright.grammar.schema.tree import Report
@@ -40,3 +41,11 @@ def reported(report: Report) -> list[Finding]:
         for each in report.annotations
         if each.rule
     ]
+
+
+def rule_start(text: str, name: str) -> int | None:
+    """The character at which the definition of a rule or terminal begins; None if the text doesn't
+    show one, as for a rule that is imported."""
+    pattern = rf"^[ \t]*[?!]?(<?{re.escape(name)}>?)(?![\w-])[^\n:=]*(?:::?=|:|=)"
+    found = re.search(pattern, text, re.MULTILINE)
+    return None if found is None else found.start(1)

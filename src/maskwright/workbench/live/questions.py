@@ -19,9 +19,8 @@ from maskwright.mask import Grammar
 from maskwright.vocab import Vocabulary
 from maskwright.workbench.choices import PictureName
 from maskwright.workbench.diagram.pictures import grammar_picture, pattern_picture, schema_picture
-from maskwright.workbench.findings.finding import Finding, reported
+from maskwright.workbench.findings.finding import Finding, reported, rule_start
 from maskwright.workbench.findings.grammar import lint_grammar, lint_pattern
-from maskwright.workbench.findings.places import rule_start
 from maskwright.workbench.live.faults import (
     JSON_KINDS,
     ShapeFault,

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from maskwright.dist.front import gathered
-from maskwright.dist.front.gathered import gather_pages
+from maskwright.dist.front import fleet
+from maskwright.dist.front.fleet import gather_pages
 from maskwright.dist.front.wire import WorkerLostError
 
 
@@ -44,7 +44,7 @@ class Page:
 
 
 def test_only_those_that_answer_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gathered, "PAGE_SECONDS", 0.05)
+    monkeypatch.setattr(fleet, "PAGE_SECONDS", 0.05)
     workers: Any = [
         Page("a"),
         Page("b", healthy=False),
