@@ -27,7 +27,7 @@ from maskwright.cli.bulk.run_report import Prices, report_row, report_text
 from maskwright.cli.bulk.sources import format_of
 from maskwright.cli.bulk.work import RecordWork
 from maskwright.cli.options import cache_folder
-from maskwright.cli.process.reaching import Trust
+from maskwright.cli.process.reaching import client_arguments
 from maskwright.errors import AddressError, InputError
 
 RESERVED: Final = frozenset(
@@ -40,7 +40,7 @@ SHOWN_OF_REASON: Final = 300
 
 def run(options: BatchOptions) -> int:
     _check_server(options.url, options.model)
-    verify = Trust(options.access.ca, options.access.insecure).verify()
+    connection = client_arguments(options.access)
     if options.output.endswith(".parquet"):
         require_pyarrow()  # before anything is asked
     given = {
@@ -73,9 +73,7 @@ def run(options: BatchOptions) -> int:
     prices = Prices(
         options.price_prompt, options.price_completion, options.price_cached, options.price_hour
     )
-    sending = Sending(
-        options.concurrency, options.retries, options.timeout, options.access.api_key, verify
-    )
+    sending = Sending(options.concurrency, options.retries, options.timeout, connection)
     with closing(
         BatchRun(
             work, results, failed, overwrite=options.overwrite, retry_failed=options.retry_failed

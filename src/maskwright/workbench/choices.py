@@ -9,6 +9,8 @@ LayoutName = Literal["compact", "spaced", "flexible"]
 """Styles that a grammar can have; lines that are indented by depth are none."""
 PictureName = Literal["railroad", "graph"]
 Profile = Literal["openai-strict"]
+Which = Literal["random", "shortest", "longest"]
+"""Texts of a shape."""
 
 MOST_PAIRS: Final = 1_000_000
 """Pairs of places that a comparison of two shapes visits at most, unless it is given."""

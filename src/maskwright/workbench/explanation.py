@@ -115,7 +115,7 @@ def explained(
         found["terminals"] = [terminal._asdict() for terminal in terminals]
     found["tokens"] = _tokens(reading, asked)
     if asked.why and reading.verdict is Verdict.MISMATCH:
-        found |= _why(grammar, reading, asked, vocabulary)
+        add_why(found, reading, grammar, asked.variants, with_nearest=asked.tokens is None)
     return found
 
 
@@ -135,28 +135,29 @@ def _read(grammar: Grammar, asked: ExplainedText, vocabulary: Vocabulary) -> Tex
 
 def _tokens(reading: TextReading, asked: ExplainedText) -> Data:
     allowed = tokens_of(reading.matcher)
-    found: Data = {
-        "count": len(allowed.ids),
-        "of": allowed.size,
-        "ids": allowed.ids[: asked.shown],
-        "texts": allowed.texts[: asked.shown],
-    }
+    found = allowed.data(asked.shown)
     if asked.candidates:
         found["candidates"] = [*filter(set(allowed.ids).__contains__, asked.candidates)]
     return found
 
 
-def _why(
-    grammar: Grammar, reading: TextReading, asked: ExplainedText, vocabulary: Vocabulary
-) -> Data:
-    text, found = reading.text, Data()
-    if asked.variants is not None and not reading.may_end:
-        search = ReasonSearch(asked.variants, text, reading.accepted, vocabulary)
+def add_why(
+    found: Data,
+    reading: TextReading,
+    grammar: Grammar,
+    variants: Variants | None,
+    *,
+    with_nearest: bool = True,
+) -> None:
+    """Add why a text isn't allowed, each part as soon as it is known: the keywords of its schemas,
+    or their settings, because of which; and up to three allowed texts like it."""
+    if variants is not None and not reading.may_end:
+        text, accepted = reading.text[reading.start :], reading.accepted - reading.start
+        search = ReasonSearch(variants, text, accepted, grammar.vocabulary)
         reasons = search.find(reading.place.schemas or ("",))
         found["reasons"] = reasons_data(reasons, grammar.report)
         found["reasons_complete"] = search.is_complete
-    if asked.tokens is None:
-        fault = len(text[: reading.accepted].decode(errors="ignore"))
-        near = nearest_texts(grammar, text.decode(), fault)
+    if with_nearest:
+        fault = len(reading.text[: reading.accepted].decode(errors="ignore"))
+        near = nearest_texts(grammar, reading.text.decode(errors="replace"), fault)
         found["nearest"] = [each._asdict() for each in near]
-    return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from maskwright.grammar.schema.document import escape, unescape
@@ -25,6 +25,11 @@ class ValueSpan(NamedTuple):
     start: int
     stop: int
     name: int | None = None
+
+    @property
+    def begin(self) -> int:
+        """Where the member begins that it is, else the value."""
+        return self.start if self.name is None else self.name
 
 
 class _Level:
@@ -97,6 +102,14 @@ def pointer_at(prefix: str) -> str:
             level.name = _read_name(level.name)
     steps = [level.step() for level in levels]
     return "".join(f"/{step}" for step in steps if step is not None)
+
+
+def innermost(spans: Mapping[str, ValueSpan], pointer: str) -> ValueSpan | None:
+    """What a pointer refers to in a text; the innermost value around it that the text has, if it
+    has none at the pointer. None for a text without values."""
+    while pointer and pointer not in spans:
+        pointer = pointer.rpartition("/")[0]
+    return spans.get(pointer)
 
 
 def value_spans(text: str) -> dict[str, ValueSpan]:

@@ -23,6 +23,11 @@ class TextPosition:
         return self.excerpt, " " * self.caret + "^"
 
 
+def line_and_column(text: str, at: int) -> tuple[int, int]:
+    """The place of a character: line and column, counted from 1."""
+    return text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
+
+
 def position_of(text: bytes, offset: int, window: int = WINDOW) -> TextPosition:
     """The place of byte `offset`; `len(text)` stands for the end of the text. `window`: characters
     of its line that are shown."""

@@ -27,11 +27,13 @@ class Verdict(enum.Enum):
 @dataclass(frozen=True)
 class TextReading:
     """The first `accepted` bytes of `text`, skipped ones included, are a prefix of a text of the
-    grammar; `matcher` stands after them. What follows is computed when it is asked for."""
+    grammar; `matcher` stands after them, and has read `text` from `start` on. What follows is
+    computed when it is asked for."""
 
     text: bytes
     accepted: int
     matcher: Matcher
+    start: int = 0
 
     @property
     def verdict(self) -> Verdict:
@@ -88,7 +90,7 @@ def read_text(grammar: Grammar, text: bytes, start: int = 0) -> TextReading:
     """Read `text[start:]` with a new matcher of a grammar, whichever vocabulary it has."""
     matcher = grammar.matcher()
     accepted = start + matcher.accept_bytes(text[start:])
-    return TextReading(text, accepted, matcher)
+    return TextReading(text, accepted, matcher, start)
 
 
 def read_json(grammar: Grammar, text: bytes) -> TextReading:

@@ -30,12 +30,21 @@ def shortest_bytes(grammar: Grammar) -> int | None:
         return None
 
 
-def keyword_counts(report: Report, *, written_in_json: bool) -> Data:
-    """How many keywords of a shape are `enforced`, and how many are `annotations`; None of a shape
-    that has no keywords, a pattern or a grammar, whose report has an entry for the whole of it."""
-    if not written_in_json:
-        return {"enforced": None, "annotations": None}
-    return {"enforced": len(report.enforced), "annotations": len(report.annotations)}
+def shape_data(
+    grammar: Grammar, findings: list[Data], milliseconds: float, *, written_in_json: bool
+) -> Data:
+    """A shape that can be used: how many of its keywords are `enforced` and `annotations` (None of
+    a pattern or a grammar, which has no keywords), how long it took to read and compile, and what
+    was found in it, with its places."""
+    report = grammar.report
+    return {
+        "usable": True,
+        "enforced": len(report.enforced) if written_in_json else None,
+        "annotations": len(report.annotations) if written_in_json else None,
+        "shortest_bytes": shortest_bytes(grammar),
+        "milliseconds": round(milliseconds, 3),
+        "findings": findings,
+    }
 
 
 def reasons_data(reasons: Iterable[Reason], report: Report) -> list[Data]:

@@ -17,6 +17,11 @@ class AllowedTokens(NamedTuple):
     texts: list[str]
     size: int
 
+    def data(self, shown: int | None = None) -> dict[str, object]:
+        """How many they are, and the first `shown` of them, as plain data."""
+        ids, texts = self.ids[:shown], self.texts[:shown]
+        return {"count": len(self.ids), "of": self.size, "ids": ids, "texts": texts}
+
 
 def allowed_tokens(grammar: Grammar, text: bytes) -> AllowedTokens:
     """The tokens that may follow `text`, which must be the beginning of a text of the grammar.

@@ -9,6 +9,8 @@ import pytest
 
 from maskwright.cli.load.client import Outcome, offer
 from maskwright.cli.load.traffic import Cell
+from maskwright.cli.process.reaching import client_arguments
+from maskwright.cli.process.server_access import ServerAccess
 from maskwright.errors import OverloadedError
 from maskwright.server import create_app
 from tests.bounds import PATIENCE
@@ -19,7 +21,8 @@ CELL = Cell(4, 8, "", 0.0, "none")
 
 
 def ask(url: str, cells: list[Cell], drain: float = PATIENCE) -> list[Outcome]:
-    return asyncio.run(offer(url, [(0.0, cell) for cell in cells], drain, seed=1))
+    load = [(0.0, cell) for cell in cells]
+    return asyncio.run(offer(url, load, drain, 1, client_arguments(ServerAccess())))
 
 
 def scripted(script: Script, refuse: Any = lambda _: None) -> Any:

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from maskwright.server.answer.answers import Envelope, TextFrame, event, model_card, part_delta
-from maskwright.server.answer.choices import Answer, Usage
+from maskwright.server.answer.chat_writer import ChatWriter
+from maskwright.server.answer.choices import Answer, ChoiceDelta, Usage
 from maskwright.server.answer.parts import (
     ArgumentsText,
     CallBegun,
@@ -17,6 +18,7 @@ from maskwright.server.answer.parts import (
     TextPart,
     WholeAnswer,
 )
+from maskwright.server.request.answer_request import ReplyOptions
 from tests.server.scripted import usage
 
 ENVELOPE = Envelope("m", "fp_1", id="chatcmpl-1", created=5)
@@ -60,20 +62,33 @@ def test_a_completion() -> None:
 
 
 def test_chunks() -> None:
-    body = ENVELOPE.chunk(2, {"content": "a"}, "stop", [], {"own": 1})
+    reply = ReplyOptions(stream=True, include_usage=True)
+    writer = ChatWriter(ENVELOPE, 3, lambda index: {"own": index}, reply, lambda: Usage(1, 2))
+    said = ChoiceDelta(2, [TextPart("a")], 1, None, [{"token": "a"}])
+    stopped = ChoiceDelta(2, [], 1, "stop", None, stop="b")
+    events = [*writer.parts(said), *writer.ended(stopped), *writer.end(Usage(1, 2))]
+    *bodies, done = (event.decode().removeprefix("data: ").strip() for event in events)
+    first, ended, last = map(json.loads, bodies)
     choice = {
         "index": 2,
         "delta": {"content": "a"},
-        "logprobs": {"content": [], "refusal": None},
-        "finish_reason": "stop",
-        "own": 1,
+        "logprobs": {"content": [{"token": "a"}], "refusal": None},
+        "finish_reason": None,
     }
-    assert body == {**HEAD, "object": "chat.completion.chunk", "choices": [choice]}
-    [plain] = ENVELOPE.chunk(0, {})["choices"]
-    assert plain == {"index": 0, "delta": {}, "logprobs": None, "finish_reason": None}
-    last = ENVELOPE.usage_chunk(Usage(1, 2))
-    assert (last["object"], last["choices"]) == ("chat.completion.chunk", [])
-    assert last["usage"] == usage(1, 2)
+    head = {**HEAD, "object": "chat.completion.chunk"}
+    assert first == {**head, "choices": [choice], "usage": None}
+    assert ended["choices"] == [
+        {
+            **choice,
+            "delta": {},
+            "logprobs": None,
+            "finish_reason": "stop",
+            "stop_reason": "b",
+            "own": 2,
+        }
+    ]
+    assert last == {**head, "choices": [], "usage": usage(1, 2)}
+    assert done == "[DONE]"
 
 
 DELTAS: list[tuple[Part, dict[str, Any]]] = [
@@ -106,7 +121,7 @@ def test_an_event_is_one_line_of_utf8(text: str) -> None:
 @pytest.mark.parametrize("text", ["", "a", "a\nb\r\n\n\t\x00\x7f", "é😀\u2028", '"\\', "{0} %s"])
 def test_a_frame_is_the_event_of_its_text(text: str) -> None:
     def make(text: str) -> bytes:
-        return event(ENVELOPE.chunk(1, {"content": text}, own={"after": 'é"'}), "named")
+        return event({**HEAD, "delta": {"content": text}, "after": 'é"'}, "named")
 
     assert TextFrame(make).of(text) == make(text)
 

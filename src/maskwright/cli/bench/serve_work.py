@@ -22,7 +22,7 @@ from maskwright.cli.output.appearance import remark
 from maskwright.cli.output.files import open_file
 from maskwright.cli.output.progress import progress
 from maskwright.cli.output.tables import Figure, lay_out, output_width
-from maskwright.cli.process.reaching import Trust, ask_once
+from maskwright.cli.process.reaching import ask_once, base_address, client_arguments
 from maskwright.errors import InputError
 
 Value = TypeVar("Value", int, float, str)
@@ -33,8 +33,8 @@ def run(options: BenchServeOptions) -> None:
         raise InputError(
             "give either --url or --self, to say which server is measured", param="url"
         )
-    verify = Trust(options.access.ca, options.access.insecure).verify()
-    send = partial(offer, verify=verify, key=options.access.api_key)
+    connection = client_arguments(options.access)
+    send = partial(offer, connection=connection)
     aim = Objective(options.ttft, options.tpot)
     cells = matrix(
         numbers("prompts", options.prompts, int),
@@ -55,12 +55,10 @@ def run(options: BenchServeOptions) -> None:
     tried: list[Outcome] = []
     with ExitStack() as closing:
         address = (
-            closing.enter_context(_own_server())
-            if options.own
-            else str(options.url).removesuffix("/v1")
+            closing.enter_context(_own_server()) if options.own else base_address(str(options.url))
         )
         # One of each kind before anything is measured, so that grammars are compiled then.
-        ask_once(address, verify)
+        ask_once(address, connection)
         first = [(0.0, cell) for cell in cells if cell.words == min(c.words for c in cells)]
         with progress("one request of each kind"):
             tried += asyncio.run(

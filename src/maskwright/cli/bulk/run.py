@@ -7,7 +7,6 @@ way is asked for again, and is written once.
 
 from __future__ import annotations
 
-import ssl
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ from maskwright.cli.bulk.progress_bar import note, progress_bar
 from maskwright.cli.bulk.run_report import RunCounts
 from maskwright.cli.bulk.sender import Sender
 from maskwright.cli.bulk.work import Key, RecordWork, WorkItem, WorkResult
+from maskwright.cli.process.reaching import ClientArguments, base_address
 from maskwright.errors import InputError
 from maskwright.records.journal import GroupCommit, Journal, line_of
 from maskwright.records.workers import run_all
@@ -194,25 +194,21 @@ def _code_of(line: dict[str, object]) -> str:
 @dataclass(frozen=True, slots=True)
 class Sending:
     """How requests are sent. `concurrency`: how many at a time. `retries`: how often one is sent
-    again. `timeout`: seconds to wait for an answer. `api_key`: for the server, if it needs one.
-    `verify`: which certificates are trusted, as httpx takes it."""
+    again. `timeout`: seconds to wait for an answer."""
 
     concurrency: int
     retries: int
     timeout: float
-    api_key: str | None = None
-    verify: ssl.SSLContext | bool = True
+    connection: ClientArguments
 
 
 async def ask_server(run: BatchRun, sending: Sending, url: str) -> int:
     """Ask a server for all that is left of a run; returns how often requests were sent again.
     `url`: with or without `/v1`."""
-    headers = {} if sending.api_key is None else {"Authorization": f"Bearer {sending.api_key}"}
     limits = httpx.Limits(max_connections=sending.concurrency)
     timeout = httpx.Timeout(sending.timeout, connect=10.0)
-    base = url.rstrip("/").removesuffix("/v1")
     async with httpx.AsyncClient(
-        base_url=base, headers=headers, limits=limits, timeout=timeout, verify=sending.verify
+        base_url=base_address(url), limits=limits, timeout=timeout, **sending.connection
     ) as client:
         sender = Sender(client, retries=sending.retries, tell=note)
         await sender.find_model()

@@ -13,6 +13,5 @@
 - `table_file`: Tables in TOML, YAML or JSON files. Every mistake in them is named.
 - `texts`: Reads files, standard input and text given as arguments.
 - `vocabulary`: The vocabulary of a checkpoint, read without the model.
-- `why`: Why a text of a shape isn't allowed, and which texts like it are.
 - `yaml_text`: Shapes that are written in YAML, and where in it values stand.
 """

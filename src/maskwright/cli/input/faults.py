@@ -15,7 +15,7 @@ from maskwright.errors import (
     UnsatisfiableSchemaError,
 )
 from maskwright.grammar.schema.document import object_of, plain
-from maskwright.workbench.pointer import ValueSpan, value_spans
+from maskwright.workbench.pointer import ValueSpan, innermost, value_spans
 from maskwright.workbench.position import TextPosition, position_of
 
 
@@ -90,11 +90,8 @@ def spans_of(text: str) -> dict[str, ValueSpan]:
 def schema_position(text: str, pointer: str) -> TextPosition:
     """The place of what a pointer refers to in the text of a schema: of its name, if it is a
     member; of the innermost value around it that the text has, if it has none at the pointer."""
-    spans = spans_of(text)
-    while pointer not in spans:
-        pointer = pointer.rpartition("/")[0]
-    span = spans[pointer]
-    return place_of(text, span.start if span.name is None else span.name)
+    span = innermost(spans_of(text), pointer)
+    return place_of(text, 0 if span is None else span.begin)
 
 
 def error_data(error: Exception) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from maskwright.cli.input.python_type import find_type, is_type_name
 from maskwright.cli.input.shapes import SUFFIXES
-from maskwright.cli.input.texts import YAML
+from maskwright.cli.input.texts import YAML, refuse_twice
 from maskwright.errors import InputError
 
 SHAPE_SUFFIXES: Final = frozenset({".json", ".regex", *YAML, *SUFFIXES})
@@ -21,8 +21,7 @@ def shapes_named(arguments: list[str]) -> list[str]:
     """The arguments, in place of each folder the files in it that are shapes by their suffix, in
     the order of their paths; what begins with a point is left out. Raises InputError for a folder
     without shapes, and where standard input is needed twice."""
-    if arguments.count("-") > 1:
-        raise InputError("'-' is given more than once; standard input is read once", param="shapes")
+    refuse_twice(arguments, "shapes")
     found: list[str] = []
     for argument in arguments:
         if not Path(argument[:255]).is_dir():

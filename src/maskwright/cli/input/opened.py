@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 from maskwright.cli.input.kind import Kind
 from maskwright.cli.input.shapes import SchemaArgument, Shape, compile_shape, read_shape
-from maskwright.cli.input.texts import bytes_of, text_argument
-from maskwright.errors import InputError
+from maskwright.cli.input.texts import bytes_of, refuse_twice, text_argument
 from maskwright.grammar.schema.options import PropertyOrder
 from maskwright.mask import Grammar
 from maskwright.vocab import Vocabulary
@@ -47,8 +46,7 @@ def open_shape(
 def given_texts(shape: str, files: list[str], texts: list[str]) -> dict[str, bytes]:
     """The texts of the arguments FILES and of the options `--text`, by the name that stands for
     them in messages. Raises InputError where standard input is needed twice."""
-    if [shape, *files].count("-") > 1:
-        raise InputError("'-' is given more than once; standard input is read once", param="files")
+    refuse_twice([shape, *files], "files")
     given = {file: bytes_of(file) for file in files}
     for number, text in enumerate(texts, 1):
         name = "--text" if len(texts) == 1 else f"--text {number}"

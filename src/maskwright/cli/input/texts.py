@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from codecs import BOM_UTF8
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +20,12 @@ def text_argument(argument: str, param: str) -> str:
     if not argument.isascii() and any("\udc80" <= character <= "\udcff" for character in argument):
         raise InputError(f"{param} is not UTF-8", param=param)
     return argument
+
+
+def refuse_twice(arguments: Sequence[str], param: str) -> None:
+    """Raise InputError where standard input is needed twice."""
+    if arguments.count("-") > 1:
+        raise InputError("'-' is given more than once; standard input is read once", param=param)
 
 
 def bytes_of(path: str) -> bytes:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import ssl
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from typing import Any, Literal, TypeAlias
 import httpx
 
 from maskwright.cli.load.traffic import SHAPES, Cell
+from maskwright.cli.process.reaching import ClientArguments
 
 End: TypeAlias = Literal["answered", "refused", "failed", "unfinished"]
 """`refused`: answered with status 429. `unfinished`: still being answered when the time was up."""
@@ -51,17 +51,15 @@ async def offer(
     load: Sequence[tuple[float, Cell]],
     drain: float,
     seed: int,
-    verify: ssl.SSLContext | bool = True,
-    key: str | None = None,
+    connection: ClientArguments,
 ) -> list[Outcome]:
     """Send every request at its time; after the last, wait up to `drain` seconds for answers.
-    `verify`: which certificates are trusted, as httpx takes it. `key`: that of the server."""
+    `connection`: how the server is asked."""
     outcomes = [Outcome(cell) for _, cell in load]
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=64)
     timeout = httpx.Timeout(None, connect=10.0)
-    headers = {"authorization": f"Bearer {key}"} if key else {}
     async with httpx.AsyncClient(
-        base_url=url, limits=limits, timeout=timeout, verify=verify, headers=headers
+        base_url=url, limits=limits, timeout=timeout, **connection
     ) as client:
         begin = time.monotonic()
         tasks = [

@@ -11,7 +11,7 @@ import httpx
 
 from maskwright.cli.observe.status import StatusOptions
 from maskwright.cli.output.tables import Row, lay_out, output_width
-from maskwright.cli.process.reaching import Trust, unreachable
+from maskwright.cli.process.reaching import base_address, client_arguments, unreachable
 from maskwright.errors import AddressError, InputError
 
 TIMEOUT_SECONDS = 10.0
@@ -31,11 +31,8 @@ PERCENT = ("forced_share", "kv_use", "prefix_hit_share", "mask_hit_share", "draf
 
 
 def run(options: StatusOptions) -> int:
-    address = f"{options.url.removesuffix('/').removesuffix('/v1')}/v1/state"
-    access = options.access
-    headers = {"authorization": f"Bearer {access.api_key}"} if access.api_key else {}
-    verify = Trust(access.ca, access.insecure).verify()
-    with httpx.Client(timeout=TIMEOUT_SECONDS, headers=headers, verify=verify) as client:
+    address = f"{base_address(options.url)}/v1/state"
+    with httpx.Client(timeout=TIMEOUT_SECONDS, **client_arguments(options.access)) as client:
         found = read_state(client, address)
         while True:
             before = found

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 import httpx
 
 from maskwright.cli.input.shapes import RegexArgument, SchemaArgument, Shape
-from maskwright.cli.process.reaching import Trust, unreachable
+from maskwright.cli.process.reaching import base_address, client_arguments, unreachable
 from maskwright.cli.process.server_access import ServerAccess
 from maskwright.errors import AddressError, InputError
 
@@ -93,12 +93,11 @@ class ChatClient:
 @contextmanager
 def chat_client(url: str, access: ServerAccess, model: str | None = None) -> Generator[ChatClient]:
     """A client of the server at an address, with or without `/v1`. Raises as `ChatClient`."""
-    headers = {"authorization": f"Bearer {access.api_key}"} if access.api_key else {}
-    verify = Trust(access.ca, access.insecure).verify()
-    base = url.removesuffix("/").removesuffix("/v1")
     timeout = httpx.Timeout(None, connect=CONNECT_S)
     try:
-        client = httpx.Client(base_url=base, headers=headers, verify=verify, timeout=timeout)
+        client = httpx.Client(
+            base_url=base_address(url), timeout=timeout, **client_arguments(access)
+        )
     except httpx.InvalidURL as error:
         raise AddressError(f"no server answers at {url}: {error}") from None
     with client:

@@ -1,4 +1,4 @@
-"""How commands reach a server: which certificates they trust, and what is said if none answers."""
+"""How commands reach a server: with which key and trust, and what is said if none answers."""
 
 from __future__ import annotations
 
@@ -6,43 +6,56 @@ import os
 import socket
 import ssl
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypedDict
 
 import httpx
 
+from maskwright.cli.process.server_access import ServerAccess
 from maskwright.errors import AddressError, InputError, MaskwrightError
 
 TIMEOUT_SECONDS: Final = 10.0
 
 
-@dataclass(frozen=True, slots=True)
-class Trust:
-    """Whom a command trusts to be the server. `ca`: a PEM file of certificates in place of those
-    that are known; `insecure`: anybody."""
+class ClientArguments(TypedDict):
+    """Arguments of a client of httpx."""
 
-    ca: str | None = None
-    insecure: bool = False
-
-    def verify(self) -> ssl.SSLContext | bool:
-        """The argument `verify` of httpx. Raises InputError for a file that can't be used."""
-        if self.ca is None:
-            return not self.insecure
-        if self.insecure:
-            raise InputError("--ca and --insecure exclude each other; give one", param="insecure")
-        try:
-            return ssl.create_default_context(cafile=self.ca)
-        except OSError as error:  # ssl.SSLError is one
-            reason = error.strerror
-            if isinstance(error, ssl.SSLError):
-                reason = "there is no certificate in it, in PEM"
-            raise InputError(f"--ca {self.ca}: {reason}", param="ca") from None
+    headers: dict[str, str]
+    verify: ssl.SSLContext | bool
 
 
-def ask_once(address: str, verify: ssl.SSLContext | bool) -> None:
+def client_arguments(access: ServerAccess) -> ClientArguments:
+    """How a client of httpx asks a server. Raises InputError for a file of certificates that can't
+    be used."""
+    key = access.api_key
+    return {
+        "headers": {"authorization": f"Bearer {key}"} if key else {},
+        "verify": _verification(access.ca, access.insecure),
+    }
+
+
+def _verification(ca: str | None, insecure: bool) -> ssl.SSLContext | bool:
+    if ca is None:
+        return not insecure
+    if insecure:
+        raise InputError("--ca and --insecure exclude each other; give one", param="insecure")
+    try:
+        return ssl.create_default_context(cafile=ca)
+    except OSError as error:  # ssl.SSLError is one
+        reason = error.strerror
+        if isinstance(error, ssl.SSLError):
+            reason = "there is no certificate in it, in PEM"
+        raise InputError(f"--ca {ca}: {reason}", param="ca") from None
+
+
+def base_address(url: str) -> str:
+    """The address of a server that is given with or without `/v1`."""
+    return url.rstrip("/").removesuffix("/v1")
+
+
+def ask_once(address: str, arguments: ClientArguments) -> None:
     """See that a server answers, whatever it says. Raises what `unreachable` returns."""
     try:
-        httpx.get(f"{address}/v1/models", verify=verify, timeout=TIMEOUT_SECONDS)
+        httpx.get(f"{address}/v1/models", timeout=TIMEOUT_SECONDS, **arguments)
     except httpx.TransportError as error:
         raise unreachable(address, error) from None
 

@@ -28,7 +28,7 @@ from maskwright.errors import InputError, amount
 from maskwright.workbench.choices import Profile
 from maskwright.workbench.findings.finding import RULES, Finding, Severity, reported, rule_start
 from maskwright.workbench.position import TextPosition
-from maskwright.workbench.report import keyword_counts, shortest_bytes
+from maskwright.workbench.report import shape_data, shortest_bytes
 from maskwright.workbench.schema.lint import lint_schema
 from maskwright.workbench.schema.profiles import openai_strict
 
@@ -254,13 +254,9 @@ def _data(one: CheckedShape) -> dict[str, Any]:
     if one.opened is None:
         assert one.error is not None
         return {"usable": False, **error_data(one.error)}
-    return {
-        "usable": True,
-        **keyword_counts(one.opened.grammar.report, written_in_json=one.opened.is_schema),
-        "shortest_bytes": shortest_bytes(one.opened.grammar),
-        "milliseconds": round(one.milliseconds, 3),
-        "findings": [{**each._asdict(), **_place(one.opened, each)} for each in one.findings],
-    }
+    opened = one.opened
+    found = [{**each._asdict(), **_place(opened, each)} for each in one.findings]
+    return shape_data(opened.grammar, found, one.milliseconds, written_in_json=opened.is_schema)
 
 
 def _text_lines(one: CheckedShape) -> list[str]:

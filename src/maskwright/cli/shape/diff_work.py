@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 from maskwright.cli.input.opened import open_shape
+from maskwright.cli.input.texts import refuse_twice
 from maskwright.cli.output.progress import progress
 from maskwright.cli.shape.diff import DiffOptions
-from maskwright.errors import InputError
 from maskwright.workbench.difference.compared import Comparison, compare
 from maskwright.workbench.reading import byte_vocabulary
 
@@ -15,8 +15,7 @@ _EXIT_CODES = {True: 0, False: 1, None: 3}
 
 
 def run(options: DiffOptions) -> int:
-    if options.first == options.second == "-":
-        raise InputError("'-' is given more than once; standard input is read once", param="second")
+    refuse_twice([options.first, options.second], "second")
     vocabulary = byte_vocabulary()
     opened = [
         open_shape(each, options.kind, options.property_order, vocabulary)

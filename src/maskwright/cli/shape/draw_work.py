@@ -14,9 +14,9 @@ from maskwright.cli.input.shapes import (
     read_shape,
 )
 from maskwright.cli.output.appearance import remark
+from maskwright.cli.output.files import write_file
 from maskwright.cli.output.progress import progress
 from maskwright.cli.shape.draw import DrawOptions
-from maskwright.errors import InputError
 from maskwright.workbench.choices import PictureName
 from maskwright.workbench.diagram.pictures import grammar_picture, pattern_picture, schema_picture
 
@@ -26,7 +26,7 @@ def run(options: DrawOptions) -> None:
     with located(wanted), progress("drawing"):
         svg = _picture(wanted, options.which)
     if options.output is not None:
-        _write(Path(options.output), svg)
+        write_file(Path(options.output), svg, "output")
     if options.as_json:
         print(
             json.dumps({"shape": wanted.name, "as": options.which, "svg": svg}, ensure_ascii=False)
@@ -45,10 +45,3 @@ def _picture(shape: Shape, which: PictureName) -> str:
             return grammar_picture(text, None if dialect == "auto" else dialect, name, which)
         case RegexArgument(pattern=pattern):
             return pattern_picture(pattern, which)
-
-
-def _write(file: Path, svg: str) -> None:
-    try:
-        file.write_text(svg, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"can't write {file}: {error.strerror}", param="output") from None

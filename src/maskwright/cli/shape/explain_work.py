@@ -10,7 +10,6 @@ from maskwright.cli.input.shapes import SchemaArgument, read_shape
 from maskwright.cli.output.appearance import Colour, coloured
 from maskwright.cli.shape.explain import ExplainOptions
 from maskwright.errors import InputError
-from maskwright.workbench.pointer import ValueSpan
 from maskwright.workbench.schema.explain import (
     ExplainedKeyword,
     State,
@@ -43,11 +42,9 @@ def run(options: ExplainOptions) -> int:
 
 def _line_numbers(text: str) -> dict[str, int]:
     """The line of each keyword's name, by pointer."""
-    return {pointer: _line(text, span) for pointer, span in spans_of(text).items()}
-
-
-def _line(text: str, span: ValueSpan) -> int:
-    return text.count("\n", 0, span.start if span.name is None else span.name) + 1
+    return {
+        pointer: text.count("\n", 0, span.begin) + 1 for pointer, span in spans_of(text).items()
+    }
 
 
 def _table(rows: list[ExplainedKeyword], lines: dict[str, int]) -> list[str]:

@@ -12,6 +12,7 @@ from maskwright.cli.input.faults import schema_in
 from maskwright.cli.input.opened import OpenedShape
 from maskwright.cli.input.shapes import GrammarArgument, SchemaArgument
 from maskwright.cli.input.texts import YAML
+from maskwright.cli.output.files import write_file
 from maskwright.errors import InputError
 from maskwright.grammar.dialects.detect import detect
 from maskwright.grammar.schema.document import plain
@@ -63,7 +64,7 @@ def fix_file(opened: OpenedShape, findings: list[Finding]) -> FixedFile:
         after, removed = without_rules(before, dialect, unused)
         messages = [f"the rule {name!r} was not used" for name in removed]
     if after != before:
-        _write(file, after)
+        write_file(file, after, "fix")
     lines = difflib.unified_diff(
         before.splitlines(keepends=True),
         after.splitlines(keepends=True),
@@ -101,10 +102,3 @@ def _fitted(value: Json, indent: str, margin: str) -> str:
     )
     joined = f",\n{inner}".join(parts)
     return f"{brackets[0]}\n{inner}{joined}\n{margin}{brackets[1]}"
-
-
-def _write(file: Path, text: str) -> None:
-    try:
-        file.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"can't write {file}: {error.strerror}", param="fix") from None

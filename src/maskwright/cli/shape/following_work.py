@@ -97,10 +97,5 @@ def _data(reading: TextReading, tokens: AllowedTokens | None) -> Data:
         return reading_data(reading)
     found = {"verdict": "prefix", "accepted": reading.accepted, **following_data(reading)}
     if tokens is not None:
-        found["tokens"] = {
-            "count": len(tokens.ids),
-            "of": tokens.size,
-            "ids": tokens.ids,
-            "texts": tokens.texts,
-        }
+        found["tokens"] = tokens.data()
     return found

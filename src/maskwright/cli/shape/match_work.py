@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 
 from maskwright.cli.input.opened import OpenedShape, given_texts, open_shape
+from maskwright.cli.input.shapes import SchemaArgument
 from maskwright.cli.output.appearance import remark
 from maskwright.cli.output.progress import progress
 from maskwright.cli.output.verdicts import (
@@ -14,8 +16,9 @@ from maskwright.cli.output.verdicts import (
     verdict_lines,
 )
 from maskwright.cli.shape.match import MatchOptions
-from maskwright.errors import InputError
+from maskwright.errors import InputError, LimitError
 from maskwright.grammar.schema.options import PropertyOrder
+from maskwright.limits import DEFAULT_LIMITS, Work
 from maskwright.workbench.findings.finding import reported
 from maskwright.workbench.reading import TextReading, Verdict
 from maskwright.workbench.report import Data, reading_data
@@ -51,10 +54,15 @@ def run(options: MatchOptions) -> int:
 
 def _why(opened: OpenedShape, reading: TextReading, order: PropertyOrder) -> Data:
     # Only here, because it imports the compilers of all kinds of shapes.
-    from maskwright.cli.input.why import why_not  # noqa: PLC0415
+    from maskwright.workbench.explanation import add_why  # noqa: PLC0415
+    from maskwright.workbench.schema.variants import SchemaVariants  # noqa: PLC0415
 
-    with progress("looking for reasons"):
-        return why_not(opened, reading, order)
+    variants, found = None, Data()
+    if isinstance(opened.shape, SchemaArgument):
+        variants = SchemaVariants(json.dumps(opened.shape.schema), {"property_order": order})
+    with progress("looking for reasons"), suppress(LimitError), Work(DEFAULT_LIMITS):
+        add_why(found, reading, opened.grammar, variants)
+    return found
 
 
 def _lines(name: str, reading: TextReading, why: Data) -> list[str]:

@@ -16,13 +16,14 @@ text is as short as `--limit` asks for.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated
 
 from maskwright.automaton.value.whitespace import WhitespaceName
 from maskwright.cli.arguments import Argument
 from maskwright.cli.input.kind import Kind
 from maskwright.cli.options import JSON_HELP, KIND_HELP, SHAPE_HELP, WHITESPACE_HELP
 from maskwright.settings import Option
+from maskwright.workbench.choices import Which
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class SampleOptions:
     shape: Annotated[str, Argument(help=SHAPE_HELP)]
     count: Annotated[int, Option(short="-n", least=1, help="How many random texts.")] = 5
     which: Annotated[
-        Literal["random", "shortest", "longest"],
+        Which,
         Option(help="'longest' is the longest of 32 random texts within --limit."),
     ] = "random"
     cover: Annotated[bool, Option("--cover", help="Texts that together use every alternative.")] = (

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from itertools import islice
 
 from maskwright.cli.input.shapes import (
     GrammarArgument,
@@ -24,9 +23,6 @@ from maskwright.mask import Grammar
 from maskwright.workbench.reading import byte_vocabulary
 from maskwright.workbench.sample import covering, samples
 
-SHORT = 100
-"""Bytes more than the shortest text has, up to which texts are written without `--limit`."""
-
 
 def run(options: SampleOptions) -> int:
     wanted = read_shape(options.shape, options.kind)
@@ -38,11 +34,11 @@ def run(options: SampleOptions) -> int:
         integers="digits",
         numbers="plain",
     )
-    most = grammar.min_tokens + SHORT if options.limit is None else options.limit
+    most = grammar.min_tokens + samples.SHORT if options.limit is None else options.limit
     try:
         if options.cover:
             return _cover(wanted, grammar, most, options.seed, options.as_json)
-        texts = _texts(grammar, options.which, options.count, most, options.seed)
+        texts = samples.texts(grammar, options.which, options.count, options.seed, most)
         if isinstance(wanted, SchemaArgument):
             texts = map(samples.plain_json, texts)
         _write(texts, None if options.which == "shortest" else options.seed, options.as_json)
@@ -71,20 +67,11 @@ def _write(texts: Iterator[str], seed: int | None, as_json: bool) -> None:
         remark(f"seed {seed}; --seed gives other texts")
 
 
-def _texts(grammar: Grammar, which: str, count: int, limit: int, seed: int) -> Iterator[str]:
-    if which == "shortest":
-        yield samples.shortest_text(grammar).decode()
-    elif which == "longest":
-        yield samples.longest_text(grammar, limit, seed).decode()
-    else:
-        yield from (t.decode() for t in islice(samples.random_texts(grammar, limit, seed), count))
-
-
 def _cover(shape: Shape, grammar: Grammar, limit: int, seed: int, as_json: bool) -> int:
     with progress("looking for texts"):
         match shape:
             case SchemaArgument(schema=schema):
-                covered = covering.covered_schema(schema, grammar, limit + SHORT, seed)
+                covered = covering.covered_schema(schema, grammar, limit + samples.SHORT, seed)
             case GrammarArgument(text=text, dialect=dialect):
                 read = read_grammar(text, None if dialect == "auto" else dialect)
                 covered = covering.covered_rules(read.rules)

@@ -1,13 +1,15 @@
-"""The bodies of answers: a whole chat completion, its chunks, the model list."""
+"""The bodies of answers: a whole chat completion, the model list, and what the writers of chat and
+of text completions have in common."""
 
 from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from json.encoder import encode_basestring
-from typing import Final
+from typing import ClassVar, Final, cast
 
 from maskwright.server.answer.choices import Answer, ChoiceDelta, Usage
 from maskwright.server.answer.parts import (
@@ -19,9 +21,12 @@ from maskwright.server.answer.parts import (
     WholeAnswer,
 )
 from maskwright.server.json import Json
+from maskwright.server.request.answer_request import ReplyOptions
 
 _MARK: Final = uuid.uuid4().hex
 """Stands for the text of a frame. No client ever sees it, so no other text of an event has it."""
+
+DONE: Final = b"data: [DONE]\n\n"
 
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
@@ -42,7 +47,7 @@ class Envelope:
             {
                 "index": index,
                 "message": _message(answer.message),
-                "logprobs": _logprobs(answer.logprobs),
+                "logprobs": logprobs_body(answer.logprobs),
                 "finish_reason": answer.finish_reason,
                 "stop_reason": answer.stop,
                 **own(index),
@@ -54,29 +59,6 @@ class Envelope:
             "choices": choices,
             "usage": usage_body(usage),
         }
-
-    def chunk(
-        self,
-        index: int,
-        delta: Json,
-        finish_reason: str | None = None,
-        logprobs: list[Json] | None = None,
-        own: Json | None = None,
-    ) -> Json:
-        """Return a `chat.completion.chunk` of one choice. `delta` is present even if it is
-        empty."""
-        choice: Json = {
-            "index": index,
-            "delta": delta,
-            "logprobs": _logprobs(logprobs),
-            "finish_reason": finish_reason,
-            **(own or {}),
-        }
-        return {**self.head("chat.completion.chunk"), "choices": [choice]}
-
-    def usage_chunk(self, usage: Usage) -> Json:
-        """Return the last chunk of a stream with usage, which has no choices."""
-        return {**self.head("chat.completion.chunk"), "choices": [], "usage": usage_body(usage)}
 
     def head(self, kind: str) -> Json:
         """Return the fields before the choices; `kind` is the type of the body."""
@@ -110,7 +92,7 @@ def shortening(usage: Usage) -> Json:
     return {} if usage.shortened_at is None else {"shortened_at": usage.shortened_at}
 
 
-def _logprobs(entries: list[Json] | None) -> Json | None:
+def logprobs_body(entries: list[Json] | None) -> Json | None:
     return None if entries is None else {"content": entries, "refusal": None}
 
 
@@ -223,3 +205,66 @@ class TokenIds:
     def chunk(self, index: int) -> Json:
         """Return the field of the next chunk of choice `index`."""
         return {"token_ids": self._unsent.pop(index, [])} if self._asked else {}
+
+
+class CompletionWriter:
+    """What the writers of chat and of text completions have in common: how their streams end, and
+    what their chunks have beside a choice."""
+
+    chunk_kind: ClassVar[str]
+    """The type of a chunk."""
+
+    def __init__(
+        self,
+        envelope: Envelope,
+        prompts: Sequence[Sequence[int]],
+        count: int,
+        own: Callable[[int], Json],
+        reply: ReplyOptions,
+        running: Callable[[], Usage],
+    ) -> None:
+        """`prompts`: their token ids. `count`: the number of answers, equally many for each prompt.
+        `own(i)` are additional fields of answer `i` at its end. `running()`: the usage so far."""
+        self._envelope = envelope
+        self._count = count
+        self._ids = TokenIds(prompts, count, asked=reply.token_ids)
+        self._own = own
+        self._reply = reply
+        self._running = running
+        self._frames: dict[int, TextFrame] = {}
+        """The chunk of each choice that has nothing but text."""
+        self._framed = not (reply.token_ids or reply.continuous_usage)
+
+    def end(self, usage: Usage) -> Iterator[bytes]:
+        if self._reply.include_usage:
+            head = self._envelope.head(self.chunk_kind)
+            yield event({**head, "choices": [], "usage": self._counted(usage)})
+        yield DONE
+
+    def failed(self, error: Json) -> Iterator[bytes]:
+        yield event(error)
+
+    def _counted(self, usage: Usage) -> Json:
+        """Return the body of the usage."""
+        return usage_body(usage)
+
+    def _event(self, choice: Json, head: Json | None = None) -> bytes:
+        """Return a chunk of one choice, with additional fields beside the choices, and with the
+        usage, which clients expect in all chunks if they ask for any."""
+        choice |= self._ids.chunk(cast(int, choice["index"]))
+        body = {**self._envelope.head(self.chunk_kind), "choices": [choice], **(head or {})}
+        if self._reply.include_usage:
+            counted = self._reply.continuous_usage
+            body["usage"] = self._counted(self._running()) if counted else None
+        return event(body)
+
+    def _framed_event(self, index: int, text: str) -> bytes:
+        """Return a chunk of one choice that has nothing but text."""
+        frame = self._frames.get(index)
+        if frame is None:
+            frame = self._frames[index] = TextFrame(partial(self._text_event, index))
+        return frame.of(text)
+
+    def _text_event(self, index: int, text: str) -> bytes:
+        """Return the same, encoded as a whole."""
+        raise NotImplementedError

@@ -12,12 +12,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import cast
 
 from maskwright.server.answer.answers import (
+    CompletionWriter,
     Envelope,
-    TextFrame,
-    TokenIds,
-    event,
+    logprobs_body,
     part_delta,
-    usage_body,
 )
 from maskwright.server.answer.choices import Answer, ChoiceDelta, Usage
 from maskwright.server.answer.logprobs import PromptLogprobs
@@ -25,11 +23,11 @@ from maskwright.server.answer.parts import TextPart
 from maskwright.server.json import Json
 from maskwright.server.request.answer_request import ReplyOptions
 
-DONE = b"data: [DONE]\n\n"
 
-
-class ChatWriter:
+class ChatWriter(CompletionWriter):
     """Writes chat completions."""
+
+    chunk_kind = "chat.completion.chunk"
 
     def __init__(
         self,
@@ -41,21 +39,11 @@ class ChatWriter:
         prompt: Sequence[int] = (),
         scores: PromptLogprobs | None = None,
     ) -> None:
-        """`count`: the number of choices. `own(i)` are additional fields of choice `i` at its
-        end. `running()`: the usage so far. `prompt`: its token ids; `scores`: their
-        log-probabilities."""
+        """`prompt`: its token ids; `scores`: their log-probabilities."""
+        super().__init__(envelope, [prompt], count, own, reply, running)
         self._scores = scores
-        self._envelope = envelope
-        self._count = count
-        self._ids = TokenIds([prompt], count, asked=reply.token_ids)
-        self._own = own
-        self._reply = reply
-        self._running = running
         self._unsaid: dict[int, list[Json]] = {}
         """Log-probabilities that no chunk contained yet: text of calls is no part of the answer."""
-        self._frames: dict[int, TextFrame] = {}
-        """The chunk of each choice that has nothing but text."""
-        self._framed = not (reply.token_ids or reply.continuous_usage)
 
     def whole(self, answers: list[Answer], usage: Usage) -> Json:
         body = self._envelope.completion(answers, usage, self._own)
@@ -76,27 +64,13 @@ class ChatWriter:
             self._unsaid.setdefault(delta.index, []).extend(delta.logprobs)
         for part in delta.parts:
             if self._framed and isinstance(part, TextPart) and delta.index not in self._unsaid:
-                yield self._text_chunk(delta.index, part.text)
+                yield self._framed_event(delta.index, part.text)
             else:
                 yield self._chunk(delta.index, part_delta(part))
 
     def ended(self, delta: ChoiceDelta) -> Iterator[bytes]:
         own = {"stop_reason": delta.stop, **self._own(delta.index)}
         yield self._chunk(delta.index, {}, delta.finish_reason, own)
-
-    def end(self, usage: Usage) -> Iterator[bytes]:
-        if self._reply.include_usage:
-            yield event(self._envelope.usage_chunk(usage))
-        yield DONE
-
-    def failed(self, error: Json) -> Iterator[bytes]:
-        yield event(error)
-
-    def _usage(self) -> Json:
-        """Return the usage in a chunk, which clients expect in all chunks if they ask for any."""
-        if not self._reply.include_usage:
-            return {}
-        return {"usage": usage_body(self._running()) if self._reply.continuous_usage else None}
 
     def _chunk(
         self,
@@ -107,21 +81,19 @@ class ChatWriter:
         head: Json | None = None,
     ) -> bytes:
         """Return a chunk of one choice, with additional fields: `own` of the choice, `head` beside
-        the choices."""
-        logprobs = self._unsaid.pop(index, None)
-        body = self._envelope.chunk(index, delta, finish_reason, logprobs, own)
-        [choice] = cast(list[Json], body["choices"])
-        self._make_older(choice, cast(Json, choice["delta"]))
-        choice |= self._ids.chunk(index)
-        return event({**body, **(head or {}), **self._usage()})
+        the choices. `delta` is present even if it is empty."""
+        choice: Json = {
+            "index": index,
+            "delta": delta,
+            "logprobs": logprobs_body(self._unsaid.pop(index, None)),
+            "finish_reason": finish_reason,
+            **(own or {}),
+        }
+        self._make_older(choice, delta)
+        return self._event(choice, head)
 
-    def _text_chunk(self, index: int, text: str) -> bytes:
-        """Return a chunk of one choice that has nothing but text."""
-        frame = self._frames.get(index)
-        if frame is None:
-            frame = TextFrame(lambda text: self._chunk(index, part_delta(TextPart(text))))
-            self._frames[index] = frame
-        return frame.of(text)
+    def _text_event(self, index: int, text: str) -> bytes:
+        return self._chunk(index, {"content": text})
 
     def _make_older(self, choice: Json, message: Json) -> None:
         """Tell a call as the client of `functions` expects it, which knows one call at most."""

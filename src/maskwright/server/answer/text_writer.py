@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import cast
 
-from maskwright.server.answer.answers import Envelope, TextFrame, TokenIds, event, usage_body
-from maskwright.server.answer.chat_writer import DONE
+from maskwright.server.answer.answers import CompletionWriter, Envelope
 from maskwright.server.answer.choices import Answer, ChoiceDelta, Usage
 from maskwright.server.answer.logprobs import PromptLogprobs
 from maskwright.server.answer.parts import TextPart, WholeAnswer
@@ -18,8 +17,10 @@ from maskwright.server.request.answer_request import ReplyOptions
 KIND = "text_completion"
 
 
-class TextWriter:
+class TextWriter(CompletionWriter):
     """Writes text completions."""
+
+    chunk_kind = KIND
 
     def __init__(
         self,
@@ -32,24 +33,15 @@ class TextWriter:
         running: Callable[[], Usage],
         scores: PromptLogprobs,
     ) -> None:
-        """`prompts`: their texts; `tokens`: their token ids; `scores`: their log-probabilities.
-        `count`: the number of answers, equally many for each prompt. `own(i)` are additional fields
-        of answer `i` at its end. `running()`: the usage so far."""
-        self._envelope = envelope
+        """`prompts`: their texts; `tokens`: their token ids; `scores`: their log-probabilities."""
+        super().__init__(envelope, tokens, count, own, reply, running)
         self._prompts = prompts
         self._tokens = tokens
         self._each = count // len(prompts)
-        self._ids = TokenIds(tokens, count, asked=reply.token_ids)
-        self._own = own
-        self._reply = reply
-        self._running = running
         self._prompt_scores = scores
         self._scores = [TextScores(self._unscored(index)) for index in range(count)]
         self._begun: set[int] = set()
         """Choices of a stream whose prompts have been sent."""
-        self._frames: dict[int, TextFrame] = {}
-        """The chunk of each choice that has nothing but text."""
-        self._framed = not (reply.token_ids or reply.continuous_usage)
 
     def whole(self, answers: list[Answer], usage: Usage) -> Json:
         choices: list[Json] = []
@@ -83,25 +75,16 @@ class TextWriter:
         text = "".join(part.text for part in delta.parts if isinstance(part, TextPart))
         self._ids.take(delta)
         if text and delta.logprobs is None and self._framed:
-            yield self._text_chunk(delta.index, text)
+            yield self._framed_event(delta.index, text)
         elif text or delta.logprobs:
-            yield self._chunk(self._choice(delta.index, text, logprobs=delta.logprobs))
+            yield self._event(self._choice(delta.index, text, logprobs=delta.logprobs))
 
     def ended(self, delta: ChoiceDelta) -> Iterator[bytes]:
         reason, stop = delta.finish_reason, delta.stop
         if self._reply.only_echo:
             reason, stop = "length", None
         own = {"stop_reason": stop, **self._own(delta.index)}
-        yield self._chunk(self._choice(delta.index, "", reason, own=own))
-
-    def end(self, usage: Usage) -> Iterator[bytes]:
-        if self._reply.include_usage:
-            body = {**self._envelope.head(KIND), "choices": [], "usage": self._counted(usage)}
-            yield event(body)
-        yield DONE
-
-    def failed(self, error: Json) -> Iterator[bytes]:
-        yield event(error)
+        yield self._event(self._choice(delta.index, "", reason, own=own))
 
     # Prompts --------------------------------------------------------------------------------------
 
@@ -117,7 +100,7 @@ class TextWriter:
         ids = self._ids.prompt(index)
         if self._reply.echo or ids:
             scores = self._echoed_scores(index) if self._scores_prompt else None
-            yield self._chunk(self._choice(index, self._echo(index), logprobs=scores, own=ids))
+            yield self._event(self._choice(index, self._echo(index), logprobs=scores, own=ids))
 
     def _echo(self, index: int) -> str:
         """Return the text before the answer."""
@@ -181,25 +164,10 @@ class TextWriter:
         prompt is wanted."""
         if self._reply.only_echo:
             usage = replace(usage, completion_tokens=0, shortened_at=None)
-        return usage_body(usage)
+        return super()._counted(usage)
 
-    def _usage(self) -> Json:
-        """Return the usage in a chunk, which clients expect in all chunks if they ask for any."""
-        if not self._reply.include_usage:
-            return {}
-        return {"usage": self._counted(self._running()) if self._reply.continuous_usage else None}
-
-    def _text_chunk(self, index: int, text: str) -> bytes:
-        """Return a chunk of one choice that has nothing but text."""
-        frame = self._frames.get(index)
-        if frame is None:
-            frame = TextFrame(lambda text: self._chunk(self._choice(index, text)))
-            self._frames[index] = frame
-        return frame.of(text)
-
-    def _chunk(self, choice: Json) -> bytes:
-        choice |= self._ids.chunk(cast(int, choice["index"]))
-        return event({**self._envelope.head(KIND), "choices": [choice], **self._usage()})
+    def _text_event(self, index: int, text: str) -> bytes:
+        return self._event(self._choice(index, text))
 
 
 class TextScores:

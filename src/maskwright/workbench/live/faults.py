@@ -10,7 +10,8 @@ from typing import Any, Final, Literal, NamedTuple
 from maskwright.errors import GrammarError, InputError, RegexError, SchemaError, StructuralTagError
 from maskwright.grammar.schema.document import object_of
 from maskwright.json_faults import json_fault
-from maskwright.workbench.pointer import ValueSpan, pointer_of, value_spans
+from maskwright.workbench.pointer import ValueSpan, innermost, pointer_of, value_spans
+from maskwright.workbench.position import line_and_column
 
 ShapeKind = Literal["schema", "regex", "lark", "gbnf", "ebnf", "structural_tag", "tools"]
 KINDS: Final[tuple[ShapeKind, ...]] = (
@@ -58,8 +59,7 @@ def fault_of(error: InputError, text: str, kind: ShapeKind) -> ShapeFault:
     if isinstance(error, GrammarError):
         line, column = error.line, error.column
     elif isinstance(error, RegexError):
-        before = error.pattern[: error.position]
-        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+        line, column = line_and_column(error.pattern, error.position)
     return ShapeFault(message, error.code, line, column, None)
 
 
@@ -79,10 +79,5 @@ def place_of_pointer(
     of the innermost value around it that the text has, if it has none at the pointer. `spans`:
     the text's, if they are known."""
     spans = value_spans(text) if spans is None else spans
-    while pointer and pointer not in spans:
-        pointer = pointer.rpartition("/")[0]
-    span = spans.get(pointer)
-    if span is None:
-        return None, None
-    start = span.start if span.name is None else span.name
-    return text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start)
+    span = innermost(spans, pointer)
+    return (None, None) if span is None else line_and_column(text, span.begin)

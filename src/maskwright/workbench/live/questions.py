@@ -8,8 +8,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping
-from itertools import islice
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final
 
 from maskwright.errors import InputError, UnsatisfiableSchemaError
 from maskwright.grammar.dialects.read import read_grammar
@@ -17,7 +16,7 @@ from maskwright.grammar.dialects.special import GrammarTokens
 from maskwright.grammar.schema.document import plain
 from maskwright.mask import Grammar
 from maskwright.vocab import Vocabulary
-from maskwright.workbench.choices import PictureName
+from maskwright.workbench.choices import PictureName, Which
 from maskwright.workbench.diagram.pictures import grammar_picture, pattern_picture, schema_picture
 from maskwright.workbench.findings.finding import Finding, reported, rule_start
 from maskwright.workbench.findings.grammar import lint_grammar, lint_pattern
@@ -31,17 +30,12 @@ from maskwright.workbench.live.faults import (
 )
 from maskwright.workbench.live.kept import kept_grammar
 from maskwright.workbench.pointer import ValueSpan, value_spans
+from maskwright.workbench.position import line_and_column
 from maskwright.workbench.reading import byte_vocabulary
-from maskwright.workbench.report import Data, keyword_counts, shortest_bytes
+from maskwright.workbench.report import Data, shape_data
 from maskwright.workbench.sample import samples
 from maskwright.workbench.schema.lint import lint_schema
 from maskwright.workbench.schema.no_values import naming_the_part
-
-Which = Literal["random", "shortest", "longest"]
-WHICH: Final[tuple[Which, ...]] = get_args(Which)
-
-SHORT: Final = 100
-"""Bytes more than the shortest text has, up to which texts are written."""
 
 _BYTES: Final = byte_vocabulary()
 
@@ -56,16 +50,8 @@ def sampled(
 ) -> Data:
     """`count` random texts of the shape, the shortest, or the longest of 32 random ones. They are
     written byte by byte, whichever tokens the model has; `is_json`: without needless escapes."""
-    grammar = kept_grammar(compile, _BYTES)
-    limit = grammar.min_tokens + SHORT
-    if which == "shortest":
-        texts = [samples.shortest_text(grammar)]
-    elif which == "longest":
-        texts = [samples.longest_text(grammar, limit, seed)]
-    else:
-        texts = [*islice(samples.random_texts(grammar, limit, seed), count)]
-    decoded = [text.decode() for text in texts]
-    return {"texts": [*map(samples.plain_json, decoded)] if is_json else decoded}
+    found = samples.texts(kept_grammar(compile, _BYTES), which, count, seed)
+    return {"texts": [*map(samples.plain_json, found)] if is_json else [*found]}
 
 
 def drawn(text: str, kind: ShapeKind, which: PictureName, _: Vocabulary) -> Data:
@@ -100,14 +86,9 @@ def checked(
     milliseconds = 1000 * (time.perf_counter() - start)
     spans = value_spans(text) if kind == "schema" else {}
     found = _findings(grammar, text, kind, vocabulary)
-    return {
-        "usable": True,
-        "fault": None,
-        **keyword_counts(grammar.report, written_in_json=kind in JSON_KINDS),
-        "shortest_bytes": shortest_bytes(grammar),
-        "milliseconds": round(milliseconds, 3),
-        "findings": [_placed(each, text, kind, spans) for each in found],
-    }
+    placed = [_placed(each, text, kind, spans) for each in found]
+    data = shape_data(grammar, placed, milliseconds, written_in_json=kind in JSON_KINDS)
+    return {"usable": True, "fault": None, **data}
 
 
 def unusable(fault: ShapeFault) -> Data:
@@ -138,6 +119,5 @@ def _placed(
         line, column = place_of_pointer(text, finding.pointer, spans)
         return {**finding._asdict(), "line": line, "column": column}
     start = 0 if kind == "regex" else rule_start(text, finding.pointer)
-    line = None if start is None else text.count("\n", 0, start) + 1
-    column = None if start is None else start - text.rfind("\n", 0, start)
+    line, column = (None, None) if start is None else line_and_column(text, start)
     return {**finding._asdict(), "pointer": None, "line": line, "column": column}

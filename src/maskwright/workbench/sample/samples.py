@@ -8,7 +8,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, islice
 from operator import mul
 from typing import Any, Final, NamedTuple
 
@@ -16,10 +16,13 @@ import numpy as np
 
 from maskwright.mask import Grammar, Matcher
 from maskwright.mask.position import Position
+from maskwright.workbench.choices import Which
 
 END: Final = 256
 """The end token of `reading.byte_vocabulary`, for which every grammar here is compiled."""
 
+SHORT: Final = 100
+"""Bytes more than the shortest text has, up to which texts are written."""
 FREE: Final = 40
 """Bytes to choose from above which a place is in free text, where there is little to explore."""
 LEAVING: Final = 0.4
@@ -148,6 +151,20 @@ def random_texts(grammar: Grammar, limit: int, seed: int) -> Iterator[bytes]:
     alternatives = Alternatives(grammar, random.Random(seed))
     while True:
         yield text_of(grammar, limit, alternatives.choose)
+
+
+def texts(
+    grammar: Grammar, which: Which, count: int, seed: int, limit: int | None = None
+) -> Iterator[str]:
+    """`count` random texts of at most `limit` bytes, the shortest text, or the longest of some
+    random ones. Without a limit: `SHORT` more than the shortest has."""
+    most = grammar.min_tokens + SHORT if limit is None else limit
+    if which == "shortest":
+        yield shortest_text(grammar).decode()
+    elif which == "longest":
+        yield longest_text(grammar, most, seed).decode()
+    else:
+        yield from (text.decode() for text in islice(random_texts(grammar, most, seed), count))
 
 
 def shortest_text(grammar: Grammar) -> bytes:
