@@ -170,7 +170,9 @@ class StepBuffers:
         columns[4, : step.selected] = step.select[: step.selected]
         for place, span in enumerate(step.spans):
             columns[5:8, place] = span.first, span.start, span.count
-            tables[place, : len(span.table)] = span.table
+            # A table may have blocks for more positions, which the step doesn't reach.
+            table = span.table[: tables.shape[1]]
+            tables[place, : len(table)] = table
         self._memory[: len(host)].copy_(host, non_blocking=True)
 
     def _views(self, memory: Tensor, shape: GraphShape) -> tuple[Tensor, Tensor]:

@@ -38,6 +38,19 @@ def test_rows_and_padding() -> None:
     assert not sequences.tables[2:].any()
 
 
+def test_a_table_that_is_longer_than_the_step_reaches() -> None:
+    """A sequence that was to get more tokens keeps its blocks when it gets fewer."""
+    buffers = StepBuffers([SMALL, LARGE], BLOCK, SPARE, CPU)
+    table = [*range(1, 67)]
+    buffers.fill(SMALL, step_rows([Run([7], 1023, table, 1), Run([8], 3, [70], 1)], BLOCK))
+    batch = buffers.batch(SMALL)
+    assert isinstance(batch.attention, DevicePlan)
+    assert batch.attention.decode is not None
+    assert batch.attention.decode.tables[0].tolist() == table[:64]
+    assert batch.attention.decode.tables[1, :2].tolist() == [70, 0]
+    assert batch.blocks[:2].tolist() == [64, 70]
+
+
 def test_memory_stays_and_nothing_of_earlier_steps_does() -> None:
     """All tensors of all batches are at fixed places, which are those of kernels' wide loads."""
     buffers = StepBuffers([SMALL, LARGE], BLOCK, SPARE, CPU)
