@@ -141,3 +141,22 @@ def upload(columns: Sequence[Tensor], device: torch.device) -> list[Tensor]:
         moved[begin : begin + column.nbytes].view(column.dtype).view(column.shape)
         for begin, column in zip(begins, columns, strict=False)
     ]
+
+
+class Download:
+    """A copy of `numbers` from their device to the host, made once what has been launched so far is
+    done. Nothing that is launched later holds it up."""
+
+    def __init__(self, numbers: Tensor) -> None:
+        self._host = staging(*numbers.shape, dtype=numbers.dtype, device=numbers.device)
+        self._host.copy_(numbers, non_blocking=True)
+        self._copied: torch.cuda.Event | None = None
+        if numbers.device.type == "cuda":
+            self._copied = torch.cuda.Event()
+            self._copied.record(torch.cuda.current_stream(numbers.device))
+
+    def read(self) -> list[Any]:
+        """Wait for the copy, and return the numbers as `Tensor.tolist` does."""
+        if self._copied is not None:
+            self._copied.synchronize()
+        return self._host.tolist()

@@ -13,13 +13,14 @@ The table answers only for tokens that the mask of the state allows.
 # pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import torch
 from torch import Tensor
 
-from maskwright.kernels.device import jit, runs_kernels, tl
+from maskwright.kernels.device import jit, runs_kernels, tl, upload
 
 STOPPED: Final = -1
 """The state of a row that draws no more before the host has looked at it."""
@@ -194,6 +195,27 @@ def advance_rows(
         num_warps=WARPS,
         enable_fp_fusion=False,
     )
+
+
+def move_rows(rows: DecodeRows, tables: Sequence[Sequence[int] | None], block_size: int) -> None:
+    """Have each row find its keys and values in the blocks of `tables` from now on, in place. A row
+    that has None there stops: it computes its last token again, at position 0 of block 0, which
+    nobody reads."""
+    count = len(tables)
+    width = min(rows.tables.shape[1], max((len(table) for table in tables if table), default=1))
+    each = [[*(table or ())[:width], *[0] * (width - len(table or ()))] for table in tables]
+    columns = [[table is not None for table in tables], each]
+    goes_on, moved = upload(
+        [torch.tensor(column, dtype=torch.int32) for column in columns], rows.states.device
+    )
+    goes_on = goes_on > 0
+    rows.tables[:, :width].copy_(moved)
+    positions = rows.positions[:count]
+    positions.copy_(positions.where(goes_on, 0))
+    column = (positions // block_size).clamp(max=rows.tables.shape[1] - 1).long()
+    rows.blocks.copy_(rows.tables.gather(1, column[:, None])[:, 0])
+    rows.offsets.copy_(positions % block_size)
+    rows.states.copy_(rows.states.where(goes_on, STOPPED))
 
 
 def advance_twin(

@@ -13,6 +13,7 @@ import torch
 from maskwright.kernels import device as module
 from maskwright.kernels.device import (
     UPLOAD_MULTIPLE,
+    Download,
     as_logits,
     laid_out,
     new_logits,
@@ -125,6 +126,14 @@ def test_columns_arrive_as_they_were(device: torch.device) -> None:
 
 def test_nothing_is_no_copy_of_anything(device: torch.device) -> None:
     assert upload([], device) == []
+
+
+def test_numbers_come_as_they_were_when_they_were_asked_for(device: torch.device) -> None:
+    numbers = torch.arange(6, device=device).view(2, 3)
+    download = Download(numbers)
+    numbers += 7
+    assert download.read() == [[0, 1, 2], [3, 4, 5]]
+    assert Download(numbers).read() == [[7, 8, 9], [10, 11, 12]]
 
 
 def test_one_copy_that_the_host_does_not_wait_for(monkeypatch: pytest.MonkeyPatch) -> None:

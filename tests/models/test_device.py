@@ -19,6 +19,7 @@ from maskwright.kernels import (
     silu_mul,
     store_kv,
 )
+from maskwright.kernels.steps import next_rows
 from maskwright.models import DEMO_PATH, device, load
 from maskwright.models.adapter import Adapter, LowRank
 from maskwright.models.batch import lay_out
@@ -84,10 +85,12 @@ class Recorder:
 
 @contextmanager
 def recorded() -> Generator[dict[str, Recorder]]:
-    """Put recorders in the place of all kernels of a forward, and of those that sample."""
+    """Put recorders in the place of all kernels of a forward, and of those that sample and go on
+    to the next."""
     found: dict[str, Recorder] = {}
     with ExitStack() as stack:
-        for module in (low_rank, norm_rope, paged_attention, sample, silu_mul, store_kv):
+        sampling = sample, next_rows
+        for module in (low_rank, norm_rope, paged_attention, silu_mul, store_kv, *sampling):
             if module is not low_rank:  # which the decoder chooses
                 stack.enter_context(patch.object(module, "runs_kernels", return_value=True))
             for name in [name for name in vars(module) if name.endswith("_kernel")]:

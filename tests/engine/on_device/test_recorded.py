@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from maskwright.engine.on_device.automaton import AheadRow, TokenAutomaton
-from maskwright.engine.on_device.decode import DrawnAhead, decode_ahead
+from maskwright.engine.on_device.decode import DecodingRows, DrawnAhead, begin_steps
 from maskwright.engine.on_device.recorded import RecordedSteps
 from maskwright.engine.on_device.resident import ResidentTables
 from maskwright.kernels.kv_pool import KvPool
@@ -76,18 +76,22 @@ class Case:
         self.lines: list[str] = []
         self.recorded.record(self.lines.append)
 
-    def draw(
-        self, runs: list[Run], rows: list[AheadRow], *, recorded: bool
-    ) -> list[DrawnAhead] | None:
+    def begin(self, runs: list[Run], rows: list[AheadRow], *, recorded: bool) -> DecodingRows:
         steps = self.recorded if recorded else None
         common = (self.decoder, self.pool, self.tables)
-        return decode_ahead(*common, runs, rows, BLOCK, STEPS, recorded=steps)
+        begun = begin_steps(*common, runs, rows, BLOCK, STEPS, recorded=steps)
+        assert begun is not None
+        return begun
+
+    def draw(self, runs: list[Run], rows: list[AheadRow], *, recorded: bool) -> list[DrawnAhead]:
+        drawn = self.begin(runs, rows, recorded=recorded).launch(STEPS, [run.table for run in runs])
+        assert drawn is not None
+        return drawn.read()
 
 
 def rows_of(rng: random.Random, count: int, automata: list[TokenAutomaton]) -> list[AheadRow]:
-    numbers = rng.sample(range(1, BLOCKS), 4 * count)
     found: list[AheadRow] = []
-    for at in range(count):
+    for _ in range(count):
         heat = rng.choice([0.0, 1.0, 1.7])
         params = SamplingParams(temperature=heat, seed=rng.randrange(99), top_k=rng.choice([0, 9]))
         found.append(
@@ -97,10 +101,18 @@ def rows_of(rng: random.Random, count: int, automata: list[TokenAutomaton]) -> l
                 sample=SampleRow(params, tuple(range(rng.randrange(1, 9))), 1, rng.randrange(99)),
                 left=rng.randrange(1, 20),
                 last=rng.sample(range(VOCAB), rng.randrange(4)),
-                table=numbers[4 * at : 4 * at + 4],
             )
         )
     return found
+
+
+def runs_of(rng: random.Random, count: int, blocks: int = 4) -> list[Run]:
+    """Of one token each, in blocks of their own."""
+    numbers = iter(rng.sample(range(1, BLOCKS), blocks * count))
+    return [
+        Run([rng.randrange(VOCAB)], rng.randrange(10), [next(numbers) for _ in range(blocks)], 1)
+        for _ in range(count)
+    ]
 
 
 def test_recorded_steps_draw_what_launched_ones_do() -> None:
@@ -110,10 +122,9 @@ def test_recorded_steps_draw_what_launched_ones_do() -> None:
     lengths: set[int] = set()
     for _ in range(25):
         rows = rows_of(rng, rng.randrange(1, 9), automata)
-        runs = [Run([rng.randrange(VOCAB)], rng.randrange(10), row.table, 1) for row in rows]
+        runs = runs_of(rng, len(rows))
         expected = one.draw(runs, rows, recorded=False)
         assert other.draw(runs, rows, recorded=True) == expected
-        assert expected is not None
         lengths |= {len(row.tokens) for row in expected}
         # Places without a row write to the spare block alone.
         assert other.pool.data[:BLOCKS].equal(one.pool.data[:BLOCKS])
@@ -122,17 +133,68 @@ def test_recorded_steps_draw_what_launched_ones_do() -> None:
     assert one.recorded.replayed == 0
 
 
+@pytest.mark.parametrize("recorded", [False, True])
+def test_steps_are_launched_before_the_last_ones_are_read(recorded: bool) -> None:
+    """Some steps at a time, blocks come as they are needed, and a table may be a longer one with
+    other blocks. The rows draw what they do in one launch; those that are to stop, nothing more."""
+    rng = random.Random(5)
+    automata = [random_automaton(seed, 8) for seed in range(3)]
+    stopped = 0
+    for _ in range(20):
+        whole, parts = Case(), Case()
+        rows, runs = rows_of(rng, 6, automata), runs_of(rng, 6, 9)
+        own = [run.table for run in runs]
+        expected = whole.begin(runs, rows, recorded=recorded).launch(12, own)
+        assert expected is not None
+        begun, launched = parts.begin(runs, rows, recorded=recorded), []
+        gone = {number for number in range(6) if rng.random() < 0.2}
+        for launch in range(4):
+            # The positions of all steps so far, and of these.
+            needed = [-(-(run.start + 3 * (launch + 1)) // BLOCK) for run in runs]
+            tables = [table[:count] for table, count in zip(own, needed, strict=True)]
+            if launch == 2:
+                tables = [None if number in gone else each for number, each in enumerate(tables)]
+                parts.pool.data[[block for number in gone for block in own[number]]] = float("nan")
+            elif launch == 3:
+                tables = [None if number in gone else each for number, each in enumerate(tables)]
+            launched.append(begun.launch(3, tables))
+        found = [each.read() for each in launched]
+        for number, once in enumerate(expected.read()):
+            each = [one[number] for one in found]
+            tokens = [token for one in each for token in one.tokens]
+            if number in gone:
+                stopped += len(once.tokens) > 6
+                assert tokens == once.tokens[:6]
+                assert each[-1].stopped
+                assert parts.pool.data[own[number]].isnan().all(), "a block was written"
+            else:
+                assert tokens == once.tokens
+                assert [one.error for one in each if one.error] == [once.error][: bool(once.error)]
+                assert (each[-1].stopped, each[-1].rest) == (once.stopped, once.rest)
+    assert stopped, "rows that would have gone on"
+
+
+def test_recorded_steps_end_where_their_shape_does() -> None:
+    case = Case()
+    rows, table = rows_of(random.Random(1), 1, [random_automaton(0, 8)]), [*range(1, 80)] * 5
+    begun = case.begin([Run([1], 1024 - STEPS, table, 1)], rows, recorded=True)
+    assert begun.launch(STEPS, [table]) is not None
+    assert begun.launch(1, [table]) is None
+    assert case.recorded.replayed == STEPS
+
+
 def test_rows_that_no_recorded_step_holds_are_launched() -> None:
     case = Case()
     rows = rows_of(random.Random(1), 9, [random_automaton(0, 8)])
-    runs = [Run([1], 3, row.table, 1) for row in rows]
-    assert case.draw(runs, rows, recorded=True) is not None
-    assert case.recorded.run(runs[:8], rows[:8], [0] * 8, STEPS) is not None
+    runs = runs_of(random.Random(1), 9)
+    assert len(case.draw(runs, rows, recorded=True)) == 9
+    assert case.recorded.replayed == 0
+    assert len(case.draw(runs[:8], rows[:8], recorded=True)) == 8
     assert case.recorded.replayed == STEPS
     far, adapted = Run([1], 2046, [1] * 512, 1), Run([1], 3, [1], 1, Adapter({}))
-    assert case.recorded.run([far], rows[:1], [0], STEPS) is None
-    assert case.recorded.run([adapted], rows[:1], [0], STEPS) is None
-    assert case.recorded.replayed == STEPS
+    assert case.recorded.begin([far], rows[:1], [0], STEPS) is None
+    assert case.recorded.begin([adapted], rows[:1], [0], STEPS) is None
+    assert case.recorded.begin(runs[:1], rows[:1], [0], STEPS) is not None
 
 
 def test_progress_is_reported_and_a_failure_logged(caplog: pytest.LogCaptureFixture) -> None:
@@ -142,6 +204,5 @@ def test_progress_is_reported_and_a_failure_logged(caplog: pytest.LogCaptureFixt
         case = Case(recorder)
     assert "can't be recorded (out of memory)" in caplog.text
     rows = rows_of(random.Random(1), 2, [random_automaton(0, 8)])
-    runs = [Run([1], 3, row.table, 1) for row in rows]
-    assert case.draw(runs, rows, recorded=True) is not None
+    assert len(case.draw(runs_of(random.Random(1), 2), rows, recorded=True)) == 2
     assert case.recorded.replayed == 0

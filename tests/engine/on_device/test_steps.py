@@ -10,6 +10,7 @@ import pytest
 
 from maskwright.engine import Completion, Engine, EngineConfig, FinishReason, Request
 from maskwright.engine.on_device.steps import DeviceSteps, is_steady
+from maskwright.engine.step.flights import Flights
 from maskwright.mask import Grammar, compile_json_schema, compile_regex
 from maskwright.models import LoadedModel
 from maskwright.sampling import SamplingParams
@@ -140,20 +141,20 @@ def test_a_request_that_needs_the_host_keeps_all_on_single_steps(loaded: LoadedM
     assert steps == 0
 
 
-def test_a_cancel_during_a_run(loaded: LoadedModel) -> None:
+def test_a_cancel_during_a_run(loaded: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
     config = replace(CONFIG, device_steps=4)
     asked = [Request([65 + n], SamplingParams(seed=n), 40) for n in range(2)]
     expected, _ = answers(loaded, config, asked)
     with Engine(loaded, config) as engine:
-        decode_ahead, runs = engine._runner.decode_ahead, []
+        follow, runs = Flights.follow, []
 
-        def cancelling(plan, rows, steps):
-            runs.append(steps)
+        def cancelling(flights):
+            runs.append(flights)
             if len(runs) == 2:
                 generations[0].cancel()
-            return decode_ahead(plan, rows, steps)
+            follow(flights)
 
-        engine._runner.decode_ahead = cancelling
+        monkeypatch.setattr(Flights, "follow", cancelling)
         with held_steps(engine):
             generations = [engine.submit(request) for request in asked]
         cancelled, other = (generation.result() for generation in generations)
@@ -197,7 +198,7 @@ def test_parameters_that_need_the_host(params: SamplingParams) -> None:
 
 
 def test_single_steps_need_no_tables(loaded: LoadedModel) -> None:
-    assert Engine(loaded, CONFIG)._core.device_steps is None
-    ahead = Engine(loaded, replace(CONFIG, device_steps=2))._core.device_steps
+    assert Engine(loaded, CONFIG)._device_steps is None
+    ahead = Engine(loaded, replace(CONFIG, device_steps=2))._device_steps
     assert isinstance(ahead, DeviceSteps)
     assert ahead.most == 2

@@ -45,6 +45,8 @@ class HostWaits(TorchFunctionMode):
             self.waits.append(name)
         if name == "tolist" and on_device(args[0]):
             return torch.zeros(args[0].shape, dtype=args[0].dtype).tolist()
+        if name == "copy_" and on_device(args[1]) and not on_device(args[0]):
+            return args[0].zero_()
         if name == "cpu" and on_device(args[0]):
             return torch.zeros(args[0].shape, dtype=args[0].dtype)
         return func(*args, **kwargs)

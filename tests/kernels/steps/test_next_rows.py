@@ -8,7 +8,14 @@ from dataclasses import dataclass
 import pytest
 import torch
 
-from maskwright.kernels.steps.next_rows import IDLE, STOPPED, DecodeRows, NextRows, advance_rows
+from maskwright.kernels.steps.next_rows import (
+    IDLE,
+    STOPPED,
+    DecodeRows,
+    NextRows,
+    advance_rows,
+    move_rows,
+)
 
 VOCAB = 300
 BLOCK = 4
@@ -161,3 +168,29 @@ def test_a_table_without_moves(device: torch.device) -> None:
     drawn = torch.tensor([9], device=device)
     advance_rows(buffers, as_table(states, device), drawn, out, BLOCK)
     assert (buffers.tokens[0], buffers.positions[0], buffers.left[0]) == (9, 7, 3)
+
+
+@pytest.mark.parametrize("count", [1, 5, 37])
+def test_rows_move_to_other_blocks_or_stop(count: int, device: torch.device) -> None:
+    """Nothing else changes. Tables may be as long as the memory, or longer."""
+    rng = random.Random(count)
+    rows = [random_row(rng, random_states(rng, 40)) for _ in range(count)]
+    buffers = as_rows(rows, device)
+    stopping = {number for number in range(count) if number % 3 == 1}
+    tables = [[rng.randrange(100, 200) for _ in range(rng.choice([4, 6, 7]))] for _ in rows]
+    move_rows(buffers, [None if n in stopping else table for n, table in enumerate(tables)], BLOCK)
+    assert buffers.states.tolist() == [
+        STOPPED if number in stopping else row.state for number, row in enumerate(rows)
+    ]
+    slots = list(zip(buffers.blocks.tolist(), buffers.offsets.tolist(), strict=True))
+    for number, (row, table) in enumerate(zip(rows, tables, strict=True)):
+        if number in stopping:
+            assert (buffers.positions[number], slots[number]) == (0, (0, 0))
+            assert buffers.tables[number, 0] == 0
+        else:
+            assert buffers.positions[number] == row.position
+            assert slots[number] == (table[row.position // BLOCK], row.position % BLOCK)
+            assert buffers.tables[number, : len(table)].tolist() == table[:6]
+    assert buffers.counts.tolist() == [row.count for row in rows]
+    assert buffers.left.tolist() == [row.left for row in rows]
+    assert buffers.tokens[:count].tolist() == [row.token for row in rows]

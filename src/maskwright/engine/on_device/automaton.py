@@ -309,12 +309,11 @@ def free_automaton(words: Mask) -> TokenAutomaton:
 @dataclass(frozen=True, slots=True)
 class AheadRow:
     """A row that is decoded on the device: the `automaton` that it follows and its `state` there,
-    the parameters of its draws, the tokens that it may still draw (`left`), those that end its
-    answer (`last`, at most `MOST_LAST`), and the blocks of its sequence."""
+    the parameters of its draws, the tokens that it may still draw (`left`), and those that end its
+    answer (`last`, at most `MOST_LAST`)."""
 
     automaton: TokenAutomaton
     state: int
     sample: SampleRow
     left: int
     last: Sequence[int]
-    table: Sequence[int]

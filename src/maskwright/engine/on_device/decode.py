@@ -1,14 +1,14 @@
 """Several decode steps in a row, each from the token that the last one drew, without the host.
 
 On a GPU they are replayed (`recorded.py`), or launched kernel by kernel for rows that no recorded
-step holds. Where the model's attention is planned on the host, on a
-CPU, each step is planned anew.
+step holds. Where the model's attention is planned on the host, on a CPU, each step is planned anew.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -16,42 +16,103 @@ from torch import Tensor
 from maskwright.engine.on_device.automaton import STOPPED, AheadRow
 from maskwright.engine.on_device.recorded import RecordedSteps
 from maskwright.engine.on_device.resident import ResidentTables
-from maskwright.kernels.device import upload
+from maskwright.kernels.device import Download, upload
 from maskwright.kernels.kv_pool import KvPool
 from maskwright.kernels.paged_plan import DevicePlan
 from maskwright.kernels.reference import Span
 from maskwright.kernels.sample import sample_rows
-from maskwright.kernels.sample_inputs import SampleInputs
-from maskwright.kernels.steps.next_rows import IDLE, DecodeRows, advance_rows
+from maskwright.kernels.steps.next_rows import IDLE, DecodeRows, advance_rows, move_rows
 from maskwright.models import Decoder, ForwardBatch
-from maskwright.models.batch import Plan
 from maskwright.models.batch import lay_out as lay_out_batch
 from maskwright.models.runs import Run
 from maskwright.sampling.device_rows import lay_out
 
 
+class DecodeSteps(Protocol):
+    """The steps of some rows, over memory of the device where the rows stay from step to step."""
+
+    @property
+    def rows(self) -> DecodeRows:
+        """The rows, as they are after the steps that have been launched."""
+        ...
+
+    def reach(self, positions: int) -> bool:
+        """Make ready for steps in which a row has up to so many positions; False if none can."""
+        ...
+
+    def step(self, out: Tensor, /) -> None:
+        """Launch one step: forward, draw, and where the drawn tokens lead. `out` int64 `[rows]`
+        gets what was drawn, as `advance_rows` says."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class DrawnAhead:
-    """What the steps have drawn for a row: `tokens`, and after them an `error` code in place of a
-    token, 0 for none. `rest`: tokens of a forced text that are still to come."""
+    """What some steps have drawn for a row: `tokens`, and after them an `error` code in place of a
+    token, 0 for none. `rest`: tokens of a forced text that are still to come. `stopped`: later
+    steps draw nothing for the row."""
 
     tokens: list[int]
     error: int = 0
     rest: tuple[int, ...] = ()
+    stopped: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Buffers:
-    """What the steps of one call read and write."""
+class DrawnLater:
+    """What steps that have been launched will have drawn for their rows."""
 
-    batch: ForwardBatch
-    rows: DecodeRows
-    inputs: SampleInputs
-    spans: tuple[Span, ...]
-    """Of each row; their starts change."""
+    def __init__(self, rows: Sequence[AheadRow], bases: Sequence[int], found: Tensor) -> None:
+        """`found`: int64 `[steps + 1, rows]`, what was drawn, and after that the states."""
+        self._rows, self._bases = rows, bases
+        self._download = Download(found)
+
+    def read(self) -> list[DrawnAhead]:
+        """Wait for it, but for nothing that was launched later."""
+        *tokens, states = self._download.read()
+        return [
+            _drawn(row, list(drawn), state - base)
+            for row, base, state, *drawn in zip(
+                self._rows, self._bases, states, *tokens, strict=True
+            )
+        ]
 
 
-def decode_ahead(
+class DecodingRows:
+    """Rows that the device decodes, some steps at a time. Each launch begins where the one before
+    ends, whose tokens the host need not have read."""
+
+    def __init__(
+        self,
+        steps: DecodeSteps,
+        rows: Sequence[AheadRow],
+        bases: Sequence[int],
+        positions: int,
+        block_size: int,
+    ) -> None:
+        """`bases`: where the states of each row's table begin on the device. `positions`: a bound
+        on the position that a row computes next."""
+        self._steps, self._rows, self._bases = steps, rows, bases
+        self._positions, self._block_size = positions, block_size
+
+    @torch.inference_mode()
+    def launch(self, count: int, tables: Sequence[Sequence[int] | None]) -> DrawnLater | None:
+        """Launch the next `count` steps. `tables`: of each row the blocks for all tokens that it
+        can get in them, or None for a row that is to stop, which then neither reads nor writes the
+        blocks that it had. Returns None, with nothing done, where the steps can't reach so far."""
+        if not self._steps.reach(self._positions + count):
+            return None
+        self._positions += count
+        rows = self._steps.rows
+        move_rows(rows, tables, self._block_size)
+        size = count + 1, len(rows.states)
+        found = torch.empty(size, dtype=torch.int64, device=rows.states.device)
+        for number in range(count):
+            self._steps.step(found[number])
+        found[count].copy_(rows.states)
+        return DrawnLater(self._rows, self._bases, found)
+
+
+def begin_steps(
     decoder: Decoder,
     pool: KvPool,
     tables: ResidentTables,
@@ -60,127 +121,114 @@ def decode_ahead(
     block_size: int,
     steps: int,
     recorded: RecordedSteps | None = None,
-) -> list[DrawnAhead] | None:
-    """Compute `steps` steps of `rows` in a row, by those `recorded` where there are some. `runs`
-    have one token of each row, in their order, with the blocks for all tokens that a row can get.
-    None, with nothing done, if the tables of states don't fit on the device together."""
+) -> DecodingRows | None:
+    """Lay out `rows` for steps in a row, by those `recorded` where there are some for the first
+    `steps`. `runs` have one token of each row, in their order. None, with nothing done, if the
+    tables of states don't fit on the device together."""
     bases = tables.bases([row.automaton for row in rows])
     if bases is None:
         return None
     states = [base + row.state for base, row in zip(bases, rows, strict=True)]
-    found = None if recorded is None else recorded.run(runs, rows, states, steps)
-    if found is None:
+    own = None if recorded is None else recorded.begin(runs, rows, states, steps)
+    if own is None:
+        own = LaunchedSteps(decoder, pool, tables, runs, rows, states, block_size)
+    return DecodingRows(own, rows, bases, max(run.start for run in runs), block_size)
+
+
+class LaunchedSteps:
+    """Steps that are launched kernel by kernel; see `DecodeSteps`."""
+
+    def __init__(
+        self,
+        decoder: Decoder,
+        pool: KvPool,
+        tables: ResidentTables,
+        runs: Sequence[Run],
+        rows: Sequence[AheadRow],
+        states: Sequence[int],
+        block_size: int,
+    ) -> None:
+        self._decoder, self._pool, self._tables = decoder, pool, tables
+        self._block_size = block_size
         batch = lay_out_batch(runs, block_size, decoder.plan)
-        buffers = _lay_out(decoder, tables, batch, rows, states, block_size, steps)
-        found = torch.empty(steps + 1, len(rows), dtype=torch.int64, device=decoder.device)
-        for number in range(steps):
-            _step(decoder, pool, tables, buffers, found[number], block_size)
-        found[steps].copy_(buffers.rows.states)
-    # One copy from the device for all results.
-    return [
-        _drawn(row, tokens, state - base)
-        for row, base, (*tokens, state) in zip(rows, bases, found.t().tolist(), strict=True)
-    ]
+        longest = max(run.start + row.left for run, row in zip(runs, rows, strict=True))
+        self._lay_out(batch, rows, states, longest // block_size + 1)
 
+    def _lay_out(
+        self, batch: ForwardBatch, rows: Sequence[AheadRow], states: Sequence[int], blocks: int
+    ) -> None:
+        """Copy `rows`, whose states on the device are `states`, to memory with room for so many
+        blocks of each."""
+        device, most = self._decoder.device, max(1, *(len(row.last) for row in rows))
+        columns = (
+            states,
+            [row.left for row in rows],
+            [[*row.last, *[-1] * (most - len(row.last))] for row in rows],
+        )
+        plan = batch.attention
+        planned = plan.columns if isinstance(plan, DevicePlan) else []
+        moved = upload(
+            [
+                *(batch.tokens, batch.positions, batch.blocks, batch.offsets, batch.select),
+                *(torch.tensor(column, dtype=torch.int32) for column in columns),
+                *planned,
+            ],
+            device,
+        )
+        tokens, positions, homes, offsets, select, state, left, last, *planned = moved
+        memory = torch.zeros(len(rows), blocks, dtype=torch.int32, device=device)
+        if isinstance(plan, DevicePlan):
+            plan = plan.with_columns(planned)
+            assert plan.decode is not None, "rows of one token each"
+            plan = replace(plan, decode=replace(plan.decode, tables=memory))
+        masks = self._tables.next_rows.masks[state.long()]
+        self._inputs = lay_out([row.sample for row in rows], self._tables.masks, masks)
+        self._batch = ForwardBatch(tokens, positions, homes, offsets, plan, select, batch.adapters)
+        self.rows = DecodeRows(
+            *(tokens, positions, homes, offsets),
+            tables=memory,
+            states=state,
+            masks=self._inputs.mask_rows,
+            counts=self._inputs.positions,
+            left=left,
+            last=last,
+        )
 
-def _step(
-    decoder: Decoder,
-    pool: KvPool,
-    tables: ResidentTables,
-    buffers: _Buffers,
-    out: Tensor,
-    block_size: int,
-) -> None:
-    """One step: forward, draw, and where the drawn tokens lead."""
-    batch = replace(buffers.batch, attention=_attention(decoder, buffers, block_size))
-    logits = decoder.forward(batch, pool)
-    drawn = sample_rows(logits[: len(buffers.rows.states)], buffers.inputs).tokens
-    advance_rows(buffers.rows, tables.next_rows, drawn, out, block_size)
+    def reach(self, positions: int) -> bool:
+        """See `DecodeSteps`."""
+        plan = self._batch.attention
+        if isinstance(plan, DevicePlan) and plan.decode is not None:
+            plan = replace(plan, decode=replace(plan.decode, longest=positions))
+            self._batch = replace(self._batch, attention=plan)
+        return True
 
+    def step(self, out: Tensor) -> None:
+        """See `DecodeSteps`."""
+        self._aim()
+        logits = self._decoder.forward(self._batch, self._pool)
+        drawn = sample_rows(logits[: len(out)], self._inputs).tokens
+        advance_rows(self.rows, self._tables.next_rows, drawn, out, self._block_size)
 
-def _attention(decoder: Decoder, buffers: _Buffers, block_size: int) -> Plan:
-    """What the next forward reads, at the rows' present positions."""
-    plan, positions = buffers.batch.attention, buffers.rows.positions[: len(buffers.spans)]
-    if isinstance(plan, DevicePlan):
-        assert plan.decode is not None, "rows of one token each"
-        plan.decode.start.copy_(positions)
-        return plan
-    spans = zip(buffers.spans, positions.tolist(), strict=True)
-    return decoder.plan([replace(span, start=start) for span, start in spans], block_size)
-
-
-def _lay_out(
-    decoder: Decoder,
-    tables: ResidentTables,
-    batch: ForwardBatch,
-    rows: Sequence[AheadRow],
-    states: list[int],
-    block_size: int,
-    steps: int,
-) -> _Buffers:
-    """The buffers of `rows`, whose states on the device are `states`."""
-    device = decoder.device
-    next_rows = tables.next_rows
-    blocks = max(len(row.table) for row in rows)
-    most = max(1, *(len(row.last) for row in rows))
-    plan = batch.attention
-    planned = plan.columns if isinstance(plan, DevicePlan) else []
-    columns = (
-        states,
-        [row.left for row in rows],
-        [[*row.last, *[-1] * (most - len(row.last))] for row in rows],
-        [[*row.table, *_padding(row, blocks)] for row in rows],
-    )
-    moved = upload(
-        [
-            *(batch.tokens, batch.positions, batch.blocks, batch.offsets, batch.select),
-            *(torch.tensor(column, dtype=torch.int32) for column in columns),
-            *planned,
-        ],
-        device,
-    )
-    tokens, positions, homes, offsets, select, state, left, last, row_tables, *planned = moved
-    if isinstance(plan, DevicePlan):
-        plan = plan.with_columns(planned)
-    masks = next_rows.masks[state.long()]
-    inputs = lay_out([row.sample for row in rows], tables.masks, masks)
-    decode_rows = DecodeRows(
-        *(tokens, positions, homes, offsets),
-        tables=row_tables,
-        states=state,
-        masks=inputs.mask_rows,
-        counts=inputs.positions,
-        left=left,
-        last=last,
-    )
-    starts = batch.positions.tolist()
-    spans = (Span(number, starts[number], 1, row.table) for number, row in enumerate(rows))
-    return _Buffers(
-        ForwardBatch(
-            *(tokens, positions, homes, offsets, _lengthened(plan, steps)),
-            *(select, batch.adapters),
-        ),
-        decode_rows,
-        inputs,
-        tuple(spans),
-    )
-
-
-def _padding(row: AheadRow, blocks: int) -> list[int]:
-    return [0] * (blocks - len(row.table))
-
-
-def _lengthened(plan: Plan, steps: int) -> Plan:
-    """The plan with room for so many more positions."""
-    if not isinstance(plan, DevicePlan) or plan.decode is None:
-        return plan
-    longest = plan.decode.longest + steps
-    return replace(plan, decode=replace(plan.decode, longest=longest))
+    def _aim(self) -> None:
+        """Have the next forward read up to the rows' present positions."""
+        plan, count = self._batch.attention, len(self.rows.states)
+        positions = self.rows.positions[:count]
+        if isinstance(plan, DevicePlan) and plan.decode is not None:
+            plan.decode.start.copy_(positions)
+            return
+        each = zip(positions.tolist(), self.rows.tables.tolist(), strict=True)
+        spans = [
+            Span(number, start, 1, table[: start // self._block_size + 1])
+            for number, (start, table) in enumerate(each)
+        ]
+        attention = self._decoder.plan(spans, self._block_size)
+        self._batch = replace(self._batch, attention=attention)
 
 
 def _drawn(row: AheadRow, drawn: list[int], state: int) -> DrawnAhead:
     """What was drawn for a row, which has come to `state` of its automaton."""
     tokens = [token for token in drawn if token >= 0]
     codes = [token for token in drawn if token < 0 and token != IDLE]
-    rest = row.automaton.rests[state] if state > STOPPED else ()
-    return DrawnAhead(tokens, codes[0] if codes else 0, rest)
+    stopped = state <= STOPPED
+    rest = () if stopped else row.automaton.rests[state]
+    return DrawnAhead(tokens, codes[0] if codes else 0, rest, stopped)

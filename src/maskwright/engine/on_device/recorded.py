@@ -1,14 +1,15 @@
 """Decode steps that run in a row as recorded graphs: forward, draw and next state of each row.
 
 A step reads and writes memory that never moves, so it is recorded once for each shape and replayed
-for every step of a run: the host launches it as a whole, and waits for nothing in between.
+for every step in a row: the host launches it as a whole, and waits for nothing in between.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -17,11 +18,12 @@ from maskwright.engine.on_device.automaton import MOST_LAST, STOPPED, AheadRow
 from maskwright.engine.on_device.resident import ResidentTables
 from maskwright.kernels.device import upload
 from maskwright.kernels.kv_pool import KvPool
+from maskwright.kernels.paged_attention import Sequences
 from maskwright.kernels.paged_plan import DevicePlan
 from maskwright.kernels.sample import sample_rows
 from maskwright.kernels.sample_inputs import SampleInputs
 from maskwright.kernels.steps.next_rows import DecodeRows, advance_rows
-from maskwright.models import Decoder
+from maskwright.models import Decoder, ForwardBatch
 from maskwright.models.graphs import GraphShape, Recorder, StepBuffers, choose, graph_shapes
 from maskwright.models.runs import Run, step_rows
 from maskwright.sampling import SampleRow, SamplingParams
@@ -83,20 +85,8 @@ class RecordedSteps:
     def _step(self, shape: GraphShape) -> Callable[[], None]:
         """Return one step of a shape, over the memory that it reads and writes."""
         rows = shape.rows
-        batch = self._buffers.batch(shape)
-        assert isinstance(batch.attention, DevicePlan)
-        sequences = batch.attention.decode
-        assert sequences is not None
-        inputs = _rows_of(self._inputs, rows)
-        decode_rows = DecodeRows(
-            *(batch.tokens, batch.positions, batch.blocks, batch.offsets),
-            tables=sequences.tables,
-            states=self._states[:rows],
-            masks=inputs.mask_rows,
-            counts=inputs.positions,
-            left=self._left[:rows],
-            last=self._last[:rows],
-        )
+        batch, sequences = self._batch(shape)
+        decode_rows, inputs = self._rows(shape, rows), _rows_of(self._inputs, rows)
         # Later tables may have more moves than the present ones.
         table = self._tables.next_rows
         table = replace(table, most=len(table.tokens))
@@ -109,12 +99,34 @@ class RecordedSteps:
 
         return step
 
-    def run(
+    def _batch(self, shape: GraphShape) -> tuple[ForwardBatch, Sequences]:
+        """Return the batch of a shape, and its sequences."""
+        batch = self._buffers.batch(shape)
+        assert isinstance(batch.attention, DevicePlan)
+        assert batch.attention.decode is not None
+        return batch, batch.attention.decode
+
+    def _rows(self, shape: GraphShape, count: int) -> DecodeRows:
+        """Return the first rows of a shape."""
+        batch, sequences = self._batch(shape)
+        inputs = _rows_of(self._inputs, count)
+        return DecodeRows(
+            *(batch.tokens[:count], batch.positions[:count]),
+            *(batch.blocks[:count], batch.offsets[:count]),
+            tables=sequences.tables[:count],
+            states=self._states[:count],
+            masks=inputs.mask_rows,
+            counts=inputs.positions,
+            left=self._left[:count],
+            last=self._last[:count],
+        )
+
+    def begin(
         self, runs: Sequence[Run], rows: Sequence[AheadRow], states: Sequence[int], steps: int
-    ) -> Tensor | None:
-        """Compute `steps` steps of `rows`, whose tokens are `runs` and whose states on the device
-        are `states`. Returns int64 `[steps + 1, rows]` on the device: what was drawn, and after
-        that the states. None if there is no recorded step for them."""
+    ) -> ReplayedSteps | None:
+        """Lay out `rows`, whose tokens are `runs` and whose states on the device are `states`. None
+        if no recorded step holds them in all of the next `steps` steps. The memory is that of the
+        rows that were laid out before."""
         if any(run.adapter is not None for run in runs):
             return None
         longest = max(run.start for run in runs) + steps
@@ -123,14 +135,13 @@ class RecordedSteps:
             return None
         self._buffers.fill(shape, step_rows(runs, self._block_size))
         self._fill(shape.rows, rows, states)
-        count, replay = len(rows), self._replays[shape]
-        found = torch.empty(steps + 1, count, dtype=torch.int64, device=self._decoder.device)
-        for number in range(steps):
-            replay()
-            found[number].copy_(self._drawn[:count])
-        found[steps].copy_(self._states[:count])
-        self.replayed += steps
-        return found
+        own = self._rows(shape, len(rows))
+        return ReplayedSteps(own, shape.positions, partial(self._replay, shape))
+
+    def _replay(self, shape: GraphShape, out: Tensor) -> None:
+        self._replays[shape]()
+        out.copy_(self._drawn[: len(out)])
+        self.replayed += 1
 
     def _fill(self, size: int, rows: Sequence[AheadRow], states: Sequence[int]) -> None:
         """Write what the draws and the tables of states need of `rows`, and stop the places up to
@@ -151,6 +162,20 @@ class RecordedSteps:
         assert fresh.listed is None, "parameters that are steady list no tokens"
         for name in _COLUMNS:
             getattr(self._inputs, name)[: len(rows)].copy_(getattr(fresh, name))
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayedSteps:
+    """Steps that are replayed, of `rows` with up to `positions` positions; see `DecodeSteps` in
+    `decode.py`."""
+
+    rows: DecodeRows
+    positions: int
+    step: Callable[[Tensor], None]
+
+    def reach(self, positions: int) -> bool:
+        """See `DecodeSteps`."""
+        return positions <= self.positions
 
 
 _COLUMNS = [field.name for field in fields(SampleInputs) if field.name not in ("table", "listed")]

@@ -6,8 +6,9 @@ nothing that the host has to see after each token. Otherwise the next step is an
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from collections.abc import Sequence as SequenceOf
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from maskwright.engine.on_device.automata import Automata, TextState
 from maskwright.engine.on_device.automaton import MOST_LAST, AheadRow
@@ -16,6 +17,9 @@ from maskwright.engine.schedule.plan import StepPlan
 from maskwright.engine.schedule.scheduler import Scheduler
 from maskwright.engine.schedule.sequence import Sequence
 from maskwright.sampling import SamplingParams
+
+LEAST_STEPS: Final = 2
+"""Steps in a row, where fewer are ordinary steps."""
 
 
 class StepsAhead(NamedTuple):
@@ -43,14 +47,18 @@ class DeviceSteps:
             if standing is None:
                 return None
             standings.append(standing)
-        steps = min(self.most, max(active.left for active in actives))
-        if steps < 2:
+        steps = self.at_most(active.left for active in actives)
+        if steps < LEAST_STEPS:
             return None
         plan = scheduler.plan_ahead({a.sequence: min(steps, a.left) for a in actives})
         if plan is None:
             return None
         rows = [_row(active, at) for active, at in zip(actives, standings, strict=True)]
         return StepsAhead(plan, rows, steps)
+
+    def at_most(self, left: Iterable[int]) -> int:
+        """How many steps to launch for rows that may draw so many tokens each."""
+        return min(self.most, max(left, default=0))
 
     def stop(self) -> None:
         """End the thread."""
@@ -95,5 +103,4 @@ def _row(active: Active, standing: TextState) -> AheadRow:
         sample=active.sample_row([]),
         left=active.left,
         last=sorted(active.eos | active.stop_tokens),
-        table=active.sequence.table,
     )

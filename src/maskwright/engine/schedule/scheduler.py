@@ -21,18 +21,20 @@ sequence ends.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Sequence as SequenceOf
 from operator import attrgetter
 
 from maskwright.engine.kv.blocks import AttentionWindow, BlockPool
 from maskwright.engine.schedule.batch_work import (
+    chunks_of,
     commit,
     count_decoding,
     decode,
     has_more,
     most_prefilled,
 )
+from maskwright.engine.schedule.chunk import Chunk
 from maskwright.engine.schedule.plan import PlanBuilder, StepPlan
 from maskwright.engine.schedule.sequence import Phase, Sequence
 from maskwright.engine.schedule.service import CLASSES, ServiceClass
@@ -199,8 +201,16 @@ class Scheduler:
     def commit(self, plan: StepPlan) -> None:
         """Record that the forward of `plan` has run, so that its keys and values are in the blocks.
         Draft tokens count as computed only after they have been accepted (`confirm`)."""
+        self._commit(plan.chunks)
+
+    def commit_ahead(self, sequences: Iterable[Sequence]) -> None:
+        """Record for steps in a row that the one pending token of each of `sequences` has been
+        computed. The tokens after it are, once they have been appended (`confirm`)."""
+        self._commit(chunks_of(dict.fromkeys(sequences, 1), {}))
+
+    def _commit(self, chunks: tuple[Chunk, ...]) -> None:
         windowed = self.attention_window.positions is not None
-        for sequence in commit(plan.chunks, self.pool.block_size, windowed):
+        for sequence in commit(chunks, self.pool.block_size, windowed):
             self.tables.settle(sequence)
 
     def confirm(self, sequence: Sequence, tokens: list[int]) -> None:

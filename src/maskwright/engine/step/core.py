@@ -33,6 +33,7 @@ from maskwright.engine.schedule.scheduler import Scheduler
 from maskwright.engine.schedule.sequence import Phase
 from maskwright.engine.schedule.step_time import StepTimeModel
 from maskwright.engine.stats import Counts
+from maskwright.engine.step.flights import Flights, Landed
 from maskwright.engine.step.plain_rows import PlainRows
 from maskwright.engine.step.post_step import Failed, PostStepWork, Prepared, StepResult
 from maskwright.engine.step.runner import Runner
@@ -100,7 +101,9 @@ class Core:
         self.horizon = None if scheduler.tree is None else CacheHorizon(scheduler.tree)
         if tiers is not None:
             scheduler.arriving = tiers.arriving
-        self.device_steps = device_steps
+        self._flights: Flights | None = None
+        if device_steps is not None:
+            self._flights = Flights(device_steps, scheduler, runner, self.watch.now)
         self._reader_seconds = reader_seconds
         self._clock = clock
         self._active: dict[int, Active] = {}
@@ -122,6 +125,7 @@ class Core:
             self.scheduler.idle
             and not self.scheduler.tables.transfers
             and not self._advancing
+            and not self._flights
             and not any(self._running(number) for number in self._held)
         )
 
@@ -323,36 +327,40 @@ class Core:
             self.tiers.move(self.scheduler.decoding)
 
     def _decode_ahead(self) -> bool:
-        """Run several steps in a row on the device, where every running request allows that and
-        nobody waits to be admitted. False, with nothing computed, where some don't."""
-        scheduler, device_steps = self.scheduler, self.device_steps
-        if device_steps is None or scheduler.waiting or self._held:
+        """Go on with what several steps in a row on the device have drawn, while it computes the
+        next ones. False, with nothing done, where a request that runs doesn't allow such steps, or
+        one waits to be admitted."""
+        flights, scheduler = self._flights, self.scheduler
+        if flights is None or not (flights or self._take_off(flights)):
             return False
-        if not all(map(advances_by_one, scheduler.running)):
+        self.watch.lap("plan")
+        if not scheduler.waiting:
+            flights.follow()
+        landed = flights.read()
+        self.watch.lap("forward")
+        self._await(lambda: any(row.late and drawn.tokens for row, drawn in landed.rows))
+        taken = [(row.active, drawn) for row, drawn in landed.rows if row.land(drawn)]
+        scheduler.commit_ahead(active.sequence for active, _ in taken)
+        now = self._clock()
+        with WakeUps.held():
+            for active, drawn in taken:
+                self._take_drawn(active, drawn, now)
+        self._settle()
+        self._note_ahead(landed)
+        self.watch.lap("sample")
+        self.move_blocks()
+        return True
+
+    def _take_off(self, flights: Flights) -> bool:
+        """Launch steps in a row; False, with nothing done, where an ordinary step is needed."""
+        scheduler = self.scheduler
+        if scheduler.waiting or self._held or not all(map(advances_by_one, scheduler.running)):
             return False
         self._await(lambda: any(active.masks is None for active in self._decoding()))
         actives = self._decoding()
         if not actives or any(a.masks is None or a.sequence.draft for a in actives):
             return False
-        ahead = device_steps.plan(actives, scheduler)
-        if ahead is None:
-            return False
-        self.watch.lap("plan")
-        self._runner.arrange(ahead.plan)
-        drawn = self._runner.decode_ahead(ahead.plan, ahead.rows, ahead.steps)
-        if drawn is None:
-            return False
-        scheduler.commit(ahead.plan)
-        computing = self.watch.lap("forward")
-        now = self._clock()
-        with WakeUps.held():
-            for active, row in zip(actives, drawn, strict=True):
-                self._take_drawn(active, row, now)
-        self._settle()
-        self._note_ahead(drawn, ahead.steps, computing)
-        self.watch.lap("sample")
-        self.move_blocks()
-        return True
+        return flights.launch(actives)
 
     def _take_drawn(self, active: Active, drawn: DrawnAhead, now: float) -> None:
         """Go on with what several steps have drawn. An error after some tokens comes again if the
@@ -364,19 +372,19 @@ class Core:
         active.expect(drawn.tokens, drawn.rest)
         self._go_on(active, drawn.tokens, now)
 
-    def _note_ahead(self, drawn: list[DrawnAhead], steps: int, seconds: float) -> None:
+    def _note_ahead(self, landed: Landed) -> None:
         """Count steps in a row; a row that had stopped computed nothing that counts."""
-        self.counts.steps += steps
-        self.counts.device_steps += steps
-        for number in range(steps):
-            tokens = sum(len(row.tokens) > number for row in drawn)
+        self.counts.steps += landed.steps
+        self.counts.device_steps += landed.steps
+        for number in range(landed.steps):
+            tokens = sum(len(drawn.tokens) > number for _, drawn in landed.rows)
             self.counts.computed_tokens += tokens
             self.seen.tokens.note(tokens)
             self.seen.sequences.note(tokens)
             self.seen.decodes.note(tokens)
-            self.seen.step.note(seconds / steps)
+            self.seen.step.note(landed.seconds)
         if self._step_times is not None:
-            self._step_times.observe(len(drawn), 0, seconds / steps, 0.0)
+            self._step_times.observe(len(landed.rows), 0, landed.seconds, 0.0)
 
     def _await(self, missing: Callable[[], bool]) -> None:
         """Collect results of post-step work, and wait up to `GRACE` for each next one while

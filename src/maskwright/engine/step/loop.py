@@ -97,6 +97,7 @@ class Engine:
         self._post_step_work = PostStepWork(overlap=config.overlap)
         self.exchange = BlockExchange(scheduler.tables, self._runner)
         """Blocks that leave for other engines and come from them; to be used within `call`."""
+        self._device_steps = self._new_device_steps()
         self._core = Core(
             scheduler,
             self._runner,
@@ -104,7 +105,7 @@ class Engine:
             step_times=step_times,
             draft_model=self._new_draft_model(),
             tiers=self._new_tiers(scheduler, step_times),
-            device_steps=self._new_device_steps(),
+            device_steps=self._device_steps,
             reader_seconds=config.reader_seconds,
         )
         self.tell: Callable[[str], object] = _ignore
@@ -431,8 +432,8 @@ class Engine:
             left, self._submitted = self._submitted, deque()
         self._calls.refuse_all(end)
         self._post_step_work.stop()
-        if self._core.device_steps is not None:
-            self._core.device_steps.stop()
+        if self._device_steps is not None:
+            self._device_steps.stop()
         for generation in (*(active.generation for active in left), *self._compiling.take_all()):
             self._refuse(generation, FinishReason.ERROR, end)
         self._core.fail_all(end)
@@ -442,7 +443,7 @@ class Engine:
     def _record_graphs(self) -> None:
         """Record the decode steps that the settings allow, where the device can."""
         rows, positions = self.config.decode_rows, self.max_context
-        in_a_row = self._core.device_steps is not None
+        in_a_row = self._device_steps is not None
         self._runner.record_graphs(
             rows, positions, lambda doing: self.tell(doing), in_a_row=in_a_row
         )

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from maskwright.engine.adapters import Adapters
 from maskwright.engine.on_device.automaton import AheadRow
-from maskwright.engine.on_device.decode import DrawnAhead, decode_ahead
+from maskwright.engine.on_device.decode import DecodingRows, begin_steps
 from maskwright.engine.on_device.recorded import RecordedSteps
 from maskwright.engine.on_device.resident import ResidentTables
 from maskwright.engine.schedule.plan import CopyDirection, StepPlan
@@ -269,14 +269,14 @@ class Runner:
         return self._decoder.forward(batch, self._pool)
 
     @torch.inference_mode()
-    def decode_ahead(
+    def begin_steps(
         self, plan: StepPlan, rows: SequenceOf[AheadRow], steps: int
-    ) -> list[DrawnAhead] | None:
-        """Compute `steps` steps of the chunks of `plan`, one token each, whose `rows` are in their
-        order; see `maskwright.engine.on_device.decode.decode_ahead`."""
+    ) -> DecodingRows | None:
+        """Lay out the chunks of `plan`, one token each, whose `rows` are in their order, for steps
+        in a row; see `maskwright.engine.on_device.decode.begin_steps`."""
         tables = self._tables(len(rows[0].automaton.rows[0]))
         runs = build_runs(plan.chunks, self._adapters)
-        return decode_ahead(
+        return begin_steps(
             *(self._decoder, self._pool, tables, runs, rows, self._block_size, steps),
             recorded=self.recorded_steps,
         )

@@ -1,0 +1,319 @@
+"""Steps in flight while the host works on the tokens of those before: the tokens are the same, and
+the device is not idle meanwhile."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+import torch
+
+from maskwright.engine import Completion, EngineConfig, FinishReason, Request
+from maskwright.engine.on_device.automaton import AheadRow, free_automaton
+from maskwright.engine.on_device.decode import DrawnAhead
+from maskwright.engine.request.active import Active, Masks
+from maskwright.engine.schedule.chunk import Chunk
+from maskwright.engine.schedule.plan import StepPlan
+from maskwright.engine.schedule.sequence import Sequence as TokenSequence
+from maskwright.engine.step import core
+from maskwright.engine.step.flights import Flights, FlownRow
+from maskwright.engine.step.runner import Runner
+from maskwright.mask import Grammar, compile_json_schema, compile_regex
+from maskwright.models import LoadedModel
+from maskwright.sampling import SampleRow, SamplingParams
+from tests.bounds import PATIENCE
+from tests.engine.step.host_waits import HostWaits
+from tests.engine.step.late_device import LateDevice
+from tests.engine.step.test_core import Harness, alone, poison
+from tests.engine.step.test_runner import device_decoder
+from tests.models.test_device import recorded
+
+FORM: object = {
+    "type": "object",
+    "properties": {"a": {"type": "integer"}, "b": {"enum": ["the cat", "the end"]}},
+    "required": ["a", "b"],
+    "additionalProperties": False,
+}
+CONFIG = EngineConfig(drafts=0, device_steps=3)
+
+
+class LateHarness(Harness):
+    """A core over a device that answers in the last moment, and has what the host does to its
+    memory done in order."""
+
+    def __init__(self, loaded: LoadedModel, config: EngineConfig, device: LateDevice) -> None:
+        self.device: LateDevice | None = None
+        super().__init__(loaded, config)
+        self.device = device
+        self.runner.arrange = device.in_order(self.runner.arrange)  # type: ignore[method-assign]
+        forward = self.runner.forward
+
+        def after_all(plan: StepPlan) -> torch.Tensor:
+            device.finish()
+            return forward(plan)
+
+        self.runner.forward = after_all  # type: ignore[method-assign]
+
+    def poison(self) -> None:
+        if self.device is None:
+            super().poison()
+            return
+        with torch.inference_mode():
+            self.device.in_order(poison)(self.runner._pool, list(self.pool._free))
+
+
+def flights_of(harness: Harness) -> Flights:
+    assert harness.core._flights is not None
+    return harness.core._flights
+
+
+@pytest.fixture(scope="module")
+def grammars(loaded: LoadedModel) -> list[Grammar | None]:
+    regex = compile_regex("(yes|no|the (cat|sat)) [0-9]{6,20}x?", loaded.vocab)
+    return [compile_json_schema(FORM, loaded.vocab), regex, None, None]
+
+
+def random_request(rng: random.Random, grammars: Sequence[Grammar | None]) -> Request:
+    """Mostly one whose steps can run in a row."""
+    grammar = rng.choice(grammars)
+    params = SamplingParams(
+        temperature=rng.choice([0.0, 0.9, 1.4]),
+        top_k=rng.choice([0, 9]),
+        top_p=rng.choice([1.0, 0.8]),
+        seed=rng.getrandbits(64),
+    )
+    if rng.random() < 0.05:
+        params = replace(params, repetition_penalty=1.2)
+    limit = rng.randint(1, 40) + (0 if grammar is None else grammar.min_tokens)
+    return Request(
+        prompt=[rng.randrange(250) for _ in range(rng.randint(1, 20))],
+        params=params,
+        max_tokens=limit,
+        grammar=grammar,
+        stop=rng.choice([(), (), (), (), (), ("zzz",)]),
+        stop_tokens=(rng.randrange(200),) if rng.random() < 0.3 else (),
+        eos=() if grammar is None and rng.random() < 0.5 else None,
+    )
+
+
+def random_config(rng: random.Random) -> EngineConfig:
+    return EngineConfig(
+        block_size=4,
+        blocks=rng.choice([20, 40, 200]),
+        max_running=rng.choice([2, 4, 9]),
+        prefix_cache=rng.random() < 0.6,
+        canonical=rng.random() < 0.6,
+        drafts=rng.choice([0, 0, 4]),
+        device_steps=rng.choice([2, 3, 8]),
+        overlap=rng.random() < 0.3,
+    )
+
+
+def disturb(rng: random.Random, harness: Harness, cancelled: set[int]) -> None:
+    """Cancel a request, or let a reader be behind or go on, between two steps."""
+    numbers = sorted(harness.core._active)
+    if not numbers or rng.random() < 0.7:
+        return
+    number = rng.choice(numbers)
+    active = harness.core._active[number]
+    if rng.random() < 0.3:
+        cancelled.add(number)
+        harness.core.cancel(number)
+    elif rng.random() < 0.5:
+        active.generation.record.pause(harness.now)
+        harness.scheduler.pause(active.sequence)
+    else:
+        harness.core.resume(number)
+
+
+def drive(harness: Harness, requests: list[Request], rng: random.Random) -> set[int]:
+    """Submit all at a few moments, and step until nothing is left; returns who was cancelled."""
+    todo, cancelled = list(enumerate(requests)), set[int]()
+    while todo or harness.core.live:
+        while todo and (rng.random() < 0.1 or harness.core.idle):
+            harness.add(todo[0][1], todo.pop(0)[0])
+        if harness.core.idle:  # all readers are behind
+            for number in sorted(harness.core._active):
+                harness.core.resume(number)
+        harness.step()
+        disturb(rng, harness, cancelled)
+    harness.run()
+    harness.post_step_work.stop()
+    return cancelled
+
+
+def noted(counts: Counter[str]) -> AbstractContextManager[object]:
+    """Have `counts` count the rows that land, and those whose tokens are thrown away."""
+    land = FlownRow.land
+
+    def noting(row: FlownRow, drawn: DrawnAhead) -> bool:
+        taken = land(row, drawn)
+        counts["taken" if taken else "lost" if drawn.tokens else "stopped"] += 1
+        return taken
+
+    return patch.object(FlownRow, "land", noting)
+
+
+def test_what_is_in_flight_changes_no_token(
+    loaded: LoadedModel, grammars: list[Grammar | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a device that computes in the last moment. Meanwhile requests end, are cancelled, pause,
+    go on and are preempted; their blocks are given to others at once."""
+    counts: Counter[str] = Counter()
+    device, rng = LateDevice(monkeypatch), random.Random(4)
+    for _ in range(20):
+        config = random_config(rng)
+        harness = LateHarness(loaded, config, device)
+        requests = [random_request(rng, grammars) for _ in range(rng.randint(1, 9))]
+        with noted(counts):
+            cancelled = drive(harness, requests, rng)
+        counts["followed"] += flights_of(harness).followed
+        counts["preempted"] += harness.scheduler.preemptions
+        assert harness.pool.used == 0
+        assert device.unread == 0
+        for number, request in enumerate(requests):
+            found, gone = harness.completion(number), number in cancelled
+            check(found, request, loaded, config, cancelled=gone)
+    assert device.most_unread == 2
+    assert counts.keys() == {"followed", "preempted", "taken", "lost", "stopped"}
+    assert all(counts.values()), "a case that did not come"
+
+
+def check(
+    found: Completion,
+    request: Request,
+    loaded: LoadedModel,
+    config: EngineConfig,
+    *,
+    cancelled: bool,
+) -> None:
+    expected = expected_of(request, loaded, config)
+    if found.finish_reason is FinishReason.CANCELLED:
+        assert cancelled
+        assert found.token_ids == expected.token_ids[: len(found.token_ids)]
+    else:
+        assert found == expected
+
+
+def expected_of(request: Request, loaded: LoadedModel, config: EngineConfig) -> Completion:
+    """The request alone, one token a step."""
+    harness = Harness(loaded, replace(config, device_steps=1, blocks=64, overlap=False, drafts=0))
+    harness.add(request, 1)
+    harness.run()
+    return harness.completion(1)
+
+
+def test_masks_that_are_late_lose_tokens_and_change_none(
+    loaded: LoadedModel, grammars: list[Grammar | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the host isn't done with the tokens before, those that follow are drawn again."""
+    counts: Counter[str] = Counter()
+    prepare, go = Active.prepare, threading.Event()
+    harness = Harness(loaded, replace(CONFIG, overlap=True))
+    flights = flights_of(harness)
+
+    def waiting(active: Active, draft: tuple[int, ...]) -> Masks:
+        assert go.wait(PATIENCE)
+        return prepare(active, draft)
+
+    monkeypatch.setattr(Active, "prepare", waiting)
+    monkeypatch.setattr(core, "GRACE", 0.02)
+    requests = [
+        Request([65 + n], SamplingParams(seed=n), 60, grammar=grammars[1 + n]) for n in range(3)
+    ]
+    with noted(counts):
+        for number, request in enumerate(requests):
+            harness.add(request, number)
+        while not harness.core.idle:
+            go.set()
+            before = flights.followed
+            harness.step()
+            if flights.followed > before and flights.followed % 2:
+                go.clear()
+                harness.step()  # what is in flight now comes back too early
+                harness.step()
+    go.set()
+    harness.post_step_work.stop()
+    for number, request in enumerate(requests):
+        check(harness.completion(number), request, loaded, CONFIG, cancelled=False)
+    assert counts["lost"]
+
+
+WORK = 0.4
+"""The host's seconds for each token in the tests of time, where a device's step takes one."""
+
+
+def timed(
+    loaded: LoadedModel, device: LateDevice, requests: list[Request], *, follows: bool
+) -> LateHarness:
+    """Run all, where the host needs some time for each token."""
+    harness = LateHarness(loaded, CONFIG, device)
+    take_drawn = harness.core._take_drawn
+
+    def taking(active: Active, drawn: DrawnAhead, now: float) -> None:
+        device.work(WORK * len(drawn.tokens))
+        take_drawn(active, drawn, now)
+
+    harness.core._take_drawn = taking  # type: ignore[method-assign]
+    if not follows:
+        flights_of(harness).follow = lambda: None  # type: ignore[method-assign]
+    for number, request in enumerate(requests):
+        harness.add(request, number)
+    harness.run()
+    return harness
+
+
+def test_a_launch_does_not_wait_for_the_work_on_tokens(
+    loaded: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two requests of 31 tokens, ten launches of three steps. With one in flight at a time the
+    device waits for the host after each; with two, for as long as that takes the host longer."""
+    requests = [Request([65 + n], SamplingParams(seed=n), 31, eos=()) for n in range(2)]
+    times: dict[bool, LateDevice] = {}
+    for follows in (False, True):
+        with monkeypatch.context() as patched:
+            device = times[follows] = LateDevice(patched)
+            harness = timed(loaded, device, requests, follows=follows)
+        assert [harness.completion(n) for n in range(2)] == [alone(loaded, r) for r in requests]
+        assert device.launches == 10
+    work = 2 * 3 * WORK  # between two launches
+    assert times[False].idle == pytest.approx(9 * work)
+    assert times[False].host == pytest.approx(10 * (3 + work))
+    assert times[True].idle == 0
+    assert times[True].host == pytest.approx(10 * 3 + work)
+
+
+def test_the_host_waits_only_for_what_it_reads() -> None:
+    """Launching, giving other tables and stopping rows waits for nothing on a device; the tokens
+    come in one copy."""
+    decoder = device_decoder()
+    runner = Runner(decoder, 9, 16)
+    sequences = [TokenSequence(n, [5] * 20, 8, 99, computed=19, table=[n + 1]) for n in range(3)]
+    for each in sequences:
+        each.table = [each.arrival + 1, each.arrival + 4]
+    plan = StepPlan(tuple(Chunk(s, 19, 1, samples=True) for s in sequences), (), (5, 6), (), ())
+    words = np.full(-(-decoder.vocab_size // 32), -1, np.int32)
+    sample = SampleRow(SamplingParams(temperature=1.0), (5,) * 20, 8, 0)
+    rows = [AheadRow(free_automaton(words), 0, sample, 40, [7]) for _ in sequences]
+    tables = [each.table for each in sequences]
+    with (
+        patch("maskwright.models.dense.runs_kernels", return_value=True),
+        recorded() as kernels,
+    ):
+        begun = runner.begin_steps(plan, rows, 2)
+        assert begun is not None
+        with HostWaits() as waits:
+            first = begun.launch(2, tables)
+            second = begun.launch(2, [[*tables[0], 8], None, tables[2]])
+            assert waits.waits == []
+            assert first is not None
+            assert second is not None
+            assert [len(each.tokens) for each in first.read()] == [2, 2, 2]
+    assert len(kernels["advance_kernel"].launches) == 4
