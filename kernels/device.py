@@ -5,6 +5,9 @@ process without a GPU leaves it alone. Without it, `jit` leaves a function as it
 calls it. With TRITON_INTERPRET=1 in the environment, kernels run on the CPU in Triton's
 interpreter, which tests use; Triton reads the variable when a kernel is defined. A program that has
 imported Triton before has kernels as well, which it may compile for GPUs of other machines.
+
+A kernel is compiled for each combination of types, constants and alignments that it is launched
+with, which takes seconds. `compile_ahead` does it for all launches of a function at once.
 """
 
 # Triton is untyped, and absent on many machines.
@@ -13,8 +16,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from contextvars import ContextVar
 from importlib.util import find_spec
 from itertools import accumulate
 from pathlib import Path
@@ -49,9 +54,62 @@ tl: Any = language
 """Triton's language, in which kernels are written; None without Triton."""
 
 
+MOST_COMPILERS: Final = 16
+"""The most threads that compile kernels at once. Each takes some hundred megabytes meanwhile."""
+
+_ahead: ContextVar[set[object] | None] = ContextVar("_ahead", default=None)
+"""The launches that are compiled in `compile_ahead`; None outside of it."""
+
+if AVAILABLE and not INTERPRETED:
+    _Base: Any = getattr(triton, "JITFunction")  # noqa: B009  (untyped)
+
+    class Kernel(_Base):
+        """A kernel whose launches only compile it within `compile_ahead`."""
+
+        def run(self, *arguments: Any, grid: Any, warmup: bool, **options: Any) -> Any:
+            """Launch, unless `warmup`; see `triton.JITFunction`."""
+            seen = _ahead.get()
+            if seen is None:
+                return super().run(*arguments, grid=grid, warmup=warmup, **options)
+            # Each layer and many shapes launch the same, and Triton looks for it much longer.
+            launch = self.fn, *map(_likeness, arguments), *options.items()
+            if launch not in seen:
+                seen.add(launch)
+                super().run(*arguments, grid=grid, warmup=True, **options)
+            return None
+
+
+def _likeness(argument: Any) -> object:
+    """Return what is equal of arguments of one program."""
+    if isinstance(argument, Tensor):
+        return argument.dtype, argument.data_ptr() % UPLOAD_MULTIPLE
+    return argument
+
+
 def jit(function: Any, **options: Any) -> Any:
     """Make a kernel of `function`, if Triton is installed."""
-    return function if triton is None else triton.jit(function, **options)
+    if triton is None:
+        return function
+    return triton.jit(function, **options) if INTERPRETED else Kernel(function, **options)
+
+
+def compile_ahead(launch: Callable[[], object]) -> None:
+    """Compile the kernels that `launch` launches, several at a time, so that their first launches
+    find them ready. None of them runs, so `launch` must read nothing of what they would write. One
+    that doesn't compile is left to its first launch, which says why. Nothing is done where kernels
+    are not compiled."""
+    if triton is None or INTERPRETED:
+        return
+    threads = min(MOST_COMPILERS, os.cpu_count() or 1)
+    seen = _ahead.set(set())
+    try:
+        with (
+            ThreadPoolExecutor(threads, "compile-kernels") as pool,
+            triton.AsyncCompileMode(pool, ignore_errors=True),
+        ):
+            launch()
+    finally:
+        _ahead.reset(seen)
 
 
 def keep_compiled(folder: Path) -> None:

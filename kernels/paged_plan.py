@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 import torch
 from torch import Tensor
@@ -17,6 +18,10 @@ from maskwright.kernels.paged_attention import (
     paged_prefill,
 )
 from maskwright.kernels.reference import Span
+
+TABLE_MULTIPLE: Final = 16
+"""Tables of blocks have a multiple of so many columns. Triton compiles a kernel anew for a stride
+that is no multiple of 16 and for one of 1, which steps in serving would wait for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +75,8 @@ def _sequences(spans: Sequence[Span]) -> Sequences | None:
     if not spans:
         return None
     longest = max(len(span.table) for span in spans)
-    tables = [[*span.table, *[0] * (longest - len(span.table))] for span in spans]
+    columns = -(-longest // TABLE_MULTIPLE) * TABLE_MULTIPLE
+    tables = [[*span.table, *[0] * (columns - len(span.table))] for span in spans]
     first, start, count = torch.tensor(
         [(span.first, span.start, span.count) for span in spans], dtype=torch.int32
     ).t()

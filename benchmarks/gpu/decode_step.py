@@ -176,7 +176,6 @@ def _from_runs(
             most_rows=len(runs),
             most_positions=length,
         )
-        graphs.record(lambda _: None)
         assert graphs.forward(runs) is not None
         times["from_runs_recorded_us"] = bench.to_end(lambda: graphs.forward(runs))
     return times

@@ -188,7 +188,7 @@ class EngineConfig:
     graphs: Annotated[
         bool,
         Option(
-            help="On a GPU, record decode steps as CUDA graphs at the start, and replay them.",
+            help="On a GPU, record decode steps as CUDA graphs on first need, and replay them.",
             group=DECODING,
         ),
     ] = True

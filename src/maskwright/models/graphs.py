@@ -4,7 +4,8 @@ Launching the kernels of a small step takes the host longer than they run. A rec
 launched as a whole. It reads its rows from memory that never moves, so a step is recorded for each
 of a few *shapes*, and a batch runs in the smallest shape that holds it. A shape fixes what a launch
 depends on besides the contents of memory: the number of rows, the most queries of a sequence, and
-the most positions that one may have.
+the most positions that one may have. It is recorded when a batch first needs it, by the step of
+this batch, which takes about twice as long as launching it would.
 
 A step's rows, sequences and tables are int32 numbers in one piece of memory on the device, which
 the host fills in one copy. Columns of a shape follow each other from its beginning on, so that a
@@ -87,17 +88,12 @@ def choose(
     return next((shape for shape in shapes if shape.holds(rows, queries, positions)), None)
 
 
-WARM_UPS: Final = 2
-"""Calls before a function is recorded. In the first, Triton compiles kernels and libraries get
-their memory, which must not happen while it is recorded."""
-
-
 class Recorder(Protocol):
     """Records functions that read nothing back to the host."""
 
     def record(self, function: Callable[[], object]) -> Callable[[], object]:
-        """Return a function that does again, to the memory that `function` used, what `function`
-        does now. `function` is called."""
+        """Do what `function` does, once, and return a function that does it again, to the memory
+        that `function` used."""
         ...
 
 
@@ -112,12 +108,12 @@ class CudaRecorder:
 
     def record(self, function: Callable[[], object]) -> Callable[[], object]:
         """See `Recorder`. Other threads may use the GPU meanwhile. Raises `RuntimeError` for what
-        can't be recorded."""
+        can't be recorded. `function` is called twice: the first time it runs, and libraries load
+        their kernels and get their memory, which they must not do while it is recorded."""
         with torch.cuda.device(self._device):
             self._stream.wait_stream(torch.cuda.current_stream())
             with torch.cuda.stream(self._stream):
-                for _ in range(WARM_UPS):
-                    function()
+                function()
             torch.cuda.current_stream().wait_stream(self._stream)
             graph = torch.cuda.CUDAGraph()
             with torch.cuda.graph(
@@ -192,11 +188,47 @@ class StepBuffers:
 log = logging.getLogger(__name__)
 
 
+class Recordings:
+    """Steps of `shapes`, in ascending order, of which `recorder` records each when it is first
+    done. `step` returns the step of a shape, and `name` says in the log what they are."""
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        shapes: Sequence[GraphShape],
+        step: Callable[[GraphShape], Callable[[], object]],
+        name: str,
+    ) -> None:
+        self.shapes: Sequence[GraphShape] = shapes
+        """Those that can be done: none any more if one couldn't be recorded."""
+        self._recorder, self._step, self._name = recorder, step, name
+        self._replays: dict[GraphShape, Callable[[], object]] = {}
+
+    def do(self, shape: GraphShape) -> bool:
+        """Do the step of a shape, once. False if it can't be recorded, which is logged; it may have
+        been done then."""
+        replay = self._replays.get(shape)
+        if replay is None:
+            try:
+                self._replays[shape] = self._recorder.record(self._step(shape))
+            except RuntimeError as error:
+                log.warning("%s can't be recorded (%s); they take longer.", self._name, error)
+                self.shapes, self._replays = [], {}
+                return False
+        else:
+            replay()
+        return True
+
+    def __contains__(self, shape: GraphShape) -> bool:
+        """Whether the step of a shape is recorded."""
+        return shape in self._replays
+
+
 class DecodeGraphs:
     """The steps of a decoder over `pool` that are recorded by `recorder`: up to `most_rows` rows of
     sequences of up to `most_positions` positions. `spare`: a block of the pool that no sequence
-    ever has. `replayed` counts the steps that were not launched kernel by
-    kernel."""
+    ever has. `replayed` counts the steps that were not launched kernel by kernel, but for recording
+    them."""
 
     def __init__(
         self,
@@ -211,38 +243,38 @@ class DecodeGraphs:
         self.replayed = 0
         self._decoder = decoder
         self._pool = pool
-        self._recorder = recorder
         self._block_size = pool.data.shape[3]
-        self.shapes: list[GraphShape] = []
-        """The shapes of the steps that have been recorded, in ascending order."""
-        self._planned = graph_shapes(most_rows, most_positions)
-        self._replays: dict[GraphShape, Callable[[], object]] = {}
-        device, rows = decoder.device, self._planned[-1].rows
-        self._buffers = StepBuffers(self._planned, self._block_size, spare, device)
+        shapes = graph_shapes(most_rows, most_positions)
+        device, rows = decoder.device, shapes[-1].rows
+        self._buffers = StepBuffers(shapes, self._block_size, spare, device)
         self.logits = new_logits(rows, decoder.vocab_size, device)
         """Those of the last recorded step."""
+        self._recordings = Recordings(recorder, shapes, self._step, "Decode steps")
+
+    @property
+    def shapes(self) -> Sequence[GraphShape]:
+        """The shapes of steps, in ascending order; none if they can't be recorded."""
+        return self._recordings.shapes
 
     @torch.inference_mode()
-    def record(self, tell: Callable[[str], object]) -> None:
-        """Record the steps, the largest first, whose memory the others use too; `tell` gets a line
-        on how many are done. If one can't be recorded, this is logged and all steps are launched
-        kernel by kernel."""
-        nothing = step_rows([], self._block_size)
-        for done, shape in enumerate(reversed(self._planned)):
-            tell(f"recording decode steps: {done} of {len(self._planned)}")
-            self._buffers.fill(shape, nothing)
-            step = partial(
-                *(self._decoder.forward, self._buffers.batch(shape), self._pool),
-                out=self.logits[: shape.rows],
-            )
-            try:
-                self._replays[shape] = self._recorder.record(step)
-            except RuntimeError as error:
-                log.warning("Decode steps can't be recorded (%s); they take longer.", error)
-                self.shapes, self._replays = [], {}
-                return
-        self.shapes = self._planned
-        log.info("Recorded %d shapes of decode steps.", len(self.shapes))
+    def record_largest(self) -> None:
+        """Record the largest step, without rows: the others use its memory too, and it shows
+        whether steps can be recorded."""
+        shape = self.shapes[-1]
+        self._buffers.fill(shape, step_rows([], self._block_size))
+        self._recordings.do(shape)
+
+    @torch.inference_mode()
+    def launch(self) -> None:
+        """Launch the steps of all shapes, without rows, kernel by kernel."""
+        for shape in self.shapes:
+            self._buffers.fill(shape, step_rows([], self._block_size))
+            self._step(shape)()
+
+    def _step(self, shape: GraphShape) -> Callable[[], object]:
+        """Return the step of a shape, over the memory that it reads and writes."""
+        out = self.logits[: shape.rows]
+        return partial(self._decoder.forward, self._buffers.batch(shape), self._pool, out=out)
 
     @torch.inference_mode()
     def forward(self, runs: Sequence[Run]) -> Tensor | None:
@@ -261,6 +293,7 @@ class DecodeGraphs:
             return None
         step = step_rows(runs, self._block_size)
         self._buffers.fill(shape, step)
-        self._replays[shape]()
+        if not self._recordings.do(shape):
+            return None
         self.replayed += 1
         return self.logits[: len(step.select)]

@@ -7,7 +7,6 @@ import random
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 import torch
@@ -50,9 +49,12 @@ def planned(spans: list[Span], block_size: int) -> DevicePlan:
 
 
 class Repeated:
-    """Records nothing: a function is called again."""
+    """Records nothing: a function is called again. `recorded` counts the functions."""
+
+    recorded = 0
 
     def record(self, function: Callable[[], object]) -> Callable[[], object]:
+        self.recorded += 1
         function()
         return function
 
@@ -73,8 +75,6 @@ class Case:
             most_rows=8,
             most_positions=1100,
         )
-        self.lines: list[str] = []
-        self.recorded.record(self.lines.append)
 
     def begin(self, runs: list[Run], rows: list[AheadRow], *, recorded: bool) -> DecodingRows:
         steps = self.recorded if recorded else None
@@ -117,7 +117,8 @@ def runs_of(rng: random.Random, count: int, blocks: int = 4) -> list[Run]:
 
 def test_recorded_steps_draw_what_launched_ones_do() -> None:
     """Of batches that grow and shrink, so that places are used again."""
-    rng, one, other = random.Random(3), Case(), Case()
+    recorder = Repeated()
+    rng, one, other = random.Random(3), Case(), Case(recorder)
     automata = [random_automaton(seed, 8) for seed in range(3)]
     lengths: set[int] = set()
     for _ in range(25):
@@ -129,6 +130,7 @@ def test_recorded_steps_draw_what_launched_ones_do() -> None:
         # Places without a row write to the spare block alone.
         assert other.pool.data[:BLOCKS].equal(one.pool.data[:BLOCKS])
     assert other.recorded.replayed == 25 * STEPS
+    assert recorder.recorded == 2, "of up to four rows and of up to eight"
     assert lengths == {*range(1, STEPS + 1)}
     assert one.recorded.replayed == 0
 
@@ -197,12 +199,31 @@ def test_rows_that_no_recorded_step_holds_are_launched() -> None:
     assert case.recorded.begin(runs[:1], rows[:1], [0], STEPS) is not None
 
 
-def test_progress_is_reported_and_a_failure_logged(caplog: pytest.LogCaptureFixture) -> None:
-    assert Case().lines == [f"recording steps in a row: {done} of 4" for done in range(4)]
-    recorder = Repeated()
-    with patch.object(recorder, "record", side_effect=RuntimeError("out of memory")):
-        case = Case(recorder)
-    assert "can't be recorded (out of memory)" in caplog.text
+def test_a_step_can_be_launched_without_rows() -> None:
+    """So that its kernels are compiled."""
+    case = Case()
+    case.recorded.launch()
+    assert not case.pool.data[:BLOCKS].any()
+    assert case.recorded.replayed == 0
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_failure_is_logged_and_the_steps_are_launched(
+    late: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whether it comes before the first step was done or, as while a GPU records, after it."""
+
+    class Failing(Repeated):
+        def record(self, function: Callable[[], object]) -> Callable[[], object]:
+            if late:
+                function()
+            raise RuntimeError("out of memory")
+
+    case = Case(Failing())
     rows = rows_of(random.Random(1), 2, [random_automaton(0, 8)])
-    assert len(case.draw(runs_of(random.Random(1), 2), rows, recorded=True)) == 2
+    runs = runs_of(random.Random(1), 2)
+    expected = Case().draw(runs, rows, recorded=False)
+    for _ in range(2):
+        assert case.draw(runs, rows, recorded=True) == expected
+    assert caplog.text.count("Steps in a row can't be recorded (out of memory)") == 1
     assert case.recorded.replayed == 0

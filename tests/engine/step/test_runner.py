@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -19,7 +22,8 @@ from maskwright.models.config import parse_config, read_config
 from maskwright.models.dense import DenseDecoder
 from maskwright.models.weights import read_weights
 from maskwright.sampling import SampleRow, SamplingParams, TokenScore
-from tests.engine.step.host_waits import HostWaits
+from tests.engine.step.host_waits import READS, HostWaits
+from tests.models.graphs.tape import TapeRecorder
 from tests.models.test_device import META, recorded
 
 WITHIN, OUT, IN = CopyDirection
@@ -141,35 +145,84 @@ def test_warming_up_samples_from_every_token(loaded: LoadedModel) -> None:
         return sample(logits, rows, masks)  # type: ignore[arg-type]
 
     found.sample = recording  # type: ignore[method-assign,assignment]
-    found.warm_up()
+    found.warm_up(256, lambda _: pytest.fail("nothing else is done on a CPU"))
     ((vocab, allowed),) = taken
     assert vocab == loaded.decoder.vocab_size
     assert allowed >= vocab
 
 
-def device_decoder() -> DenseDecoder:
-    """The demo model on a device without data."""
-    config = parse_config(read_config(DEMO_PATH))
-    return DenseDecoder(config, read_weights(DEMO_PATH), torch.bfloat16, device=META)
+def device_decoder(vocab: int | None = None) -> DenseDecoder:
+    """The demo model on a device without data; with the first `vocab` tokens."""
+    config, weights = parse_config(read_config(DEMO_PATH)), read_weights(DEMO_PATH)
+    if vocab is not None:
+        config = replace(config, vocab_size=vocab)
+        embedding = weights["model.embed_tokens.weight"][:vocab]
+        weights = {**weights, "model.embed_tokens.weight": embedding}
+    return DenseDecoder(config, weights, torch.bfloat16, device=META)
 
 
-def test_warming_up_compiles_every_kind_of_kernel() -> None:
-    """With and without listed tokens and scores: each has kernels of its own. Those for rows that
-    begin at multiples of 16 are the kernels of all steps."""
-    found = Runner(device_decoder(), 2, 16)
+@pytest.mark.parametrize("graphs", [False, True])
+def test_warming_up_compiles_the_kernels_of_all_steps(graphs: bool) -> None:
+    """Draws with and without listed tokens and scores have kernels of their own, and so have
+    decodes of few and of many rows, within a split and beyond, and pieces of prompts. Nothing is
+    read back while kernels are only compiled. Then draws are launched, and the largest step is
+    recorded."""
+    decoder = device_decoder(515)
+    found = Runner(decoder, 2, 16)
+    tapes = TapeRecorder()
+    lines: list[str] = []
+    ahead: list[dict[str, list[tuple[Any, ...]]]] = []
+
+    def compiling(launch: Callable[[], object]) -> None:
+        with recorded() as kernels, HostWaits() as waits:
+            launch()
+            ahead.append({name: kernel.launches for name, kernel in kernels.items()})
+        assert not set(waits.waits) & set(READS)
+
     with (
-        patch.object(DenseDecoder, "vocab_size", 515),
         patch("maskwright.engine.step.runner.runs_kernels", return_value=True),
+        patch("maskwright.models.dense.runs_kernels", return_value=True),
+        patch("maskwright.engine.step.runner.find_recorder", return_value=tapes),
+        patch("maskwright.engine.step.runner.compile_ahead", compiling),
         recorded() as kernels,
         HostWaits(),
     ):
-        found.warm_up()
-    gathers = kernels["gather_kernel"].launches
-    stats = [isinstance(launch[-1], torch.Tensor) for launch in gathers]
-    assert stats == [False, False, True, True]
-    assert {(launch[1] % 16, launch[6] % 16) for launch in gathers} == {(0, 0)}
-    assert len(kernels["edit_kernel"].launches) == 2
-    assert len(kernels["finish_kernel"].launches) == 4
+        if graphs:
+            found.open_graphs(256, 2048, in_a_row=True)
+        found.warm_up(2048, lines.append)
+    [compiled] = ahead
+    for launches in (compiled, {name: kernel.launches for name, kernel in kernels.items()}):
+        gathers = launches["gather_kernel"]
+        stats = [isinstance(launch[-1], torch.Tensor) for launch in gathers]
+        assert stats[:4] == [False, False, True, True]
+        assert {(launch[1] % 16, launch[6] % 16) for launch in gathers} == {(0, 0)}
+        assert len(launches["edit_kernel"]) == 2
+        assert len(launches["finish_kernel"]) == len(gathers)
+    queries = {len(launch[0]) for launch in compiled["attend_kernel"]}
+    assert queries >= ({4, 8, 256, 12} if graphs else {12})
+    joined = {launch[2] for launch in compiled["merge_kernel"]}
+    assert 17 in joined, "no multiple of 16"
+    assert len(compiled["gather_kernel"]) == 4 + graphs
+    assert len(tapes.tapes) == graphs
+    assert lines == ["compiling kernels", *["recording the largest decode step"] * graphs]
+
+
+def test_kernels_that_can_not_be_compiled_ahead_are_compiled_on_use(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    found = Runner(device_decoder(515), 2, 16)
+    failing = patch(
+        "maskwright.engine.step.runner.compile_ahead", side_effect=RuntimeError("out of memory")
+    )
+    with (
+        patch("maskwright.engine.step.runner.runs_kernels", return_value=True),
+        recorded() as kernels,
+        HostWaits(),
+        failing,
+    ):
+        found.warm_up(2048, lambda _: None)
+    assert len(kernels["gather_kernel"].launches) == 4
+    assert "compiled when they are first used (out of memory)" in caplog.text
 
 
 @pytest.mark.parametrize("scored", [False, True])

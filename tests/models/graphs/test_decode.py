@@ -43,21 +43,22 @@ def forward(batch: ForwardBatch, pool: KvPool, out: Tensor) -> Tensor:
     return out.copy_(sums[batch.select][:, None] * torch.arange(float(VOCAB)))
 
 
-def graphs(rows: int = 12, positions: int = 1100) -> tuple[DecodeGraphs, list[str]]:
-    """The recorded steps of that model, and the lines about recording them."""
+def graphs(rows: int = 12, positions: int = 1100, recorder: Any = None) -> DecodeGraphs:
+    """The recorded steps of that model."""
     decoder: Any = SimpleNamespace(forward=forward, device=torch.device("cpu"), vocab_size=VOCAB)
     pool = KvPool(torch.zeros(BLOCKS + 1, 1, 2, BLOCK, 1, 1))
-    found = DecodeGraphs(
-        *(decoder, pool, TapeRecorder()), spare=SPARE, most_rows=rows, most_positions=positions
+    return DecodeGraphs(
+        *(decoder, pool, recorder or TapeRecorder()),
+        spare=SPARE,
+        most_rows=rows,
+        most_positions=positions,
     )
-    lines: list[str] = []
-    found.record(lines.append)
-    return found, lines
 
 
 def test_steps_are_those_of_the_model() -> None:
     """Sequences that grow at random, with several tokens at a time."""
-    rng, (found, _) = random.Random(1), graphs()
+    rng, recorder = random.Random(1), TapeRecorder()
+    found = graphs(recorder=recorder)
     blocks = rng.sample(range(1, BLOCKS), 36)
     tables = [blocks[at : at + 9] for at in range(0, 36, 9)]
     past: list[list[int]] = [[] for _ in tables]
@@ -81,12 +82,13 @@ def test_steps_are_those_of_the_model() -> None:
         assert logits[: len(expected), 1].tolist() == expected
         assert logits[: len(expected), 3].tolist() == [3 * each for each in expected]
     assert found.replayed > 20
+    assert 4 <= len(recorder.tapes) < found.replayed / 2, "most steps are replayed"
     assert sizes >= {4, 8}
     assert not found._pool.data[0].any(), "the trash block is never written"
 
 
 def test_others_are_not_for_recorded_steps() -> None:
-    found, _ = graphs()
+    found = graphs()
     adapter = Adapter({})
     refused = {
         "an adapter": [Run([1], 0, [1], 1), Run([1], 3, [2], 1, adapter)],
@@ -103,44 +105,65 @@ def test_others_are_not_for_recorded_steps() -> None:
     assert found.replayed == 3
 
 
-def test_progress_is_reported() -> None:
-    found, lines = graphs(rows=8, positions=8)
-    assert len(found.shapes) == 4
-    assert lines == [f"recording decode steps: {done} of 4" for done in range(4)]
-
-
-def test_the_largest_step_is_recorded_first() -> None:
-    """The others find the memory that it took."""
-    sizes: list[int] = []
+def test_a_step_is_recorded_when_a_batch_first_needs_it() -> None:
+    """By the step of that batch, which is computed once; the largest one is recorded beforehand."""
+    recorder, rows_of = TapeRecorder(), []
     original = forward
 
     def noting(batch: ForwardBatch, pool: KvPool, out: Tensor) -> Tensor:
-        sizes.append(len(batch.tokens))
+        rows_of.append(len(batch.tokens))
         return original(batch, pool, out)
 
     with patch(f"{__name__}.forward", noting):
-        graphs(rows=16, positions=8)
-    assert sizes == [16, 16, 8, 8, 4, 4]
+        found = graphs(rows=16, positions=8, recorder=recorder)
+        assert (len(found.shapes), rows_of) == (6, [])
+        found.record_largest()
+        assert rows_of == [16]
+        for count, expected in ((2, [16, 4]), (4, [16, 4]), (5, [16, 4, 8]), (1, [16, 4, 8])):
+            logits = found.forward([Run([3], 0, [block + 1], 1) for block in range(count)])
+            assert logits is not None
+            assert logits[:count, 1].tolist() == [301] * count
+            assert rows_of == expected
+        assert found.forward([Run([3] * 8, 0, [1, 2], 1)] * 2) is not None
+        assert (rows_of, len(recorder.tapes), found.replayed) == ([16, 4, 8], 3, 5)
+
+
+def test_all_steps_can_be_launched_without_rows() -> None:
+    """So that their kernels are compiled. Nothing but the spare block is written."""
+    sizes: list[tuple[int, int]] = []
+    original = forward
+
+    def noting(batch: ForwardBatch, pool: KvPool, out: Tensor) -> Tensor:
+        assert isinstance(batch.attention, DevicePlan)
+        assert batch.attention.decode is not None
+        sizes.append((len(batch.tokens), batch.attention.decode.most))
+        return original(batch, pool, out)
+
+    recorder = TapeRecorder()
+    with patch(f"{__name__}.forward", noting):
+        found = graphs(rows=8, positions=8, recorder=recorder)
+        found.launch()
+    assert sizes == [(4, 1), (4, 8), (8, 1), (8, 8)]
+    assert (recorder.tapes, found.replayed) == ([], 0)
+    assert not found._pool.data[:SPARE].any()
 
 
 def test_without_recorded_steps_the_engine_goes_on(caplog: pytest.LogCaptureFixture) -> None:
-    found, _ = graphs(rows=4, positions=8)
-    calls: list[str] = []
-
-    def fail(function: object) -> Any:
-        calls.append("record")
-        if len(calls) == 2:
-            raise RuntimeError("CUDA error: operation not permitted when stream is capturing")
-        return lambda: None
-
-    with patch.object(found._recorder, "record", fail):
-        found.record(lambda _: None)
-    assert found.forward([Run([1], 0, [1], 1)]) is None
-    assert "can't be recorded (CUDA error: operation not permitted" in caplog.text
+    recorder = TapeRecorder()
+    found = graphs(rows=8, positions=8, recorder=recorder)
+    batch = [Run([1], 0, [1], 1)]
+    assert found.forward(batch) is not None
+    message = "CUDA error: operation not permitted when stream is capturing"
+    with patch.object(recorder, "record", side_effect=RuntimeError(message)) as record:
+        assert found.forward(batch * 5) is None
+        assert found.forward(batch * 5) is None
+        assert found.forward(batch) is None
+    assert record.call_count == 1
+    assert "Decode steps can't be recorded (CUDA error: operation not permitted" in caplog.text
 
 
 def test_nothing_of_a_dense_decoder_is_on_the_host() -> None:
-    """As in `test_device`: kernels are launched on tensors without data, and recorded twice."""
+    """As in `test_device`: kernels are launched on tensors without data, once."""
     config = parse_config(read_config(DEMO_PATH))
     decoder = DenseDecoder(config, read_weights(DEMO_PATH), torch.bfloat16, device=META)
     pool = decoder.new_pool(9, 16)
@@ -148,10 +171,11 @@ def test_nothing_of_a_dense_decoder_is_on_the_host() -> None:
         found = DecodeGraphs(
             *(decoder, pool, TapeRecorder()), spare=8, most_rows=4, most_positions=64
         )
-        found.record(lambda _: None)
-        counts = {name: len(kernel.launches) for name, kernel in kernels.items()}
-        logits = found.forward([Run([5], 3, [1], 1), Run([6], 3, [2], 1)])
-    assert logits is not None
-    assert (logits.shape, logits.device) == ((4, config.vocab_size), META)
-    assert counts["attend_kernel"] == 2 * config.layers
-    assert counts == {name: len(kernel.launches) for name, kernel in kernels.items()}, "replayed"
+        counts: list[dict[str, int]] = []
+        for _ in range(2):
+            logits = found.forward([Run([5], 3, [1], 1), Run([6], 3, [2], 1)])
+            assert logits is not None
+            assert (logits.shape, logits.device) == ((4, config.vocab_size), META)
+            counts.append({name: len(kernel.launches) for name, kernel in kernels.items()})
+    assert counts[0]["attend_kernel"] == config.layers
+    assert counts[0] == counts[1], "replayed"

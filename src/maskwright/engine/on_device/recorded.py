@@ -1,12 +1,12 @@
 """Decode steps that run in a row as recorded graphs: forward, draw and next state of each row.
 
-A step reads and writes memory that never moves, so it is recorded once for each shape and replayed
-for every step in a row: the host launches it as a whole, and waits for nothing in between.
+A step reads and writes memory that never moves, so it is recorded once for each shape, when rows
+first need it, and replayed for every step in a row: the host launches it as a whole, and waits for
+nothing in between.
 """
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -24,12 +24,17 @@ from maskwright.kernels.sample import sample_rows
 from maskwright.kernels.sample_inputs import SampleInputs
 from maskwright.kernels.steps.next_rows import DecodeRows, advance_rows
 from maskwright.models import Decoder, ForwardBatch
-from maskwright.models.graphs import GraphShape, Recorder, StepBuffers, choose, graph_shapes
+from maskwright.models.graphs import (
+    GraphShape,
+    Recorder,
+    Recordings,
+    StepBuffers,
+    choose,
+    graph_shapes,
+)
 from maskwright.models.runs import Run, step_rows
 from maskwright.sampling import SampleRow, SamplingParams
 from maskwright.sampling.device_rows import lay_out
-
-log = logging.getLogger(__name__)
 
 
 class RecordedSteps:
@@ -51,14 +56,13 @@ class RecordedSteps:
         most_positions: int,
     ) -> None:
         self.replayed = 0
-        self._decoder, self._pool, self._recorder = decoder, pool, recorder
+        self._decoder, self._pool = decoder, pool
         self._tables, self._logits = tables, logits
         self._block_size = pool.data.shape[3]
         shapes = graph_shapes(most_rows, most_positions)
-        self._planned = [shape for shape in shapes if shape.queries == 1]
-        self._replays: dict[GraphShape, Callable[[], object]] = {}
-        device, rows = decoder.device, self._planned[-1].rows
-        self._buffers = StepBuffers(self._planned, self._block_size, spare, device)
+        shapes = [shape for shape in shapes if shape.queries == 1]
+        device, rows = decoder.device, shapes[-1].rows
+        self._buffers = StepBuffers(shapes, self._block_size, spare, device)
         nothing = SampleRow(SamplingParams(temperature=0), (0,), 1, 0)
         numbers = torch.zeros(rows, dtype=torch.int32)
         self._inputs = lay_out([nothing] * rows, tables.masks, numbers)
@@ -67,20 +71,19 @@ class RecordedSteps:
             [stopped, numbers, stopped[:, None].repeat(1, MOST_LAST)], device
         )
         self._drawn = torch.zeros(rows, dtype=torch.int64, device=device)
+        self._recordings = Recordings(recorder, shapes, self._step, "Steps in a row")
 
     @torch.inference_mode()
-    def record(self, tell: Callable[[str], object]) -> None:
-        """Record the steps, the largest first; `tell` gets a line on how many are done. If one
-        can't be recorded, this is logged and runs of steps are launched kernel by kernel."""
-        for done, shape in enumerate(reversed(self._planned)):
-            tell(f"recording steps in a row: {done} of {len(self._planned)}")
-            self._buffers.fill(shape, step_rows([], self._block_size))
-            try:
-                self._replays[shape] = self._recorder.record(self._step(shape))
-            except RuntimeError as error:
-                log.warning("Steps in a row can't be recorded (%s); they take longer.", error)
-                self._replays = {}
-                return
+    def launch(self) -> None:
+        """Launch a step without rows, kernel by kernel."""
+        shape = self._recordings.shapes[0]
+        self._empty(shape)
+        self._step(shape)()
+
+    def _empty(self, shape: GraphShape) -> None:
+        """Lay out no rows."""
+        self._buffers.fill(shape, step_rows([], self._block_size))
+        self._states.fill_(STOPPED)
 
     def _step(self, shape: GraphShape) -> Callable[[], None]:
         """Return one step of a shape, over the memory that it reads and writes."""
@@ -130,16 +133,20 @@ class RecordedSteps:
         if any(run.adapter is not None for run in runs):
             return None
         longest = max(run.start for run in runs) + steps
-        shape = choose(self._planned if self._replays else [], len(runs), 1, longest)
+        shape = choose(self._recordings.shapes, len(runs), 1, longest)
         if shape is None:
             return None
+        if shape not in self._recordings:
+            self._empty(shape)
+            if not self._recordings.do(shape):
+                return None
         self._buffers.fill(shape, step_rows(runs, self._block_size))
         self._fill(shape.rows, rows, states)
         own = self._rows(shape, len(rows))
         return ReplayedSteps(own, shape.positions, partial(self._replay, shape))
 
     def _replay(self, shape: GraphShape, out: Tensor) -> None:
-        self._replays[shape]()
+        self._recordings.do(shape)
         out.copy_(self._drawn[: len(out)])
         self.replayed += 1
 

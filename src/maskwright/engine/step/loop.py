@@ -418,8 +418,8 @@ class Engine:
         try:
             with launching_on(self.loaded.decoder.device):
                 if self.config.graphs:
-                    self._record_graphs()
-                self._runner.warm_up()
+                    self._open_graphs()
+                self._runner.warm_up(self.max_context, lambda doing: self.tell(doing))
                 self._probe()
                 while self._drain():
                     self._core.step()
@@ -440,13 +440,10 @@ class Engine:
         if self._core.tiers is not None:
             self._core.tiers.stop(save=end.__cause__ is None)
 
-    def _record_graphs(self) -> None:
+    def _open_graphs(self) -> None:
         """Record the decode steps that the settings allow, where the device can."""
-        rows, positions = self.config.decode_rows, self.max_context
         in_a_row = self._device_steps is not None
-        self._runner.record_graphs(
-            rows, positions, lambda doing: self.tell(doing), in_a_row=in_a_row
-        )
+        self._runner.open_graphs(self.config.decode_rows, self.max_context, in_a_row=in_a_row)
 
     def _probe(self) -> None:
         """Probe whether logits are batch-invariant, and log a warning where they are not."""

@@ -4,6 +4,7 @@ memory."""
 from __future__ import annotations
 
 import itertools
+import logging
 import time
 from collections.abc import Callable
 from collections.abc import Sequence as SequenceOf
@@ -26,7 +27,7 @@ from maskwright.engine.schedule.transfer import CopyEvent
 from maskwright.engine.step.batch import build_runs
 from maskwright.engine.step.plain_rows import PlainRows
 from maskwright.errors import GenerationError
-from maskwright.kernels.device import new_logits, runs_kernels
+from maskwright.kernels.device import compile_ahead, new_logits, runs_kernels
 from maskwright.kernels.kv_bytes import KvDtype
 from maskwright.kernels.kv_pool import (
     clear_blocks,
@@ -35,8 +36,11 @@ from maskwright.kernels.kv_pool import (
     pack_blocks,
     unpack_blocks,
 )
+from maskwright.kernels.paged_attention import MOST_DECODES, SPLIT
+from maskwright.kernels.sample import sample_rows
 from maskwright.models import BatchInvariance, Decoder, lay_out, probe_batch_invariance
 from maskwright.models.graphs import DecodeGraphs, find_recorder
+from maskwright.models.runs import Run
 from maskwright.sampling import (
     ChainBatch,
     Mask,
@@ -50,6 +54,9 @@ from maskwright.sampling import (
     sample_on_host,
     score_prompt,
 )
+from maskwright.sampling.device_rows import lay_out as lay_out_draws
+
+log = logging.getLogger(__name__)
 
 
 class CopyStream(Protocol):
@@ -162,7 +169,7 @@ class Runner:
         self.mask_table: MaskTable | None = None
         """The masks on the device; None where no kernels run."""
         self.graphs: DecodeGraphs | None = None
-        """The decode steps that are recorded; None before `record_graphs`, and where a device can't
+        """The decode steps that are recorded; None before `open_graphs`, and where a device can't
         record any."""
         self.resident_tables: ResidentTables | None = None
         """The tables of states on the device; None before they are first used."""
@@ -175,30 +182,26 @@ class Runner:
         host = torch.device("cpu")
         self._host = decoder.new_pool(host_blocks + 1, block_size, kv_dtype, host)
 
-    def record_graphs(
-        self, rows: int, positions: int, tell: Callable[[str], object], *, in_a_row: bool = False
-    ) -> None:
-        """Record the decode steps of up to `rows` rows, of sequences of up to `positions`
-        positions, where the device can. `tell` gets the progress, as text. `in_a_row`: also those
-        that follow tables of states."""
+    def open_graphs(self, rows: int, positions: int, *, in_a_row: bool = False) -> None:
+        """Record decode steps from now on, where the device can: of up to `rows` rows, of sequences
+        of up to `positions` positions. `in_a_row`: also those that follow tables of states."""
         decoder = self._decoder
         recorder = find_recorder(decoder.device) if decoder.recordable else None
         if recorder is not None:
             spare = len(self._pool.data) - 1
             bounds = {"spare": spare, "most_rows": rows, "most_positions": positions}
             self.graphs = DecodeGraphs(decoder, self._pool, recorder, **bounds)
-            self.graphs.record(tell)
-            if in_a_row and self.graphs.shapes:
+            if in_a_row:
                 tables = self._tables(_words(decoder.vocab_size))
                 shared = (tables, recorder, self.graphs.logits)
                 self.recorded_steps = RecordedSteps(decoder, self._pool, *shared, **bounds)
-                self.recorded_steps.record(tell)
 
-    def warm_up(self) -> None:
-        """Sample from a row of zeros, laid out as in steps, so that code that is compiled on first
-        use is ready."""
-        vocab_size = self._decoder.vocab_size
-        logits = new_logits(1, vocab_size, self._decoder.device)
+    def warm_up(self, positions: int, tell: Callable[[str], object]) -> None:
+        """Get ready what is made on first use. On a device the kernels of all steps of sequences of
+        up to `positions` positions are compiled, and the largest step is recorded if steps are.
+        Then sample from a row of zeros, laid out as in steps. `tell` gets the progress, as text."""
+        decoder = self._decoder
+        logits = new_logits(1, decoder.vocab_size, decoder.device)
         kinds = [SamplingParams()]
         if runs_kernels(logits):
             # Kernels are compiled anew for rows that list tokens, for scores, and for both.
@@ -208,9 +211,38 @@ class Runner:
                 SamplingParams(logprobs=1),
                 SamplingParams(logprobs=1, logit_bias=bias),
             ]
-        mask = np.full(_words(vocab_size), -1, np.int32)
+            tell("compiling kernels")
+            try:
+                compile_ahead(lambda: self._launch(logits, kinds, positions))
+            except RuntimeError as error:  # too little memory
+                log.warning("Kernels are compiled when they are first used (%s).", error)
+        if self.graphs is not None:
+            tell("recording the largest decode step")
+            self.graphs.record_largest()
+        mask = np.full(_words(decoder.vocab_size), -1, np.int32)
         for params in kinds:
             self.sample(logits.zero_(), [SampleRow(params, (0,), 1, 0)], [mask])
+
+    @torch.inference_mode()
+    def _launch(self, logits: Tensor, kinds: SequenceOf[SamplingParams], positions: int) -> None:
+        """Launch what steps launch, and read nothing back: draws of all `kinds` from `logits`, and
+        forwards over the last block, which no sequence has yet."""
+        mask = np.full(_words(logits.shape[1]), -1, np.int32)
+        table = self._mask_table([mask], logits.device)
+        numbers = torch.zeros(1, dtype=torch.int32)
+        for params in kinds:
+            inputs = lay_out_draws([SampleRow(params, (0,), 1, 0)], table.masks, numbers)
+            sample_rows(logits, inputs, scored=params.logprobs is not None)
+        for steps in (self.graphs, self.recorded_steps):
+            if steps is not None:
+                steps.launch()
+        # A piece of a prompt; with decodes beside it, which launch other kernels beyond a split.
+        whole, size = min(positions, SPLIT + 1), self._block_size
+        last = [len(self._pool.data) - 1] * -(-whole // size)
+        prompt = Run([0] * min(whole, MOST_DECODES + 1), 0, last, 1)
+        for decodes in ([], [Run([0], 0, last, 1)], [Run([0], whole - 1, last, 1)]):
+            batch = lay_out([prompt, *decodes], size, self._decoder.plan)
+            self._decoder.forward(batch, self._pool)
 
     def probe(self, most_rows: int) -> BatchInvariance:
         """Whether the products of the model, and of the adapters in memory, are batch-invariant for
