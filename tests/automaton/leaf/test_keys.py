@@ -8,23 +8,17 @@ import pytest
 
 from maskwright.automaton.leaf import keys
 from maskwright.automaton.leaf.keys import (
-    Continuation,
     Dead,
     End,
-    Escape,
-    Hex,
     Key,
-    Limited,
     LiteralState,
-    LowSurrogate,
     Opened,
     Padded,
+    Skipped,
     Spaced,
     Text,
-    TokenId,
     TokenRead,
     ValueBegan,
-    Within,
 )
 from maskwright.automaton.leaf.table import LeafTable
 from maskwright.grammar.pattern.translate import full_match
@@ -38,10 +32,8 @@ TERM = full_match("[a-z]+")
     ("one", "other"),
     [
         (Spaced(2, 0), Padded(2, 0)),
-        (Hex(TERM, 0xD800, 1), LowSurrogate(TERM, 0xD800, 1)),
-        (Continuation(False, 1, 0), Limited(0, 1, 0)),
-        (TokenId((), 0, 3), Within((), 0, 3)),
-        (Escape(TERM), End(TERM)),
+        (Skipped(16, 0), Padded(16, 0)),
+        (Skipped(16, 0), Spaced(16, 0)),
     ],
     ids=named,
 )

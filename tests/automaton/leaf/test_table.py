@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from maskwright.automaton.leaf.keys import Continuation, End, Escape, Key, LiteralState, Text
+from maskwright.automaton.leaf.keys import Begun, End, Key, LiteralState, Skipped, Text
 from maskwright.automaton.leaf.rows import UNBUILT
+from maskwright.automaton.leaf.spelling import ANY_BYTES
 from maskwright.automaton.leaf.table import LeafTable
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.regular.derivative import parallel_start
@@ -65,8 +66,8 @@ def test_a_state_before_a_gated_one_has_its_gate() -> None:
     leaves = LeafTable()
     gated = leaves.state(closed(EMPTY))
     plain = leaves.state(Text(True, ANYTHING))
-    assert gate(leaves, leaves.state(Continuation(False, 1, gated))) == gate(leaves, gated)
-    assert gate(leaves, leaves.state(Continuation(False, 1, plain))) == (0, 0)
+    assert gate(leaves, leaves.state(Skipped(ANY_BYTES + 1, gated))) == gate(leaves, gated)
+    assert gate(leaves, leaves.state(Skipped(ANY_BYTES + 1, plain))) == (0, 0)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +120,7 @@ def test_expansion_leaves_escapes_for_when_a_token_has_one() -> None:
     leaves.expand(leaves.state(Text(True, ANYTHING)), 100)
     unbuilt = [key for state, key in enumerate(leaves.keys)
                if leaves.rows.base[state] == UNBUILT]  # fmt: skip
-    assert [type(key) for key in unbuilt] == [Escape]
+    assert [type(key) for key in unbuilt] == [Begun]
 
 
 def test_keys_of_a_list_are_found_when_asked_for() -> None:

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from maskwright import LimitError, Limits, compile_json_schema
-from maskwright.automaton.leaf.keys import Escape, Key, Partial, Text
+from maskwright.automaton.leaf.keys import Begun, Key, Text
+from maskwright.automaton.leaf.spelling import BACKSLASH
 from maskwright.grammar.pattern.translate import full_match, search
 from maskwright.grammar.regular.character_dfa import known_place
 from maskwright.grammar.regular.derivative import derivative, is_live, split
@@ -88,7 +89,10 @@ def test_rows_within_a_character(seed: int) -> None:
     if not is_live(term):
         return
     rows = StringRows(VOCABULARY)
-    for key, rests in ((Partial(True, term, 0xC0, 1), PARTIAL), (Escape(term), ESCAPED)):
+    for key, rests in (
+        (Begun(True, term, 1, 3), PARTIAL),
+        (Begun(True, term, BACKSLASH, 0), ESCAPED),
+    ):
         right = {rest for rest, text in rests.items() if is_live(derivative(term, text))}
         assert row_of(rows, key) & rests.keys() == right, key
 

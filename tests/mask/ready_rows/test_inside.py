@@ -9,10 +9,7 @@ import numpy as np
 import pytest
 
 from maskwright.automaton.leaf.character_arrays import Characters
-from maskwright.grammar.pattern.translate import full_match
-from maskwright.grammar.regular.character_dfa import NEVER, CharacterDfa
-from maskwright.grammar.regular.derivative import split
-from maskwright.mask.ready_rows.inside import (
+from maskwright.automaton.leaf.spelling import (
     ANY_BYTES,
     ANY_DIGITS,
     BACKSLASH,
@@ -21,9 +18,11 @@ from maskwright.mask.ready_rows.inside import (
     PAIR,
     PAIR_DIGITS,
     PAIR_U,
-    Measure,
-    walk_string,
 )
+from maskwright.grammar.pattern.translate import full_match
+from maskwright.grammar.regular.character_dfa import NEVER, CharacterDfa
+from maskwright.grammar.regular.derivative import split
+from maskwright.mask.ready_rows.inside import Measure, walk_string
 from maskwright.mask.ready_rows.tokens import Subtrees
 from maskwright.vocab.trie import Trie
 

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 
 from maskwright.automaton.leaf.character_arrays import Characters
+from maskwright.automaton.leaf.spelling import BETWEEN
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.regular.beginnings import least_weight
 from maskwright.grammar.regular.character_dfa import NEVER, CharacterDfa
 from maskwright.grammar.regular.charset import of
 from maskwright.grammar.regular.derivative import split
 from maskwright.grammar.regular.terms import Scale
-from maskwright.mask.ready_rows.inside import BETWEEN, TOO_MUCH, Measure, walk_room
+from maskwright.mask.ready_rows.inside import TOO_MUCH, Measure, walk_room
 from maskwright.mask.ready_rows.tokens import Subtrees
 from maskwright.vocab.trie import Trie
 

@@ -14,22 +14,10 @@ from heapq import nsmallest
 from itertools import product
 from typing import Final, NamedTuple
 
+from maskwright.automaton.leaf.characters import nearest_ends
 from maskwright.automaton.leaf.exits import PartsEnded
-from maskwright.automaton.leaf.keys import (
-    Continuation,
-    Escape,
-    Hex,
-    Key,
-    Limited,
-    LowHex,
-    LowSurrogate,
-    Padded,
-    Partial,
-    Spaced,
-    Text,
-)
+from maskwright.automaton.leaf.keys import Begun, Key, Padded, Skipped, Spaced, Text
 from maskwright.automaton.leaf.table import Keys
-from maskwright.automaton.leaf.utf8 import nearest_ends
 from maskwright.automaton.machine.machine import Machine
 from maskwright.automaton.value.witness_text import spelled
 from maskwright.errors import LimitError, TooLongError
@@ -107,7 +95,7 @@ class LeafExits:
         nearest: LeafExit | None = None
         skipped: list[TooLongError] = []
         match self._machine.leaves.keys[leaf]:
-            case (Partial() | Escape() | Hex() | LowSurrogate() | LowHex()) as key:
+            case Begun() as key:
                 self._nearest[leaf] = self._nearest_after_character(key)
                 return self._nearest[leaf]
             case _:
@@ -123,19 +111,16 @@ class LeafExits:
         self._nearest[leaf] = nearest
         return nearest
 
-    def _nearest_after_character(
-        self, key: Partial | Escape | Hex | LowSurrogate | LowHex
-    ) -> LeafExit | None:
+    def _nearest_after_character(self, key: Begun) -> LeafExit | None:
         """The shortest way out from within a character; None if there is none. Between the bytes of
         an escape there may be hundreds of states, so no states are built: where its characters lead
         is known."""
-        inside = key.inside if isinstance(key, Partial) else True
         best: bytes | None = None
         rests: dict[Regular, bytes] = {}
         for target, missing in nearest_ends(key):
             spend()
             if target not in rests:
-                rests[target] = self._shortest(Text(inside, target))
+                rests[target] = self._shortest(Text(key.inside, target))
             text = missing + rests[target]
             if best is None or len(text) < len(best):
                 best = text
@@ -177,12 +162,12 @@ class LeafExits:
         """
         leaves, text = self._machine.leaves, b""
         key = leaves.keys[leaf]
-        while isinstance(key, Continuation | Limited | Escape):
+        while isinstance(key, Skipped) or (isinstance(key, Begun) and key.is_escape):
             byte, following = next(_first_bytes(leaves.next_states(leaf)))
             text, leaf, key = text + bytes([byte]), following, leaves.keys[following]
         if isinstance(key, Text):
             return LeafExit(label_of(key.term), text + b'"', False)
-        assert isinstance(key, Partial | Hex | LowSurrogate | LowHex)
+        assert isinstance(key, Begun)
         target, missing = next(nearest_ends(key))
         return LeafExit(label_of(target), text + missing + b'"', False)
 
@@ -297,7 +282,7 @@ def _needs_no_search(key: Key) -> bool:
 def _within_name(key: Key) -> bool:
     """Whether a state is within a character of a name."""
     match key:
-        case Partial(term=term) | Escape(term=term) | Hex(term=term):
+        case Begun(term=term):
             return isinstance(term, Tagged) and term.named
         case _:
             return False
@@ -317,11 +302,9 @@ def _ends_alike(keys: Keys, leaf: int) -> bool:
     """Whether a string is being read that may go on in any way, and ends with one label however it
     does: one that may be anything, or a name that is none of a list's."""
     match keys[leaf]:
-        case Text(inside=True, term=term) | Partial(inside=True, term=term):
+        case Text(inside=True, term=term) | Begun(inside=True, term=term):
             pass
-        case Escape(term=term) | Hex(term=term) | LowSurrogate(term=term) | LowHex(term=term):
-            pass
-        case Continuation(target=target) | Limited(target=target):
+        case Skipped(target=target):
             return _ends_alike(keys, target)
         case _:
             return False
@@ -334,11 +317,9 @@ def _ends_alike(keys: Keys, leaf: int) -> bool:
 def _has_one_label(keys: Keys, leaf: int) -> bool:
     """Whether a string or text is being read that is left with one label, wherever it ends."""
     match keys[leaf]:
-        case Text(term=term) | Partial(term=term) | Escape(term=term) | Hex(term=term):
+        case Text(term=term) | Begun(term=term):
             return not isinstance(term, Tagged | Parallel)
-        case LowSurrogate(term=term) | LowHex(term=term):
-            return not isinstance(term, Tagged | Parallel)
-        case Continuation(target=target) | Limited(target=target):
+        case Skipped(target=target):
             return _has_one_label(keys, target)
         case _:
             return False

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import NamedTuple
 
-from maskwright.grammar.regular.terms import Chars, Regular
+from maskwright.automaton.leaf.spelling import BACKSLASH
+from maskwright.grammar.regular.terms import Regular
 
 
 class Text(NamedTuple):
@@ -18,68 +19,26 @@ class Text(NamedTuple):
     term: Regular
 
 
-class Partial(NamedTuple):
-    """Inside a UTF-8 sequence: `left` more bytes decide among code points from `base` on."""
+class Begun(NamedTuple):
+    """Within a character of `term`, of which `part` and `value` have been read; see
+    `automaton.leaf.spelling`."""
 
     inside: bool
     term: Regular
-    base: int
-    left: int
+    part: int
+    value: int
+
+    @property
+    def is_escape(self) -> bool:
+        """Whether a backslash has been read, and nothing after it."""
+        return self.part == BACKSLASH
 
 
-class Within(NamedTuple):
-    """Inside a UTF-8 sequence of plain text: `left` more bytes decide among code points from `base`
-    on, and in which of `sets`, with its target, the character is."""
+class Skipped(NamedTuple):
+    """Within a character that leads to `target` whatever its last bytes are; `part` says how many
+    they are, and whether they are hexadecimal digits."""
 
-    sets: tuple[tuple[Chars, int], ...]
-    base: int
-    left: int
-
-
-class Escape(NamedTuple):
-    """After a backslash in a JSON string."""
-
-    term: Regular
-
-
-class Hex(NamedTuple):
-    """Inside `\\uXXXX`: `left` more digits decide among code units from `base` on."""
-
-    term: Regular
-    base: int
-    left: int
-
-
-class LowSurrogate(NamedTuple):
-    """After the high surrogate `high`, when `seen` bytes of the `\\u` that must follow are read."""
-
-    term: Regular
-    high: int
-    seen: int
-
-
-class LowHex(NamedTuple):
-    """Inside the digits of a low surrogate."""
-
-    term: Regular
-    high: int
-    base: int
-    left: int
-
-
-class Continuation(NamedTuple):
-    """`left` continuation bytes (any), or hexadecimal digits, before `target`."""
-
-    digits: bool
-    left: int
-    target: int
-
-
-class Limited(NamedTuple):
-    """One byte from `low` to `high` before `target`: where UTF-8 leaves out some second bytes."""
-
-    low: int
-    high: int
+    part: int
     target: int
 
 
@@ -175,14 +134,8 @@ class Dead(NamedTuple):
 
 Key = (
     Text
-    | Partial
-    | Within
-    | Escape
-    | Hex
-    | LowSurrogate
-    | LowHex
-    | Continuation
-    | Limited
+    | Begun
+    | Skipped
     | End
     | ChoiceState
     | Entry

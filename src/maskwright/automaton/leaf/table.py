@@ -22,31 +22,26 @@ from collections.abc import Hashable, Sequence
 from typing import Final, NamedTuple, overload
 
 from maskwright.automaton.leaf.builder import LeafBuilder
+from maskwright.automaton.leaf.characters import open_targets
 from maskwright.automaton.leaf.exits import leaving
 from maskwright.automaton.leaf.keys import (
+    Begun,
     BesideValue,
     ChoiceState,
-    Continuation,
     Dead,
     End,
     Entry,
-    Escape,
-    Hex,
     Key,
-    Limited,
     LiteralState,
-    LowHex,
-    LowSurrogate,
     Padded,
-    Partial,
+    Skipped,
     Spaced,
     Text,
     TokenId,
     ValueBegan,
-    Within,
 )
 from maskwright.automaton.leaf.rows import DEAD, UNBUILT, LeafRows, Row, WordPlaces
-from maskwright.automaton.leaf.utf8 import open_targets
+from maskwright.automaton.leaf.spelling import BACKSLASH, DIGITS
 from maskwright.grammar.regular.derivative import label
 from maskwright.grammar.regular.terms import (
     ANYTHING,
@@ -104,7 +99,7 @@ class WordTrie:
         """How many states there are."""
         return 3 * self.size
 
-    def key(self, state: int) -> Text | Escape | Hex:
+    def key(self, state: int) -> Text | Begun:
         """What one of the states stands for."""
         place = (state - self.state) % self.size
         term: Regular = word_slice(self.names.table, *self.places.words_at(place))
@@ -112,11 +107,11 @@ class WordTrie:
             term = tagged((term, *self.names.others), named=True)
         return self._key(state, term)
 
-    def _key(self, state: int, term: Regular) -> Text | Escape | Hex:
+    def _key(self, state: int, term: Regular) -> Text | Begun:
         at = state - self.state
         if at < self.size:
             return Text(True, term)
-        return Escape(term) if at < 2 * self.size else Hex(term, 0, 4)
+        return Begun(True, term, BACKSLASH if at < 2 * self.size else DIGITS + 4, 0)
 
 
 def trie_of(term: Regular) -> tuple[NameLanguage, Words] | None:
@@ -197,7 +192,7 @@ class LeafTable:
         self._label_ids: dict[tuple[type, Hashable], int] = {(type(None), None): 0}
         self._expanded: set[int] = set()
         self.rows: Final = LeafRows()
-        self._builder = LeafBuilder(self.rows, self.keys, self.state, self._named)
+        self._builder = LeafBuilder(self.rows, self.keys, self.state)
         self.dead = self.state(Dead())
 
     def release(self) -> None:
@@ -215,9 +210,9 @@ class LeafTable:
         known = self._ids.get(typed)
         if known is not None:
             return known
-        if isinstance(key, (Continuation, Limited)):
+        if isinstance(key, Skipped):
             return self._toward(key.target, typed)
-        if isinstance(key, (Text, Escape, Hex)):
+        if isinstance(key, (Text, Begun)):
             known = self._in_trie(key)
             if known is not None:
                 return known
@@ -232,7 +227,7 @@ class LeafTable:
                 if not inside:
                     self.rows.label[number] = self.label_id(label(term) or None)
                 self._set_gate(number, [term])
-            case Partial() | Escape() | Hex() | LowHex() | LowSurrogate():
+            case Begun():
                 targets: list[Regular] = []
                 if isinstance(key.term, Tagged) and key.term.named:
                     targets = [target for target, _ in open_targets(key)]
@@ -251,7 +246,7 @@ class LeafTable:
             case Dead():
                 number = self._new(typed)
                 self.rows.base[number] = 0
-            case ChoiceState() | LiteralState() | Padded() | TokenId() | Within():
+            case ChoiceState() | LiteralState() | Padded() | TokenId():
                 number = self._new(typed)
         return number
 
@@ -267,19 +262,17 @@ class LeafTable:
         """How many states there are, in terms of what one takes that was made alone."""
         return self.count - self.keys.in_tries + self.keys.in_tries // _PER_TRIE_STATE
 
-    def _in_trie(self, key: Text | Escape | Hex) -> int | None:
+    def _in_trie(self, key: Text | Begun) -> int | None:
         """The state of a place in a list of words that is made at once."""
-        block = 0
         match key:
-            case Text(inside=inside):
-                if not inside:
-                    return None
-            case Escape():
+            case Text(inside=True):
+                block = 0
+            case Begun(part=part) if part == BACKSLASH:
                 block = 1
-            case Hex(base=base, left=left):
-                if base or left < 4:
-                    return None
+            case Begun(part=part, value=0) if part == DIGITS + 4:
                 block = 2
+            case _:
+                return None
         found = trie_of(key.term)
         if found is None:
             return None
@@ -315,9 +308,9 @@ class LeafTable:
         these texts, after a backslash, and after `\\u`."""
         known = self._others.get(names.others)
         if known is None:
-            texts, escapes = Text(True, names.beyond), Escape(names.beyond)
+            texts, escapes = Text(True, names.beyond), Begun(True, names.beyond, BACKSLASH, 0)
             rows = self._builder.row_of(texts), self._builder.row_of(escapes)
-            digits = self.state(Hex(names.beyond, 0, 4))
+            digits = self.state(Begun(True, names.beyond, DIGITS + 4, 0))
             states = self.state(texts), self.state(escapes), digits
             known = self._others[names.others] = rows, states
         return known
@@ -355,18 +348,6 @@ class LeafTable:
             self.rows.gate_low[number] = min(words.low for words in names)
             self.rows.gate_high[number] = max(words.high for words in names)
 
-    def _named(self, key: Text | Escape | Hex, low: int, high: int, alone: bool) -> int:
-        """The state of `key`, from which the words low..high-1 can be reached; `alone`: and no
-        other name."""
-        typed = (type(key), key)
-        number = self._ids.get(typed)
-        if number is None:
-            number = self._new(typed)
-            if alone:
-                self.rows.gate_low[number] = low
-                self.rows.gate_high[number] = high
-        return number
-
     def beside_value(self, text: int, data: bytes) -> int:
         """The state of a text that has come to the state `text`, by `data`, with which a JSON value
         may begin too. A text that has ended is no value."""
@@ -394,7 +375,8 @@ class LeafTable:
                 self.build(here)
                 built += 1
             for target in self._targets(here):
-                if target not in seen and not isinstance(self.keys[target], Escape):
+                key = self.keys[target]
+                if target not in seen and not (isinstance(key, Begun) and key.is_escape):
                     seen.add(target)
                     queue.append(target)
         if not queue:

@@ -15,18 +15,7 @@ from enum import Enum
 from hashlib import blake2b
 from typing import Final
 
-from maskwright.automaton.leaf.keys import (
-    Continuation,
-    Escape,
-    Hex,
-    Limited,
-    LiteralState,
-    LowHex,
-    LowSurrogate,
-    Partial,
-    Spaced,
-    Text,
-)
+from maskwright.automaton.leaf.keys import Begun, LiteralState, Skipped, Spaced, Text
 from maskwright.automaton.machine.exits import Configuration
 from maskwright.automaton.value.level import Level, LevelPhase
 from maskwright.grammar.regular.terms import EMPTY, Regular, Tagged, Words
@@ -245,11 +234,9 @@ class Places:
     def _name(self, leaf: int) -> Tagged | None:
         """The names that are being read at a leaf state, None if none is."""
         match self._machine.leaves.keys[leaf]:
-            case Text(term=term) | Partial(term=term) | Escape(term=term) | Hex(term=term):
+            case Text(term=term) | Begun(term=term):
                 return _named(term)
-            case LowSurrogate(term=term) | LowHex(term=term):
-                return _named(term)
-            case Continuation(target=target) | Limited(target=target):
+            case Skipped(target=target):
                 return self._name(target)
             case _:
                 return None

@@ -7,21 +7,6 @@ from maskwright.automaton.leaf.character_arrays import CharacterArrays
 from maskwright.mask.ready_rows.product import LanguageProduct
 from maskwright.mask.ready_rows.tokens import Subtrees
 
-# How much of a character has been read.
-BETWEEN: Final = 0
-"""Nothing. From 1 to 3: so many bytes of UTF-8 are missing."""
-BACKSLASH: Final = 4
-DIGITS: Final = 4
-"""With a number from 1 to 4 added: so many digits of a \\uXXXX are missing."""
-PAIR: Final = 9
-"""A high surrogate; the backslash before the low one comes next."""
-PAIR_U: Final = 10
-PAIR_DIGITS: Final = 10
-"""With a number added: so many digits of the low surrogate are missing."""
-ANY_BYTES: Final = 15
-ANY_DIGITS: Final = 20
-"""With a number added: so many bytes or digits are missing, and all of them lead to one state."""
-
 TOO_MUCH: Final = 32767
 """The need of a token that does not stay inside, or needs more than any bound leaves."""
 

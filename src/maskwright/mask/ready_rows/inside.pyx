@@ -12,6 +12,14 @@ from libc.stdlib cimport calloc, free
 
 import numpy as np
 
+from maskwright.automaton.leaf.spelling cimport (
+    ANY_BYTES,
+    BETWEEN,
+    Character,
+    Points,
+    points_of,
+    read_byte,
+)
 from maskwright.mask.ready_rows.product cimport (
     FOUND,
     LACKING,
@@ -57,12 +65,6 @@ cdef struct Count:
     int64_t beyond
     const int32_t *between
     int32_t stops
-
-
-# How much of a character has been read, and what of its code point is known.
-cdef struct Character:
-    int32_t part
-    int32_t value
 
 
 # What is at one depth of the present path through the trie: the automaton's state, the character
@@ -183,152 +185,20 @@ cdef int64_t least_room(
 ) noexcept nogil:
     """How many characters a string has at least in which a character has been begun; `NO_ROOM` if
     it can't be completed. 0 where nothing is bounded."""
-    cdef int32_t part = begun.part, value = begun.value
-    cdef int32_t low, high, size, first, last, unit, plane
-    cdef int64_t least
-    if part >= ANY_BYTES:  # counted before the walk, and allowed
+    cdef Points points
+    cdef int64_t least = NO_ROOM
+    cdef int32_t at
+    if begun.part >= ANY_BYTES:  # counted before the walk, and allowed
         return room_of(count, state, read)
-    if part < BACKSLASH:
-        low = value << (6 * part)
-        high = low + (1 << (6 * part)) - 1
-        if part == 1 and low < 0x80:
-            low = 0x80
-        if part == 2 and low < 0x800:
-            low = 0x800
-        if part == 3 and low < 0x10000:
-            low = 0x10000
-        return least_room_within(characters, count, state, read, low, min(high, 0x10FFFF))
-    if part == BACKSLASH:
-        return least_room_within(characters, count, state, read, 0, 0x10FFFF)
-    if part <= DIGITS + 4:
-        size = 4 * (part - DIGITS)
-        low = value << size
-        high = low + (1 << size) - 1
-        least = least_room_within(characters, count, state, read, low, high)
-        first, last = max(low, 0xD800), min(high, 0xDBFF)
-        if first > last or least <= read:
-            return least
-        low = 0x10000 + ((first - 0xD800) << 10)
-        high = 0x10000 + ((last - 0xD800) << 10) + 0x3FF
-        return min(least, least_room_within(characters, count, state, read, low, high))
-    unit, size = 0, 16
-    if part > PAIR_U:
-        size = 4 * (part - PAIR_DIGITS)
-        unit = (value & 0xFFFF) << size
-    plane = 0x10000 + ((value >> 16) << 10)
-    first, last = max(unit, 0xDC00), min(unit + (1 << size) - 1, 0xDFFF)
-    if first > last:
-        return NO_ROOM
-    return least_room_within(
-        characters, count, state, read, plane + first - 0xDC00, plane + last - 0xDC00
-    )
-
-
-cdef inline int32_t digit_of(uint8_t byte) noexcept nogil:
-    if 0x30 <= byte <= 0x39:
-        return byte - 0x30
-    if 0x41 <= byte <= 0x46:
-        return byte - 0x37
-    if 0x61 <= byte <= 0x66:
-        return byte - 0x57
-    return -1
-
-
-cdef inline Character begin(uint8_t byte) noexcept nogil:
-    """After the first byte of a character that is not plain ASCII."""
-    if byte == 0x5C:
-        return Character(BACKSLASH, 0)
-    if 0xC2 <= byte < 0xE0:
-        return Character(1, byte & 0x1F)
-    if 0xE0 <= byte < 0xF0:
-        return Character(2, byte & 0x0F)
-    if 0xF0 <= byte < 0xF5:
-        return Character(3, byte & 0x07)
-    return Character(-1, 0)
-
-
-cdef inline Character go_on(uint8_t byte, int32_t part, int32_t value) noexcept nogil:
-    """After a continuation byte of UTF-8, of which `part` were missing."""
-    if byte & 0xC0 != 0x80:
-        return Character(-1, 0)
-    value = value << 6 | (byte & 0x3F)
-    # After the second byte: neither a longer form of a short one, nor a surrogate, nor too large.
-    if part == 2 and (value < 0x20 or 0x360 <= value < 0x380):
-        return Character(-1, 0)
-    if part == 3 and (value < 0x10 or value >= 0x110):
-        return Character(-1, 0)
-    return Character(part - 1, value)
-
-
-cdef inline Character escaped(uint8_t byte) noexcept nogil:
-    """After the byte that follows a backslash."""
-    if byte == 0x75:
-        return Character(DIGITS + 4, 0)
-    if byte == 0x22 or byte == 0x5C or byte == 0x2F:
-        return Character(BETWEEN, byte)
-    if byte == 0x62:
-        return Character(BETWEEN, 8)
-    if byte == 0x66:
-        return Character(BETWEEN, 12)
-    if byte == 0x6E:
-        return Character(BETWEEN, 10)
-    if byte == 0x72:
-        return Character(BETWEEN, 13)
-    if byte == 0x74:
-        return Character(BETWEEN, 9)
-    return Character(-1, 0)
-
-
-cdef inline Character after_digit(uint8_t byte, int32_t part, int32_t value) noexcept nogil:
-    """After a hexadecimal digit of `\\uXXXX`, or of a low surrogate."""
-    cdef int32_t digit = digit_of(byte), low
-    if digit < 0:
-        return Character(-1, 0)
-    value = (value & 0x3FF0000) | (value & 0xFFFF) << 4 | digit
-    part -= 1
-    if part == DIGITS:
-        if 0xD800 <= value < 0xDC00:
-            return Character(PAIR, (value - 0xD800) << 16)
-        if 0xDC00 <= value < 0xE000:
-            return Character(-1, 0)
-        return Character(BETWEEN, value)
-    if part == PAIR_DIGITS:
-        low = value & 0xFFFF
-        if not 0xDC00 <= low < 0xE000:
-            return Character(-1, 0)
-        return Character(BETWEEN, 0x10000 + ((value >> 16) << 10) + (low - 0xDC00))
-    return Character(part, value)
-
-
-cdef inline int32_t skipped(uint8_t byte, int32_t part) noexcept nogil:
-    """The part after a byte of a character that has been counted before the walk."""
-    if part < ANY_DIGITS:
-        if byte & 0xC0 != 0x80:
-            return -1
-        return BETWEEN if part - 1 == ANY_BYTES else part - 1
-    if digit_of(byte) < 0:
-        return -1
-    return BETWEEN if part - 1 == ANY_DIGITS else part - 1
-
-
-cdef Character read_byte(uint8_t byte, Character begun) noexcept nogil:
-    """After a byte within a character or at the start of one that is not plain ASCII. (0, point)
-    for a character that is complete, (0, -1) for one that has been counted before the walk; a part
-    < 0 where the byte can't stand."""
-    cdef int32_t part = begun.part, value = begun.value
-    if part == BETWEEN:
-        return begin(byte)
-    if part < BACKSLASH:
-        return go_on(byte, part, value)
-    if part == BACKSLASH:
-        return escaped(byte)
-    if part > ANY_BYTES:
-        return Character(skipped(byte, part), -1)
-    if part == PAIR:
-        return Character(PAIR_U if byte == 0x5C else -1, value)
-    if part == PAIR_U:
-        return Character(PAIR_DIGITS + 4 if byte == 0x75 else -1, value)
-    return after_digit(byte, part, value)
+    points_of(begun, &points)
+    for at in range(points.count):
+        if least <= read:  # none is less
+            break
+        least = min(
+            least,
+            least_room_within(characters, count, state, read, points.first[at], points.last[at]),
+        )
+    return least
 
 
 cdef Step *steps(Subtrees subtrees) except NULL:

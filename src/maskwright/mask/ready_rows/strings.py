@@ -12,17 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from maskwright.automaton.leaf.character_arrays import UNKNOWN, Characters
-from maskwright.automaton.leaf.keys import (
-    Continuation,
-    Escape,
-    Hex,
-    Key,
-    LowHex,
-    LowSurrogate,
-    Partial,
-    Text,
-)
+from maskwright.automaton.leaf.keys import Begun, Key, Skipped, Text
 from maskwright.automaton.leaf.rows import DEAD
+from maskwright.automaton.leaf.spelling import BACKSLASH, BETWEEN
 from maskwright.automaton.leaf.table import LeafTable
 from maskwright.grammar.regular.beginnings import beginning_alike, farthest, least_weight
 from maskwright.grammar.regular.byte_alphabet import alphabet
@@ -48,19 +40,7 @@ from maskwright.grammar.regular.terms import (
 )
 from maskwright.limits import spend
 from maskwright.mask.ready_rows.combination import Exclusive, ProductAutomaton, exclusive
-from maskwright.mask.ready_rows.inside import (
-    ANY_BYTES,
-    ANY_DIGITS,
-    BACKSLASH,
-    BETWEEN,
-    DIGITS,
-    PAIR,
-    PAIR_DIGITS,
-    TOO_MUCH,
-    Measure,
-    walk_room,
-    walk_string,
-)
+from maskwright.mask.ready_rows.inside import TOO_MUCH, Measure, walk_room, walk_string
 from maskwright.mask.ready_rows.reach import Reach
 from maskwright.mask.ready_rows.tokens import Subtrees, classify
 from maskwright.mask.walk.row_table import packed
@@ -162,21 +142,12 @@ class StringRows:
         match keys[leaf]:
             case Text(term=term):
                 return self._after(term, BETWEEN, 0)
-            case Partial(term=term, base=base, left=left):
-                return self._after(term, left, base >> (6 * left))
-            case Escape(term=term):
-                return self._after(term, BACKSLASH, 0)
-            case Hex(term=term, base=base, left=left):
-                return self._after(term, DIGITS + left, base >> (4 * left))
-            case LowSurrogate(term=term, high=high, seen=seen):
-                return self._after(term, PAIR + seen, (high - 0xD800) << 16)
-            case LowHex(term=term, high=high, base=base, left=left):
-                value = (high - 0xD800) << 16 | base >> (4 * left)
-                return self._after(term, PAIR_DIGITS + left, value)
-            case Continuation(digits=digits, left=left, target=target):
+            case Begun(term=term, part=part, value=value):
+                return self._after(term, part, value)
+            case Skipped(part=part, target=target):
                 following = keys[target]
                 assert isinstance(following, Text)
-                return self._after(following.term, (ANY_DIGITS if digits else ANY_BYTES) + left, 0)
+                return self._after(following.term, part, 0)
             case key:
                 raise AssertionError(f"{key} is no place within a string")
 
@@ -515,9 +486,9 @@ def term_within(leaf: int, keys: Sequence[Key]) -> Regular:
     """The term of a place within a string; for one in the middle of a character, that before it or
     that after it."""
     match keys[leaf]:
-        case Continuation(target=target):
+        case Skipped(target=target):
             return term_within(target, keys)
-        case Text() | Partial() | Escape() | Hex() | LowSurrogate() | LowHex() as key:
+        case Text() | Begun() as key:
             return key.term
         case key:
             raise AssertionError(f"{key} is no place within a string")
@@ -526,11 +497,9 @@ def term_within(leaf: int, keys: Sequence[Key]) -> Regular:
 def is_within(leaf: int, keys: Sequence[Key]) -> bool:
     """Whether a leaf state is a place within a JSON string."""
     match keys[leaf]:
-        case Text(inside=inside) | Partial(inside=inside):
+        case Text(inside=inside) | Begun(inside=inside):
             return inside
-        case Escape() | Hex() | LowSurrogate() | LowHex():
-            return True
-        case Continuation(target=target):
+        case Skipped(target=target):
             following = keys[target]
             return isinstance(following, Text) and following.inside
         case _:

@@ -10,28 +10,23 @@ from __future__ import annotations
 
 from typing import Final
 
+from maskwright.automaton.leaf.characters import nearest_ends
 from maskwright.automaton.leaf.keys import (
+    Begun,
     BesideValue,
     ChoiceState,
-    Continuation,
     Dead,
     End,
     Entry,
-    Escape,
-    Hex,
-    Limited,
     LiteralState,
-    LowHex,
-    LowSurrogate,
     Padded,
-    Partial,
+    Skipped,
     Spaced,
     Text,
     TokenId,
-    Within,
 )
+from maskwright.automaton.leaf.spelling import ANY_BYTES, ANY_DIGITS
 from maskwright.automaton.leaf.table import LeafTable
-from maskwright.automaton.leaf.utf8 import nearest_ends
 from maskwright.automaton.machine.machine import Machine
 from maskwright.automaton.value.witness_text import spelled
 from maskwright.errors import TooLongError
@@ -65,17 +60,12 @@ class LeafBounds:
         match key := leaves.keys[leaf]:
             case Text(inside=inside, term=term):
                 return _text(term, inside, limits)
-            case Partial() | Escape() | Hex() | LowHex() | LowSurrogate():
+            case Begun(inside=inside):
                 target, missing = next(nearest_ends(key))
-                inside = not isinstance(key, Partial) or key.inside
                 return len(missing) + _text(target, inside, limits)
-            case Continuation(left=left, target=target):
+            case Skipped(part=part, target=target):
+                left = part - (ANY_BYTES if part < ANY_DIGITS else ANY_DIGITS)
                 return left + self.compute(leaves, target, limits)
-            case Within(sets=sets, left=left):
-                targets = dict.fromkeys(target for _, target in sets)
-                return left + max(self.compute(leaves, each, limits) for each in targets)
-            case Limited(target=target):
-                return 1 + self.compute(leaves, target, limits)
             case LiteralState(data=data, target=target):
                 return len(data) + self.compute(leaves, target, limits)
             case Padded(target=target):

@@ -14,9 +14,10 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from maskwright.automaton.leaf.keys import Escape, Hex, Key, LowSurrogate
+from maskwright.automaton.leaf.characters import open_targets
+from maskwright.automaton.leaf.keys import Begun, Key
 from maskwright.automaton.leaf.rows import DEAD
-from maskwright.automaton.leaf.utf8 import open_targets
+from maskwright.automaton.leaf.spelling import DIGITS, PAIR, PAIR_U
 from maskwright.automaton.machine.exits import BLOCKED, DONE, DYNAMIC, apply_exit
 from maskwright.limits import CHEAP, spend
 from maskwright.mask.recognizer import Recognizer
@@ -51,9 +52,10 @@ PLAIN_FIRST: Final = _plain_first()
 def _controls_are_alike(key: Key) -> bool:
     """Whether a backslash has been read after which all control characters lead to one state, to
     which the escape of a line break leads as well."""
-    if not isinstance(key, Escape):
+    if not (isinstance(key, Begun) and key.is_escape):
         return False
-    found = [pair for base in (0, 16) for pair in open_targets(Hex(key.term, base, 1))]
+    lines = (key._replace(part=DIGITS + 1, value=digit) for digit in (0, 1))
+    found = [pair for line in lines for pair in open_targets(line)]
     return len({target for target, _ in found}) <= 1 and sum(n for _, n in found) in (0, 32)
 
 
@@ -145,11 +147,12 @@ class LevelMoves:
     def _digits(self, key: Key) -> bytes | None:
         """The digits of an escape that are followed: only control characters', which have no
         spelling of one byte. None for all."""
-        if not self._few_escapes or not isinstance(key, Hex | LowSurrogate):
+        if not self._few_escapes or not isinstance(key, Begun) or not DIGITS < key.part <= PAIR_U:
             return None
-        if isinstance(key, LowSurrogate) or key.base > _LAST_CONTROL:
+        left = key.part - DIGITS
+        if key.part >= PAIR or key.value << 4 * left > _LAST_CONTROL:
             return b""
-        return _CONTROL_DIGITS.get(key.left)
+        return _CONTROL_DIGITS.get(left)
 
     def gate(self, context: int) -> tuple[int, int] | None:
         """The names that a context still allows; see `Contexts.gate`."""

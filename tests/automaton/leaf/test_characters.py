@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from maskwright.automaton.leaf.builder import SpelledSets
-from maskwright.automaton.leaf.keys import Continuation, End
+from maskwright.automaton.leaf.keys import Skipped, Text
 from maskwright.automaton.leaf.rows import DEAD
+from maskwright.automaton.leaf.spelling import ANY_BYTES
 from maskwright.automaton.leaf.table import LeafTable
 from maskwright.grammar.regular.charset import Ranges
-from maskwright.grammar.regular.terms import Chars
+from maskwright.grammar.regular.terms import alt, chars, concat, words
 from tests.leaf_states import leaf_after
 
 SETS: list[tuple[Ranges, ...]] = [
@@ -24,9 +24,12 @@ EDGES = (0x80, 0x7FF, 0x800, 0xFFF, 0x1000, 0xD7FF, 0xE000, 0xFFFF, 0x10000, 0x3
 
 
 def first_row(leaves: LeafTable, ranges: tuple[Ranges, ...]) -> tuple[dict[int, int], list[int]]:
-    targets = [leaves.state(End(number)) for number in range(len(ranges))]
-    sets = tuple((Chars(each), target) for each, target in zip(ranges, targets, strict=True))
-    return SpelledSets(leaves.state).lead_bytes(sets), targets
+    """The row of a text in which a character of each set is followed by the set's number."""
+    rests = [words([str(number)]) for number in range(len(ranges))]
+    pairs = zip(ranges, rests, strict=True)
+    term = alt(*(concat(chars(each), rest) for each, rest in pairs))
+    row = leaves.next_states(leaves.state(Text(False, term)))
+    return row, [leaves.state(Text(False, rest)) for rest in rests]
 
 
 @pytest.mark.parametrize("ranges", SETS, ids=str)
@@ -64,5 +67,5 @@ def test_a_block_within_one_set_is_shared_by_all_sets_that_hold_it() -> None:
     wide, targets = first_row(leaves, (((0x3000, 0x9FFF),), ((0x100, 0x17F),)))
     narrow, same = first_row(leaves, (((0x4000, 0x4FFF),),))
     assert same == targets[:1]
-    assert wide[0xE4] == narrow[0xE4] == leaves.state(Continuation(False, 2, targets[0]))
+    assert wide[0xE4] == narrow[0xE4] == leaves.state(Skipped(ANY_BYTES + 2, targets[0]))
     assert wide[0xE3] != narrow.get(0xE3)

@@ -1,0 +1,193 @@
+"""The rows of leaf states within a character: UTF-8, and inside a JSON string also escapes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from struct import iter_unpack
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from maskwright.automaton.leaf.keys import Begun, Key, Skipped, Text
+from maskwright.automaton.leaf.rows import DEAD, Row
+from maskwright.automaton.leaf.spelling import (
+    ANY_BYTES,
+    ANY_DIGITS,
+    BACKSLASH,
+    BETWEEN,
+    DIGITS,
+    PAIR,
+    PAIR_DIGITS,
+    PAIR_U,
+    following,
+    points,
+)
+from maskwright.grammar.regular.character_classes import LAST_ASCII, Split, characters_before
+from maskwright.grammar.regular.charset import LAST
+from maskwright.grammar.regular.derivative import split
+from maskwright.grammar.regular.terms import EMPTY, Chars, Regular
+from maskwright.grammar.regular.word_lists import has_minimal_escapes
+
+QUOTE: Final = 0x22
+
+
+class SpelledCharacters:
+    """Rows of the states within a character; `state` returns the state of a key."""
+
+    def __init__(self, state: Callable[[Key], int]) -> None:
+        self._state = state
+
+    def row(self, key: Begun | Skipped) -> Row:
+        """Byte → next state at a place within a character."""
+        row: Row = {}
+        match key:
+            case Skipped(part=part, target=target):
+                for byte, after, _ in following(part, 0):
+                    row[byte] = self._skipping(after, target)
+            case Begun(part=part, value=value) if part < BACKSLASH:
+                self.enter(row, Text(key.inside, key.term), part, value)
+            case Begun(part=part, value=value):
+                found = escapable(key.term)
+                known = {
+                    (after, read): self._escaped(key.term, found, after, read)
+                    for _, after, read in following(part, value)
+                }
+                for byte, after, read in following(part, value):
+                    if known[after, read] != DEAD:
+                        row[byte] = known[after, read]
+        return row
+
+    def enter(self, row: Row | npt.NDArray[np.int32], text: Text, part: int, value: int) -> None:
+        """Enter into `row` the states after the bytes beyond ASCII, where `part` and `value` of a
+        character of `text` have been read."""
+        inside, term = text
+        beyond = split(term).beyond
+        mixed, whole = _targets(tuple([some for some, _ in beyond]), part, value)
+        for byte, after, read in mixed:
+            row[byte] = self._state(Begun(inside, term, after, read))
+        for which, skipped, bytes_ in whole:
+            target = self._skipping(skipped, self._state(Text(inside, beyond[which][1])))
+            for byte in bytes_:
+                row[byte] = target
+
+    def _skipping(self, part: int, target: int) -> int:
+        return target if part == BETWEEN else self._state(Skipped(part, target))
+
+    def _escaped(self, term: Regular, found: Split, part: int, value: int) -> int:
+        """The state where `part` and `value` of an escape have been read."""
+        if part == BETWEEN:
+            target = found.after(value)
+            return DEAD if target is EMPTY else self._state(Text(True, target))
+        ranges = points(part, value)
+        if not found.beyond and (not ranges or ranges[0][0] > LAST_ASCII):
+            return DEAD
+        ends = [pair for low, high in ranges for pair in found.within(low, high)]
+        if not ends:
+            return DEAD
+        left = part - DIGITS if part <= DIGITS + 4 else part - PAIR_DIGITS
+        target, count = ends[0]
+        low, high = ranges[0]
+        if left > 0 and len(ranges) == 1 and high - low + 1 == 1 << (4 * left) == count:
+            return self._state(Skipped(ANY_DIGITS + left, self._state(Text(True, target))))
+        return self._state(Begun(True, term, part, value))
+
+
+def transitions(key: Begun) -> Split:
+    """The transitions by the characters that one begun can become, among others."""
+    return split(key.term) if key.part < BACKSLASH else escapable(key.term)
+
+
+def open_targets(key: Begun) -> list[tuple[Regular, int]]:
+    """Where the code points lead that a character begun can become, and how many lead there."""
+    found = transitions(key)
+    return [pair for low, high in points(key.part, key.value) for pair in found.within(low, high)]
+
+
+def nearest_ends(key: Begun) -> Iterator[tuple[Regular, bytes]]:
+    """Where the characters lead that one begun can become, each time with the bytes that the first
+    such character lacks, the fewest first; a target may occur more than once."""
+    found = transitions(key)
+    if key.is_escape:
+        for byte, after, point in following(key.part, key.value):
+            if after == BETWEEN and found.after(point) is not EMPTY:
+                yield found.after(point), bytes([byte])
+    for low, high in points(key.part, key.value):
+        for first, last in ((low, min(high, 0xFFFF)), (max(low, 0x10000), high)):
+            if first <= last:
+                ends = found.first_within(first, last)
+                yield from ((target, _missing(key.part, point)) for target, point in ends)
+
+
+def _missing(part: int, point: int) -> bytes:
+    """The bytes that a character lacks after its first part."""
+    if part < BACKSLASH:
+        return chr(point).encode()[-part:]
+    units = chr(point).encode("utf-16-be")
+    spelled = b"".join(b"\\u%04X" % unit for (unit,) in iter_unpack(">H", units))
+    match part:
+        case _ if part == BACKSLASH:
+            return spelled[1:]
+        case _ if part <= DIGITS + 4:
+            return spelled[6 - (part - DIGITS) :]
+        case _ if part <= PAIR_U:
+            return spelled[6 + (part - PAIR) :]
+        case _:
+            return spelled[12 - (part - PAIR_DIGITS) :]
+
+
+def escapable(term: Regular) -> Split:
+    """The transitions of a term by characters that may be escaped: all of them, unless its words
+    are bare."""
+    found = split(term)
+    if not has_minimal_escapes(term):
+        return found
+    listed = [
+        (point, point, target)
+        for low, high, target in found.ascii
+        for point in range(low, high + 1)
+        if must_escape(point)
+    ]
+    return Split(tuple(listed), ())
+
+
+def must_escape(point: int) -> bool:
+    """Whether JSON has no other way to write a character."""
+    return point < 0x20 or point in (QUOTE, ord("\\"))
+
+
+class _Targets(NamedTuple):
+    """The bytes that go on towards a character of one of several sets."""
+
+    mixed: list[tuple[int, int, int]]
+    """(byte, part, value) where the bytes that follow decide on the set."""
+    whole: list[tuple[int, int, list[int]]]
+    """(set, part skipped, bytes) where all characters are in one set."""
+
+
+_LOWEST: Final = np.array((0, 0x80, 0x800, 0x10000))
+"""By number of continuation bytes: the first code point that needs so many."""
+
+
+@lru_cache(1 << 12)
+def _targets(sets: tuple[Chars, ...], part: int, value: int) -> _Targets:
+    """Where the bytes beyond ASCII lead that may follow `part` and `value` of a character."""
+    if not sets:
+        return _Targets([], [])
+    steps = [step for step in following(part, value) if step[0] > LAST_ASCII]
+    _, left, read = np.array(steps, np.int64).T
+    low = np.maximum(read << 6 * left, _LOWEST[left])
+    end = np.minimum((read + 1) << 6 * left, LAST + 1)
+    counts = np.array([characters_before(s, end) - characters_before(s, low) for s in sets])
+    which = np.where(counts.max(0) == 1 << 6 * left, counts.argmax(0), -1)
+    mixed: list[tuple[int, int, int]] = []
+    whole: dict[tuple[int, int], list[int]] = {}
+    for at in np.flatnonzero(counts.any(0)).tolist():
+        byte, after, _ = steps[at]
+        if which[at] < 0:
+            mixed.append(steps[at])
+        else:
+            skipped = ANY_BYTES + after if after else BETWEEN
+            whole.setdefault((int(which[at]), skipped), []).append(byte)
+    return _Targets(mixed, [(*target, bytes_) for target, bytes_ in whole.items()])
