@@ -35,8 +35,9 @@ from benchmarks.report import options_of
 from maskwright.cli.output.tables import Figure
 from maskwright.kernels import sample_gather
 from maskwright.kernels.device import jit
+from maskwright.kernels.few_rows import INPUTS, MOST_ROWS
 from maskwright.kernels.paged_attention import MERGED, SPLIT
-from maskwright.models.config import parse_config
+from maskwright.models.config import ModelConfig, parse_config
 
 Row = dict[str, Figure]
 
@@ -54,6 +55,14 @@ HALVINGS: Final = 6
 """Of normally distributed logits, until as many are left as a tile has room for."""
 
 MOST_KV: Final = 24 << 30
+
+STEP_US: Final = {
+    ("8B", 1): 4300.0,
+    ("8B", 64): 6200.0,
+    ("0.6B", 1): 700.0,
+    ("0.6B", 64): 2400.0,
+}
+"""Goals of whole steps by the shape of the model and the sequences."""
 
 SINGLE_US: Final[dict[tuple[str, int, int], float]] = {("8B", 1, 512): 10.0, ("8B", 1, 4096): 15.0}
 """Goals of single sequences, which no share of the bandwidth tells, since launches take most."""
@@ -198,8 +207,9 @@ def _prefill_instructions(heads: Heads, prefix: int, length: int) -> float:
 
 
 def steps() -> Iterator[Row]:
-    """A whole decode step after 1,024 positions: the products' weights and all keys and values."""
-    for name, share in {"8B": 0.8, "0.6B": 0.6}.items():
+    """A whole decode step after 1,024 positions: the products' weights and all keys and values.
+    The instructions are those of products of few rows, which are ours."""
+    for name in ("8B", "0.6B"):
         config = parse_config({**COMMON, **MODELS[name]})
         weights = 2 * config.parameters
         if not config.tied_embeddings:
@@ -207,10 +217,31 @@ def steps() -> Iterator[Row]:
         for rows in (1, 8, 64):
             kv = rows * 1024 * config.layers * config.kv_heads * config.head_dim * 4
             moved = weights + kv
+            goal = {"allowed_us": us} if (us := STEP_US.get((name, rows))) else {}
+            few = rows <= MOST_ROWS
+            issue = {"issue_us": issue_us(_product_instructions(config))} if few else {}
             yield row(
-                *(f"step, {name}", f"{rows} sequences", moved / BYTES_PER_US, share),
+                *(f"step, {name}", f"{rows} sequences", moved / BYTES_PER_US, None),
                 MB=moved / 1e6,
+                **goal,
+                **issue,
             )
+
+
+def _product_instructions(config: ModelConfig) -> float:
+    """Return how many instructions the products of a step of few rows issue."""
+    heads, hidden = config.heads * config.head_dim, config.hidden
+    stacked = heads + 2 * config.kv_heads * config.head_dim
+    of_layer = (
+        *((hidden, stacked, False), (heads, hidden, False)),
+        *((hidden, 2 * config.intermediate, True), (config.intermediate, hidden, False)),
+    )
+    each = [(*shape, config.layers) for shape in of_layer]
+    total = 0.0
+    for inputs, outputs, gated, times in [*each, (hidden, config.vocab_size, False, 1)]:
+        [launch] = static.launches(partial(static.few, inputs, outputs, gated=gated))
+        total += times * issued(launch, [-(-inputs // INPUTS)])
+    return total
 
 
 def constraints() -> Iterator[Row]:

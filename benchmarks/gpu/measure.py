@@ -7,6 +7,7 @@ mask        masks by their row numbers, beside shipping bitmasks
 decode      attention of new tokens, beside torch's without blocks
 prefill     attention of pieces of prompts, beside torch's
 low-rank    the updates of adapters, beside torch's of one adapter after another
+few-rows    products of four and of eight rows, beside torch's
 fp8         products with weights in fp8, beside torch's of bfloat16
 next-rows   from drawn tokens to the next forward, by tables of states
 step        the forward of a decode step, of models with random weights
@@ -36,6 +37,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.gpu.attention import measure_decode, measure_prefill
 from benchmarks.gpu.decode_step import measure_steps, measure_structured
+from benchmarks.gpu.few_rows import measure_few_rows
 from benchmarks.gpu.fp8_product import measure_fp8
 from benchmarks.gpu.low_rank import measure_low_rank
 from benchmarks.gpu.next_rows import measure_next_rows
@@ -51,6 +53,7 @@ SUBJECTS: Final[dict[str, Callable[[Bench], None]]] = {
     "decode": measure_decode,
     "prefill": measure_prefill,
     "low-rank": measure_low_rank,
+    "few-rows": measure_few_rows,
     "fp8": measure_fp8,
     "next-rows": measure_next_rows,
     "step": measure_steps,

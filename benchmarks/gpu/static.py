@@ -38,6 +38,7 @@ with suppress(ImportError):  # before the kernels, which a process without a GPU
 from benchmarks.report import SKIPPED, Report, options_of
 from maskwright.kernels import (
     apply_mask,
+    few_rows,
     low_rank,
     norm_rope,
     paged_attention,
@@ -62,8 +63,8 @@ BYTES_PER_US: Final = 4.0e6
 """Bytes that an H200 is taken to read in a microsecond."""
 
 MODULES: Final = (
-    *(apply_mask, low_rank, next_rows, norm_rope, paged_attention, product, sample, silu_mul),
-    store_kv,
+    *(apply_mask, few_rows, low_rank, next_rows, norm_rope, paged_attention, product, sample),
+    *(silu_mul, store_kv),
 )
 """Modules with kernels."""
 
@@ -336,6 +337,25 @@ def norms(*, width: int = 4096, head_dim: int = 128, bare: bool = False) -> None
     norm_rope.norm_rope(heads, 32, tables, positions, of_heads, 1e-6)
 
 
+def few(
+    inputs: int,
+    outputs: int,
+    *,
+    gated: bool = False,
+    biased: bool = False,
+    codes: bool = False,
+) -> None:
+    """Multiply four rows by a weight, which may be `codes` of fp8; if `gated`, with the activation
+    that follows."""
+    x, bias = empty(4, inputs, dtype=BF16), empty(outputs, dtype=BF16) if biased else None
+    if codes:
+        weight = empty(outputs, inputs, dtype=torch.float8_e4m3fn)
+        product.multiply(x, weight, empty(outputs), bias, gated=gated)
+    else:
+        weight = empty(outputs, inputs, dtype=BF16)
+        (few_rows.linear_silu_mul if gated else few_rows.linear)(x, weight, bias)
+
+
 def low_ranks(dtype: torch.dtype, *, width: int = 4096, ends: tuple[int, ...] = (4096,)) -> None:
     """Add the updates of two adapters of rank 16 to a product."""
     device = torch.device("meta")
@@ -402,6 +422,15 @@ SUBJECTS: Final[dict[str, Callable[[], object]]] = {
     "norms-bare": lambda: norms(bare=True),
     "norms-64": lambda: norms(width=1024, head_dim=64),
     "silu": lambda: silu_mul.silu_mul(empty(ROWS, 2 * 14336, dtype=BF16)),
+    "few-rows": lambda: few(4096, 6144, biased=True),
+    "few-rows-1024": lambda: few(2048, 1024),
+    "few-rows-gated": lambda: few(4096, 2 * 14_336, gated=True),
+    "few-rows-gated-3072": lambda: few(1024, 2 * 3072, gated=True),
+    "few-rows-head": lambda: few_rows.linear(
+        empty(4, 4096, dtype=BF16), empty(128_256, 4096, dtype=BF16), out=empty(4, 128_256)
+    ),
+    "few-rows-fp8": lambda: few(4096, 6144, codes=True),
+    "few-rows-fp8-gated": lambda: few(4096, 2 * 14_336, gated=True, codes=True),
     "low-rank": lambda: low_ranks(BF16),
     "low-rank-qkv": lambda: low_ranks(BF16, ends=(4096, 5120, 6144)),
     "low-rank-14336": lambda: low_ranks(BF16, width=14_336),
@@ -473,6 +502,12 @@ SUBJECTS: Final[dict[str, Callable[[], object]]] = {
 }
 
 
+def targets_of(subject: str) -> tuple[str, ...]:
+    """Return the targets that a subject is compiled for. GPUs before 8.9 don't know codes of fp8,
+    and are not asked to multiply any."""
+    return TARGETS[1:] if subject.startswith("few-rows-fp8") else TARGETS
+
+
 def programs(names: list[str]) -> Iterator[tuple[str, Launch]]:
     """The launches of the subjects named, those that compile to one program once."""
     seen = set[str]()
@@ -512,6 +547,8 @@ def main() -> None:
     report = report_of_compiler("gpu_static")
     for case, launch in programs(options.subjects):
         for target in options.targets:
+            if target not in targets_of(case):
+                continue
             program = launch.compile(target)
             found = facts(program)
             warps = launch.options["num_warps"]

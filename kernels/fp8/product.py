@@ -2,8 +2,9 @@
 
 The rows of the input become codes as well, each with the scale that gives its largest magnitude the
 largest code. So a product has one byte a weight to read, and tensor cores that know fp8 compute it:
-on a GPU of compute capability 8.9 or more this is `torch._scaled_mm`. Its twin multiplies the
-numbers that the codes stand for in float32, which is exact but for the order of sums.
+on a GPU of compute capability 8.9 or more this is `torch._scaled_mm`, for few rows the kernel of
+`few_rows.py`. Their twin multiplies the numbers that the codes stand for in float32, which is exact
+but for the order of sums.
 """
 
 # Triton is untyped, and so is torch's product of scaled codes.
@@ -18,8 +19,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from maskwright.kernels import kv_pool
+from maskwright.kernels import few_rows, kv_pool
 from maskwright.kernels.device import jit, runs_kernels, tl
+from maskwright.kernels.silu_mul import silu_mul
 from maskwright.kernels.store_kv import encode_head
 
 FP8: Final = torch.float8_e4m3fn
@@ -64,11 +66,19 @@ def encode_rows(numbers: Tensor) -> tuple[Tensor, Tensor]:
     return codes.view(FP8), scales
 
 
-def multiply(x: Tensor, weight: Tensor, scales: Tensor, bias: Tensor | None = None) -> Tensor:
+def multiply(
+    x: Tensor, weight: Tensor, scales: Tensor, bias: Tensor | None = None, *, gated: bool = False
+) -> Tensor:
     """Return `x @ (weight * scales).T + bias` `[rows, outputs]` in the type of `x`
     `[rows, inputs]`, which is bfloat16 on a GPU. `weight`: codes `[outputs, inputs]`; `scales`:
-    float32 `[outputs]`."""
+    float32 `[outputs]`. `gated`: return `silu_mul` of that."""
     codes, row_scales = encode_rows(x)
+    if few_rows.suits(x, weight):
+        out = x.new_empty(len(x), len(weight) // (1 + gated))
+        found = codes.view(torch.uint8), weight.view(torch.uint8), out
+        of_codes = row_scales, scales
+        few_rows.launch(*found, x.dtype, bias=bias, scales=of_codes, gated=gated)
+        return out
     if x.is_cuda:
         out = torch._scaled_mm(
             *(codes, weight.t()),
@@ -79,4 +89,5 @@ def multiply(x: Tensor, weight: Tensor, scales: Tensor, bias: Tensor | None = No
     else:
         sums = F.linear(codes.float(), weight.float())
         out = (sums * row_scales[:, None] * scales).to(x.dtype)
-    return out if bias is None else out + bias
+    out = out if bias is None else out + bias
+    return silu_mul(out) if gated else out

@@ -13,8 +13,14 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 OFTEN = (
-    *("test_apply_mask.py", "test_low_rank.py", "test_norm_rope.py", "test_paged_attention.py"),
-    *("test_sample.py", "test_sample_paths.py", "test_silu_mul.py", "test_store_kv.py"),
+    *("test_apply_mask.py", "test_few_rows.py", "test_low_rank.py", "test_norm_rope.py"),
+    *(
+        "test_paged_attention.py",
+        "test_sample.py",
+        "test_sample_paths.py",
+        "test_silu_mul.py",
+        "test_store_kv.py",
+    ),
     *("fp8/test_product.py", "steps/test_next_rows.py"),
 )
 """Files that are run in one process: to import torch and Triton takes seconds of each."""

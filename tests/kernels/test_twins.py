@@ -23,6 +23,7 @@ from benchmarks.gpu.sampling import inputs_of, mask_table
 from benchmarks.gpu.timing import Bench
 from maskwright.kernels import (
     apply_mask,
+    few_rows,
     norm_rope,
     paged_attention,
     sample,
@@ -47,6 +48,7 @@ CHECKED = {
     "test_rotated_heads": {"norm_rope_kernel"},
     "test_updates_of_adapters": {"shrink_kernel", "expand_kernel"},
     "test_products_in_fp8": {"encode_rows_kernel"},
+    "test_products_of_few_rows": {"encode_rows_kernel", "few_rows_kernel"},
     "test_next_rows": {"advance_kernel"},
     "test_reading": {"read_kernel"},
 }
@@ -243,7 +245,7 @@ def test_updates_of_adapters(bench: Bench) -> None:
 
 def test_products_in_fp8(bench: Bench) -> None:
     """Codes and scales are equal; the product is that of its twin in float32, from the codes."""
-    cases = ((64, 4096, 6144), (5, 14_336, 4096))
+    cases = ((64, 4096, 6144), (9, 14_336, 4096))
     for rows, inputs, outputs in bench.sizes(cases, ((3, 40, 7),)):
         x, weight = bench.numbers(rows, inputs), bench.numbers(outputs, inputs)
         found = [*product.encode_rows(x), *product.encode_rows(weight)]
@@ -262,6 +264,25 @@ def test_products_in_fp8(bench: Bench) -> None:
                 sums * row_scales[:, None] * scales,
                 1e-5 if bench.tiny else 2e-2,
             )
+
+
+def test_products_of_few_rows(bench: Bench) -> None:
+    """Of the shapes of models, with and without an activation; in fp8 those of the codes."""
+    cases = ((1, 4096, 6144), (8, 14_336, 4096), (4, 2048, 1024), (8, 1024, 6144))
+    for rows, inputs, outputs in bench.sizes(cases, ((3, 64, 40),)):
+        shapes = (rows, inputs), (outputs, inputs), (outputs,)
+        x, weight, bias = (bench.numbers(*shape, dtype=torch.bfloat16) for shape in shapes)
+        products = few_rows.linear, few_rows.linear_silu_mul
+        for function in products:
+            *_, expected = by_twin([few_rows, silu_mul], function, x, weight, bias)
+            found = function(x, weight, bias)
+            assert_near(found, expected, 2e-2)
+        if multiplies_fp8(bench):
+            codes = product.encode_rows(weight)
+            modules = [few_rows, product, silu_mul]
+            *_, expected = by_twin(modules, product.multiply, x, *codes, bias)
+            found = product.multiply(x, *codes, bias)
+            assert_near(found, expected, 2e-2)
 
 
 def test_next_rows(bench: Bench) -> None:

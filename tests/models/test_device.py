@@ -12,6 +12,7 @@ import torch
 
 from maskwright.errors import InputError
 from maskwright.kernels import (
+    few_rows,
     low_rank,
     norm_rope,
     paged_attention,
@@ -90,7 +91,8 @@ def recorded() -> Generator[dict[str, Recorder]]:
     found: dict[str, Recorder] = {}
     with ExitStack() as stack:
         sampling = sample, next_rows
-        for module in (low_rank, norm_rope, paged_attention, silu_mul, store_kv, *sampling):
+        modules = few_rows, low_rank, norm_rope, paged_attention, silu_mul, store_kv
+        for module in (*modules, *sampling):
             if module is not low_rank:  # which the decoder chooses
                 stack.enter_context(patch.object(module, "runs_kernels", return_value=True))
             for name in [name for name in vars(module) if name.endswith("_kernel")]:
@@ -125,8 +127,9 @@ def test_a_step_leaves_nothing_on_the_host() -> None:
     assert (logits.shape, logits.device) == ((4, config.vocab_size), META)
     counts = {name: len(kernel.launches) for name, kernel in kernels.items() if kernel.launches}
     # Of each layer: decodes and pieces of prompts, the norms before attention and inner layer; and
-    # the last norm. Of the one product that an adapter changes: its update.
+    # the last norm. Of the one product that an adapter changes: its update. The logits of few rows.
     assert counts == {
+        "few_rows_kernel": 1,
         "shrink_kernel": 1,
         "expand_kernel": 1,
         "attend_kernel": 2 * config.layers,

@@ -20,7 +20,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from maskwright.errors import InputError
-from maskwright.kernels.device import as_logits, numbered, runs_kernels
+from maskwright.kernels.device import new_logits, numbered, runs_kernels
+from maskwright.kernels.few_rows import linear
 from maskwright.kernels.fp8.product import encode_rows
 from maskwright.kernels.kv_bytes import KvDtype, position_bytes
 from maskwright.kernels.kv_pool import KvPool, new_pool
@@ -28,7 +29,6 @@ from maskwright.kernels.norm_rope import add_norm, norm_rope
 from maskwright.kernels.paged_attention import Scores
 from maskwright.kernels.paged_plan import DevicePlan, plan_on_device
 from maskwright.kernels.reference import Span, paged_attention, plan_attention
-from maskwright.kernels.silu_mul import silu_mul
 from maskwright.kernels.store_kv import store_kv
 from maskwright.model_options import WeightDtype
 from maskwright.models.adapter import Shapes, group_adapters
@@ -224,10 +224,10 @@ class DenseDecoder:
         """The modules that adapters may change, with their sizes."""
         shapes: dict[str, tuple[int, int]] = {}
         for layer in self.layers:
-            for linear in (layer.qkv, layer.output, layer.gate_up, layer.down):
+            for each in (layer.qkv, layer.output, layer.gate_up, layer.down):
                 start = 0
-                for name, end in linear.parts:
-                    shapes[name] = (end - start, linear.weight.shape[1])
+                for name, end in each.parts:
+                    shapes[name] = (end - start, each.weight.shape[1])
                     start = end
         return shapes
 
@@ -238,11 +238,11 @@ class DenseDecoder:
         if self._compiled is not None or self.device.type != "cpu":
             return LibraryOperations()
         linears = [
-            linear
+            each
             for layer in self.layers
-            for linear in (layer.qkv, layer.output, layer.gate_up, layer.down)
+            for each in (layer.qkv, layer.output, layer.gate_up, layer.down)
         ]
-        products = [Product(linear.weight, linear.bias) for linear in linears]
+        products = [Product(each.weight, each.bias) for each in linears]
         # The product of codes is computed in float32; its bias is added later.
         of_layers = [
             product if product.weight.dtype == self.dtype else Product(product.weight.float())
@@ -308,12 +308,13 @@ class DenseDecoder:
             hidden, normed = add_norm(hidden, mixed, layer.input_norm, eps)
             mixed = self._attend(layer, number, normed, batch, pool, adapters)
             hidden, normed = add_norm(hidden, mixed, layer.mlp_norm, eps)
-            inner = silu_mul(layer.gate_up(normed, adapters))
-            mixed = layer.down(inner, adapters)
+            mixed = layer.down(layer.gate_up.activated(normed, adapters), adapters)
         selected = hidden[batch.select], None if mixed is None else mixed[batch.select]
         _, normed = add_norm(*selected, self.norm, eps)
-        logits = F.linear(normed, self.head)
-        return as_logits(logits) if out is None else out.copy_(logits)
+        if out is None and self._runs_kernels:
+            out = new_logits(len(normed), self.vocab_size, self.device)
+        logits = linear(normed, self.head, out=out)
+        return logits.float() if out is None else logits
 
     def _attend(
         self,

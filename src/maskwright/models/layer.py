@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import torch.nn.functional as F
 from torch import Tensor
 
+from maskwright.kernels.few_rows import linear, linear_silu_mul
 from maskwright.kernels.fp8.product import multiply
 from maskwright.kernels.low_rank import add_low_rank
+from maskwright.kernels.silu_mul import silu_mul
 from maskwright.models.adapter import AdapterRows, GroupedAdapters
 
 Updates = GroupedAdapters | Sequence[AdapterRows]
@@ -29,11 +30,19 @@ class Linear:
 
     def __call__(self, x: Tensor, adapters: Updates = ()) -> Tensor:
         if self.scales is None:
-            out = F.linear(x, self.weight, self.bias)
+            out = linear(x, self.weight, self.bias)
         else:
             out = multiply(x, self.weight, self.scales, self.bias)
         self.adapt(out, x, adapters)
         return out
+
+    def activated(self, x: Tensor, adapters: Updates = ()) -> Tensor:
+        """Return `silu_mul` of the product, in one launch where it has few rows and no updates."""
+        if adapters:
+            return silu_mul(self(x, adapters))
+        if self.scales is None:
+            return linear_silu_mul(x, self.weight, self.bias)
+        return multiply(x, self.weight, self.scales, self.bias, gated=True)
 
     @property
     def nbytes(self) -> int:

@@ -14,6 +14,7 @@ import torch
 from benchmarks.gpu import measure
 from benchmarks.gpu.attention import measure_decode, measure_prefill, sequences_of
 from benchmarks.gpu.decode_step import SHAPES, measure_steps
+from benchmarks.gpu.few_rows import measure_few_rows
 from benchmarks.gpu.fp8_product import measure_fp8
 from benchmarks.gpu.low_rank import measure_low_rank
 from benchmarks.gpu.next_rows import measure_next_rows
@@ -38,11 +39,12 @@ def bench() -> Bench:
         (measure_decode, {"decode, tiny", "decode, tiny, int8"}),
         (measure_prefill, {"prefill, tiny"}),
         (measure_low_rank, {"low-rank updates"}),
+        (measure_few_rows, {"product of few rows"}),
         (measure_fp8, {"product in fp8"}),
         (measure_next_rows, {"next rows"}),
         (measure_steps, {"step, tiny"}),
     ],
-    ids=["chain", "decode", "prefill", "low-rank", "fp8", "next-rows", "step"],
+    ids=["chain", "decode", "prefill", "low-rank", "few-rows", "fp8", "next-rows", "step"],
 )
 def test_each_subject_has_rows(
     measure: Callable[[Bench], None], cases: set[str], bench: Bench

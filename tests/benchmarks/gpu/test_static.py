@@ -12,7 +12,6 @@ import pytest
 from benchmarks.gpu.static import (
     BF16,
     SUBJECTS,
-    TARGETS,
     Facts,
     attend,
     draw,
@@ -20,6 +19,7 @@ from benchmarks.gpu.static import (
     launches,
     programs,
     read_facts,
+    targets_of,
 )
 from tests.kernels.launches import kernels_of_the_package
 
@@ -30,6 +30,7 @@ QUICK = (
     *("sample", "sample-50257", "sample-listed-scored", "decode", "decode-int8", "decode-fp8"),
     *("decode-one", "decode-sinks", "prefill", "prefill-int8"),
     *("prefill-capped", "norms", "norms-bare", "silu", "low-rank-qkv", "encode-fp8", "next-rows"),
+    *("few-rows", "few-rows-fp8-gated"),
 )
 """Subjects that are compiled in every run; they contain every kernel and every branch of it, which
 a test below holds. The others, of further types and sizes, are compiled with `--slow`."""
@@ -37,14 +38,14 @@ a test below holds. The others, of further types and sizes, are compiled with `-
 STREAMS = ("mask", "attend", "add_norm", "silu_mul", "shrink", "encode_rows")
 """Kernels that read much and nothing twice."""
 
-FLAGS = ("BY_ROW", "WHOLE", "SCORED", "LISTED", "BULK", "APART", "FP8")
+FLAGS = ("BY_ROW", "WHOLE", "SCORED", "LISTED", "BULK", "APART", "FP8", "GATED")
 """What is True or False when a kernel is compiled. `UPCAST` is True in the interpreter alone.
 `CODES` is None, or one of two names."""
 
 CASES = [
     pytest.param(subject, target, marks=() if subject in QUICK else pytest.mark.slow)
     for subject in SUBJECTS
-    for target in TARGETS
+    for target in targets_of(subject)
 ]
 
 
@@ -61,7 +62,7 @@ def test_every_kernel_compiles_without_spills(subject: str, target: str) -> None
         streams = launch.name in STREAMS and wide
         assert read.wide_share > 0.7 or not streams, case
         # In float32, products are exact and don't use tensor cores.
-        multiplies = launch.name in ("attend", "shrink", "expand")
+        multiplies = launch.name in ("attend", "shrink", "expand", "few_rows")
         assert bool(read.products) == (multiplies and "float32" not in subject), case
         # Codes are half as wide as the numbers that they are made from.
         stored = 64 if subject in ("store-int8", "store-fp8") else 128
