@@ -22,9 +22,9 @@ from maskwright.processes.messages import (
     Forget,
     Lesson,
     LookAhead,
+    Parcel,
     TextQuestion,
 )
-from maskwright.processes.parcel import Parcel
 from maskwright.processes.worker import Terms, Worker
 from maskwright.workbench.reading import byte_vocabulary
 from tests.bounds import PATIENCE

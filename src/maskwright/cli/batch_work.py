@@ -14,6 +14,7 @@ import httpx
 
 from maskwright.cli.batch import BatchOptions
 from maskwright.cli.bulk.given_work import (
+    PromptTemplate,
     extraction_of,
     journals_of,
     object_of,
@@ -21,7 +22,6 @@ from maskwright.cli.bulk.given_work import (
     template_of,
 )
 from maskwright.cli.bulk.parquet import require_pyarrow, table_rows, write_parquet
-from maskwright.cli.bulk.prompt_template import PromptTemplate
 from maskwright.cli.bulk.run import BatchRun, Sending, ask_server
 from maskwright.cli.bulk.run_report import Prices, report_row, report_text
 from maskwright.cli.bulk.sources import format_of

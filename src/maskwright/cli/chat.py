@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 from maskwright.cli.arguments import Argument
-from maskwright.cli.input.kind import Kind
 from maskwright.cli.options import (
     CACHE_HELP,
     KIND_HELP,
@@ -27,6 +26,7 @@ from maskwright.cli.options import (
 )
 from maskwright.cli.process.server_access import ServerAccess
 from maskwright.settings import Option
+from maskwright.workbench.choices import Kind
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 
 from maskwright.cli.chat import ChatOptions
-from maskwright.cli.input.kind import Kind
 from maskwright.cli.input.shapes import Shape, read_shape
 from maskwright.cli.options import cache_folder
 from maskwright.cli.output.appearance import coloured, remark
 from maskwright.cli.process.chats import ChatClient, Message, chat_client
 from maskwright.errors import InputError
+from maskwright.workbench.choices import Kind
 
 COMMANDS = "/shape SHAPE, /shape, /clear, /exit"
 

@@ -23,7 +23,6 @@ from typing import Annotated
 
 from maskwright.automaton.value.whitespace import WhitespaceName
 from maskwright.cli.arguments import Argument
-from maskwright.cli.input.kind import Kind
 from maskwright.cli.options import (
     BACKEND_HELP,
     CACHE_HELP,
@@ -43,6 +42,7 @@ from maskwright.cli.process.server_access import ServerAccess
 from maskwright.grammar.schema.options import Numbers
 from maskwright.model_options import DEMO_PATH, Backend, Dtype, local_checkpoint
 from maskwright.settings import Option
+from maskwright.workbench.choices import Kind
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ a grammar process (`worker`), which is forked from a nursery that has everything
 - `messages`: What the engine's process and a grammar process send each other.
 - `nest`: The engine's side of the nursery.
 - `nursery`: The process from which grammar processes are forked.
-- `parcel`: A message that may be large, laid down where another process can read it.
 - `pool`: The running grammar processes, and which of them has which task.
 - `processes`: Starts and replaces grammar processes, and passes jobs and answers on.
 - `tasks`: Jobs as the engine's process keeps them.

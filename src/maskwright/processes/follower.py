@@ -23,8 +23,8 @@ from maskwright.processes.messages import (
     Description,
     Expansion,
     Lesson,
+    Parcel,
 )
-from maskwright.processes.parcel import Parcel
 from maskwright.processes.text_path import TextPath
 from maskwright.vocab import Vocabulary
 

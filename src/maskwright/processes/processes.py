@@ -25,9 +25,8 @@ from maskwright.errors import WHOLE_GRAMMAR, EngineStoppedError, LimitError
 from maskwright.mask import Event
 from maskwright.processes.connected import Connected
 from maskwright.processes.follower import FollowedGrammar, Follower, Heard, Reader
-from maskwright.processes.messages import Answer, Build, Expansion, Heavy, Inquiry
+from maskwright.processes.messages import Answer, Build, Expansion, Heavy, Inquiry, Parcel
 from maskwright.processes.nest import Nest
-from maskwright.processes.parcel import Parcel
 from maskwright.processes.pool import IDLE_SECONDS, Pool
 from maskwright.processes.tasks import (
     CompileTask,

@@ -20,10 +20,10 @@ from maskwright.processes.messages import (
     LeastTokens,
     Lesson,
     LookAhead,
+    Parcel,
     ReadEvents,
     TextQuestion,
 )
-from maskwright.processes.parcel import Parcel
 
 T = TypeVar("T")
 

@@ -33,8 +33,8 @@ from maskwright.processes.messages import (
     LookAhead,
     ReadEvents,
     TextQuestion,
+    opened,
 )
-from maskwright.processes.parcel import opened
 from maskwright.vocab import Vocabulary
 
 SLICE_SECONDS: Final = 0.03

@@ -1,14 +1,16 @@
 """The endpoints that tokenise texts and join tokens, each in the forms of three other servers, and
-those that count the tokens of prompts."""
+those that count the tokens of prompts; with the bodies of the former."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
+from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
@@ -16,16 +18,99 @@ from maskwright.engine import Engine
 from maskwright.errors import InputError
 from maskwright.server.json import Json
 from maskwright.server.prompts import PromptReader
-from maskwright.server.request.answer_request import AnswerRequest
+from maskwright.server.request.answer_request import AnswerRequest, Prompt, TextPrompt
 from maskwright.server.request.anthropic_request import parse_anthropic_request
 from maskwright.server.request.body import read_as
+from maskwright.server.request.chat_prompt import PromptFields
+from maskwright.server.request.model import Array, ByType, IdArray, RequestModel, Strings
 from maskwright.server.request.response_request import parse_response_request
-from maskwright.server.request.token_requests import (
-    AskedTokens,
-    DetokenizeRequest,
-    parse_tokenize_request,
-)
+from maskwright.server.request.tool_use import FunctionFields
 from maskwright.server.route import Endpoint
+
+
+@dataclass(frozen=True, slots=True)
+class AskedTokens:
+    """What to tokenise, and the form of the answer: tokens of llama.cpp's `content`, of `one`
+    prompt, or of `several`. `pieces`: with the text of each token."""
+
+    form: Literal["content", "one", "several"]
+    prompts: tuple[Prompt, ...]
+    tools: Sequence[Mapping[str, Any]] | None
+    pieces: bool
+
+
+_STRINGS: Any = Field(default=False, description="Return the tokens' texts too.")
+
+
+class TokenizeContentRequest(RequestModel):
+    """A text, as llama.cpp's clients send it."""
+
+    content: str
+    add_special: bool = False
+    with_pieces: bool = Field(default=False, description="Each token is returned with its text.")
+
+    def asked(self) -> AskedTokens:
+        text = TextPrompt(self.content, self.add_special)
+        return AskedTokens("content", (text,), None, self.with_pieces)
+
+
+class TokenizeChatRequest(PromptFields, FunctionFields):
+    """A chat."""
+
+    return_token_strs: bool = _STRINGS
+
+    def asked(self) -> AskedTokens:
+        use = self.tool_use()
+        tools = None if use is None else use.sent
+        return AskedTokens("one", (self.prompt(),), tools, self.return_token_strs)
+
+
+class TokenizeTextRequest(RequestModel):
+    """A text, or several."""
+
+    prompt: Annotated[
+        str | Annotated[tuple[str, ...], Strings()], ByType("a string or an array of strings")
+    ]
+    add_special_tokens: bool = Field(
+        default=True, description="The tokenizer may add special tokens."
+    )
+    return_token_strs: bool = _STRINGS
+
+    def asked(self) -> AskedTokens:
+        one = isinstance(self.prompt, str)
+        texts = (self.prompt,) if isinstance(self.prompt, str) else self.prompt
+        prompts = tuple(TextPrompt(text, self.add_special_tokens) for text in texts)
+        form = "one" if one else "several"
+        return AskedTokens(form, prompts, None, self.return_token_strs)
+
+
+def parse_tokenize_request(tree: Json) -> AskedTokens:
+    """Read a body. Raises InputError, whose `param` is the dotted path of the first wrong field."""
+    if tree.get("content") is not None:
+        return TokenizeContentRequest.read(tree).asked()
+    if tree.get("messages") is not None:
+        return TokenizeChatRequest.read(tree).asked()
+    return TokenizeTextRequest.read(tree).asked()
+
+
+Ids: TypeAlias = Annotated[tuple[int, ...], IdArray()]
+
+
+class DetokenizeRequest(RequestModel):
+    """Token ids, or several arrays of them."""
+
+    tokens: Annotated[
+        Ids | Annotated[tuple[Ids, ...], Array()],
+        ByType("an array of token ids", first=(list,)),
+    ]
+    skip_special_tokens: bool = Field(default=False, description="Leave out control tokens.")
+
+    def arrays(self) -> tuple[list[tuple[int, ...]], bool]:
+        """Return the arrays of ids, and whether there may be several."""
+        arrays = [one for one in self.tokens if isinstance(one, tuple)]
+        one = tuple(token for token in self.tokens if isinstance(token, int))
+        return (arrays, True) if arrays else ([one], False)
+
 
 FEW_TOKENS: Final = 10_000
 """Tokens whose JSON is written in the event loop, in some milliseconds."""

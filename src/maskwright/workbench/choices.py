@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
+Kind = Literal["auto", "schema", "regex", "lark", "gbnf", "ebnf"]
+"""Kinds of shapes that a command can be given."""
 LayoutName = Literal["compact", "spaced", "flexible"]
 """Styles that a grammar can have; lines that are indented by depth are none."""
 PictureName = Literal["railroad", "graph"]

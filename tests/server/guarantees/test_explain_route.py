@@ -13,7 +13,7 @@ import pytest
 from maskwright.processes import GrammarProcesses
 from maskwright.server import create_app
 from maskwright.server.guarantees import explain_route
-from maskwright.server.request.explain_request import MOST_BYTES
+from maskwright.server.guarantees.explain_route import MOST_BYTES
 from tests.processes.misbehaving import explain_slowly
 from tests.server.scripted import ByteModel, Client, Script, ScriptedEngine
 

@@ -10,9 +10,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from maskwright.errors import InputError
+from maskwright.server.guarantees.explain_route import parse_explain_request
 from maskwright.server.openapi.document import GENERATING, schemas
 from maskwright.server.request.anthropic_request import parse_anthropic_request
-from maskwright.server.request.explain_request import parse_explain_request
 from maskwright.server.request.protocol import parse_chat_request
 from maskwright.server.request.refusals import HARMLESS, NEUTRAL
 from maskwright.server.request.response_request import parse_response_request

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from maskwright.errors import InputError
-from maskwright.server.request.explain_request import parse_explain_request
-from maskwright.server.request.token_requests import DetokenizeRequest, parse_tokenize_request
+from maskwright.server.guarantees.explain_route import parse_explain_request
 from maskwright.server.shapes import DrawRequest, SampleRequest
+from maskwright.server.token_routes import DetokenizeRequest, parse_tokenize_request
 from tests.server.openapi.test_request_schemas import (
     BESIDE,
     MESSAGES,

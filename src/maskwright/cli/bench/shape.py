@@ -21,9 +21,9 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 from maskwright.cli.arguments import Argument
-from maskwright.cli.input.kind import Kind
 from maskwright.cli.options import JSON_HELP, KIND_HELP, SHAPE_HELP, TEXT_HELP, VOCABULARY_HELP
 from maskwright.settings import Option
+from maskwright.workbench.choices import Kind
 
 
 @dataclass(frozen=True, slots=True)

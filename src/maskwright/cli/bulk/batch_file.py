@@ -7,16 +7,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, cast
 
-from maskwright.cli.bulk.answer_check import CUT_OFF, AnswerVerdict, is_cut_off, verdict_on
 from maskwright.cli.bulk.sources import numbered_lines
 from maskwright.cli.bulk.work import (
+    CUT_OFF,
+    AnswerVerdict,
     Key,
     ServerAnswer,
     TokenUse,
     WorkItem,
     WorkResult,
     digest_of,
+    is_cut_off,
     token_use,
+    verdict_on,
 )
 from maskwright.errors import InputError
 from maskwright.instances import InstanceCheck

@@ -8,20 +8,22 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final, cast
 
-from maskwright.cli.bulk.answer_check import CUT_OFF, is_cut_off, verdict_on
-from maskwright.cli.bulk.prompt_template import PromptTemplate
 from maskwright.cli.bulk.sources import InputRecord, SourceFormat, read_records
 from maskwright.cli.bulk.work import (
+    CUT_OFF,
     Key,
     ServerAnswer,
     TokenUse,
     WorkItem,
     WorkResult,
     digest_of,
+    is_cut_off,
     token_use,
+    verdict_on,
 )
 from maskwright.cli.input.python_type import is_type_name
 from maskwright.cli.input.shipped import read_file_or_shipped
@@ -29,6 +31,67 @@ from maskwright.cli.input.texts import YAML, bytes_of, text_argument
 from maskwright.errors import InputError
 from maskwright.instances import InstanceCheck
 from maskwright.json_faults import json_reason
+
+PLACE: Final = re.compile(r"\{\{\s*(.*?)\s*\}\}")
+USUAL: Final = ("messages", "prompt", "text")
+"""Without a template, a record's prompt is the first of these fields that it has."""
+
+
+@dataclass(frozen=True, slots=True)
+class PromptTemplate:
+    """How records become chats. In a template `{{name}}` stands for a field of the record: a string
+    as it is, any other value as JSON. Single braces are ordinary text, since prompts often contain
+    JSON. `template`: None takes the first of the usual fields. `system`: a
+    system message before the prompt."""
+
+    template: str | None = None
+    system: str | None = None
+
+    def messages(self, fields: dict[str, object]) -> list[object]:
+        """The chat about one record. Raises InputError if the record lacks a field."""
+        before: list[object] = []
+        if self.system is not None:
+            before = [{"role": "system", "content": self.system}]
+        if self.template is not None:
+            return [
+                *before,
+                _user(PLACE.sub(lambda found: _filled(fields, found[1]), self.template)),
+            ]
+        for name in USUAL:
+            value = fields.get(name)
+            if name == "messages" and isinstance(value, list):
+                return [*before, *value]
+            if isinstance(value, str):
+                return [*before, _user(value)]
+        example = f"'{{{{{_longest(fields)}}}}}'"
+        raise InputError(
+            f"the record has none of the fields {', '.join(USUAL)}; it has {_named(fields)}. "
+            f"--prompt-template says what is asked, such as {example}"
+        )
+
+
+def _user(text: str) -> object:
+    return {"role": "user", "content": text}
+
+
+def _filled(fields: dict[str, object], name: str) -> str:
+    if name not in fields:
+        near = get_close_matches(name, map(str, fields), n=1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        raise InputError(f"the record has no field {name!r}{hint}; it has {_named(fields)}")
+    value = fields[name]
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _longest(fields: dict[str, object]) -> str:
+    """The field with the longest text, which is likely to be what is asked about."""
+    texts = {name: value for name, value in fields.items() if isinstance(value, str)}
+    return max(texts, key=lambda name: len(texts[name]), default="FIELD")
+
+
+def _named(fields: dict[str, object]) -> str:
+    return ", ".join(map(str, list(fields)[:20])) or "none"
+
 
 ENDPOINT: Final = "/v1/chat/completions"
 OF_ALL: Final = frozenset({400, 404, 422})

@@ -14,8 +14,7 @@ from pathlib import Path
 
 import httpx
 
-from maskwright.cli.bulk.progress_bar import note, progress_bar
-from maskwright.cli.bulk.run_report import RunCounts
+from maskwright.cli.bulk.run_report import RunCounts, note, progress_bar
 from maskwright.cli.bulk.sender import Sender
 from maskwright.cli.bulk.work import Key, RecordWork, WorkItem, WorkResult
 from maskwright.cli.process.reaching import ClientArguments, base_address

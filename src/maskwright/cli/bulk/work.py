@@ -1,4 +1,5 @@
-"""A piece of work: what is asked about one record, and what comes of it."""
+"""A piece of work: what is asked about one record, and what comes of it. Answers are checked under
+their schemas by other means than the masks that they were made with."""
 
 from __future__ import annotations
 
@@ -6,7 +7,9 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias, cast
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias, cast
+
+from maskwright.instances import InstanceCheck, NotJsonError, UndecidedError
 
 Key: TypeAlias = int | str
 """What identifies a record in results: its place in the input, or its `custom_id`."""
@@ -105,3 +108,44 @@ def digest_of(body: object) -> str:
     """A short text that changes with a request."""
     text = json.dumps(body, sort_keys=True, default=str).encode()
     return hashlib.blake2b(text, digest_size=8).hexdigest()
+
+
+CUT_OFF: Final = "the answer was shortened by its token limit"
+
+
+def is_cut_off(answer: object) -> bool:
+    """Whether the body of an answer, of any endpoint, says that the token limit has shortened it or
+    one of its choices."""
+    match answer:
+        case {"choices": list(choices)}:
+            return any(
+                isinstance(choice, dict)
+                and cast(dict[str, object], choice).get("finish_reason") == "length"
+                for choice in cast(list[object], choices)
+            )
+        case {"incomplete_details": {"reason": "max_output_tokens"}}:
+            return True
+        case _:
+            return False
+
+
+class AnswerVerdict(NamedTuple):
+    """What is wrong with an answer; or why that can't be decided, for a schema that the package
+    `jsonschema` doesn't understand, such as one with `\\p{L}` in a pattern. None if it is valid."""
+
+    problem: str | None = None
+    undecided: str | None = None
+
+
+def verdict_on(text: str, check: InstanceCheck) -> AnswerVerdict:
+    """Check one answer."""
+    try:
+        errors = check.errors(text, 1)
+    except NotJsonError as error:
+        return AnswerVerdict(f"not JSON: {error}")
+    except UndecidedError as error:
+        return AnswerVerdict(undecided=str(error)[:500])
+    for error in errors:
+        place = "".join(f"/{part}" for part in error.absolute_path) or "the root"
+        return AnswerVerdict(f"{error.message[:500]} (at {place}, by {error.validator})")
+    return AnswerVerdict()

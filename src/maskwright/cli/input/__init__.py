@@ -2,7 +2,6 @@
 
 - `checkpoint_shape`: What capacity depends on, as a config.json says it.
 - `faults`: Errors in the text of a shape, with their place and a caret.
-- `kind`: The kinds of a shape.
 - `files`: The files in which the shapes stand that arguments name.
 - `opened`: A shape that has been read and compiled for single bytes.
 - `python_type`: The JSON Schema of a Python type.

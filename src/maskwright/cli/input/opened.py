@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from maskwright.cli.input.kind import Kind
 from maskwright.cli.input.shapes import SchemaArgument, Shape, compile_shape, read_shape
 from maskwright.cli.input.texts import bytes_of, refuse_twice, text_argument
 from maskwright.grammar.schema.options import PropertyOrder
 from maskwright.mask import Grammar
 from maskwright.vocab import Vocabulary
+from maskwright.workbench.choices import Kind
 from maskwright.workbench.reading import TextReading, byte_vocabulary, read_json, read_lines
 
 

@@ -9,7 +9,6 @@ from typing import Any, get_args
 
 import yaml
 
-from maskwright.cli.input.kind import Kind
 from maskwright.cli.input.opened import open_shape
 from maskwright.cli.input.texts import bytes_of
 from maskwright.cli.output.appearance import coloured
@@ -18,6 +17,7 @@ from maskwright.cli.shape.cases import CasesOptions
 from maskwright.errors import InputError
 from maskwright.grammar.schema.options import PropertyOrder
 from maskwright.workbench.cases import CaseGroup, CaseResult, junit, read_groups, run_group
+from maskwright.workbench.choices import Kind
 
 
 def run(options: CasesOptions) -> int:

@@ -25,11 +25,10 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal, TypeAlias
 
 from maskwright.cli.arguments import Argument
-from maskwright.cli.input.kind import Kind
 from maskwright.cli.options import KIND_HELP, ORDER_HELP, SHAPE_HELP
 from maskwright.grammar.schema.options import PropertyOrder
 from maskwright.settings import Option
-from maskwright.workbench.choices import Profile
+from maskwright.workbench.choices import Kind, Profile
 
 OutputFormat: TypeAlias = Literal["text", "json", "github", "sarif"]
 

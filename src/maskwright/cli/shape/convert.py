@@ -20,11 +20,10 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from maskwright.cli.arguments import Argument
-from maskwright.cli.input.kind import Kind
 from maskwright.cli.options import JSON_HELP, KIND_HELP, SHAPE_HELP
 from maskwright.grammar.schema.options import Integers
 from maskwright.settings import Option
-from maskwright.workbench.choices import LayoutName
+from maskwright.workbench.choices import Kind, LayoutName
 
 
 @dataclass(frozen=True, slots=True)

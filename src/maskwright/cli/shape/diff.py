@@ -15,11 +15,10 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from maskwright.cli.arguments import Argument
-from maskwright.cli.input.kind import Kind
 from maskwright.cli.options import JSON_HELP, KIND_HELP, ORDER_HELP, SHAPE_HELP
 from maskwright.grammar.schema.options import PropertyOrder
 from maskwright.settings import Option
-from maskwright.workbench.choices import COMPARISON_SECONDS, MOST_PAIRS
+from maskwright.workbench.choices import COMPARISON_SECONDS, MOST_PAIRS, Kind
 
 
 @dataclass(frozen=True, slots=True)

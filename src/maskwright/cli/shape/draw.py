@@ -17,10 +17,9 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from maskwright.cli.arguments import Argument
-from maskwright.cli.input.kind import Kind
 from maskwright.cli.options import JSON_HELP, KIND_HELP, SHAPE_HELP
 from maskwright.settings import Option
-from maskwright.workbench.choices import PictureName
+from maskwright.workbench.choices import Kind, PictureName
 
 
 @dataclass(frozen=True, slots=True)

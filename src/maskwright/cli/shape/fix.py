@@ -17,9 +17,8 @@ from maskwright.errors import InputError
 from maskwright.grammar.dialects.detect import detect
 from maskwright.grammar.schema.document import plain
 from maskwright.grammar.schema.tree import Json
-from maskwright.workbench.conversion.remove import without_rules
 from maskwright.workbench.findings.finding import Finding
-from maskwright.workbench.schema.fixes import fixed_schema
+from maskwright.workbench.findings.fixes import fixed_schema, without_rules
 
 WIDEST: Final = 90
 """Columns of a line up to which an array or object is written on one."""

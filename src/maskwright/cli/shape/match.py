@@ -23,10 +23,10 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 from maskwright.cli.arguments import Argument
-from maskwright.cli.input.kind import Kind
 from maskwright.cli.options import JSON_HELP, KIND_HELP, ORDER_HELP, SHAPE_HELP, TEXT_HELP
 from maskwright.grammar.schema.options import PropertyOrder
 from maskwright.settings import Option
+from maskwright.workbench.choices import Kind
 
 
 @dataclass(frozen=True, slots=True)

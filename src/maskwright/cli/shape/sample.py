@@ -20,10 +20,9 @@ from typing import Annotated
 
 from maskwright.automaton.value.whitespace import WhitespaceName
 from maskwright.cli.arguments import Argument
-from maskwright.cli.input.kind import Kind
 from maskwright.cli.options import JSON_HELP, KIND_HELP, SHAPE_HELP, WHITESPACE_HELP
 from maskwright.settings import Option
-from maskwright.workbench.choices import Which
+from maskwright.workbench.choices import Kind, Which
 
 
 @dataclass(frozen=True, slots=True)

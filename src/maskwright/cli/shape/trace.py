@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from maskwright.cli.arguments import Argument
-from maskwright.cli.input.kind import Kind
 from maskwright.cli.options import (
     BEFORE_HELP,
     JSON_HELP,
@@ -29,6 +28,7 @@ from maskwright.cli.options import (
     VOCABULARY_HELP,
 )
 from maskwright.settings import Option
+from maskwright.workbench.choices import Kind
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ To add a keyword:
    `workbench/sample/covering.py` lists its alternatives, `workbench/schema/lint.py` looks into
    subschemas, `workbench/reasons.py` knows keywords that mean nothing alone,
    `workbench/difference/schema_pairs.py` compares its field of two shapes, and
-   `workbench/conversion/schema_rules.py` writes it as rules or refuses it. `instances/check.py`
+   `workbench/conversion/schema_rules.py` writes it as rules or refuses it. `instances.py`
    judges by the package `jsonschema`, which must know the keyword.
 
 For tests, add a row to `tests/properties/schema_cases.py`, which holds masks against brute force,

@@ -3,6 +3,5 @@
 - `batch_routes`: The endpoints of batches, and what a server opens and stops for them.
 - `batch_worker`: Runs batches, and continues them after a restart.
 - `file_routes`: The endpoints of files.
-- `pages`: Pages of a list, as OpenAI's clients ask for them.
 - `stores`: The files and the batches in the folder.
 """

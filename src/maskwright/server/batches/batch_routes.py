@@ -18,8 +18,7 @@ from maskwright.engine import EngineConfig
 from maskwright.errors import InputError
 from maskwright.records.batch_lines import BatchEndpoint, BatchLine
 from maskwright.server.batches.batch_worker import AppAnswer, BatchWorker, call_app
-from maskwright.server.batches.file_routes import FileRoutes
-from maskwright.server.batches.pages import page
+from maskwright.server.batches.file_routes import FileRoutes, page
 from maskwright.server.batches.stores import ENDED, BatchStore, FileStore, StoredBatch
 from maskwright.server.config import ServerConfig
 from maskwright.server.errors import HttpError

@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import asyncio
 import mmap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from email.message import Message
 from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple, cast
 
+from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 
 from maskwright.errors import InputError
-from maskwright.server.batches.pages import page
 from maskwright.server.batches.stores import BatchStore, FileStore, StoredFile
 from maskwright.server.errors import HttpError
 from maskwright.server.exchange import owner_of
+from maskwright.server.json import Json
 from maskwright.server.request.body import chunks_of, coding_of_body
 
 FORM_BYTES: Final = 1 << 16
@@ -206,3 +207,36 @@ class FileRoutes:
     def _asked(self, http: Request) -> StoredFile:
         """Return the file of the path. Raises HttpError if the client has none with its id."""
         return self._files.get(http.path_params["id"], owner_of(http.scope))
+
+
+def page(newest_first: Sequence[Json], query: QueryParams, *, most: int, default: int) -> Json:
+    """The part of a list that a query names: up to `limit` objects after the one whose id is
+    `after`. Raises InputError."""
+    limit = _limit(query.get("limit"), most, default)
+    after = query.get("after")
+    begin = 0
+    if after is not None:
+        ids = [item["id"] for item in newest_first]
+        if after not in ids:
+            raise InputError(
+                f"'after' is the id of an object of the list, not {after!r}", param="after"
+            )
+        begin = ids.index(after) + 1
+    part = newest_first[begin : begin + limit]
+    return {
+        "object": "list",
+        "data": list(part),
+        "first_id": part[0]["id"] if part else "",
+        "last_id": part[-1]["id"] if part else "",
+        "has_more": begin + limit < len(newest_first),
+    }
+
+
+def _limit(text: str | None, most: int, default: int) -> int:
+    if text is None:
+        return default
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text[:9]) <= most:
+        raise InputError(
+            f"'limit' is an integer from 1 to {most}, not {text[:60]!r}", param="limit"
+        )
+    return int(text)

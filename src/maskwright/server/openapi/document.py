@@ -18,6 +18,7 @@ from starlette.routing import BaseRoute
 
 from maskwright.server.batches.batch_routes import BatchRequest
 from maskwright.server.config import ServerConfig
+from maskwright.server.guarantees.explain_route import ExplainAnswerRequest, ExplainTextRequest
 from maskwright.server.json import Json
 from maskwright.server.openapi.answer_schemas import (
     answer_schemas,
@@ -49,21 +50,20 @@ from maskwright.server.openapi.service_schemas import (
 )
 from maskwright.server.pages.static_pages import StaticFile
 from maskwright.server.request.anthropic_request import AnthropicRequest
-from maskwright.server.request.explain_request import ExplainAnswerRequest, ExplainTextRequest
 from maskwright.server.request.model import RequestModel
 from maskwright.server.request.protocol import ChatCompletionRequest
 from maskwright.server.request.refusals import HARMLESS
 from maskwright.server.request.response_request import ResponseRequest
 from maskwright.server.request.sampling_fields import GeneratingRequest
 from maskwright.server.request.text_request import CompletionRequest
-from maskwright.server.request.token_requests import (
+from maskwright.server.route import Endpoint
+from maskwright.server.shapes import CheckRequest, DrawRequest, SampleRequest
+from maskwright.server.token_routes import (
     DetokenizeRequest,
     TokenizeChatRequest,
     TokenizeContentRequest,
     TokenizeTextRequest,
 )
-from maskwright.server.route import Endpoint
-from maskwright.server.shapes import CheckRequest, DrawRequest, SampleRequest
 
 UNKNOWN: Final = (
     "Fields that are not listed are accepted without effect, unless their names look like a "

@@ -11,7 +11,6 @@ obeyed belongs in `refusals`.
 - `answer_request`: What a client asks for, whichever endpoint it used.
 - `body`: Reads and checks the body of an HTTP request.
 - `chat_prompt`: The fields that make the prompt of a chat.
-- `explain_request`: The body of POST /v1/explain.
 - `messages`: The conversation, as clients send it and in the form for chat templates.
 - `model`: The base of all models, types with bounds, and errors in our words.
 - `own_options`: The field `maskwright`.
@@ -23,6 +22,5 @@ obeyed belongs in `refusals`.
 - `shape`: The shape of the answer.
 - `shape_fields`: The fields that can ask for a shape.
 - `text_request`: The body of POST /v1/completions.
-- `token_requests`: The bodies of POST /tokenize and POST /detokenize.
 - `tool_use`: The fields `tools`, `tool_choice` and `parallel_tool_calls`.
 """

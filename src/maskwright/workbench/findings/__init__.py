@@ -1,6 +1,7 @@
 """What is likely to be a mistake, in shapes of every kind.
 
 - `finding`: Something found in a shape, with its place and its weight.
+- `fixes`: What can be mended in a schema or a grammar without being asked back.
 - `grammar`: What is found in a grammar or a pattern that can be used.
 - `languages`: Questions about regular languages: has one texts without end, do two share a text.
 - `spelling`: Texts that models rarely write as they stand.

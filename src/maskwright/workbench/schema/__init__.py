@@ -1,7 +1,6 @@
 """What is to be said of a schema itself, without a text.
 
 - `explain`: What is done with each keyword of a schema.
-- `fixes`: What can be mended in a schema without being asked back.
 - `lint`: What is likely to be a mistake in a schema that can be used.
 - `no_values`: The part of a schema that keeps values from matching the whole.
 - `profiles`: The rules that other services have for schemas.

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from maskwright.errors import InputError
-from maskwright.server.request.explain_request import (
+from maskwright.server.guarantees.explain_route import (
     SHOWN,
     AnswerToExplain,
     TextToExplain,

@@ -21,6 +21,8 @@ from jsonschema_specifications import REGISTRY
 from maskwright.grammar.schema.document import plain
 from maskwright.json_faults import json_reason
 
+__all__ = ["InstanceCheck", "NotJsonError", "UndecidedError"]
+
 _DIGITS: Final = 400
 """Digits with which `multipleOf` is computed."""
 _MOST_DIGITS: Final = 4_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from maskwright.grammar.dialects.detect import Dialect
-from maskwright.workbench.conversion.remove import without_rules
+from maskwright.workbench.findings.fixes import without_rules
 
 
 @pytest.mark.parametrize(

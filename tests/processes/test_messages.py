@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 
-from maskwright.processes.parcel import LARGE, Parcel, opened
+from maskwright.processes.messages import LARGE, Parcel, opened
 
 
 def test_a_small_value_is_in_the_message() -> None:
