@@ -16,7 +16,6 @@
 - `chat`: The command `chat`: a chat in the terminal.
 - `chat_work`: What `chat` does once its arguments are read.
 - `completion`: The command `completion`: print a script for a shell.
-- `completion_work`: What `completion` does once its arguments are read.
 - `doctor`: The command `doctor`: say what this machine is, and what to do about it.
 - `doctor_work`: What `doctor` does once its arguments are read.
 - `generate`: The command `generate`: print one answer that has a shape.

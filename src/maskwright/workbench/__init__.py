@@ -9,7 +9,7 @@
 - `schema/`: What is to be said of a schema itself, without a text.
 - `cases`: Texts that a shape must accept or reject, and what became of them.
 - `answers`: What the library says of a schema and of a text.
-- `characters`: The characters that may come next.
+- `characters`: The characters that may come next, and sets of them in words.
 - `choices`: What may be chosen of these tools, and their limits.
 - `continuations`: The texts with which a text can go on, where there are few.
 - `explanation`: What may follow a text, and why a text isn't allowed.
@@ -20,7 +20,5 @@
 - `reading`: How far a text matches, and what could follow.
 - `reasons`: The keywords and settings by which a text isn't allowed.
 - `report`: What is known about a reading as plain data.
-- `tokens`: The tokens of a vocabulary that may follow a text.
-- `trace`: A text token by token.
-- `words`: Sets of characters in words.
+- `tokens`: The tokens of a vocabulary that may follow a text, and a text token by token.
 """

@@ -9,10 +9,10 @@ from maskwright.errors import InputError
 from maskwright.grammar.schema.document import loaded
 from maskwright.grammar.schema.tree import SchemaSource
 from maskwright.mask import Grammar, compile_json_schema
+from maskwright.workbench.characters import in_words
 from maskwright.workbench.position import position_of
 from maskwright.workbench.reading import Verdict, byte_vocabulary, read_json, read_text
 from maskwright.workbench.schema.explain import ExplainedKeyword, explain_schema
-from maskwright.workbench.words import in_words
 
 __all__ = ["ExplainedKeyword", "Validation", "explain", "validate"]
 

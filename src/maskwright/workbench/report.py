@@ -8,14 +8,13 @@ from typing import Any
 from maskwright.errors import TooLongError
 from maskwright.grammar.schema.tree import Report
 from maskwright.mask import Grammar
-from maskwright.workbench.characters import CharacterRanges
+from maskwright.workbench.characters import CharacterRanges, in_words
 from maskwright.workbench.continuations import Continuations
 from maskwright.workbench.place import ShapePlace
 from maskwright.workbench.pointer import entry_pointer
 from maskwright.workbench.position import position_of
 from maskwright.workbench.reading import TextReading, Verdict
 from maskwright.workbench.reasons import Reason
-from maskwright.workbench.words import in_words
 
 Data = dict[str, Any]
 

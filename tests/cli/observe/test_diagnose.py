@@ -13,9 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maskwright.cli.observe.diagnose import STAGES, timed_requests
+from maskwright.cli.observe.diagnose import STAGES, read_traces, timed_requests
 from maskwright.cli.serving.warm_up import warm_up
 from maskwright.engine import Engine, EngineConfig
+from maskwright.errors import InputError
 from maskwright.models import DEMO_PATH, load
 from maskwright.server import TraceFile, create_app
 from tests.bounds import PATIENCE, wait_until
@@ -160,3 +161,28 @@ def test_a_request_that_ended_in_the_queue_has_no_other_times() -> None:
     fields |= {"prefill_ms": None, "decode_ms": None, "compile_ms": None}
     (found,) = timed_requests([fields])
     assert found.stages["prefill"] == found.stages["decode"] == 0.0
+
+
+def test_a_last_line_that_is_being_written_is_left_out(tmp_path: Path) -> None:
+    file = write(tmp_path / "t.jsonl", [trace(1, 0.0), trace(2, 1.0)])
+    assert len(read_traces(str(file))) == 2
+    with file.open("a") as more:
+        more.write(json.dumps(trace(3, 2.0))[:50])
+    assert [one["request_id"] for one in read_traces(str(file))] == ["req_1", "req_2"]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("nothing", "t.jsonl:2: not JSON"),
+        ("[1]", "t.jsonl:2: not a JSON object"),
+        ('{"request_id": "a"}', "t.jsonl:2: no trace of a request: received is missing"),
+    ],
+)
+def test_what_is_no_trace_is_reported_with_its_line(
+    tmp_path: Path, line: str, message: str
+) -> None:
+    file = write(tmp_path / "t.jsonl", [trace(1, 0.0)])
+    file.write_text(file.read_text() + line + "\n")
+    with pytest.raises(InputError, match=message):
+        read_traces(str(file))

@@ -3,5 +3,4 @@
 - `diagnose`: The command `diagnose`: say what makes the slowest requests slow.
 - `status`: The command `status`: say what a running server does now.
 - `status_work`: What `status` does once its arguments are read.
-- `trace_file`: Reads the file that `serve --trace` writes.
 """

@@ -9,18 +9,55 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Annotated, Final, Literal
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, TypeAlias, cast
 
 from maskwright.cli.arguments import Argument
-from maskwright.cli.observe.trace_file import TraceFields, read_traces
+from maskwright.cli.input.texts import bytes_of
 from maskwright.cli.options import JSON_HELP
 from maskwright.cli.output.chart import BarChart, Chart, draw_charts
 from maskwright.cli.output.files import open_file
 from maskwright.cli.output.tables import Row, lay_out, output_width, paragraph
 from maskwright.errors import InputError
+from maskwright.json_faults import json_reason
 from maskwright.settings import Option
+
+TraceFields: TypeAlias = Mapping[str, Any]
+"""The fields of one choice, which docs/api.md describes."""
+
+NEEDED = ("request_id", "received", "request_ms", "total_ms", "queue_ms")
+
+
+def read_traces(path: str) -> list[TraceFields]:
+    """Return the choices in a file, or in standard input for '-'. Raises InputError that names the
+    line of what is no trace; a last line without its end is left out, because the server may be
+    writing it."""
+    lines = bytes_of(path).decode("utf-8", "replace").split("\n")
+    whole = lines[:-1] if lines[-1] else lines
+    name = "standard input" if path == "-" else Path(path).name
+    return list(_parse(whole, name))
+
+
+def _parse(lines: list[str], name: str) -> Iterator[TraceFields]:
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            fields: object = json.loads(line)
+        except ValueError as error:
+            raise InputError(
+                f"{name}:{number}: not JSON: {json_reason(error, one_line=True)}"
+            ) from None
+        if not isinstance(fields, dict):
+            raise InputError(f"{name}:{number}: not a JSON object, so no trace")
+        found = cast(TraceFields, fields)
+        missing = [each for each in NEEDED if not isinstance(found.get(each), int | float | str)]
+        if missing:
+            raise InputError(f"{name}:{number}: no trace of a request: {missing[0]} is missing")
+        yield found
+
 
 STAGES: Final[Mapping[str, str]] = {
     "compile": "waiting for its shape to be compiled",

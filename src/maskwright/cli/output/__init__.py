@@ -1,7 +1,6 @@
 """How the commands show things: tables within a width, colours on a terminal, charts.
 
 - `appearance`: The options about colours and remarks, which every command has.
-- `capacity_chart`: A serving plan as charts.
 - `chart`: Charts as SVG: lines over two axes, and bars of stacked parts.
 - `excerpts`: How much of a long line is shown.
 - `files`: Files to which a command writes what it found.

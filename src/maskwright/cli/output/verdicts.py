@@ -7,12 +7,11 @@ from typing import Any
 
 from maskwright.cli.output.appearance import coloured
 from maskwright.cli.output.excerpts import excerpt_width
-from maskwright.workbench.characters import CharacterRanges, joined
+from maskwright.workbench.characters import CharacterRanges, in_words, joined
 from maskwright.workbench.continuations import Continuations
 from maskwright.workbench.place import ShapePlace
 from maskwright.workbench.position import position_of
 from maskwright.workbench.reading import TextReading, Verdict
-from maskwright.workbench.words import in_words
 
 LONGEST = 60
 """Characters of an accepted text and of a continuation that are shown."""

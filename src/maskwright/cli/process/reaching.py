@@ -28,7 +28,7 @@ def client_arguments(access: ServerAccess) -> ClientArguments:
     be used."""
     key = access.api_key
     return {
-        "headers": {"authorization": f"Bearer {key}"} if key else {},
+        "headers": {"Authorization": f"Bearer {key}"} if key else {},
         "verify": _verification(access.ca, access.insecure),
     }
 

@@ -11,7 +11,7 @@ from maskwright.cli.output.appearance import coloured
 from maskwright.cli.output.progress import progress
 from maskwright.cli.shape.trace import TraceOptions
 from maskwright.errors import InputError
-from maskwright.workbench.trace import TracedToken, traced
+from maskwright.workbench.tokens import TracedToken, traced
 
 if TYPE_CHECKING:
     from maskwright.cli.shape.probabilities import TokenProbability
