@@ -41,7 +41,7 @@ from maskwright.server.observe.metrics import Metrics
 from maskwright.server.observe.state_route import StateRoute
 from maskwright.server.observe.traces import TraceSink
 from maskwright.server.openapi.document import add_document
-from maskwright.server.pages.static_pages import add_pages
+from maskwright.server.pages import add_pages
 from maskwright.server.prompts import PromptReader
 from maskwright.server.route import Endpoint
 from maskwright.server.shapes import ShapeRoutes

@@ -13,7 +13,7 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -27,8 +27,6 @@ from maskwright.cli.input.shapes import (
 from maskwright.grammar.dialects.detect import Dialect, detect
 from maskwright.mask import Grammar
 from maskwright.vocab import Vocabulary
-
-PEERS: Final = ("llguidance", "xgrammar")
 
 
 class RefusedShapeError(Exception):

@@ -137,9 +137,7 @@ def arrivals(
         short = [c for c in cells if c.words == least and c.cap == max(c.cap for c in cells)]
         chosen = [rng.choice(short if number % 2 else long) for number in range(count)]
     else:
-        chosen = [cell for _ in range(-(-count // len(cells))) for cell in _shuffled(cells, rng)]
+        chosen = [
+            cell for _ in range(-(-count // len(cells))) for cell in rng.sample(cells, len(cells))
+        ]
     return list(zip(times, chosen, strict=False))
-
-
-def _shuffled(cells: Sequence[Cell], rng: random.Random) -> list[Cell]:
-    return rng.sample(cells, len(cells))

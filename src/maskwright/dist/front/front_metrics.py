@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
@@ -101,11 +101,7 @@ def joined(pages: Mapping[str, str]) -> str:
                     families.setdefault(family, []).append(line)
             elif line:
                 families.setdefault(family, []).append(_labelled(line, name))
-    return "".join(f"{line}\n" for line in _flat(families.values()))
-
-
-def _flat(lists: Iterable[list[str]]) -> Iterable[str]:
-    return (line for lines in lists for line in lines)
+    return "".join(f"{line}\n" for lines in families.values() for line in lines)
 
 
 def _labelled(sample: str, worker: str) -> str:

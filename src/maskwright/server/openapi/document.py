@@ -48,7 +48,7 @@ from maskwright.server.openapi.service_schemas import (
     service_schemas,
     workbench_schemas,
 )
-from maskwright.server.pages.static_pages import StaticFile
+from maskwright.server.pages import StaticFile
 from maskwright.server.request.anthropic_request import AnthropicRequest
 from maskwright.server.request.model import RequestModel
 from maskwright.server.request.protocol import ChatCompletionRequest

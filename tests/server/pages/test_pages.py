@@ -10,7 +10,7 @@ from posixpath import normpath
 import pytest
 
 from maskwright.server.openapi.document import PATH as DOCUMENT
-from maskwright.server.pages.static_pages import static_files
+from maskwright.server.pages import static_files
 from tests.server.scripted import Client
 from tests.source_tree import PACKAGE
 
