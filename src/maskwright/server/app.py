@@ -44,7 +44,7 @@ from maskwright.server.openapi.document import add_document
 from maskwright.server.pages import add_pages
 from maskwright.server.prompts import PromptReader
 from maskwright.server.route import Endpoint
-from maskwright.server.shapes import ShapeRoutes
+from maskwright.server.shapes import Inquirer, ShapeRoutes
 from maskwright.server.starter import Starter
 from maskwright.server.token_routes import TokenRoutes
 
@@ -83,8 +83,9 @@ def create_app(
     starter = Starter(engine, config, recipes, metrics, prompts, processes)
     tokens = TokenRoutes(engine, prompts, config.body_bytes)
     vocab, records = engine.loaded.vocab, Records(engine.loaded.vocab)
-    explain = ExplainRoute(vocab, recipes, records, processes, config.body_bytes)
-    shapes = ShapeRoutes(vocab, recipes, processes, config.body_bytes)
+    inquirer = Inquirer(vocab, processes)
+    explain = ExplainRoute(vocab, recipes, records, inquirer, config.body_bytes)
+    shapes = ShapeRoutes(recipes, inquirer, config.body_bytes)
     routes = Routes(engine, metrics, name, drain, strict=config.strict_model)
     state = StateRoute(engine, metrics, name)
     admission = PromptAdmission(engine, metrics)

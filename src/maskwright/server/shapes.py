@@ -10,7 +10,7 @@ import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib.resources import files
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 from pydantic import Field
 from starlette.requests import Request
@@ -140,22 +140,36 @@ _HERE: Final = dataclasses.replace(DEFAULT_LIMITS, work=1 << 60, seconds=10.0)
 """The limits of an answer without grammar processes; its parts have limits besides."""
 
 
+class Inquirer:
+    """Has inquiries about shapes answered for the vocabulary of one model: by grammar processes, or
+    where there are none in a thread of this process. There is one thread, for which what is kept of
+    grammars is made."""
+
+    def __init__(self, vocabulary: Vocabulary, processes: GrammarProcesses | None) -> None:
+        self._vocabulary = vocabulary
+        self._processes = processes
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="shapes")
+
+    async def answer(self, inquiry: Inquiry, *, kept: bool) -> Json:
+        """Return the answer. `kept`: as `GrammarProcesses.inquire` takes it."""
+        if self._processes is not None:
+            return await asyncio.wrap_future(self._processes.inquire(inquiry, kept=kept))
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, self._here, inquiry)
+
+    def _here(self, inquiry: Inquiry) -> Json:
+        with Work(_HERE):
+            return inquiry(self._vocabulary)
+
+
 class ShapeRoutes:
     """Answers for the vocabulary of one model."""
 
-    def __init__(
-        self,
-        vocabulary: Vocabulary,
-        recipes: Recipes,
-        processes: GrammarProcesses | None,
-        body_bytes: int,
-    ) -> None:
+    def __init__(self, recipes: Recipes, inquirer: Inquirer, body_bytes: int) -> None:
         """`body_bytes`: upper bound on the bytes of a request body."""
-        self._vocabulary = vocabulary
         self._recipes = recipes
-        self._processes = processes
+        self._inquirer = inquirer
         self._body_bytes = body_bytes
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="shapes")
 
     async def check(self, http: Request) -> JSONResponse:
         """Say whether a shape can be used; what is wrong with it is the answer, and no error of the
@@ -163,7 +177,7 @@ class ShapeRoutes:
         given = await read_as(http, self._body_bytes, CheckRequest.read)
         try:
             inquiry = Inquiry(checked, (self._build(given), given.shape, given.kind))
-            found = await until_disconnect(http.receive, self._found(inquiry))
+            found = await self._found(http, inquiry)
         except InputError as error:
             found = unusable(fault_of(error, given.shape, given.kind))
         return JSONResponse(found)
@@ -174,14 +188,14 @@ class ShapeRoutes:
         of_schema = given.kind == "schema"
         asked = self._build(given), given.which, given.count, given.seed, of_schema
         inquiry = Inquiry(sampled, asked)
-        return JSONResponse(await until_disconnect(http.receive, self._found(inquiry)))
+        return JSONResponse(await self._found(http, inquiry))
 
     async def draw(self, http: Request) -> JSONResponse:
         """Return a picture of a shape as SVG."""
         given = await read_as(http, self._body_bytes, DrawRequest.read)
         given.read_shape()  # for its faults, which are the same at every endpoint
         inquiry = Inquiry(drawn, (given.shape, given.kind, given.as_))
-        return JSONResponse(await until_disconnect(http.receive, self._found(inquiry)))
+        return JSONResponse(await self._found(http, inquiry))
 
     async def examples(self, _: Request) -> JSONResponse:
         """Return the schemas and grammars that ship with the package."""
@@ -193,12 +207,5 @@ class ShapeRoutes:
         assert recipe is not None, "there is a shape or a tool"
         return recipe.build
 
-    async def _found(self, inquiry: Inquiry) -> Json:
-        if self._processes is not None:
-            return await asyncio.wrap_future(self._processes.inquire(inquiry, kept=True))
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, self._here, inquiry)
-
-    def _here(self, inquiry: Inquiry) -> Any:
-        with Work(_HERE):
-            return inquiry(self._vocabulary)
+    async def _found(self, http: Request, inquiry: Inquiry) -> Json:
+        return await until_disconnect(http.receive, self._inquirer.answer(inquiry, kept=True))

@@ -9,7 +9,7 @@ import pytest
 from maskwright.errors import InputError
 from maskwright.server.guarantees.explain_route import (
     SHOWN,
-    AnswerToExplain,
+    ExplainAnswerRequest,
     TextToExplain,
     parse_explain_request,
 )
@@ -20,9 +20,10 @@ TOOL = {"type": "function", "function": {"name": "look"}}
 
 def test_a_shape_and_a_text() -> None:
     read = parse_explain_request({"guided_json": {"type": "null"}, "text": "nu", "model": "m"})
-    assert read == TextToExplain(
-        JsonShape('{"type":"null"}', "guided_json"), None, "nu", None, SHOWN, None
-    )
+    assert isinstance(read, TextToExplain)
+    assert (read.shape, read.tool_use) == (JsonShape('{"type":"null"}', "guided_json"), None)
+    asked = read.request
+    assert (asked.text, asked.tokens, asked.shown, asked.why) == ("nu", None, SHOWN, True)
 
 
 def test_tokens_tools_and_options() -> None:
@@ -37,17 +38,23 @@ def test_tokens_tools_and_options() -> None:
     assert isinstance(read, TextToExplain)
     assert isinstance(read.shape, FreeText)
     assert read.tool_use is not None
-    assert (read.tokens, read.shown, read.additional_properties) == ((1, 2), 0, "allow")
+    asked = read.request
+    assert (asked.tokens, asked.shown) == ((1, 2), 0)
+    assert asked.maskwright.additional_properties == "allow"
 
 
 def test_an_empty_text_is_a_text() -> None:
     read = parse_explain_request({"guided_regex": "a", "text": ""})
-    assert read == TextToExplain(RegexShape("a", "guided_regex"), None, "", None, SHOWN, None)
+    assert isinstance(read, TextToExplain)
+    assert read.shape == RegexShape("a", "guided_regex")
+    assert (read.request.text, read.request.tokens) == ("", None)
 
 
 def test_an_answer() -> None:
-    assert parse_explain_request({"id": "x"}) == AnswerToExplain("x", 0)
-    assert parse_explain_request({"id": "x", "choice": 3}) == AnswerToExplain("x", 3)
+    for body, choice in (({"id": "x"}, 0), ({"id": "x", "choice": 3}, 3)):
+        read = parse_explain_request(body)
+        assert isinstance(read, ExplainAnswerRequest)
+        assert (read.id, read.choice) == ("x", choice)
 
 
 @pytest.mark.parametrize(
@@ -81,4 +88,4 @@ def test_what_is_wrong_is_named(body: dict[str, Any], param: str, code: str | No
 def test_reasons_can_be_left_out() -> None:
     read = parse_explain_request({"guided_regex": "a", "text": "b", "why": False})
     assert isinstance(read, TextToExplain)
-    assert not read.why
+    assert not read.request.why

@@ -4,11 +4,8 @@ the tokens of an answer were chosen. Its body is a shape and a text so far, or t
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import ConfigDict, Field
 from starlette.requests import Request
@@ -16,9 +13,8 @@ from starlette.responses import JSONResponse
 
 from maskwright.errors import InputError
 from maskwright.grammar.schema.options import AdditionalProperties, Numbers
-from maskwright.limits import DEFAULT_LIMITS, Work
 from maskwright.mask import compile_json_schema, compile_tools
-from maskwright.processes import Build, GrammarProcesses, Inquiry
+from maskwright.processes import Build, Inquiry
 from maskwright.server.disconnect import until_disconnect
 from maskwright.server.errors import HttpError
 from maskwright.server.exchange import exchange_of
@@ -30,6 +26,7 @@ from maskwright.server.request.model import Between, ClosedModel, IdArray, needs
 from maskwright.server.request.shape import FreeText, Shape
 from maskwright.server.request.shape_fields import FormattedShapeFields
 from maskwright.server.request.tool_use import FunctionFields, ToolUse
+from maskwright.server.shapes import Inquirer
 from maskwright.vocab import Vocabulary
 from maskwright.workbench.explanation import ExplainedText, explained
 from maskwright.workbench.schema.tool_variants import ToolVariants
@@ -41,31 +38,6 @@ MOST_SHOWN: Final = 1000
 MOST_BYTES: Final = 1 << 20
 """Bytes of a text that are explained, or its tokens. Finding reasons reads it again and again."""
 MOST_CHOICES: Final = 1 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class TextToExplain:
-    """A text of a shape, or the `tokens` of one. `shown`: how many of the tokens that may follow
-    are listed. `why`: whether it is searched why a text isn't allowed. `candidates`: tokens that
-    the answer lists if they may follow."""
-
-    shape: Shape
-    tool_use: ToolUse | None
-    text: str
-    tokens: tuple[int, ...] | None
-    shown: int
-    additional_properties: AdditionalProperties | None
-    numbers: Numbers | None = None
-    why: bool = True
-    candidates: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerToExplain:
-    """An answer that has ended, by its id and the number of its choice."""
-
-    id: str
-    choice: int
 
 
 class ExplainAnswerRequest(ClosedModel):
@@ -98,7 +70,7 @@ class ExplainTextRequest(FormattedShapeFields, FunctionFields, ClosedModel):
     model: Any = None
     maskwright: ExplainSettings = ExplainSettings()
 
-    def text_to_explain(self) -> TextToExplain:
+    def asked(self) -> TextToExplain:
         """Return what is asked for. Raises InputError."""
         shape, use = self.shape(), self.tool_use()
         if isinstance(shape, FreeText) and (use is None or not use.constrains):
@@ -116,28 +88,23 @@ class ExplainTextRequest(FormattedShapeFields, FunctionFields, ClosedModel):
                 param="text",
                 code="missing_required_parameter",
             )
-        text = self.text or ""
-        _check_length(text, self.tokens)
-        own = self.maskwright
-        return TextToExplain(
-            shape,
-            use,
-            text,
-            self.tokens,
-            self.shown,
-            own.additional_properties,
-            own.numbers,
-            self.why,
-            self.candidates,
-        )
+        _check_length(self.text or "", self.tokens)
+        return TextToExplain(self, shape, use)
 
 
-def parse_explain_request(tree: Json) -> TextToExplain | AnswerToExplain:
+class TextToExplain(NamedTuple):
+    """A request about a text, with its shape and its tools, which are read together with it."""
+
+    request: ExplainTextRequest
+    shape: Shape
+    tool_use: ToolUse | None
+
+
+def parse_explain_request(tree: Json) -> TextToExplain | ExplainAnswerRequest:
     """Read a body. Raises InputError, whose `param` is the dotted path of the first wrong field."""
     if tree.get("id") is not None:
-        asked = ExplainAnswerRequest.read(tree)
-        return AnswerToExplain(asked.id, asked.choice)
-    return ExplainTextRequest.read(tree).text_to_explain()
+        return ExplainAnswerRequest.read(tree)
+    return ExplainTextRequest.read(tree).asked()
 
 
 def _check_length(text: str, tokens: tuple[int, ...] | None) -> None:
@@ -153,10 +120,6 @@ def _check_length(text: str, tokens: tuple[int, ...] | None) -> None:
         )
 
 
-_HERE: Final = dataclasses.replace(DEFAULT_LIMITS, work=1 << 60, seconds=10.0)
-"""The limits of an explanation without grammar processes; its parts have limits besides."""
-
-
 class ExplainRoute:
     """Explains for one model."""
 
@@ -165,21 +128,20 @@ class ExplainRoute:
         vocabulary: Vocabulary,
         recipes: Recipes,
         records: Records,
-        processes: GrammarProcesses | None,
+        inquirer: Inquirer,
         body_bytes: int,
     ) -> None:
         """`body_bytes`: upper bound on the bytes of a request body."""
         self._vocabulary = vocabulary
         self._recipes = recipes
         self._records = records
-        self._processes = processes
+        self._inquirer = inquirer
         self._body_bytes = body_bytes
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="explain")
 
     async def explain(self, http: Request) -> JSONResponse:
         exchange = exchange_of(http.scope)
         match await read_as(http, self._body_bytes, parse_explain_request):
-            case AnswerToExplain(id=id, choice=choice):
+            case ExplainAnswerRequest(id=id, choice=choice):
                 return JSONResponse(self._answer(exchange.key, id, choice))
             case TextToExplain() as asked:
                 recipe = self._recipe(asked)
@@ -199,44 +161,39 @@ class ExplainRoute:
         return body
 
     def _recipe(self, asked: TextToExplain) -> Recipe:
-        for name, ids in (("tokens", asked.tokens or ()), ("candidates", asked.candidates)):
+        given = asked.request
+        for name, ids in (("tokens", given.tokens or ()), ("candidates", given.candidates)):
             outside = next((one for one in ids if one >= self._vocabulary.size), None)
             if outside is not None:
                 raise InputError(
                     f"{name} names token {outside}; the vocabulary has {self._vocabulary.size}",
                     param=name,
                 )
-        recipes = self._recipes
-        if asked.additional_properties is not None:
-            recipes = dataclasses.replace(
-                recipes, additional_properties=asked.additional_properties
-            )
-        if asked.numbers is not None:
-            recipes = dataclasses.replace(recipes, numbers=asked.numbers)
+        recipes, own = self._recipes, given.maskwright
+        if own.additional_properties is not None:
+            recipes = dataclasses.replace(recipes, additional_properties=own.additional_properties)
+        if own.numbers is not None:
+            recipes = dataclasses.replace(recipes, numbers=own.numbers)
         recipe = recipes.of(asked.shape, asked.tool_use)
         assert recipe is not None, "the request has a shape"
         return recipe
 
     async def _text(self, asked: TextToExplain, recipe: Recipe) -> Json:
-        build = recipe.build
+        build, given = recipe.build, asked.request
         question = ExplainedText(
-            asked.text, asked.tokens, asked.shown, _variants(build), asked.why, asked.candidates
+            given.text or "",
+            given.tokens,
+            given.shown,
+            _variants(build),
+            given.why,
+            given.candidates,
         )
         inquiry = Inquiry(explained, (build, question))
         try:
-            if self._processes is not None:
-                return await asyncio.wrap_future(
-                    self._processes.inquire(inquiry, kept=not asked.why)
-                )
-            loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(self._thread, self._here, inquiry)
+            return await self._inquirer.answer(inquiry, kept=not given.why)
         except Exception as error:
             recipe.name_place(error)
             raise
-
-    def _here(self, inquiry: Inquiry) -> Json:
-        with Work(_HERE):
-            return inquiry(self._vocabulary)
 
 
 def _variants(build: Build) -> Variants | None:
