@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from maskwright.automaton.json.distinguish import Distinguished, DistinguishedValues
@@ -111,7 +112,7 @@ class ValueReader:
             for text in frozenset[str]().union(*(reading.words for reading in readings))
             if text[0] not in "[{"
         )
-        texts = [json.loads(value) for value in shown if value.startswith('"')]
+        texts = [_string(value) for value in shown if value.startswith('"')]
         values = [value for value in shown if not value.startswith('"')]
         strings = [k.strings if solver.values.is_live(k.strings) else EMPTY for k in kinds]
         scalars = [k.scalars if solver.values.is_live(k.scalars) else EMPTY for k in kinds]
@@ -205,7 +206,7 @@ def _is_open(reading: ThreadReading) -> bool:
 
 def _gate(texts: list[str], readings: tuple[ThreadReading, ...]) -> tuple[int, int]:
     alive = frozenset[str]().union(*(reading.distinguished for reading in readings))
-    bits = sum(1 << at for at, text in enumerate(texts) if json.dumps(text) in alive)
+    bits = sum(1 << at for at, text in enumerate(texts) if _text(text) in alive)
     return bits, len(texts)
 
 
@@ -229,7 +230,7 @@ def _reading(
         known = table.after(after)
     unique = isinstance(after, ArrayProgress) and after.unique
     finite = solver.values.finite_values(value)
-    few = frozenset(map(json.dumps, finite.strings or ()))
+    few = frozenset(map(_text, finite.strings or ()))
     listed = gated and unique and bool(few)
     texts = {
         *known.scalars,
@@ -238,14 +239,18 @@ def _reading(
         *(text for text, _ in thread.by_value),
     }
     texts |= few if listed else frozenset()
-    here = {text for text in texts if _may_be(value, text, solver)}
+    here = texts & few | {text for text in texts - few if _may_be(value, text, solver)}
 
     def leads_on(text: str | None) -> bool:
         following = thread.after_value(text)
         progress = None if following is None else following.progress
         return progress is not None and solver.can_complete(progress)
 
-    alive = frozenset(text for text in here if leads_on(text))
+    alike = here - thread.seen - {text for text, _ in thread.by_value}
+    if len(alike) > 1 and _all_lead_on(thread, next(iter(alike)), solver):
+        alive = frozenset(alike | {text for text in here - alike - thread.seen if leads_on(text)})
+    else:
+        alive = frozenset(text for text in here if leads_on(text))
     excluded = frozenset(here - alive)
     others = leads_on(None)
     strings, scalars = shape.strings, shape.scalars
@@ -270,13 +275,39 @@ def _reading(
     )
 
 
+def _all_lead_on(thread: Thread, text: str, solver: Solver) -> bool:
+    """Whether the array around can surely be completed after each item that hasn't been read
+    before, like `text`, and that no candidate for equality has: there are values enough, whichever
+    have been read."""
+    following = thread.after_value(text)
+    progress = None if following is None else following.progress
+    return (
+        isinstance(progress, ArrayProgress)
+        and progress.unique
+        and not (progress.candidates or progress.must_equal_one)
+        and solver.cardinality.suffices(progress)
+    )
+
+
 def _may_be(value: Conjunction, text: str, solver: Solver) -> bool:
     """Whether a scalar satisfies a conjunction; an array or object may turn out not to."""
     return text[0] in "[{" or solver.search.equal_to(value, text) is not None
 
 
+@lru_cache(maxsize=20_000)
+def _text(string: str) -> str:
+    """A string as JSON; a long list of them is asked for with each item of an array."""
+    return json.dumps(string)
+
+
+@lru_cache(maxsize=20_000)
+def _string(text: str) -> str:
+    """The string that a text of JSON spells."""
+    return json.loads(text)
+
+
 def _all_strings(texts: Iterable[str]) -> Regular:
-    return words([json.loads(text) for text in texts if text.startswith('"')])
+    return words([_string(text) for text in texts if text.startswith('"')])
 
 
 def _all_scalars(texts: Iterable[str]) -> Regular:

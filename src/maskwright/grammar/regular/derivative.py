@@ -296,8 +296,9 @@ def _length_bounded_steps(term: LengthBounded) -> Split:
     far = farthest(term.core) if least == 0 else None
     if far is not None and (most is None or most >= far):  # an end follows wherever it leads
         return found.mapped(lambda target: _living(length_bounded(target, least, most)))
-    automaton, _ = place(term.core)
+    automaton, number = place(term.core)
     if not automaton.can_measure(term.least):
+        automaton.find(number)  # so that what follows is known to be in it, and isn't explored anew
         return found.mapped(lambda target: length_bounded(target, least, most))
     fewest = automaton.fewest(least)[least]
     longest = NEVER - 1 if most is None else most

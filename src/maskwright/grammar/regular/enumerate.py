@@ -11,6 +11,7 @@ from maskwright.grammar.regular.terms import (
     ANYTHING,
     EMPTY,
     Regular,
+    Words,
     complement,
     intersection,
     words,
@@ -34,6 +35,11 @@ def few(term: Regular, most: int) -> tuple[str, ...] | None:
     Prefixes of one length that differ end in strings that differ, so that a level of more than
     `most` prefixes needs no end in sight.
     """
+    if isinstance(term, Words):
+        if term.high - term.low > most:
+            return None
+        strings = [text[term.depth :] for text in term.table.strings[term.low : term.high]]
+        return tuple(sorted(strings, key=_place))
     if term is ANYTHING or not _are_few(term, most):
         return None
     found: list[str] = []
@@ -116,6 +122,15 @@ def _moves(state: Regular, most: int) -> Iterator[tuple[str, Regular]]:
                     continue
                 most -= 1
                 yield chr(point), target
+
+
+def _place(text: str) -> tuple[int, list[tuple[int, int]]]:
+    """Where a string comes among others: as the levels and the ways on from them come."""
+    return len(text), [(_rank(point), point) for point in map(ord, text)]
+
+
+def _rank(point: int) -> int:
+    return next(place for place, (low, high) in enumerate(_ORDER) if low <= point <= high)
 
 
 def _is_preferred(point: int) -> bool:
