@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from maskwright import compile_json_schema
-from maskwright.automaton.json.names import NameReader
+from maskwright.automaton.json.names import NameReader, OpenNamesFinder
 from maskwright.automaton.json.plain_names import plain_shapes
 from maskwright.automaton.json.remembered_names import RememberedNames
 from maskwright.automaton.satisfy.solver import Solver
@@ -27,7 +27,8 @@ def reader(progresses: list[ObjectProgress], order: PropertyOrder = "any") -> Na
     solving = Solver(order, DEFAULT_LIMITS)
     all_names = RememberedNames(solving.values.names, None)
     threads = tuple(Thread(tag, each) for tag, each in enumerate(progresses))
-    return NameReader.of(threads, solving, plain_shapes(solving, all_names), all_names)
+    finder = OpenNamesFinder(solving, plain_shapes(solving, all_names))
+    return NameReader.of(threads, finder, all_names)
 
 
 WORDS: list[tuple[list[dict[str, Any]], str, bool]] = [

@@ -30,7 +30,7 @@ from maskwright.automaton.json.distinguish import DistinguishedValues
 from maskwright.automaton.json.dominated import drop_dominated
 from maskwright.automaton.json.labels import Closed, Satisfied, StructuralLabel
 from maskwright.automaton.json.levels import Levels
-from maskwright.automaton.json.names import NameReader
+from maskwright.automaton.json.names import NameReader, OpenNamesFinder
 from maskwright.automaton.json.plain_exits import PlainExits
 from maskwright.automaton.json.plain_names import plain_shapes
 from maskwright.automaton.json.plain_reader import PlainReader
@@ -104,6 +104,7 @@ class JsonContexts(Contexts):
         self._names: Final = self._plain.readers
         self._remembered = RememberedNames(solver.values.names, within_tokens)
         self._plain_shape = plain_shapes(solver, self._remembered)
+        self._open_names = OpenNamesFinder(solver, self._plain_shape)
         self._completion = LevelCompletion(solver, whitespace, self._owners)
         self._bounds = LevelBounds(solver, whitespace, price)
         self._context(Level(LevelPhase.DONE, "", (), 0))
@@ -506,9 +507,7 @@ class JsonContexts(Contexts):
         if known is None:
             level = self.levels[context]
             reader = PlainReader.of(level.threads, self._plain_shape, level.depth)
-            reader = reader or NameReader.of(
-                level.threads, self._solver, self._plain_shape, self._remembered
-            )
+            reader = reader or NameReader.of(level.threads, self._open_names, self._remembered)
             self._plain.enter(context, reader, self._name_leaf(level, reader))
             known = self._names[context]
         return known

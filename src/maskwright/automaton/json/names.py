@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from itertools import chain
+from typing import Final, NamedTuple
 
 from maskwright.automaton.json.bit_sets import bits_of, numbers_in
 from maskwright.automaton.json.plain_names import PlainShapeOf
@@ -25,7 +26,103 @@ from maskwright.grammar.regular.terms import (
     word_slice,
     words,
 )
-from maskwright.limits import spend
+from maskwright.limits import CHEAP, spend
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OpenNames:
+    """The names that may come next in an object that has been read up to `progress`."""
+
+    progress: ObjectProgress
+    allowed: frozenset[int]
+    """The indexes of the shape's names that may come now."""
+    indexes: dict[str | None, int]
+    few: dict[str | None, NameClass]
+    """Other names that may come now and that are distinguished: names that may run out, and names
+    that some candidates have."""
+    taken: frozenset[str | None]
+    """Other names that may not come, although names of their class may."""
+    language: Regular
+    """The other names that may come now, `EMPTY` if none may."""
+    inside: tuple[Regular, ...]
+    """What is in each of the shape's languages of them."""
+
+    def listed_words(self, others: bool) -> tuple[str, ...]:
+        """The words that are listed on behalf of this object.
+
+        Where any other name may come, a name that may not come is listed, as an exception. Where
+        only some may, it isn't: its beginnings would stay open although they lead nowhere.
+        """
+        names = self.progress.shape.names
+        if self.language is ANYTHING or not others:
+            return (*names, *(name for name in self.taken if name is not None), *self.few_names)
+        return (*(names[at] for at in self.allowed), *self.few_names)
+
+    @property
+    def few_names(self) -> tuple[str, ...]:
+        return tuple(name for name in self.few if name is not None)
+
+    def allowed_names(self) -> Iterator[str]:
+        """The distinguished names that may come now."""
+        names = self.progress.shape.names
+        return chain((names[at] for at in self.allowed), self.few_names)
+
+
+class OpenNamesFinder:
+    """The `OpenNames` of one schema, found once for each progress: thousands of threads may have
+    read the same."""
+
+    def __init__(self, solver: Solver, plain_shape: PlainShapeOf) -> None:
+        self.solver: Final = solver
+        self._plain_shape = plain_shape
+        self._known: dict[ObjectProgress, OpenNames] = {}
+
+    def of(self, progress: ObjectProgress) -> OpenNames:
+        """The names that may come next."""
+        known = self._known.get(progress)
+        if known is None:
+            known = self._known[progress] = self._find(progress)
+        return known
+
+    def _find(self, progress: ObjectProgress) -> OpenNames:
+        solver, shape = self.solver, progress.shape
+        spend(1 + len(shape.names))
+        is_compared = progress.candidates or progress.must_equal_one
+        plain = None if is_compared else self._plain_shape(shape)
+        few: dict[str | None, NameClass] = {}
+        taken: frozenset[str | None] = progress.others
+        if plain is None:
+            allowed = frozenset(
+                at
+                for at in progress.names(solver.values.order)
+                if any(True for _ in solver.named_options(progress, at))
+            )
+            few, taken, language = _other_names(progress, solver)
+        else:
+            bits, others = plain.open_names(progress)
+            allowed = frozenset(numbers_in(bits))
+            language = ANYTHING if others else EMPTY
+        indexes: dict[str | None, int] = {name: at for at, name in enumerate(shape.names)}
+        inside = tuple(intersection(each, language) for each in shape.languages)
+        return OpenNames(progress, allowed, indexes, few, taken, language, inside)
+
+
+class _ThreadReader(NamedTuple):
+    tag: int
+    names: OpenNames
+    open: int | None
+    """The part of the tagged term that holds the other names allowed now."""
+    languages: tuple[int, ...]
+    """The parts that hold the shape's languages."""
+
+    @classmethod
+    def of(cls, thread: Thread, names: OpenNames, parts: dict[Regular, int]) -> _ThreadReader:
+        """`parts`: the parts of the tagged term by their languages, to which these are added."""
+        if names.language is EMPTY:
+            return cls(thread.tag, names, None, ())
+        opened = parts.setdefault(names.language, len(parts))
+        inside = tuple(parts.setdefault(each, len(parts)) for each in names.inside)
+        return cls(thread.tag, names, opened, inside)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,30 +146,31 @@ class NameReader:
 
     @classmethod
     def of(
-        cls,
-        threads: tuple[Thread, ...],
-        solver: Solver,
-        plain_shape: PlainShapeOf,
-        remembered: RememberedNames,
+        cls, threads: tuple[Thread, ...], open_names: OpenNamesFinder, remembered: RememberedNames
     ) -> NameReader:
         parts: dict[Regular, int] = {}
-        readers = tuple(_reader(thread, solver, plain_shape, parts) for thread in threads)
+        readers: list[_ThreadReader] = []
+        for thread in threads:
+            assert isinstance(thread.progress, ObjectProgress)
+            readers.append(_ThreadReader.of(thread, open_names.of(thread.progress), parts))
+        spend(CHEAP * len(readers))
         others = any(reader.open is not None for reader in readers)
-        known = word_list([name for reader in readers for name in reader.listed_words(others)])
-        allowed = {name for reader in readers for name in reader.allowed_names()}
+        each = dict.fromkeys(reader.names for reader in readers)
+        known = word_list([name for names in each for name in names.listed_words(others)])
+        allowed = {name for names in each for name in names.allowed_names()}
         bits = bits_of(word for word, name in enumerate(known.strings) if name in allowed)
         trie = word_slice(known) if known.strings else EMPTY
         term = tagged((trie, *(parts or (EMPTY,))), named=True)
-        return cls(term, known.strings, bits, others, readers, solver, remembered)
+        return cls(term, known.strings, bits, others, tuple(readers), open_names.solver, remembered)
 
     def is_other(self, label: Hashable) -> bool:
         """Whether some thread takes the name for one that its shape does not list."""
         word, *members = _entries(label)
         name = self.words[word - 1] if word else None
         return any(
-            reader.indexes.get(name) is None
-            and name not in reader.few
-            and name not in reader.taken
+            reader.names.indexes.get(name) is None
+            and name not in reader.names.few
+            and name not in reader.names.taken
             and reader.open is not None
             and members[reader.open]
             for reader in self.readers
@@ -86,104 +184,33 @@ class NameReader:
         """
         word, *members = _entries(label)
         name = self.words[word - 1] if word else None
+        options: dict[OpenNames, list[MemberOption]] = {}
         found: dict[Thread, None] = {}
         for reader in self.readers:
-            for option in self._options(reader, name, members, text):
+            known = options.get(reader.names)
+            if known is None:
+                known = options[reader.names] = self._options(reader, name, members, text)
+            for option in known:
                 found[Thread(reader.tag, option.after, option.value, option.by_value)] = None
         return tuple(found)
 
     def _options(
         self, reader: _ThreadReader, name: str | None, members: list[int], text: str | None
     ) -> list[MemberOption]:
-        index = reader.indexes.get(name)
-        progress = reader.progress
+        names = reader.names
+        index, progress = names.indexes.get(name), names.progress
         if index is not None:
-            if index not in reader.allowed:
+            if index not in names.allowed:
                 return []
             return list(self.solver.named_options(progress, index))
-        if name in reader.few:
-            return list(self.solver.other_options(progress, reader.few[name], name))
-        if reader.open is None or not members[reader.open] or name in reader.taken:
+        if name in names.few:
+            return list(self.solver.other_options(progress, names.few[name], name))
+        if reader.open is None or not members[reader.open] or name in names.taken:
             return []
         mask = tuple(bool(members[at]) for at in reader.languages)
         name = name if text is None else text
         options = self.solver.other_options(progress, NameClass(mask, ANYTHING), name)
         return [each._replace(after=self.remembered.reduced(each.after)) for each in options]
-
-
-@dataclass(frozen=True, slots=True)
-class _ThreadReader:
-    tag: int
-    progress: ObjectProgress
-    allowed: frozenset[int]
-    """The indexes of the shape's names that may come now."""
-    indexes: dict[str | None, int]
-    open: int | None
-    """The part of the tagged term that holds the other names allowed now."""
-    languages: tuple[int, ...]
-    """The parts that hold the shape's languages."""
-    few: dict[str | None, NameClass]
-    """Other names that may come now and that are distinguished: names that may run out, and names
-    that some candidates have."""
-    taken: frozenset[str | None]
-    """Other names that may not come, although names of their class may."""
-    anything: bool
-    """Whether any name may come that isn't distinguished."""
-
-    def listed_words(self, others: bool) -> tuple[str, ...]:
-        """The words that are listed on behalf of this thread.
-
-        Where any other name may come, a name that may not come is listed, as an exception. Where
-        only some may, it isn't: its beginnings would stay open although they lead nowhere.
-        """
-        names = self.progress.shape.names
-        if self.anything or not others:
-            return (*names, *(name for name in self.taken if name is not None), *self.few_names)
-        return (*(names[at] for at in self.allowed), *self.few_names)
-
-    @property
-    def few_names(self) -> tuple[str, ...]:
-        return tuple(name for name in self.few if name is not None)
-
-    def allowed_names(self) -> Iterator[str]:
-        """The distinguished names that may come now."""
-        names = self.progress.shape.names
-        return chain((names[at] for at in self.allowed), self.few_names)
-
-
-def _reader(
-    thread: Thread, solver: Solver, plain_shape: PlainShapeOf, parts: dict[Regular, int]
-) -> _ThreadReader:
-    progress = thread.progress
-    assert isinstance(progress, ObjectProgress)
-    shape = progress.shape
-    spend(1 + len(shape.names))
-    is_compared = progress.candidates or progress.must_equal_one
-    plain = None if is_compared else plain_shape(shape)
-    few: dict[str | None, NameClass] = {}
-    taken: frozenset[str | None] = progress.others
-    if plain is None:
-        allowed = frozenset(
-            at
-            for at in progress.names(solver.values.order)
-            if any(True for _ in solver.named_options(progress, at))
-        )
-        few, taken, language = _other_names(progress, solver)
-    else:
-        bits, others = plain.open_names(progress)
-        allowed = frozenset(numbers_in(bits))
-        language = ANYTHING if others else EMPTY
-    opened: int | None = None
-    members: tuple[int, ...] = ()
-    if language is not EMPTY:
-        opened = parts.setdefault(language, len(parts))
-        inside = [intersection(each, language) for each in shape.languages]
-        members = tuple(parts.setdefault(each, len(parts)) for each in inside)
-    indexes: dict[str | None, int] = {name: at for at, name in enumerate(shape.names)}
-    anything = language is ANYTHING
-    return _ThreadReader(
-        thread.tag, progress, allowed, indexes, opened, members, few, taken, anything
-    )
 
 
 def _other_names(
