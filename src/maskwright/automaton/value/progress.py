@@ -22,7 +22,6 @@ from maskwright.automaton.value.equality import (
 from maskwright.errors import Construct, LimitError
 from maskwright.grammar.schema.options import PropertyOrder
 from maskwright.grammar.schema.tree import Schema, negated
-from maskwright.grammar.shape.disjoint import are_disjoint
 from maskwright.grammar.shape.shape import ArrayShape, Conjunction, ObjectShape
 from maskwright.limits import spend
 
@@ -373,9 +372,10 @@ def _decided(
     undecided: list[tuple[int, Schema]] = []
     for hit, schema in hits:
         if not after.fulfilled >> hit & 1:
-            if are_disjoint(value, negated(schema)):
+            met = after.shape.meets(value, schema)
+            if met:
                 after = after._replace(fulfilled=after.fulfilled | 1 << hit)
-            elif not are_disjoint(value, schema):
+            elif met is None:
                 undecided.append((hit, schema))
     return after, [(hit, schema) for hit, schema in undecided if not after.fulfilled >> hit & 1]
 

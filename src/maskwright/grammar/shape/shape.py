@@ -9,12 +9,13 @@ conjunction, whose shape is asked for when a text gets there; so recursion costs
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from maskwright.errors import Construct
 from maskwright.grammar.regular.terms import Regular
-from maskwright.grammar.schema.tree import ItemCount, PropertyCount, Schema
+from maskwright.grammar.schema.tree import ItemCount, PropertyCount, Schema, negated
+from maskwright.grammar.shape.disjoint import are_disjoint
 
 Conjunction = frozenset[Schema]
 
@@ -115,6 +116,21 @@ class ObjectShape:
     """Requirements that some member has to meet, each of them."""
     least: int
     most: int | None
+    verdicts: dict[tuple[Conjunction, Schema], bool | None] = field(
+        default_factory=dict[tuple[Conjunction, Schema], bool | None], init=False
+    )
+    """What `meets` has found."""
+
+    def meets(self, value: Conjunction, wanted: Schema) -> bool | None:
+        """Whether the values that satisfy a conjunction all satisfy a schema that a requirement
+        names; False if surely none does, None where that is open."""
+        known = self.verdicts.get((value, wanted), ...)
+        if known is ...:
+            known = are_disjoint(value, negated(wanted)) or None
+            if known is None and are_disjoint(value, wanted):
+                known = False
+            self.verdicts[value, wanted] = known
+        return known
 
 
 @dataclass(frozen=True, slots=True)
