@@ -155,9 +155,7 @@ class QuickCheck:
         if count < shape.least or (shape.most is not None and count > shape.most):
             return False
         return all(
-            self._has_value(value, run)
-            for at, value in enumerate(shape.values)
-            if coming >> at & 1
+            self._has_value(value, run) for at, value in enumerate(shape.values) if coming >> at & 1
         )
 
     def _takes_members(self, here: ObjectProgress, run: _Run) -> bool:

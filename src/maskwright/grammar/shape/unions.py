@@ -42,6 +42,8 @@ _MANY: Final = 64
 """Branches from which on unions of required names are no longer multiplied out."""
 _ANYTHING: Final = Schema("")
 
+_Named = Mapping[str, Schema]
+
 Path = frozenset[Schema]
 """The schemas whose assertions led to a place: meeting one of them again there is recursion without
 end, which no value satisfies."""
@@ -81,6 +83,10 @@ class Branches:
         self._resolved = resolved
         self._exclusive = exclusive
         self._limits = limits
+        self._contradictions: dict[tuple[int, int], tuple[_Named, _Named, frozenset[str]]] = {}
+        """By the addresses of two mappings, which are kept: see `_contradictory`. Branches meet the
+        same two by the thousand."""
+        self._negations: dict[Schema, AnyOf] = {}
 
     def branches(self, conjunction: Conjunction, kind: str) -> list[list[Assertion]]:
         """A conjunction's values of type `kind`: those that satisfy all assertions of some branch.
@@ -177,8 +183,7 @@ class Branches:
             case OneOf():
                 branch.unions.append((self._exclusive.union(assertion, kind), path))
             case Not(schema=schema) if not schema.never:
-                negation = negate(self._resolved.assertions(schema), schema.pointer)
-                branch.unions.append((negation, path))
+                branch.unions.append((self._negation(schema), path))
             case If(condition=condition, then=then, otherwise=otherwise):
                 pointer = condition.pointer
                 options = (
@@ -202,11 +207,34 @@ class Branches:
                 branch.absent |= {name for name, schema in named.items() if schema.never}
                 for other in branch.assertions:
                     if isinstance(other, Properties):
-                        branch.absent |= _contradictory(named, other.named)
+                        branch.absent |= self._contradictory(named, other.named)
                 branch.assertions.append(assertion)
                 branch.alive = not (branch.required & branch.absent)
             case _:
                 branch.assertions.append(assertion)
+
+    def _negation(self, schema: Schema) -> AnyOf:
+        """What holds where a schema doesn't; each is made once, so that its parts are equal in all
+        branches."""
+        known = self._negations.get(schema)
+        if known is None:
+            known = negate(self._resolved.assertions(schema), schema.pointer)
+            self._negations[schema] = known
+        return known
+
+    def _contradictory(self, left: _Named, right: _Named) -> frozenset[str]:
+        """The names that both declare, with schemas that are surely disjoint."""
+        key = (id(left), id(right))
+        known = self._contradictions.get(key)
+        if known is None:
+            few, many = (right, left) if len(left) > len(right) else (left, right)
+            names = frozenset(
+                name
+                for name, schema in few.items()
+                if name in many and are_disjoint((schema,), many[name])
+            )
+            known = self._contradictions[key] = (left, right, names)
+        return known[2]
 
 
 def _simplified(branch: _Branch) -> list[Assertion]:
@@ -267,14 +295,3 @@ def _referenced(schema: Schema) -> Schema:
             break
         (schema,) = assertion.parts
     return schema
-
-
-def _contradictory(left: Mapping[str, Schema], right: Mapping[str, Schema]) -> set[str]:
-    """The names that both declare, with schemas that are surely disjoint."""
-    if len(left) > len(right):
-        left, right = right, left
-    return {
-        name
-        for name, schema in left.items()
-        if name in right and are_disjoint((schema,), right[name])
-    }
