@@ -110,3 +110,10 @@ def test_texts(
     grammar = compile_json_schema(schema, EVERY_BYTE, property_order=order, whitespace="compact")
     assert [text for text in accepted if after(grammar, text) is None] == []
     assert [text for text in rejected if after(grammar, text) is not None] == []
+
+
+def test_threads_that_have_read_the_same_ask_once() -> None:
+    """Options of a `oneOf` may make thousands of them."""
+    found = reader([object_({**A_B, "not": {"required": ["a", "b"]}})] * 3)
+    assert len({id(each.names) for each in found.readers}) == 1
+    assert [thread.tag for thread in found.threads((1, 0), "a")] == [0, 1, 2]

@@ -12,6 +12,8 @@ from maskwright.automaton.satisfy.quick import (
     makes_progress,
     needed_values,
 )
+from maskwright.grammar.shape.shape import Conjunction, Shape
+from maskwright.grammar.shape.shapes import Shapes
 from tests.automaton.solving import array, conjunction, object_, solver
 
 TEXT: Any = {"type": "string"}
@@ -69,6 +71,21 @@ def test_the_check_gives_up_after_some_steps() -> None:
         deep = {"type": "array", "items": deep, "minItems": 1}
     assert not check(deep)
     assert solver().satisfiable(conjunction(deep))
+
+
+def test_what_needs_itself_takes_few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    node: Any = {"$ref": "#/$defs/node"}
+    required = {"type": "object", "required": ["a"], "properties": {"a": node}}
+    asked: list[Conjunction] = []
+    compute = Shapes.normal_form
+
+    def normal_form(shapes: Shapes, value: Conjunction) -> Shape:
+        asked.append(value)
+        return compute(shapes, value)
+
+    monkeypatch.setattr(Shapes, "normal_form", normal_form)
+    assert not check({"$defs": {"node": required}, **node})
+    assert len(asked) < 10
 
 
 def test_what_is_known_is_not_checked_again() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import product
+from random import Random
 
 import pytest
 
@@ -56,3 +57,13 @@ def test_ends_far_from_the_prefixes_that_are_followed() -> None:
     """`a`, `aa`, … go on for ever; the nearest end begins with `<`."""
     assert first(full_match("a*<all>"), 2) == ("<all>", "a<all>")
     assert first(full_match("[^<]*<all>"), 1) == ("<all>",)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_list_of_words_has_the_order_of_the_language(seed: int) -> None:
+    """A list is read without its automaton; in a pattern the same strings are found by it."""
+    random = Random(seed)
+    listed = ["".join(random.choices("abAZ09_- é{~", k=random.randrange(6))) for _ in range(9)]
+    by_automaton = few(full_match("|".join(map(re.escape, listed))), 20)
+    assert few(words(listed), 20) == by_automaton
+    assert few(words(listed), len(set(listed)) - 1) is None
