@@ -11,12 +11,11 @@ from __future__ import annotations
 import operator
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
-import torch
 from torch import Tensor
 
 from maskwright.engine.draft.model import DraftModel
@@ -30,18 +29,17 @@ from maskwright.engine.request.wake_ups import WakeUps
 from maskwright.engine.schedule.chunk import Chunk
 from maskwright.engine.schedule.plan import StepPlan
 from maskwright.engine.schedule.scheduler import Scheduler
-from maskwright.engine.schedule.sequence import Phase
 from maskwright.engine.schedule.step_time import StepTimeModel
 from maskwright.engine.stats import Counts
 from maskwright.engine.step.flights import Flights, Landed
 from maskwright.engine.step.plain_rows import PlainRows
 from maskwright.engine.step.post_step import Failed, PostStepWork, Prepared, StepResult
+from maskwright.engine.step.rare_rows import RareRows, Sampled
 from maskwright.engine.step.runner import Runner
 from maskwright.engine.step.seconds import Stopwatch
 from maskwright.engine.step.tiering import BlockTiers
 from maskwright.errors import GenerationError, MaskwrightError
 from maskwright.kernels.device import runs_kernels
-from maskwright.sampling import Mask, Outcome
 from maskwright.sampling.chain import no_token
 
 GRACE = 0.001
@@ -53,19 +51,6 @@ STRAGGLER = 0.05
 
 LEAST_TIMEOUT = 1e-3
 """Seconds that a request is given elsewhere whose time is over at the moment of its hand-off."""
-
-
-class Held(NamedTuple):
-    """Rows of logits that wait for their masks: in `logits`, from row `first` on, one for the next
-    token and one after each token of `draft`."""
-
-    logits: Tensor
-    first: int
-    draft: list[int]
-
-    @property
-    def rows(self) -> Tensor:
-        return self.logits[self.first : self.first + 1 + len(self.draft)]
 
 
 Act: TypeAlias = tuple[int, Callable[[], None]]
@@ -110,8 +95,8 @@ class Core:
         self._advancing: dict[int, float] = {}
         """When each request began to advance, by `time.perf_counter`; 0 where it waits for an
         answer to a question."""
-        self._held: dict[int, Held] = {}
         self._plain = PlainRows()
+        self._rare = RareRows(runner, self._active, self.counts, clock)
 
     @property
     def live(self) -> int:
@@ -126,7 +111,7 @@ class Core:
             and not self.scheduler.tables.transfers
             and not self._advancing
             and not self._flights
-            and not any(self._running(number) for number in self._held)
+            and not self._rare.waiting
         )
 
     def next_deadline(self) -> float | None:
@@ -172,6 +157,11 @@ class Core:
             active.generation.record.resume(self._clock())
             self.scheduler.resume(active.sequence)
 
+    def _pause(self, active: Active) -> None:
+        """Pause a request whose reader is behind."""
+        active.generation.record.pause(self._clock())
+        self.scheduler.pause(active.sequence)
+
     def expire(self) -> None:
         """End requests whose deadline has passed, and those whose reader has been away too long."""
         now = self._clock()
@@ -207,7 +197,7 @@ class Core:
         if active is None:
             return
         self._advancing.pop(number, None)
-        self._held.pop(number, None)
+        self._rare.forget(number)
         self.scheduler.end(active.sequence)
         last = active.close(reason, error)
         if self.tiers is not None:
@@ -276,7 +266,7 @@ class Core:
         transfers = self.scheduler.tables.transfers
         copying = bool(transfers)
         moving = self.tiers is not None and self.tiers.waits
-        nothing_to_do = logits is None and not (moving or copying or self._can_sample_held)
+        nothing_to_do = logits is None and not (moving or copying or self._rare.can_sample)
         self._settle(STRAGGLER if nothing_to_do else 0.0)
         if logits is None and copying:
             transfers.wait()
@@ -287,9 +277,9 @@ class Core:
         place: Literal["host", "device"] | None = None
         if logits is not None:
             place = "device" if runs_kernels(logits) else "host"
-        others = self._plain.collect(plan.chunks, self._active, self._held, place)
+        others = self._plain.collect(plan.chunks, self._active, self._rare.held, place)
         with WakeUps.held():  # of requests whose text is published here
-            acts = self._sample(list(self._ready_rows(others, logits)), logits)
+            acts = self._sample_rare(others, logits)
             if logits is not None and len(self._plain):
                 acts += self._sample_plain(logits)
             # In the order of the plan, in which blocks become free where requests end.
@@ -354,10 +344,9 @@ class Core:
     def _take_off(self, flights: Flights) -> bool:
         """Launch steps in a row; False, with nothing done, where an ordinary step is needed."""
         scheduler = self.scheduler
-        if scheduler.waiting or self._held or not all(map(advances_by_one, scheduler.running)):
+        if scheduler.waiting or self._rare.held or not all(map(advances_by_one, scheduler.running)):
             return False
-        self._await(lambda: any(active.masks is None for active in self._decoding()))
-        actives = self._decoding()
+        actives = self._await_masks()
         if not actives or any(a.masks is None or a.sequence.draft for a in actives):
             return False
         return flights.launch(actives)
@@ -412,8 +401,7 @@ class Core:
         then go without a draft."""
         if self._draft_model is None:
             return
-        self._await(lambda: any(active.masks is None for active in self._decoding()))
-        for active, masks in self._draft_model.propose(self._decoding()):
+        for active, masks in self._draft_model.propose(self._await_masks()):
             self._note_masks(active, masks)
         self.watch.lap("draft")
 
@@ -439,8 +427,7 @@ class Core:
                 active.masks = masks
                 self._note_masks(active, masks)
                 if active.generation.throttle():
-                    active.generation.record.pause(self._clock())
-                    self.scheduler.pause(active.sequence)
+                    self._pause(active)
             case Advance(reason, forced, draft):
                 self._advancing.pop(number, None)
                 self.counts.forced_tokens += len(forced)
@@ -456,52 +443,15 @@ class Core:
             self.counts.mask_hits += masks.hits
             active.generation.record.filled(masks.rows, masks.hits, masks.seconds, self.seen)
 
-    def _decoding(self) -> list[Active]:
-        """The requests whose sequences decode."""
-        return [
-            self._active[sequence.arrival]
-            for sequence in self.scheduler.running
-            if sequence.decodes
-        ]
+    def _await_masks(self) -> list[Active]:
+        """Wait briefly for the masks of the requests whose sequences decode, and return these."""
 
-    def _ready_rows(
-        self, chunks: list[tuple[Chunk, int]], logits: Tensor | None
-    ) -> Iterator[tuple[Active, Held]]:
-        """Yield the requests that can be sampled now with their rows of logits; keep the rows of
-        the others. `chunks`: the step's chunks that sample, each with its first row.
+        def decoding() -> list[Active]:
+            running = self.scheduler.running
+            return [self._active[sequence.arrival] for sequence in running if sequence.decodes]
 
-        A kept row is dropped where its request has to be computed again, because it lost its blocks
-        while it was paused.
-        """
-        rows = self._held
-        for chunk, row in chunks:
-            if logits is not None:
-                draft = chunk.sequence.draft[: chunk.drafted]
-                first = row + chunk.first_sampled
-                rows[chunk.sequence.arrival] = Held(logits, first, draft)
-        self._held = {}
-        for number, held in rows.items():
-            active = self._active.get(number)
-            if active is None or active.sequence.pending:
-                self.counts.idle_rows += 1  # ended, extended by its grammar, or preempted
-                if active is not None:
-                    active.generation.record.drop_row(self._clock())
-            elif active.masks is None or active.sequence.phase is not Phase.RUNNING:
-                self.counts.held_rows += 1
-                if active.masks is None and held.logits is logits:
-                    self.counts.late_rows += 1
-                    active.generation.record.await_mask(self._clock())
-                self._held[number] = Held(held.rows.clone(), 0, held.draft)
-            else:
-                yield active, held
-
-    @property
-    def _can_sample_held(self) -> bool:
-        """Whether the mask of a row has come that was kept because it lacked that."""
-        return any(
-            active.masks is not None and active.sequence.phase is Phase.RUNNING
-            for active in map(self._active.__getitem__, self._held)
-        )
+        self._await(lambda: any(active.masks is None for active in decoding()))
+        return decoding()
 
     def _score_prompts(self, plan: StepPlan, logits: Tensor) -> None:
         """Score the tokens of prompts whose log-probabilities are wanted. A prompt is computed in
@@ -523,50 +473,12 @@ class Core:
             sequence.scored = end
             active.note_prompt(scores)
 
-    def _running(self, number: int) -> bool:
-        return self._active[number].sequence.phase is Phase.RUNNING
-
-    def _sample(self, ready: list[tuple[Active, Held]], computed: Tensor | None) -> list[Act]:
-        """Sample the `ready` rows; returns what is to be done with what was drawn. `computed` are
-        the logits of this step's forward; if the rows are its first ones in order, they need not be
-        copied."""
-        if not ready:
-            return []
-        rows = [
-            active.sample_row(held.draft[:number])
-            for active, held in ready
-            for number in range(1 + len(held.draft))
-        ]
-        masks: list[Mask] = []
-        free: list[tuple[int, Mask]] = []
-        for active, held in ready:
-            assert active.masks is not None, "a row without its mask"
-            free += [
-                (len(masks) + number, mask)
-                for number, mask in active.masks.free
-                if number <= len(held.draft)
-            ]
-            masks += active.masks.words[: 1 + len(held.draft)]
-        if computed is not None and _consecutive(ready, computed):
-            logits = computed[: len(rows)]
-        else:
-            logits = torch.cat([held.rows for _, held in ready])
-        unlimited = self._runner.draw_without_limit(logits, rows, free) if free else {}
-        outcomes = self._runner.sample(logits, rows, masks)
-        at, now = 0, self._clock()
-        acts: list[Act] = []
-        for active, held in ready:
-            end = at + 1 + len(held.draft)
-            others = {
-                number - at: unlimited[number]
-                for number in (range(at, end) if unlimited else ())
-                if number in unlimited
-            }
-            drawn = held.draft, outcomes[at:end], others, now
-            place = held.first if held.logits is computed else -1
-            acts.append((place, partial(self._choose, active, *drawn)))
-            at = end
-        return acts
+    def _sample_rare(self, chunks: list[tuple[Chunk, int]], logits: Tensor | None) -> list[Act]:
+        """Sample the rows of `chunks`, each with the number of its first one, and rows that were
+        kept, as far as their masks are there; returns what is to be done with what was drawn."""
+        sampled = self._rare.sample(chunks, logits)
+        now = self._clock()
+        return [(each.place, partial(self._choose, each, now)) for each in sampled]
 
     def _sample_plain(self, logits: Tensor) -> list[Act]:
         """Sample the plain rows, and do what they need between two tokens; returns what is left to
@@ -578,8 +490,7 @@ class Core:
         for sequence in done.settled:
             self.scheduler.tables.settle(sequence)
         for active in done.behind:
-            active.generation.record.pause(now)
-            self.scheduler.pause(active.sequence)
+            self._pause(active)
         acts: list[Act] = []
         for place, active, tokens in done.left:
             acts.append((place, partial(self._start, active, tokens)))
@@ -588,17 +499,10 @@ class Core:
             acts.append((place, partial(self._end, *failed)))
         return acts
 
-    def _choose(
-        self,
-        active: Active,
-        draft: list[int],
-        outcomes: list[Outcome],
-        unlimited: dict[int, int | None],
-        now: float,
-    ) -> None:
+    def _choose(self, sampled: Sampled, now: float) -> None:
         """Accept sampled tokens up to the first that differs from the draft: rows after that were
-        computed after a token that was not drawn (speculative decoding). `unlimited`: the tokens
-        that rows would have without the token limit, where they may be other ones."""
+        computed after a token that was not drawn (speculative decoding)."""
+        _, active, draft, outcomes, unlimited = sampled
         tokens: list[int] = []
         for number, outcome in enumerate(outcomes):
             if isinstance(outcome, GenerationError):
@@ -637,16 +541,6 @@ class Core:
         self._advancing[number] = time.perf_counter()
         if not self._post_step_work.start(active, tokens):
             self._advancing[number] = 0.0
-
-
-def _consecutive(ready: list[tuple[Active, Held]], whole: Tensor) -> bool:
-    """Whether the `ready` rows are the first rows of `whole`, in order and without a gap."""
-    at = 0
-    for _, held in ready:
-        if held.logits is not whole or held.first != at:
-            return False
-        at += 1 + len(held.draft)
-    return True
 
 
 def _as_ours(error: Exception) -> MaskwrightError:
