@@ -62,8 +62,8 @@ def _is_any(schemas: tuple[Schema, ...]) -> bool:
     return any(not schema.assertions and not schema.never for schema in schemas)
 
 
-class _Run:
-    """One question and all that it leads to."""
+class _Attempt:
+    """One question, and all that it leads to."""
 
     __slots__ = ("failed", "fuel", "open")
 
@@ -88,7 +88,7 @@ class QuickCheck:
         """Whether the conjunction surely has a value."""
         while True:
             before = len(self._known)
-            if self._has_value(conjunction, _Run()):
+            if self._has_value(conjunction, _Attempt()):
                 return True
             if len(self._known) < before + _WORTHWHILE:
                 return False
@@ -100,44 +100,44 @@ class QuickCheck:
 
     def can_complete(self, progress: Progress) -> bool:
         """Whether the container can surely be completed."""
-        return self._can_complete(progress, _Run())
+        return self._can_complete(progress, _Attempt())
 
-    def _has_value(self, conjunction: Conjunction, run: _Run) -> bool:
+    def _has_value(self, conjunction: Conjunction, attempt: _Attempt) -> bool:
         known = self._known.get(conjunction)
         if known is not None:
             return known
-        if conjunction in run.open or run.failed.get(conjunction) == len(self._known):
+        if conjunction in attempt.open or attempt.failed.get(conjunction) == len(self._known):
             return False
-        run.fuel -= 1
-        if run.fuel < 0:
+        attempt.fuel -= 1
+        if attempt.fuel < 0:
             return False
         if self._evident.has_value(conjunction):
             self._known[conjunction] = True
             return True
         values = self._values
         shape = values.shapes.normal_form(conjunction)
-        run.open.add(conjunction)
+        attempt.open.add(conjunction)
         has_value = (
             values.is_live(shape.strings)
             or values.is_live(shape.scalars)
-            or any(self._can_complete(each, run) for each in values.containers(conjunction))
+            or any(self._can_complete(each, attempt) for each in values.containers(conjunction))
         )
-        run.open.discard(conjunction)
+        attempt.open.discard(conjunction)
         if has_value:
             self._known[conjunction] = True
         else:
-            run.failed[conjunction] = len(self._known)
+            attempt.failed[conjunction] = len(self._known)
         return has_value
 
-    def _can_complete(self, progress: Progress, run: _Run) -> bool:
+    def _can_complete(self, progress: Progress, attempt: _Attempt) -> bool:
         lacking = needed_values(progress)
         if lacking is not None:
-            return all(self._has_value(value, run) for value in lacking)
+            return all(self._has_value(value, attempt) for value in lacking)
         if not isinstance(progress, ObjectProgress):
             return False
-        return self._takes_wanted(progress, run) or self._takes_members(progress, run)
+        return self._takes_wanted(progress, attempt) or self._takes_members(progress, attempt)
 
-    def _takes_wanted(self, here: ObjectProgress, run: _Run) -> bool:
+    def _takes_wanted(self, here: ObjectProgress, attempt: _Attempt) -> bool:
         """Whether an object is completed by all required names and one of each set of names that
         needs one, whatever their values."""
         shape = here.shape
@@ -155,10 +155,12 @@ class QuickCheck:
         if count < shape.least or (shape.most is not None and count > shape.most):
             return False
         return all(
-            self._has_value(value, run) for at, value in enumerate(shape.values) if coming >> at & 1
+            self._has_value(value, attempt)
+            for at, value in enumerate(shape.values)
+            if coming >> at & 1
         )
 
-    def _takes_members(self, here: ObjectProgress, run: _Run) -> bool:
+    def _takes_members(self, here: ObjectProgress, attempt: _Attempt) -> bool:
         """Whether an object is completed greedily: name by name, by the first option that makes
         progress and surely has a value."""
         order, names = self._values.order, self._values.names
@@ -169,7 +171,7 @@ class QuickCheck:
                 continue
             for option in islice(here.take(at, order), _MOST_OPTIONS):
                 nearer = at in here.shape.required or makes_progress(here, option.after)
-                if nearer and self._has_value(option.value, run):
+                if nearer and self._has_value(option.value, attempt):
                     here = option.after
                     break
         if here.may_close() or not here.others_may_come(order):
@@ -178,6 +180,6 @@ class QuickCheck:
             name = names.fresh(here, each)
             if name is not None and not here.is_full:
                 option = next(here.take_other(each.mask, name, order))
-                if makes_progress(here, option.after) and self._has_value(option.value, run):
+                if makes_progress(here, option.after) and self._has_value(option.value, attempt):
                     here = option.after
         return here.may_close()
