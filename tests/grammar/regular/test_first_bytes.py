@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from maskwright.grammar.pattern.translate import full_match
-from maskwright.grammar.regular.first_bytes import first_bytes
+from maskwright.grammar.regular.derivative import first_bytes
 from maskwright.grammar.regular.terms import EMPTY, EPSILON, Regular, intersection, words
 
 

@@ -83,11 +83,11 @@ class SpelledCharacters:
         ranges = points(part, value)
         if not found.beyond and (not ranges or ranges[0][0] > LAST_ASCII):
             return DEAD
-        ends = [pair for low, high in ranges for pair in found.within(low, high)]
+        ends = [end for low, high in ranges for end in found.within(low, high)]
         if not ends:
             return DEAD
         left = part - DIGITS if part <= DIGITS + 4 else part - PAIR_DIGITS
-        target, count = ends[0]
+        target, _, count = ends[0]
         low, high = ranges[0]
         if left > 0 and len(ranges) == 1 and high - low + 1 == 1 << (4 * left) == count:
             return self._state(Skipped(ANY_DIGITS + left, self._state(Text(True, target))))
@@ -102,7 +102,8 @@ def transitions(key: Begun) -> Split:
 def open_targets(key: Begun) -> list[tuple[Regular, int]]:
     """Where the code points lead that a character begun can become, and how many lead there."""
     found = transitions(key)
-    return [pair for low, high in points(key.part, key.value) for pair in found.within(low, high)]
+    ranges = points(key.part, key.value)
+    return [(to, count) for low, high in ranges for to, _, count in found.within(low, high)]
 
 
 def nearest_ends(key: Begun) -> Iterator[tuple[Regular, bytes]]:
@@ -116,8 +117,8 @@ def nearest_ends(key: Begun) -> Iterator[tuple[Regular, bytes]]:
     for low, high in points(key.part, key.value):
         for first, last in ((low, min(high, 0xFFFF)), (max(low, 0x10000), high)):
             if first <= last:
-                ends = found.first_within(first, last)
-                yield from ((target, _missing(key.part, point)) for target, point in ends)
+                for target, point, _ in found.within(first, last):
+                    yield target, _missing(key.part, point)
 
 
 def _missing(part: int, point: int) -> bytes:

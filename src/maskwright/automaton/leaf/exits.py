@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import NamedTuple
 
-from maskwright.grammar.regular.first_bytes import first_bytes
+from maskwright.grammar.regular.derivative import first_bytes
 from maskwright.grammar.regular.terms import EMPTY, Parallel, Regular
 
 

@@ -27,7 +27,7 @@ from maskwright.automaton.rules.nodes import (
     SymbolNode,
     TextSymbol,
 )
-from maskwright.grammar.regular.first_bytes import first_bytes
+from maskwright.grammar.regular.derivative import first_bytes
 from maskwright.grammar.rules.tree import JsonValue, SpecialToken
 from maskwright.limits import CHEAP, spend
 

@@ -13,7 +13,6 @@ by a character is the next one.
 - `composed`: Shortest strings put together from the shortest strings of a term's parts.
 - `derivative`: Derivatives of terms, and whether a language is empty.
 - `enumerate`: The strings of a language one by one, the shortest first.
-- `first_bytes`: The bytes with which the strings of a language begin.
 - `length_bounds`: Counted repeats as bounds on a string's length.
 - `shortest`: A shortest string of a language.
 - `substrings`: The substrings of a document, with an automaton read off the document.

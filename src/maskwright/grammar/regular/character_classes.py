@@ -72,34 +72,22 @@ class Split(NamedTuple):
             return self.ascii[at][2] if at >= 0 and self.ascii[at][1] >= point else EMPTY
         return next((t for some, t in self.beyond if overlap(some, point, point)), EMPTY)
 
-    def within(self, low: int, high: int) -> list[tuple[Regular, int]]:
-        """The targets of the characters from `low` to `high`, and how many characters lead to each;
-        a target may occur more than once."""
-        found: list[tuple[Regular, int]] = []
+    def within(self, low: int, high: int) -> list[tuple[Regular, int, int]]:
+        """The targets of the characters from `low` to `high`, each with the first character that
+        leads there and how many do; a target may occur more than once."""
+        found: list[tuple[Regular, int, int]] = []
         if low <= LAST_ASCII:
             for at in range(bisect_left(self.ascii, low, key=_high), len(self.ascii)):
                 first, last, target = self.ascii[at]
                 if first > high:
                     break
-                found.append((target, min(last, high) - max(first, low) + 1))
+                first = max(first, low)
+                found.append((target, first, min(last, high) - first + 1))
         if high > LAST_ASCII:
-            counts = ((target, overlap(some, low, high)) for some, target in self.beyond)
-            found += [(target, count) for target, count in counts if count]
-        return found
-
-    def first_within(self, low: int, high: int) -> list[tuple[Regular, int]]:
-        """The targets of the characters from `low` to `high`, each with the first character that
-        leads there; a target may occur more than once."""
-        found: list[tuple[Regular, int]] = []
-        if low <= LAST_ASCII:
-            for at in range(bisect_left(self.ascii, low, key=_high), len(self.ascii)):
-                first, _, target = self.ascii[at]
-                if first > high:
-                    break
-                found.append((target, max(first, low)))
-        if high > LAST_ASCII:
-            firsts = ((target, _first_from(some, low)) for some, target in self.beyond)
-            found += [(target, first) for target, first in firsts if first <= high]
+            for some, target in self.beyond:
+                count = overlap(some, low, high)
+                if count:
+                    found.append((target, _first_from(some, low), count))
         return found
 
 

@@ -20,7 +20,7 @@ from maskwright.grammar.regular.beginnings import (
     least_weight,
     surely_fits,
 )
-from maskwright.grammar.regular.byte_alphabet import alphabet, lacks_what_it_needs
+from maskwright.grammar.regular.byte_alphabet import alphabet, bytes_of, lacks_what_it_needs
 from maskwright.grammar.regular.character_classes import NOWHERE, Arc, Split, overlaid, parted
 from maskwright.grammar.regular.character_dfa import NEVER, CharacterDfa, known_place
 from maskwright.grammar.regular.composed import check_searched, composed
@@ -123,6 +123,18 @@ def split(term: Regular) -> Split:
         term.split = found
     assert isinstance(term.split, Split)
     return term.split
+
+
+def first_bytes(term: Regular) -> int:
+    """The bytes with which the strings of a language begin in UTF-8, as one int: bit n for byte
+    n."""
+    if term.heads is None:
+        found = split(term)
+        heads = bytes_of(tuple((low, high) for low, high, _ in found.ascii))
+        for some, _ in found.beyond:
+            heads |= bytes_of(some.ranges)
+        term.heads = heads
+    return term.heads
 
 
 def transitions(term: Regular) -> tuple[Arc, ...]:

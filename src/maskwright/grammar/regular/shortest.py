@@ -9,7 +9,7 @@ from itertools import count
 
 from maskwright.grammar.regular.beginnings import least_length
 from maskwright.grammar.regular.character_classes import Arc, Split, sample
-from maskwright.grammar.regular.character_dfa import known_place
+from maskwright.grammar.regular.character_dfa import NEVER, CharacterDfa, known_place
 from maskwright.grammar.regular.charset import (
     Ranges,
     complement,
@@ -19,8 +19,8 @@ from maskwright.grammar.regular.charset import (
     readable,
 )
 from maskwright.grammar.regular.composed import check_searched, composed, encoded_size
-from maskwright.grammar.regular.derivative import shortest_length, split
-from maskwright.grammar.regular.terms import EMPTY, LengthBounded, Regular
+from maskwright.grammar.regular.derivative import place, split, split_length_bounds
+from maskwright.grammar.regular.terms import EMPTY, Regular
 from maskwright.limits import CHEAP, DEFAULT_LIMITS, spend
 
 
@@ -77,40 +77,31 @@ def _shortest(term: Regular, limit: int) -> str | None:
     found = composed(term, limit)
     if found is not None:
         return found
-    known = known_place(term)
-    measurable = isinstance(term, LengthBounded) or (known is not None and known[0].complete)
-    length = shortest_length(term)[0] if measurable else None
-    found = None if length is None else _of_length(term, length, limit)
-    return _search(term, limit) if found is None else found
+    core, least, most = split_length_bounds(term)
+    known = known_place(core)
+    if core is not term or (known is not None and known[0].complete):
+        automaton, state = place(core)
+        if automaton.can_measure(least):
+            length = automaton.fewest(least)[least, state]
+            if length < NEVER and (most is None or length <= most):
+                return _of_length(automaton, state, least, length)
+    return _search(term, limit)
 
 
-def _of_length(term: Regular, length: int, limit: int) -> str | None:
-    """A string of the shortest length, one character after the other; None where a term is met
-    after which the length isn't known."""
+def _of_length(automaton: CharacterDfa, state: int, least: int, length: int) -> str:
+    """A string of the shortest length from a state on, one character after the other."""
+    fewest = automaton.fewest(least)
     text = ""
     while length:
         spend(CHEAP)
         length -= 1
-        for character, target in _moves(split(term)):
-            if _fewest_characters(target, limit) == length:
-                text += character
-                term = target
-                break
-        else:
-            return None
+        least = max(least - 1, 0)
+        found = automaton.splits[state]
+        assert found is not None
+        moves = ((character, automaton.number(target)) for character, target in _moves(found))
+        character, state = next(move for move in moves if fewest[least, move[1]] == length)
+        text += character
     return text
-
-
-def _fewest_characters(term: Regular, limit: int) -> int | None:
-    """The length of the shortest string; None if there is none or it isn't known. Within length
-    bounds, what is left may be a count of characters of one class, which has no automaton."""
-    if term.nullable:
-        return 0
-    length, has_any = shortest_length(term)
-    if length is not None or has_any is False:
-        return length
-    found = composed(term, limit)
-    return None if found is None else len(found)
 
 
 def _search(term: Regular, limit: int) -> str | None:

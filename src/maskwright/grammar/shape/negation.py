@@ -137,9 +137,11 @@ def _negate_items(assertion: Items, pointer: str) -> Schema:
     return _union(pointer, options)
 
 
-def _negate_item_count(assertion: ItemCount, pointer: str) -> Schema:
+def _negate_count(assertion: ItemCount | PropertyCount, pointer: str) -> Schema:
     bounds = _outside(assertion.least, assertion.most)
-    return _union(pointer, (Schema(pointer, (_ARRAY, ItemCount(*each))) for each in bounds))
+    counted = _ARRAY if isinstance(assertion, ItemCount) else _OBJECT
+    counts = (type(assertion)(*each) for each in bounds)
+    return _union(pointer, (Schema(pointer, (counted, each)) for each in counts))
 
 
 def _negate_contains(assertion: Contains, pointer: str) -> Schema:
@@ -173,11 +175,6 @@ def _negate_some_member(assertion: SomeMember, pointer: str) -> Schema:
 
 def _negate_property_names(assertion: PropertyNames, pointer: str) -> Schema:
     return Schema(pointer, (_OBJECT, PropertyNames(assertion.schema, not assertion.negative)))
-
-
-def _negate_property_count(assertion: PropertyCount, pointer: str) -> Schema:
-    bounds = _outside(assertion.least, assertion.most)
-    return _union(pointer, (Schema(pointer, (_OBJECT, PropertyCount(*each))) for each in bounds))
 
 
 def _negate_all_of(assertion: AllOf, pointer: str) -> Schema:
@@ -220,7 +217,7 @@ NEGATIONS: Final[dict[type[Assertion], Callable[[Any, str], Schema]]] = {
     MultipleOf: _negate_multiple_of,
     StringIn: _negate_string_in,
     Items: _negate_items,
-    ItemCount: _negate_item_count,
+    ItemCount: _negate_count,
     Contains: _negate_contains,
     UniqueItems: _negate_unique_items,
     NotUniqueItems: _negate_not_unique_items,
@@ -228,7 +225,7 @@ NEGATIONS: Final[dict[type[Assertion], Callable[[Any, str], Schema]]] = {
     SomeMember: _negate_some_member,
     PropertyNames: _negate_property_names,
     Required: _negate_required,
-    PropertyCount: _negate_property_count,
+    PropertyCount: _negate_count,
     AllOf: _negate_all_of,
     AnyOf: _negate_any_of,
     OneOf: _negate_one_of,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
+from maskwright.grammar.regular import charset
 from maskwright.grammar.regular.derivative import arcs, contains
 from maskwright.grammar.regular.terms import (
     EMPTY,
@@ -73,10 +74,12 @@ def _inside(values: Regular, quote: str) -> Regular:
 
 
 def _moves(values: Regular, quote: str) -> list[tuple[int, int, Regular]]:
+    never = _NEVER_PLAIN + quote
     moves: list[tuple[int, int, Regular]] = []
     for low, high, target in arcs(values):
         inside = _inside(target, quote)
-        moves += [(a, b, inside) for a, b in _without(low, high, _NEVER_PLAIN + quote)]
+        plain = charset.intersection(((low, high),), charset.complement(charset.of(never)))
+        moves += [(first, last, inside) for first, last in plain]
     if values.nullable:
         moves.append((ord(quote), ord(quote), EPSILON))
     if arcs(values):
@@ -98,14 +101,3 @@ def _escapes(values: Regular, quote: str) -> list[tuple[int, int, Regular]]:
             nul = concat(words([_ESCAPED_NUL[1:]]), inside)
             moves.append((ord("x"), ord("x"), nul))
     return sorted(moves, key=lambda arc: arc[0])
-
-
-def _without(low: int, high: int, characters: Iterable[str]) -> Iterator[tuple[int, int]]:
-    """Yield the parts of a range that contain none of some characters."""
-    for point in sorted(map(ord, characters)):
-        if low <= point <= high:
-            if low < point:
-                yield low, point - 1
-            low = point + 1
-    if low <= high:
-        yield low, high

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from maskwright.grammar.regular.derivative import arcs, is_live
-from maskwright.grammar.regular.first_bytes import first_bytes
+from maskwright.grammar.regular.derivative import arcs, first_bytes, is_live
 from maskwright.grammar.regular.shortest import shortest
 from maskwright.grammar.regular.terms import EPSILON, Regular, intersection
 
