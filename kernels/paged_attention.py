@@ -7,8 +7,9 @@ split of the sequence in tiles, with a running maximum and sum (Milakov and Gime
 arXiv:1805.02867; Dao et al., arXiv:2205.14135). Decodes are split, so that few long sequences fill
 a GPU too, and a second kernel joins what the splits found (Dao et al., "Flash-Decoding", 2023). A
 split has a fixed length and not a share of the sequence, and where there are few, a program has
-only one tile of it, which that kernel then adds as the program of a whole split would. So the order
-of sums, and with it the bits of the result, depends on the sequence alone.
+only one tile of it, which that kernel then adds as the program of a whole split would. The keys of
+short pieces of prompts are divided so far that each piece fills a GPU by itself. So the order of
+sums, and with it the bits of the result, depends on the sequence and its piece alone.
 """
 
 # Triton is untyped.
@@ -51,6 +52,16 @@ FEW_PROGRAMS: Final = 264
 """If whole splits made so many programs or fewer, each tile has a program of its own. These are two
 for each multiprocessor of an H200."""
 
+PROMPT_PROGRAMS: Final = 132
+"""The keys of a piece of a prompt are divided among programs as long as it has at most so many.
+They are the multiprocessors of an H200, each of which has room for one such program."""
+
+LEAST_PIECE: Final = 512
+"""The fewest positions that a program of a divided piece reads, unless they are the last ones."""
+
+MOST_FOUND: Final = 256 << 20
+"""Bytes for what programs of prompts find. Further sequences are computed afterwards."""
+
 CODES: Final = {torch.int8: "int8", torch.float8_e4m3fn: "fp8"}
 """The name of each kind of codes."""
 
@@ -66,8 +77,9 @@ class Sequences:
     - `start` `[n]`: the position of the first query.
     - `count` `[n]`: how many queries there are; none for a place of the batch that is unused.
     - `tables` `[n, blocks]`: the blocks of each sequence in order of position.
-    - `most`: a bound for `count`; `longest`: a bound for `start + count`. The host knows these
-      without reading from the device; launches are as large as these say.
+    - `most`: a bound for `count`; `longest`: a bound for `start + count`; `least`: no sequence has
+      fewer queries, unless it has none. The host knows these without reading from the device;
+      launches are as large as these say.
     """
 
     first: Tensor
@@ -76,6 +88,13 @@ class Sequences:
     tables: Tensor
     most: int
     longest: int
+    least: int = 1
+
+    def part(self, begin: int, end: int) -> Sequences:
+        """Return the sequences from place `begin` to `end`."""
+        columns = (self.first, self.start, self.count, self.tables)
+        first, start, count, tables = (column[begin:end] for column in columns)
+        return Sequences(first, start, count, tables, self.most, self.longest, self.least)
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,16 +280,39 @@ def add_state(state, more):
 
 
 @jit
-def keys_of(position, last, window, TOKENS: tl.constexpr, TILE: tl.constexpr, PIECE: tl.constexpr):
-    """Return where the keys begin and end that `TOKENS` queries from `position` on see; `PIECE`:
-    within the piece of this program. The begin is that of a tile."""
-    low, high = 0, tl.minimum(last, position + TOKENS)
+def division(
+    begun,
+    queries,
+    window,
+    heads,
+    TOKENS: tl.constexpr,
+    TILE: tl.constexpr,
+    PIECE: tl.constexpr,
+    FILL: tl.constexpr,
+    LEAST: tl.constexpr,
+):
+    """Return how a sequence is divided among programs: in how many parts of `TOKENS` queries, from
+    which key on, and how many keys each program reads: `PIECE`, or if that is 0, all that the
+    queries see, divided by `FILL` and `LEAST` as `PROMPT_PROGRAMS` and `LEAST_PIECE` say."""
+    parts, bottom, piece = 1, 0, PIECE
+    if PIECE == 0:
+        parts = tl.maximum(tl.cdiv(queries, TOKENS), 1)
+        if window is not None:
+            bottom = tl.maximum(begun + 1 - window, 0) // TILE * TILE
+        piece = begun + queries - bottom
+        if FILL > 0:
+            piece = tl.cdiv(piece, tl.maximum(FILL // (parts * heads), 1))
+            piece = tl.maximum(tl.cdiv(piece, TILE) * TILE, LEAST)
+    return parts, bottom, piece
+
+
+@jit
+def keys_of(position, last, window, low, high, TOKENS: tl.constexpr, TILE: tl.constexpr):
+    """Return where the keys begin and end, from `low` to `high`, that `TOKENS` queries from
+    `position` on see. The begin is that of a tile."""
     if window is not None:
-        low = tl.maximum(position + 1 - window, 0) // TILE * TILE
-    if PIECE > 0:
-        low = tl.maximum(low, tl.program_id(2) * PIECE)
-        high = tl.minimum(high, tl.program_id(2) * PIECE + PIECE)
-    return low, high
+        low = tl.maximum(low, tl.maximum(position + 1 - window, 0) // TILE * TILE)
+    return low, tl.minimum(high, tl.minimum(last, position + TOKENS))
 
 
 @jit
@@ -283,6 +325,29 @@ def weighted_mean(top, mass, mixed, sinks, head):
         mass = mass * shrink + tl.exp2(sink - higher)
         mixed *= shrink[:, None]
     return mixed / mass[:, None]
+
+
+@jit
+def keep(
+    found,
+    found_mixed,
+    top,
+    mass,
+    mixed,
+    real,
+    inside,
+    ROWS: tl.constexpr,
+    WIDTH: tl.constexpr,
+    WIDTH_2: tl.constexpr,
+):
+    """Write what `attend_tiles` has added where `merge_kernel` reads it: of the rows that are
+    `real`, and of sums those `inside`."""
+    row, lane = tl.arange(0, ROWS), tl.arange(0, WIDTH_2)
+    program = (tl.program_id(0) * tl.num_programs(1) + tl.program_id(1)).to(tl.int64)
+    begin = (program * tl.num_programs(2) + tl.program_id(2)) * ROWS
+    tl.store(found + 2 * begin + row, top, mask=real)
+    tl.store(found + 2 * begin + ROWS + row, mass, mask=real)
+    tl.store(found_mixed + (begin + row)[:, None] * WIDTH + lane[None, :], mixed, mask=inside)
 
 
 @jit
@@ -321,16 +386,19 @@ def attend_kernel(
     ROWS: tl.constexpr,
     TILE: tl.constexpr,
     PIECE: tl.constexpr,
+    FILL: tl.constexpr,
+    LEAST: tl.constexpr,
     BULK: tl.constexpr,
     CODES: tl.constexpr,
     APART: tl.constexpr,
     UPCAST: tl.constexpr,
 ):
     """Attend from one sequence (axis 0 of the grid) with the heads that share a head of keys (axis
-    1). Axis 2: a piece of its queries, if `PIECE` is 0, and the result goes to `out`; else so many
-    of its keys, for all its queries, and the result goes to `found`, float32 `[sequences, KV heads,
-    pieces, 2, ROWS]` with the highest score and the sum of weights, and `found_mixed`, float32
-    `[sequences, KV heads, pieces, ROWS, WIDTH]`.
+    1). Axis 2: some of its queries and of its keys, see `division`. The programs with the most keys
+    come first, so that none of them begins when the others end. If a program has all keys that
+    its queries see, the result goes to `out`; else, and if `PIECE` is not 0, what it found goes to
+    `found`, float32 `[sequences, KV heads, programs, 2, ROWS]` with the highest score and the sum
+    of weights, and `found_mixed`, float32 `[sequences, KV heads, programs, ROWS, WIDTH]`.
 
     `GROUP`: heads that share a head of keys. `BULK`: tiles that all rows see are read without
     masks. `CODES`: "int8", "fp8", or None if `pool` holds numbers; codes are int16 there, pairs of
@@ -339,10 +407,13 @@ def attend_kernel(
     piece is one tile. `UPCAST`: compute in float32, since the interpreter can't in bfloat16."""
     TOKENS: tl.constexpr = ROWS // GROUP
     sequence, head = tl.program_id(0), tl.program_id(1)
-    before = tl.program_id(2) * TOKENS if PIECE == 0 else 0
     queries, begun = tl.load(count + sequence), tl.load(start + sequence)
     last = begun + queries
-    low, high = keys_of(begun + before, last, window, TOKENS, TILE, PIECE)
+    divided = (begun, queries, window, tl.num_programs(1))
+    query_parts, bottom, piece = division(*divided, TOKENS, TILE, PIECE, FILL, LEAST)
+    before = (query_parts - 1 - tl.program_id(2) % query_parts) * TOKENS
+    low = bottom + tl.program_id(2) // query_parts * piece
+    low, high = keys_of(begun + before, last, window, low, low + piece, TOKENS, TILE)
     if (before < queries) & (low < high):
         row, lane = tl.arange(0, ROWS), tl.arange(0, WIDTH_2)
         token = before + row // GROUP
@@ -370,10 +441,11 @@ def attend_kernel(
         how = (table, last, factor, window, softcap)
         if BULK:
             # Up to `whole`, keys are not after the first query; from `near` on, in every window.
-            whole = tl.maximum((begun + before + 1) // TILE * TILE, low)
+            whole = tl.minimum(tl.maximum((begun + before + 1) // TILE * TILE, low), high)
             near = low
             if window is not None:
-                near = (tl.maximum(high - window, 0) + TILE - 1) // TILE * TILE
+                end = tl.minimum(last, begun + before + TOKENS)
+                near = (tl.maximum(end - window, 0) + TILE - 1) // TILE * TILE
                 near = tl.minimum(tl.maximum(near, low), whole)
                 state = attend_tiles(
                     *state, low, near, *read, *by, *how, WIDTH, WIDTH_2, BLOCK, TILE, CODES, True
@@ -386,24 +458,19 @@ def attend_kernel(
             *state, low, high, *read, *by, *how, WIDTH, WIDTH_2, BLOCK, TILE, CODES, True, APART
         )
         top, mass, mixed = state[0], state[1], joined(state[2])
-        if PIECE == 0:
+        if (PIECE == 0) & (piece >= last - bottom):
             result = weighted_mean(top, mass, mixed, sinks, of_head).to(out.dtype.element_ty)
-            place = batch_row * out_stride + of_head * out_head_stride
-            tl.store(out + place[:, None] + lane[None, :], result, mask=inside)
-        else:
-            place = (sequence * tl.num_programs(1) + head).to(tl.int64) * tl.num_programs(2)
-            place = (place + tl.program_id(2)) * ROWS
-            tl.store(found + 2 * place + row, top, mask=real)
-            tl.store(found + 2 * place + ROWS + row, mass, mask=real)
-            place = (place + row)[:, None] * WIDTH + lane[None, :]
-            tl.store(found_mixed + place, mixed, mask=inside)
+            of_row = batch_row * out_stride + of_head * out_head_stride
+            tl.store(out + of_row[:, None] + lane[None, :], result, mask=inside)
+        elif (PIECE > 0) | (FILL > 0):
+            keep(found, found_mixed, top, mass, mixed, real, inside, ROWS, WIDTH, WIDTH_2)
 
 
 @jit
 def merge_kernel(
     found,
     found_mixed,
-    pieces,
+    programs,
     first,
     start,
     count,
@@ -418,24 +485,32 @@ def merge_kernel(
     ROWS: tl.constexpr,
     TILE: tl.constexpr,
     PIECE: tl.constexpr,
+    FILL: tl.constexpr,
+    LEAST: tl.constexpr,
     PIECES: tl.constexpr,
     SPLITS: tl.constexpr,
 ):
     """Join what `attend_kernel` found in the pieces of one sequence (axis 0) for one head (axis 1)
-    of one query (axis 2). A piece has `PIECE` positions. `PIECES` of them are a split, and are
-    added one after another; then `SPLITS` splits are joined at a time. `pieces`: their number in
-    `found`."""
+    of one query (axis 2), unless one program had all its keys. `PIECES` pieces are a split, and are
+    added one after another; then `SPLITS` splits are joined at a time. `programs`: their number in
+    `found`, of each sequence and head of keys."""
+    TOKENS: tl.constexpr = ROWS // GROUP
     sequence, head, token = tl.program_id(0), tl.program_id(1), tl.program_id(2)
-    if token < tl.load(count + sequence):
-        begun = tl.load(start + sequence)
-        end = (begun + token) // PIECE + 1
+    queries, begun = tl.load(count + sequence), tl.load(start + sequence)
+    heads = tl.num_programs(1) // GROUP
+    divided = (begun, queries, window, heads)
+    query_parts, bottom, length = division(*divided, TOKENS, TILE, PIECE, FILL, LEAST)
+    if (token < queries) & ((PIECE > 0) | (length < begun + queries - bottom)):
+        end = (begun + token - bottom) // length + 1
+        part = token // TOKENS
         low = 0
         if window is not None:
-            low = tl.maximum(begun + 1 - window, 0) // TILE * TILE // PIECE
-        row = token * GROUP + head % GROUP
+            low = tl.maximum(begun + part * TOKENS + 1 - window, 0) // TILE * TILE
+            low = (low - bottom) // length
+        row = token % TOKENS * GROUP + head % GROUP
         lane = tl.arange(0, WIDTH_2)
-        heads = tl.num_programs(1) // GROUP
-        place = (sequence * heads + head // GROUP).to(tl.int64) * pieces
+        place = (sequence * heads + head // GROUP).to(tl.int64) * programs
+        place += query_parts - 1 - part
         top = tl.full([1], float("-inf"), tl.float32)
         mass = tl.zeros([1], tl.float32)
         mixed = tl.zeros([1, WIDTH_2], tl.float32)
@@ -446,7 +521,7 @@ def merge_kernel(
             for number in tl.static_range(PIECES):
                 piece = split * PIECES + number
                 inside = (piece >= low) & (piece < end)
-                at = (place + piece) * ROWS
+                at = (place + piece * query_parts) * ROWS
                 tops = tl.load(found + 2 * at + row, mask=inside, other=float("-inf"))
                 masses = tl.load(found + 2 * at + ROWS + row, mask=inside, other=0)
                 at = (at + row)[:, None] * WIDTH + lane[None, :]
@@ -502,7 +577,7 @@ def paged_decode(
     found = query.new_empty(*places, pieces, 2, tiles.rows, dtype=torch.float32)
     mixed = query.new_empty(*places, pieces, tiles.rows, query.shape[2], dtype=torch.float32)
     launch.attend(pieces, found, mixed, PIECE=piece)
-    launch.merge(found, mixed, PIECE=piece)
+    launch.merge(found, mixed, sequences.most, PIECE=piece)
     return out
 
 
@@ -518,11 +593,29 @@ def paged_prefill(
     _check(query, pool, sequences)
     if not runs_kernels(query):
         return _by_twin(query, pool, layer, sequences, scores, out)
-    group = query.shape[1] // pool.data.shape[4]
+    heads = pool.data.shape[4]
+    group = query.shape[1] // heads
     tiles = prefill_tiles(_kind(query, pool), group)
     out = _room(query) if out is None else out
-    pieces = -(-sequences.most // (tiles.rows // group))
-    _Launch(query, pool, layer, sequences, scores, out, tiles).attend(pieces)
+    tokens = tiles.rows // group
+    parts = -(-sequences.most // tokens)
+    least_parts, most_parts = -(-sequences.least // tokens), PROMPT_PROGRAMS // (2 * heads)
+    if least_parts > most_parts or sequences.longest <= LEAST_PIECE:
+        _Launch(query, pool, layer, sequences, scores, out, tiles).attend(parts)
+        return out
+    # Odd, and sequences at multiples of 16 bytes: Triton compiles anew for what is a multiple of 16
+    # and what is not.
+    programs = max(parts, PROMPT_PROGRAMS // heads) | 1
+    at_once = MOST_FOUND // (heads * programs * tiles.rows * query.shape[2] * 4)
+    at_once = max(at_once // 4, 1) * 4
+    for begin in range(0, len(sequences.first), at_once):
+        some = sequences.part(begin, begin + at_once)
+        places = (len(some.first), heads, programs)
+        found = query.new_empty(*places, 2, tiles.rows, dtype=torch.float32)
+        mixed = query.new_empty(*places, tiles.rows, query.shape[2], dtype=torch.float32)
+        launch = _Launch(query, pool, layer, some, scores, out, tiles)
+        launch.attend(programs, found, mixed, FILL=PROMPT_PROGRAMS)
+        launch.merge(found, mixed, min(sequences.most, most_parts * tokens), FILL=PROMPT_PROGRAMS)
     return out
 
 
@@ -540,13 +633,14 @@ class _Launch:
 
     def attend(
         self,
-        parts: int,
+        programs: int,
         found: Tensor | None = None,
         mixed: Tensor | None = None,
         *,
         PIECE: int = 0,
+        FILL: int = 0,
     ) -> None:
-        """Launch `attend_kernel` with `parts` programs for each sequence and head of keys."""
+        """Launch `attend_kernel` with `programs` programs for each sequence and head of keys."""
         query, out, sequences, scores = self.query, self.out, self.sequences, self.scores
         data, scales = self.pool.data[:, self.layer], self.pool.scales
         if scales is not None:
@@ -556,7 +650,7 @@ class _Launch:
         if codes is not None:
             data = data.view(torch.int16)
         softcap = scores.softcap
-        attend_kernel[len(sequences.first), heads, parts](
+        attend_kernel[len(sequences.first), heads, programs](
             *(query, *query.stride()[:2]),
             *(data, *strides),
             *((None, 0, 0, 0, 0) if scales is None else (scales, *scales.stride())),
@@ -575,6 +669,8 @@ class _Launch:
             ROWS=self.tiles.rows,
             TILE=self.tiles.tile,
             PIECE=PIECE,
+            FILL=FILL,
+            LEAST=LEAST_PIECE,
             BULK=self.tiles.bulk,
             CODES=codes,
             APART=self.tiles.apart,
@@ -583,12 +679,14 @@ class _Launch:
             enable_fp_fusion=True,
         )
 
-    def merge(self, found: Tensor, mixed: Tensor, *, PIECE: int) -> None:
-        """Launch `merge_kernel`."""
+    def merge(
+        self, found: Tensor, mixed: Tensor, tokens: int, *, PIECE: int = 0, FILL: int = 0
+    ) -> None:
+        """Launch `merge_kernel` for the first `tokens` queries of each sequence."""
         out, sequences = self.out, self.sequences
         heads, width = out.shape[1:]
         width_2 = power_of_two(width)
-        merge_kernel[len(sequences.first), heads, sequences.most](
+        merge_kernel[len(sequences.first), heads, tokens](
             *(found, mixed, found.shape[2]),
             *(sequences.first, sequences.start, sequences.count),
             self.scores.sinks,
@@ -600,7 +698,9 @@ class _Launch:
             ROWS=self.tiles.rows,
             TILE=self.tiles.tile,
             PIECE=PIECE,
-            PIECES=SPLIT // PIECE,
+            FILL=FILL,
+            LEAST=LEAST_PIECE,
+            PIECES=SPLIT // PIECE if PIECE else 1,
             SPLITS=MERGED,
             # At least four numbers a thread: accesses of 128 bits.
             num_warps=max(1, min(4, MERGED * width_2 // 128)),

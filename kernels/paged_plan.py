@@ -87,4 +87,5 @@ def _sequences(spans: Sequence[Span]) -> Sequences | None:
         torch.tensor(tables, dtype=torch.int32),
         most=max(span.count for span in spans),
         longest=max(span.start + span.count for span in spans),
+        least=min(span.count for span in spans),
     )

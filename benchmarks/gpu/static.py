@@ -399,7 +399,8 @@ def attend(
     pool = KvPool(empty(*shape, dtype=codes or dtype), scales)
     whole = torch.int32
     column, tables = empty(rows, dtype=whole), empty(rows, longest // 16, dtype=whole)
-    sequences = paged_attention.Sequences(column, column, column, tables, queries, longest)
+    bounds = {"most": queries, "longest": longest, "least": queries}
+    sequences = paged_attention.Sequences(column, column, column, tables, **bounds)
     query = empty(rows * queries, heads, width, dtype=dtype)
     sunk = empty(heads) if sinks else None
     scores = paged_attention.Scores(width**-0.5, window, softcap, sunk)
@@ -469,6 +470,10 @@ SUBJECTS: Final[dict[str, Callable[[], object]]] = {
     "decode-float32": lambda: attend("decode", dtype=FP32),
     "decode-float32-8-queries": lambda: attend("decode", dtype=FP32, queries=8),
     "prefill": lambda: attend("prefill", queries=2048),
+    "prefill-short": lambda: attend("prefill", queries=256, rows=1, longest=8448),
+    "prefill-short-256-wide": lambda: attend(
+        "prefill", heads=8, kv_heads=4, width=256, queries=256, rows=1, longest=8448
+    ),
     "prefill-int8": lambda: attend("prefill", queries=2048, codes=torch.int8),
     "prefill-fp8": lambda: attend("prefill", queries=2048, codes=torch.float8_e4m3fn),
     "prefill-256-wide-int8": lambda: attend(

@@ -38,6 +38,8 @@ def small_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(paged_attention, "prefill_tiles", narrow)
     monkeypatch.setattr(paged_attention, "SPLIT", 32)
     monkeypatch.setattr(paged_attention, "MERGED", 2)
+    monkeypatch.setattr(paged_attention, "LEAST_PIECE", 16)
+    monkeypatch.setattr(paged_attention, "PROMPT_PROGRAMS", 12)
 
 
 @dataclass
@@ -84,6 +86,7 @@ class Case:
             *(torch.tensor(column, dtype=torch.int32, device=device) for column in columns),
             most=max(counts),
             longest=max(map(sum, self.runs)),
+            least=min(counts),
         )
 
     def run(
@@ -265,6 +268,63 @@ def test_the_bits_of_a_sequence_do_not_depend_on_its_neighbours(
         pool = KvPool(case.pool.data.to(device))
         out = paged_decode(case.query.to(device), pool, 1, alone, Scores(0.4))
         assert out[number].cpu().equal(together[number])
+
+
+def one_of(sequences: Sequences, number: int) -> Sequences:
+    """One sequence with bounds of its own."""
+    alone = sequences.part(number, number + 1)
+    start, count = int(alone.start), int(alone.count)
+    return replace(alone, most=count, longest=start + count, least=count)
+
+
+SHORT = ((66, 9), (0, 26), (3, 12), (1, 2))
+"""Pieces that are divided among six programs of eight queries each: the keys of the first in three,
+those of the second, which has too many queries, and of the last, which has few keys, not at all."""
+
+
+@pytest.mark.parametrize("scores", [Scores(0.4), Scores(0.4, window=37, softcap=1.5)], ids=str)
+def test_the_bits_of_a_piece_of_a_prompt_do_not_depend_on_its_neighbours(
+    scores: Scores, device: torch.device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor on how many sequences find their parts at once. All are right, divided or not."""
+    monkeypatch.setattr(paged_attention, "PROMPT_PROGRAMS", 6)
+    case = Case(SHORT, heads=2, kv_heads=1)
+    scores = replace(scores, sinks=torch.tensor([3.0, -1.0], device=device))
+    together = case.run(paged_prefill, scores, device)
+    assert_close(together, case.expected(scores), 2e-5)
+    sequences, pool = case.sequences(device), KvPool(case.pool.data.to(device))
+    query = case.query.to(device)
+    alone = torch.empty_like(query)
+    for number in range(len(SHORT)):
+        paged_prefill(query, pool, 1, one_of(sequences, number), scores, alone)
+    assert alone[:-1].cpu().equal(together)
+    monkeypatch.setattr(paged_attention, "MOST_FOUND", 1)
+    assert case.run(paged_prefill, scores, device).equal(together)
+    monkeypatch.setattr(paged_attention, "PROMPT_PROGRAMS", 0)
+    assert_close(case.run(paged_prefill, scores, device), together.double(), 2e-5)
+
+
+@pytest.mark.skipif(not INTERPRETED, reason="needs TRITON_INTERPRET=1; test_interpreter.py sets it")
+@pytest.mark.parametrize(("run", "programs"), [((66, 9), 7), ((66, 40), 5), ((0, 16), 2)])
+def test_the_keys_of_a_short_piece_are_divided_among_programs(
+    run: tuple[int, int], programs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two heads of keys have room for six programs each, and one is more than that. A piece of two
+    parts gets them, one of five parts has its own, and so has one of few positions."""
+    seen: list[tuple[int, ...]] = []
+    kernel = paged_attention.attend_kernel
+
+    class Grids:
+        def __getitem__(self, grid: tuple[int, ...]) -> Callable[..., object]:
+            seen.append(grid)
+            return kernel[grid]
+
+    monkeypatch.setattr(paged_attention, "attend_kernel", Grids())
+    case = Case((run,))
+    assert_close(
+        case.run(paged_prefill, Scores(0.4), torch.device("cpu")), case.expected(Scores(0.4)), 2e-5
+    )
+    assert [grid[2] for grid in seen] == [programs]
 
 
 ENDS = ((14, 1), (15, 1), (16, 1), (30, 1), (31, 1), (32, 1), (63, 1), (64, 1), (65, 1))

@@ -236,12 +236,15 @@ class Runner:
         for steps in (self.graphs, self.recorded_steps):
             if steps is not None:
                 steps.launch()
-        # A piece of a prompt; with decodes beside it, which launch other kernels beyond a split.
+        # Pieces of prompts, of which those after a prefix launch other kernels; with decodes beside
+        # them, which do so beyond a split.
         whole, size = min(positions, SPLIT + 1), self._block_size
         last = [len(self._pool.data) - 1] * -(-whole // size)
-        prompt = Run([0] * min(whole, MOST_DECODES + 1), 0, last, 1)
-        for decodes in ([], [Run([0], 0, last, 1)], [Run([0], whole - 1, last, 1)]):
-            batch = lay_out([prompt, *decodes], size, self._decoder.plan)
+        tokens = [0] * min(whole, MOST_DECODES + 1)
+        first, later = Run(tokens, 0, last, 1), Run(tokens, whole - len(tokens), last, 1)
+        decodes = Run([0], 0, last, 1), Run([0], whole - 1, last, 1)
+        for runs in ([first], [first, decodes[0]], [later, decodes[1]]):
+            batch = lay_out(runs, size, self._decoder.plan)
             self._decoder.forward(batch, self._pool)
 
     def probe(self, most_rows: int) -> BatchInvariance:
