@@ -49,8 +49,8 @@ def sequences_of(bench: Bench, count: int, start: int, length: int) -> tuple[Seq
     first = torch.arange(count, dtype=torch.int32) * length
     columns = (first, torch.full_like(first, start), torch.full_like(first, length), tables)
     placed = [column.contiguous().to(bench.device) for column in columns]
-    bounds = {"most": length, "longest": start + length, "least": length}
-    return Sequences(*placed, **bounds), 1 + count * each
+    sequences = Sequences(*placed, most=length, longest=start + length, least=length)
+    return sequences, 1 + count * each
 
 
 def pool_of(bench: Bench, blocks: int, heads: Heads, kind: KvDtype = "auto") -> KvPool:

@@ -399,8 +399,8 @@ def attend(
     pool = KvPool(empty(*shape, dtype=codes or dtype), scales)
     whole = torch.int32
     column, tables = empty(rows, dtype=whole), empty(rows, longest // 16, dtype=whole)
-    bounds = {"most": queries, "longest": longest, "least": queries}
-    sequences = paged_attention.Sequences(column, column, column, tables, **bounds)
+    columns = (column, column, column, tables)
+    sequences = paged_attention.Sequences(*columns, queries, longest, queries)
     query = empty(rows * queries, heads, width, dtype=dtype)
     sunk = empty(heads) if sinks else None
     scores = paged_attention.Scores(width**-0.5, window, softcap, sunk)
