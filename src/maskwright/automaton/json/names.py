@@ -155,9 +155,9 @@ class NameReader:
             readers.append(_ThreadReader.of(thread, open_names.of(thread.progress), parts))
         spend(CHEAP * len(readers))
         others = any(reader.open is not None for reader in readers)
-        each = dict.fromkeys(reader.names for reader in readers)
-        known = word_list([name for names in each for name in names.listed_words(others)])
-        allowed = {name for names in each for name in names.allowed_names()}
+        distinct = dict.fromkeys(reader.names for reader in readers)
+        known = word_list([name for names in distinct for name in names.listed_words(others)])
+        allowed = {name for names in distinct for name in names.allowed_names()}
         bits = bits_of(word for word, name in enumerate(known.strings) if name in allowed)
         trie = word_slice(known) if known.strings else EMPTY
         term = tagged((trie, *(parts or (EMPTY,))), named=True)

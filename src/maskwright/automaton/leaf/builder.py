@@ -11,11 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from maskwright.automaton.leaf.characters import (
-    QUOTE,
-    SpelledCharacters,
-    escapable,
-)
+from maskwright.automaton.leaf.characters import QUOTE, SpelledCharacters, escapable
 from maskwright.automaton.leaf.keys import (
     Begun,
     BesideValue,
@@ -36,13 +32,7 @@ from maskwright.automaton.leaf.rows import DEAD, LeafRows, Row
 from maskwright.automaton.leaf.spelling import BACKSLASH, BETWEEN
 from maskwright.grammar.regular.derivative import label, split
 from maskwright.grammar.regular.length_bounds import counted
-from maskwright.grammar.regular.terms import (
-    EMPTY,
-    Parallel,
-    Tagged,
-    Words,
-    tagged,
-)
+from maskwright.grammar.regular.terms import EMPTY, Parallel, Tagged, Words, tagged
 from maskwright.limits import spend
 
 _ROW: Final = 4
@@ -53,17 +43,9 @@ _BACKSLASH: Final = ord("\\")
 
 
 class LeafBuilder:
-    """Fills `rows` for the states of `keys`.
+    """Fills `rows` for the states of `keys`; `state` returns the state of a key."""
 
-    `state` returns the state of a key.
-    """
-
-    def __init__(
-        self,
-        rows: LeafRows,
-        keys: Sequence[Key],
-        state: Callable[[Key], int],
-    ) -> None:
+    def __init__(self, rows: LeafRows, keys: Sequence[Key], state: Callable[[Key], int]) -> None:
         self._rows = rows
         self._keys = keys
         self._state = state

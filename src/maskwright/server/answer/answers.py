@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import uuid
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -207,7 +208,7 @@ class TokenIds:
         return {"token_ids": self._unsent.pop(index, [])} if self._asked else {}
 
 
-class CompletionWriter:
+class CompletionWriter(ABC):
     """What the writers of chat and of text completions have in common: how their streams end, and
     what their chunks have beside a choice."""
 
@@ -265,6 +266,6 @@ class CompletionWriter:
             frame = self._frames[index] = TextFrame(partial(self._text_event, index))
         return frame.of(text)
 
+    @abstractmethod
     def _text_event(self, index: int, text: str) -> bytes:
         """Return the same, encoded as a whole."""
-        raise NotImplementedError
