@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from maskwright import Grammar, Limits, compile_json_schema, compile_regex
+from maskwright import Grammar, Limits, Vocabulary, compile_json_schema, compile_regex
 from maskwright.errors import BudgetError, LimitError
 from maskwright.mask.budget.masks import BudgetMasks
 from maskwright.mask.budget.token_costs import MOST_FOLLOWED
@@ -51,6 +51,30 @@ def test_what_is_remembered_is_what_would_be_found(
             assert grammar.budgets.size <= most
     assert cut > 10
     assert (grammar.budgets.size > 0) is not unique
+
+
+@pytest.mark.parametrize("text", [b'{"color": "#f"', b'{"color": "#f", "outer": 0.8'])
+def test_masks_do_not_depend_on_what_was_compiled_before(text: bytes) -> None:
+    """That decides how states are numbered, and so the order of groups of tokens."""
+    names = ('"color', '"outer', "out", "er", "uter", 'ter"', "ou")
+    signs = (' "', '": ', ',"', '":', '" ', '": "', " 0", '", "', '"}', "0}", ", ", " ,")
+    schema = {"properties": {"color": {"type": "string"}, "outer": {"type": "number"}}}
+    masks: list[list[set[int]]] = []
+    for before in (b"", b'{"a": '):
+        vocab = vocabulary(*signs, *names)
+        if before:
+            other = compiled({"properties": {"a": {"type": "integer"}}}, vocab).matcher()
+            assert other.accept_bytes(before) == len(before)
+            allowed(other, budget=8)
+        matcher = compiled(schema, vocab).matcher()
+        assert matcher.accept_bytes(text) == len(text)
+        masks.append([allowed(matcher, budget=left) for left in range(3, 12)])
+    assert masks[0] == masks[1]
+    assert len(set(map(len, masks[0]))) > 2
+
+
+def compiled(schema: dict[str, Any], vocab: Vocabulary) -> Grammar:
+    return compile_json_schema({"type": "object", **schema}, vocab, property_order="schema")
 
 
 def test_a_budget_that_is_just_enough_suffices_beside_remembered_masks() -> None:

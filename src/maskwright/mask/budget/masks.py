@@ -201,38 +201,55 @@ class BudgetMasks:
         groups = self._walker.tokens_needing_more_than(here, -1)
         if not 0 < len(groups.targets) <= MOST_TARGETS:
             return None
-        needs: list[int] = []
-        names_matter = False
-        for target, token in groups.representatives():
-            try:
-                needed = self._needed_after(here, target, token, prefix)
-            except TooLongError:
-                needed = ENDLESS
-            if needed is None:
-                return None
-            needs.append(needed)
-            names_matter |= needed < ENDLESS and costs.places.needs_new_name(target)
+        found = groups.representatives()
+        needs = self._needs_after(here, found, prefix)
+        if needs is None:
+            return None
+        names_matter = any(
+            needed < ENDLESS and costs.places.needs_new_name(target)
+            for needed, (target, _) in zip(needs, found, strict=True)
+        )
         row, per_token = self._tables.rows[position.row], np.array(needs)[groups.group]
         return MasksByBudget.of(
             row, groups.tokens, per_token, never=ENDLESS, names_matter=names_matter
         )
 
-    def _needed_after(
-        self, here: Configuration, target: Configuration, token: int, prefix: bytes
-    ) -> int | None:
-        """The tokens that are needed where a token leads from `here`; None where that may depend on
-        the text. Raises `TooLongError` where the completion is too long to be written out."""
-        costs, spelling = self.costs, self._tables.vocabulary.spellings[token]
-        text = prefix + spelling
-        if not costs.places.shares_costs(here, target):
+    def _needs_after(
+        self, here: Configuration, found: list[tuple[Configuration, int]], prefix: bytes
+    ) -> list[int] | None:
+        """The tokens that are needed after each token of `found`, which leads from `here` to its
+        configuration: `ENDLESS` where the completion is too long to be written out. None where the
+        text may make a difference."""
+        costs, needs = self.costs, [ENDLESS] * len(found)
+        counted: list[tuple[int, bytes, int]] = []
+        for at, (target, token) in enumerate(found):
             if costs.places.depends_on_text(target):
                 return None
-            if self._recognizer.advance(here, spelling, prefix) != target:
+            spelling = self._tables.vocabulary.spellings[token]
+            text = prefix + spelling
+            try:
+                if (
+                    costs.places.shares_costs(here, target)
+                    or self._recognizer.advance(here, spelling, prefix) == target
+                ):
+                    counted.append((len(costs.shortest(target, text)), text, at))
+                    if not costs.is_fixed(target):  # which the shortest completion has shown
+                        return None
+                    continue
                 # It ends a name that the walk passed without the text, which may come again.
-                bound = self._walker.bound(target)
-                return None if bound >= ENDLESS else bound
-        costs.shortest(target, text)  # from then on it is known whether the text decides on it
-        return costs.counted(target, text) if costs.is_fixed(target) else None
+                needs[at] = self._walker.bound(target)
+                if needs[at] >= ENDLESS:
+                    return None
+            except TooLongError:
+                continue
+        # A way is counted from a place on it where that has been counted. So the shortest ways come
+        # first: needs would depend on the numbers of states otherwise.
+        for _, text, at in sorted(counted):
+            try:
+                needs[at] = costs.counted(found[at][0], text)
+            except TooLongError:
+                continue
+        return needs
 
     def _refuse_too_long(
         self, position: Position, budget: int, out: npt.NDArray[np.int32], prefix: bytes
