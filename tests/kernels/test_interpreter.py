@@ -25,6 +25,9 @@ OFTEN = (
 )
 """Files that are run in one process: to import torch and Triton takes seconds of each."""
 
+LONG = ("test_paged_attention.py", "test_sample.py", "test_sample_paths.py")
+"""Those that have cases marked as long."""
+
 CHAIN = ("../sampling/test_device_draw.py", "../sampling/test_device_rows.py")
 
 FAMILIES = ("gemma2", "gpt_oss", "deepseek_v3", "gpt2")
@@ -41,26 +44,29 @@ values narrower than keys, positions without rope."""
     importlib.util.find_spec("triton") is None, reason="needs triton, of the extra gpu"
 )
 @pytest.mark.parametrize(
-    "files",
+    ("files", "cases"),
     [
-        pytest.param(OFTEN, id="often"),
+        pytest.param(OFTEN, "not long_interpreted", id="often"),
+        pytest.param(LONG, "long_interpreted", id="long", marks=pytest.mark.slow),
         # Takes twenty seconds for shapes that the others have too; on a GPU it has those of models.
-        pytest.param(("test_twins.py",), id="twins", marks=pytest.mark.slow),
+        pytest.param(("test_twins.py",), "", id="twins", marks=pytest.mark.slow),
         # The kernels beside the chain of the CPU itself, not a reference.
-        pytest.param(CHAIN, id="chain", marks=pytest.mark.slow),
-        pytest.param(MODELS, id="models", marks=pytest.mark.slow),
+        pytest.param(CHAIN, "", id="chain", marks=pytest.mark.slow),
+        pytest.param(MODELS, "", id="models", marks=pytest.mark.slow),
     ],
 )
-def test_the_interpreted_kernels_pass_the_tests_of_their_twins(files: tuple[str, ...]) -> None:
+def test_the_interpreted_kernels_pass_the_tests_of_their_twins(
+    files: tuple[str, ...], cases: str
+) -> None:
     options = ["-v", "-p", "no:cacheprovider", "-W", "ignore::RuntimeWarning"]  # of infinities
-    command = [sys.executable, "-m", "pytest", *options, *files]
+    command = [sys.executable, "-m", "pytest", *options, "-m", cases, *files]
     run = subprocess.run(
         command,
         cwd=ROOT / "tests" / "kernels",
         env={**os.environ, "TRITON_INTERPRET": "1"},
         capture_output=True,
         text=True,
-        timeout=500,
+        timeout=550,
     )
     assert run.returncode == 0, run.stdout + run.stderr
     passed = {line.partition("::")[0] for line in run.stdout.splitlines() if " PASSED " in line}

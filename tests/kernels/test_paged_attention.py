@@ -16,6 +16,7 @@ from maskwright.kernels.attention.tiles import Kind, Tiles, prefill_tiles
 from maskwright.kernels.device import INTERPRETED
 from maskwright.kernels.kv_pool import KvPool, decode, encode
 from maskwright.kernels.paged_attention import Scores, Sequences, paged_decode, paged_prefill
+from tests.kernels.interpreted import long
 
 BLOCK = 4
 FP8 = torch.float8_e4m3fn
@@ -134,10 +135,10 @@ FUNCTIONS = {
 @pytest.mark.parametrize(
     ("window", "softcap", "sunk"),
     [
-        (None, None, False),
-        (1, None, True),
+        long(None, None, False),
+        long(1, None, True),
         (21, None, True),
-        (21, 1.5, False),
+        long(21, 1.5, False),
         (None, 1.5, True),
     ],
 )
@@ -153,7 +154,7 @@ def test_all_ways_of_scoring(
 
 @pytest.mark.parametrize("name", ["drafts", "prompts"])
 @pytest.mark.parametrize(
-    ("heads", "kv_heads", "width"), [(1, 1, 16), (6, 2, 20), (5, 1, 8), (3, 3, 4)]
+    ("heads", "kv_heads", "width"), [(1, 1, 16), (6, 2, 20), long(5, 1, 8), long(3, 3, 4)]
 )
 def test_all_shapes_of_heads(
     name: str, heads: int, kv_heads: int, width: int, device: torch.device
@@ -167,10 +168,10 @@ def test_all_shapes_of_heads(
 @pytest.mark.parametrize(
     ("dtype", "codes", "tolerance"),
     [
-        (torch.float16, None, 3e-3),
-        (torch.bfloat16, None, 3e-2),
+        long(torch.float16, None, 3e-3),
+        long(torch.bfloat16, None, 3e-2),
         (torch.float32, torch.int8, 2e-5),
-        (torch.float32, FP8, 2e-5),
+        long(torch.float32, FP8, 2e-5),
         (torch.bfloat16, FP8, 3e-2),
     ],
     ids=str,
@@ -189,7 +190,9 @@ def test_all_types(
 
 
 @pytest.mark.parametrize("codes", [torch.int8, FP8], ids=str)
-@pytest.mark.parametrize(("heads", "kv_heads", "width"), [(6, 2, 20), (5, 1, 8), (2, 2, 34)])
+@pytest.mark.parametrize(
+    ("heads", "kv_heads", "width"), [(6, 2, 20), long(5, 1, 8), long(2, 2, 34)]
+)
 def test_codes_in_all_shapes_of_heads(
     heads: int, kv_heads: int, width: int, codes: torch.dtype, device: torch.device
 ) -> None:
@@ -282,7 +285,9 @@ SHORT = ((66, 9), (0, 26), (3, 12), (1, 2))
 those of the second, which has too many queries, and of the last, which has few keys, not at all."""
 
 
-@pytest.mark.parametrize("scores", [Scores(0.4), Scores(0.4, window=37, softcap=1.5)], ids=str)
+@pytest.mark.parametrize(
+    "scores", [long(Scores(0.4)), Scores(0.4, window=37, softcap=1.5)], ids=str
+)
 def test_the_bits_of_a_piece_of_a_prompt_do_not_depend_on_its_neighbours(
     scores: Scores, device: torch.device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -335,11 +340,11 @@ ENDS = ((14, 1), (15, 1), (16, 1), (30, 1), (31, 1), (32, 1), (63, 1), (64, 1), 
 @pytest.mark.parametrize(
     ("dtype", "codes", "scores"),
     [
-        (torch.float32, None, Scores(0.4)),
+        long(torch.float32, None, Scores(0.4)),
         (torch.float32, None, Scores(0.4, window=21, softcap=1.5)),
-        (torch.float16, None, Scores(0.4, window=33)),
-        (torch.bfloat16, None, Scores(0.4)),
-        (torch.float32, torch.int8, Scores(0.4, window=1)),
+        long(torch.float16, None, Scores(0.4, window=33)),
+        long(torch.bfloat16, None, Scores(0.4)),
+        long(torch.float32, torch.int8, Scores(0.4, window=1)),
         (torch.bfloat16, FP8, Scores(0.4)),
     ],
     ids=str,

@@ -29,6 +29,7 @@ from maskwright.kernels.sample_inputs import (
     SampleInputs,
     min_p_bound,
 )
+from tests.kernels.interpreted import long
 
 NOTHING = float("-inf")
 
@@ -194,7 +195,7 @@ def small_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (1, torch.float32, 12),
         (33, torch.bfloat16, 20),
-        (200, torch.float16, 20),
+        long(200, torch.float16, 20),
         (515, torch.bfloat16, 16),
     ],
 )
@@ -217,8 +218,8 @@ def test_tokens_equal_those_of_sorting(
     assert vocab == 1 or (EMPTY in tokens and len(set(tokens)) > 8)
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-@pytest.mark.parametrize("vocab", [33, 203, 520])
+@pytest.mark.parametrize("dtype", [long(torch.float32), torch.bfloat16])
+@pytest.mark.parametrize("vocab", [long(33), 203, long(520)])
 def test_what_is_read_after_the_vocabulary_counts_for_nothing(
     vocab: int, dtype: torch.dtype, device: torch.device
 ) -> None:
@@ -241,7 +242,7 @@ def test_what_is_read_after_the_vocabulary_counts_for_nothing(
     assert not whole[:, vocab:].isfinite().any()
 
 
-@pytest.mark.parametrize("listed", [False, True])
+@pytest.mark.parametrize("listed", [long(False), True])
 def test_scores_equal_those_of_sorting(listed: bool, device: torch.device) -> None:
     rng = random.Random(4)
     torch.manual_seed(4)
@@ -268,6 +269,7 @@ def test_scores_equal_those_of_sorting(listed: bool, device: torch.device) -> No
         assert found == pytest.approx(right, rel=1e-5, abs=2e-5)
 
 
+@pytest.mark.long_interpreted
 def test_draws_follow_the_probabilities(device: torch.device) -> None:
     """A chi-square test over positions: with seven degrees of freedom, 24.3 is exceeded once in a
     thousand times, but the draws are always the same ones."""

@@ -24,6 +24,7 @@ from maskwright.kernels.sample_inputs import (
     SampleInputs,
     min_p_bound,
 )
+from tests.kernels.interpreted import long
 from tests.kernels.test_sample import NOTHING, drawn_on, expected
 
 VOCAB = 1003
@@ -129,7 +130,7 @@ def tiles_read(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
     return lambda: len(read)
 
 
-@pytest.mark.parametrize("mask", [-1, 0, 1])
+@pytest.mark.parametrize("mask", [long(-1), 0, long(1)])
 def test_rows_of_one_batch_take_the_path_they_need(
     mask: int, device: torch.device, tiles_read: Callable[[], int]
 ) -> None:
@@ -142,7 +143,7 @@ def test_rows_of_one_batch_take_the_path_they_need(
     assert tiles_read() == 0
 
 
-@pytest.mark.parametrize("deviation", [0.0, 1e-6, 0.01, 0.7])
+@pytest.mark.parametrize("deviation", [0.0, long(1e-6), long(0.01), long(0.7)])
 def test_flat_rows_have_their_threshold_searched_among_all_tokens(
     deviation: float, device: torch.device, tiles_read: Callable[[], int]
 ) -> None:
@@ -156,7 +157,7 @@ def test_flat_rows_have_their_threshold_searched_among_all_tokens(
     assert tiles_read() > 0 or not INTERPRETED or device.type == "cuda"
 
 
-@pytest.mark.parametrize("kind", ["top-k", "top-p", "min-p", "all"])
+@pytest.mark.parametrize("kind", [long("top-k"), long("top-p"), long("min-p"), "all"])
 def test_ties_at_the_threshold_are_kept_wherever_they_stand(
     kind: str, device: torch.device
 ) -> None:
@@ -171,15 +172,17 @@ def test_ties_at_the_threshold_are_kept_wherever_they_stand(
     assert_as_by_sorting(logits, inputs, device)
 
 
-@pytest.mark.parametrize("token", [0, 127, 255, 256, VOCAB - 1])
+@pytest.mark.parametrize("token", [long(0), long(127), 255, long(256), long(VOCAB - 1)])
 def test_a_token_without_others_is_chosen_by_every_kind(token: int, device: torch.device) -> None:
     logits = torch.full((len(KINDS), VOCAB), NOTHING)
     logits[:, token] = -7.25
     assert assert_as_by_sorting(logits, rows_of(*KINDS.values()), device) == [token] * len(KINDS)
 
 
-@pytest.mark.parametrize("token", [3, 700])
-@pytest.mark.parametrize("value", [math.nan, math.inf])
+@pytest.mark.parametrize(
+    ("value", "token"),
+    [(math.nan, 700), long(math.nan, 3), long(math.inf, 700), long(math.inf, 3)],
+)
 def test_what_is_not_finite_ends_rows_that_may_choose_it(
     value: float, token: int, device: torch.device
 ) -> None:
@@ -196,6 +199,7 @@ def test_what_is_not_finite_ends_rows_that_may_choose_it(
     assert min(drawn_on(device, logits, ends).tokens.tolist()) >= 0
 
 
+@pytest.mark.long_interpreted
 def test_ends_are_chosen_where_nothing_else_is_left(device: torch.device) -> None:
     """More listed tokens than one tile has, of which those of the second one end the answer."""
     logits = torch.full((len(KINDS), VOCAB), NOTHING)
@@ -213,7 +217,9 @@ def test_ends_are_chosen_where_nothing_else_is_left(device: torch.device) -> Non
     assert set(found) == {EMPTY}
 
 
-@pytest.mark.parametrize("temperature", [1e-38, 1e-30, 1e-3, 100.0, 1e6, 1e38])
+@pytest.mark.parametrize(
+    "temperature", [1e-38, long(1e-30), long(1e-3), long(100.0), long(1e6), long(1e38)]
+)
 def test_temperatures_far_from_one(temperature: float, device: torch.device) -> None:
     torch.manual_seed(5)
     logits = 4 * torch.randn(5, VOCAB)
@@ -233,7 +239,7 @@ def test_logits_far_apart(device: torch.device) -> None:
     assert_as_by_sorting(logits, rows_of(*KINDS.values()), device)
 
 
-@pytest.mark.parametrize(("eights", "slots"), [(16, 8), (32, 8), (64, 32), (128, 64)])
+@pytest.mark.parametrize(("eights", "slots"), [long(16, 8), (32, 8), long(64, 32), long(128, 64)])
 def test_tiles_and_slots_of_any_size_draw_alike(
     eights: int, slots: int, device: torch.device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
