@@ -30,9 +30,22 @@ WARPS: Final = 4
 def encode_head(numbers, FP8: tl.constexpr):
     """Return codes of `numbers` float32 `[width]` or `[heads, width]`, as bytes, and the scale of
     each head. `FP8`: codes are fp8 (e4m3), else int8."""
+    scale = scale_of(tl.max(tl.abs(numbers), len(numbers.shape) - 1), FP8)
+    return encode(numbers, scale, FP8), scale
+
+
+@jit
+def scale_of(magnitude, FP8: tl.constexpr):
+    """Return the scale of heads whose largest number has this `magnitude`."""
+    largest: tl.constexpr = 448.0 if FP8 else 127.0
+    return tl.div_rn(magnitude, tl.full([], largest, tl.float32))
+
+
+@jit
+def encode(numbers, scale, FP8: tl.constexpr):
+    """Return codes of `numbers` as `encode_head` does, or of a part, by the scale of each head."""
     axis: tl.constexpr = len(numbers.shape) - 1
     largest: tl.constexpr = 448.0 if FP8 else 127.0
-    scale = tl.div_rn(tl.max(tl.abs(numbers), axis), tl.full([], largest, tl.float32))
     # The least normal number: a head of zeros has the scale 0.
     divisor = tl.expand_dims(tl.maximum(scale, 1.1754943508222875e-38), axis)
     quotient = tl.div_rn(numbers, tl.broadcast_to(divisor, numbers.shape))
@@ -48,7 +61,7 @@ def encode_head(numbers, FP8: tl.constexpr):
         code = ((bits >> 24) & 128) | tl.where(tl.abs(quotient) < 0.015625, small, normal)
     else:
         code = nearest(quotient).to(tl.int32)
-    return (code & 255).to(tl.uint8), scale
+    return (code & 255).to(tl.uint8)
 
 
 @jit
@@ -120,23 +133,19 @@ def store_kv(
     shape = (len(blocks), *pool.data.shape[4:])
     if not keys.shape == values.shape == shape or offsets.shape != blocks.shape:
         raise ValueError(f"keys and values must be {list(shape)} for these slots of the pool")
-    if pool.scales is None and not keys.dtype == values.dtype == pool.data.dtype:
-        raise ValueError(f"a pool of {pool.data.dtype} can't hold {keys.dtype}")
+    for each in (keys, values):
+        check_type(pool, each.dtype)
     if not keys.stride(2) == values.stride(2) == 1 or not len(blocks) or not runs_kernels(keys):
         kv_pool.store_kv(pool, layer, blocks, offsets, keys, values)
         return
-    data, scales = pool.data[:, layer], None if pool.scales is None else pool.scales[:, layer]
-    if scales is None:
+    if pool.scales is None:
         kind = AS_INTEGERS[keys.element_size()]
-        keys, values, data = keys.view(kind), values.view(kind), data.view(kind)
-    else:
-        data = data.view(torch.uint8)
+        keys, values, pool = keys.view(kind), values.view(kind), KvPool(pool.data.view(kind))
     heads, width = keys.shape[1:]
     store_kernel[len(blocks), 2](
         *(keys, *keys.stride()[:2]),
         *(values, *values.stride()[:2]),
-        *(data, *data.stride()[:4]),
-        *((None, 0, 0, 0, 0) if scales is None else (scales, *scales.stride())),
+        *of_layer(pool, layer),
         *(blocks, blocks.stride(0), offsets, offsets.stride(0)),
         HEADS=heads,
         WIDTH=width,
@@ -146,3 +155,19 @@ def store_kv(
         num_warps=WARPS,
         enable_fp_fusion=False,
     )
+
+
+def of_layer(pool: KvPool, layer: int) -> tuple[Tensor | int | None, ...]:
+    """Return one layer of a pool as arguments of kernels that write it: the numbers, or codes as
+    bytes, with four strides, and the scales with theirs."""
+    data = pool.data[:, layer]
+    if pool.scales is None:
+        return (data, *data.stride()[:4], None, 0, 0, 0, 0)
+    scales = pool.scales[:, layer]
+    return (data.view(torch.uint8), *data.stride()[:4], scales, *scales.stride())
+
+
+def check_type(pool: KvPool, dtype: torch.dtype) -> None:
+    """Raise `ValueError` if a pool of numbers has another type."""
+    if pool.scales is None and dtype != pool.data.dtype:
+        raise ValueError(f"a pool of {pool.data.dtype} can't hold {dtype}")

@@ -21,13 +21,15 @@ from pathlib import Path
 from typing import Final
 from unittest.mock import patch
 
+import torch.nn.functional as F
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from benchmarks.gpu import static
 from benchmarks.gpu.attention import SHAPES as HEADS
 from benchmarks.gpu.attention import Heads
 from benchmarks.gpu.chain_goals import GOALS_US, VOCAB, WAYS
-from benchmarks.gpu.decode_step import COMMON
+from benchmarks.gpu.decode_step import BLOCK, COMMON, RandomWeights
 from benchmarks.gpu.decode_step import SHAPES as MODELS
 from benchmarks.gpu.sample_ways import RULES
 from benchmarks.gpu.static import BF16, BYTES_PER_US, Facts, Launch
@@ -35,9 +37,13 @@ from benchmarks.report import options_of
 from maskwright.cli.output.tables import Figure
 from maskwright.kernels import sample_gather
 from maskwright.kernels.device import jit
-from maskwright.kernels.few_rows import INPUTS, MOST_ROWS
+from maskwright.kernels.few_rows import INPUTS
 from maskwright.kernels.paged_attention import MERGED, SPLIT
+from maskwright.models import dense
+from maskwright.models.batch import lay_out
 from maskwright.models.config import ModelConfig, parse_config
+from maskwright.models.dense import DenseDecoder
+from maskwright.models.runs import Run
 
 Row = dict[str, Figure]
 
@@ -55,6 +61,9 @@ HALVINGS: Final = 6
 """Of normally distributed logits, until as many are left as a tile has room for."""
 
 MOST_KV: Final = 24 << 30
+
+STEP_POSITIONS: Final = 1024
+"""Of each sequence of a step."""
 
 STEP_US: Final = {
     ("8B", 1): 4300.0,
@@ -169,10 +178,19 @@ def _decode_instructions(heads: Heads, rows: int, length: int) -> float:
     attend, *merges = static.launches(
         partial(static.attend, "decode", rows=rows, longest=length, **shape)
     )
+    taken = issued(attend, _tiles(attend, length))
+    return taken + sum(issued(merge, [_merges(length)]) for merge in merges)
+
+
+def _tiles(attend: Launch, length: int) -> list[float]:
+    """How often a program of a decode passes through its loop."""
     tiles = min(length, attend.options["PIECE"] or length) / attend.options["TILE"]
-    trips = [tiles] if facts_of(attend).loops else []  # none over a single tile
-    times = -(-length // (SPLIT * MERGED))
-    return issued(attend, trips) + sum(issued(merge, [times]) for merge in merges)
+    return [tiles] if facts_of(attend).loops else []  # none over a single tile
+
+
+def _merges(length: int) -> float:
+    """How often a program that joins splits passes through its loop."""
+    return -(-length // (SPLIT * MERGED))
 
 
 def prefills() -> Iterator[Row]:
@@ -208,40 +226,76 @@ def _prefill_instructions(heads: Heads, prefix: int, length: int) -> float:
 
 def steps() -> Iterator[Row]:
     """A whole decode step after 1,024 positions: the products' weights and all keys and values.
-    The instructions are those of products of few rows, which are ours."""
+    `launches` are those of a layer. The instructions are those of all launches of the layers and of
+    the head, if the products are ours, as those of few rows are."""
     for name in ("8B", "0.6B"):
         config = parse_config({**COMMON, **MODELS[name]})
         weights = 2 * config.parameters
         if not config.tied_embeddings:
             weights -= 2 * config.vocab_size * config.hidden
         for rows in (1, 8, 64):
-            kv = rows * 1024 * config.layers * config.kv_heads * config.head_dim * 4
+            kv = rows * STEP_POSITIONS * config.layers * config.kv_heads * config.head_dim * 4
             moved = weights + kv
             goal = {"allowed_us": us} if (us := STEP_US.get((name, rows))) else {}
-            few = rows <= MOST_ROWS
-            issue = {"issue_us": issue_us(_product_instructions(config))} if few else {}
+            layer, products, head = launches_of_layer(config, rows)
+            taken = config.layers * sum(map(_in_step, layer)) + sum(map(_in_step, head))
             yield row(
                 *(f"step, {name}", f"{rows} sequences", moved / BYTES_PER_US, None),
                 MB=moved / 1e6,
+                launches=len(layer) + products,
                 **goal,
-                **issue,
+                **({} if products else {"issue_us": issue_us(taken)}),
+            )
+            [heads] = [launch for launch in layer if launch.name == "norm_rope_store"]
+            least = static.least_bytes(heads)
+            assert least is not None
+            yield row(
+                f"norm, rope, store, {name}",
+                *(f"{rows} sequences", least / BYTES_PER_US, None),
+                MB=least / 1e6,
+                launches=1,
+                issue_us=issue_us(issued(heads)),
             )
 
 
-def _product_instructions(config: ModelConfig) -> float:
-    """Return how many instructions the products of a step of few rows issue."""
-    heads, hidden = config.heads * config.head_dim, config.hidden
-    stacked = heads + 2 * config.kv_heads * config.head_dim
-    of_layer = (
-        *((hidden, stacked, False), (heads, hidden, False)),
-        *((hidden, 2 * config.intermediate, True), (config.intermediate, hidden, False)),
-    )
-    each = [(*shape, config.layers) for shape in of_layer]
-    total = 0.0
-    for inputs, outputs, gated, times in [*each, (hidden, config.vocab_size, False, 1)]:
-        [launch] = static.launches(partial(static.few, inputs, outputs, gated=gated))
-        total += times * issued(launch, [-(-inputs // INPUTS)])
-    return total
+def launches_of_layer(config: ModelConfig, rows: int) -> tuple[list[Launch], int, list[Launch]]:
+    """Return what a layer other than the first launches in a decode step of `rows` sequences, the
+    number of torch's products beside it, and what follows the layers."""
+    launched, by_torch = [], []
+    for layers in (1, 2):
+        few = replace(config, layers=layers, windows=config.windows[:layers])
+        weights = RandomWeights(few, static.META, BF16)
+        decoder = DenseDecoder(few, weights, BF16, compiled=False, device=static.META)
+        each = STEP_POSITIONS // BLOCK
+        runs = [
+            Run([7], STEP_POSITIONS - 1, range(1 + place * each, 1 + (place + 1) * each), 1)
+            for place in range(rows)
+        ]
+        pool = decoder.new_pool(1 + rows * each, BLOCK)
+        with (
+            patch.object(dense, "runs_kernels", return_value=True),
+            patch.object(F, "linear", wraps=F.linear) as linear,
+        ):
+            batch = lay_out(runs, BLOCK, decoder.plan)
+            launched.append(static.launches(partial(decoder.forward, batch, pool)))
+        by_torch.append(linear.call_count)
+    one, two = launched
+    count = len(two) - len(one)
+    return two[count : 2 * count], by_torch[1] - by_torch[0], two[2 * count :]
+
+
+def _in_step(launch: Launch) -> float:
+    """Return how many instructions a launch of a step issues."""
+    options = launch.options
+    match launch.name:
+        case "few_rows":
+            return issued(launch, [-(-options["INPUTS_ALL"] // INPUTS)])
+        case "attend":
+            return issued(launch, _tiles(launch, STEP_POSITIONS))
+        case "merge":
+            return issued(launch, [_merges(STEP_POSITIONS)])
+        case _:
+            return issued(launch)
 
 
 def constraints() -> Iterator[Row]:

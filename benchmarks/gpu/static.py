@@ -79,6 +79,7 @@ TYPES: Final = {
     torch.int32: "*i32",
     torch.int64: "*i64",
 }
+BF16, FP32 = torch.bfloat16, torch.float32
 ROWS, MASKS, LISTED = 64, 4096, 64 * 1000
 
 
@@ -102,10 +103,11 @@ class Launch:
         constants = {name: self.options[name] for name in self.options if name.isupper()}
         types: dict[str, str] = dict.fromkeys(constants, "constexpr")
         attributes: dict[tuple[int], list[list[Any]]] = {}
-        for place, (name, value) in enumerate(
-            zip(self.kernel.arg_names, self.arguments, strict=False)
+        for place, (parameter, value) in enumerate(
+            zip(self.kernel.params, self.arguments, strict=False)
         ):
-            if value is None or (isinstance(value, int) and value == 1):
+            name, alike = parameter.name, parameter.do_not_specialize
+            if value is None or (isinstance(value, int) and value == 1 and not alike):
                 types[name], constants[name] = "constexpr", value
                 continue
             tensor = isinstance(value, torch.Tensor)
@@ -116,7 +118,7 @@ class Launch:
             else:
                 types[name] = "i32" if value < 2**31 else "i64"
             start = value.storage_offset() * value.element_size() if tensor else value
-            if not isinstance(value, float) and start % 16 == 0:
+            if not isinstance(value, float) and start % 16 == 0 and not alike:
                 attributes[place,] = [["tt.divisibility", 16]]
         types = {name: types[name] for name in self.kernel.arg_names}
         places = {(self.kernel.arg_names.index(name),): part for name, part in constants.items()}
@@ -317,24 +319,38 @@ def draw(
 
 def store(codes: torch.dtype | None = None) -> None:
     """Store the keys and values of a step, of a model with eight heads of 128."""
-    shape = (4096, 32, 2, 16, 8, 128)
-    scales = None if codes is None else empty(*shape[:-1])
-    pool = KvPool(empty(*shape, dtype=codes or BF16), scales)
+    pool = pool_of(8, 128, codes)
     slots = (empty(ROWS, dtype=torch.int64) for _ in range(2))
     numbers = (empty(8, ROWS, 128, dtype=BF16).transpose(0, 1) for _ in range(2))
     store_kv.store_kv(pool, 1, *slots, *numbers)
 
 
-def norms(*, width: int = 4096, head_dim: int = 128, bare: bool = False) -> None:
-    """Norm a layer's rows, and norm and rotate its heads, eight of four queries each. `bare`: the
-    first layer of a model, which adds nothing, and one without norms of heads."""
+def norms(
+    *,
+    width: int = 4096,
+    head_dim: int = 128,
+    bare: bool = False,
+    codes: torch.dtype | None = None,
+) -> None:
+    """Norm a layer's rows; norm and rotate its heads, eight of four queries each, and store keys
+    and values. `bare`: the first layer of a model, which adds nothing, and one without norms of
+    heads."""
     hidden, weight = empty(ROWS, width, dtype=BF16), empty(width, dtype=BF16)
     norm_rope.add_norm(hidden, None if bare else hidden, weight, 1e-6)
-    heads, of_head = empty(ROWS, 48, head_dim, dtype=BF16)[:, :40], empty(head_dim, dtype=BF16)
+    heads, of_head = empty(ROWS, 48, head_dim, dtype=BF16), empty(head_dim, dtype=BF16)
     tables = empty(8192, 1, head_dim, dtype=BF16), empty(8192, 1, head_dim, dtype=BF16)
-    positions = empty(ROWS, dtype=torch.int64)
+    positions, blocks, offsets = (empty(ROWS, dtype=torch.int32) for _ in range(3))
     of_heads = None if bare else (of_head, of_head)
-    norm_rope.norm_rope(heads, 32, tables, positions, of_heads, 1e-6)
+    pool = pool_of(8, head_dim, codes)
+    slots = blocks, offsets
+    norm_rope.norm_rope_store(heads, tables, positions, pool, 1, slots, of_heads, 1e-6)
+
+
+def pool_of(heads: int, width: int, codes: torch.dtype | None, dtype: torch.dtype = BF16) -> KvPool:
+    """A pool of 32 layers of numbers or codes."""
+    shape = (4096, 32, 2, 16, heads, width)
+    scales = None if codes is None else empty(*shape[:-1])
+    return KvPool(empty(*shape, dtype=codes or dtype), scales)
 
 
 def few(
@@ -394,9 +410,7 @@ def attend(
     longest: int = 4096,
 ) -> None:
     """Attend from a step of decodes or a chunk of prompts (`name`: decode, prefill)."""
-    shape = (4096, 32, 2, 16, kv_heads, width)
-    scales = None if codes is None else empty(*shape[:-1])
-    pool = KvPool(empty(*shape, dtype=codes or dtype), scales)
+    pool = pool_of(kv_heads, width, codes, dtype)
     whole = torch.int32
     column, tables = empty(rows, dtype=whole), empty(rows, longest // 16, dtype=whole)
     columns = (column, column, column, tables)
@@ -408,7 +422,6 @@ def attend(
     function[name](query, pool, 1, sequences, scores)
 
 
-BF16, FP32 = torch.bfloat16, torch.float32
 SUBJECTS: Final[dict[str, Callable[[], object]]] = {
     "mask": lambda: mask(BF16),
     "mask-float16": lambda: mask(torch.float16),
@@ -422,6 +435,8 @@ SUBJECTS: Final[dict[str, Callable[[], object]]] = {
     "norms": norms,
     "norms-bare": lambda: norms(bare=True),
     "norms-64": lambda: norms(width=1024, head_dim=64),
+    "norms-int8": lambda: norms(codes=torch.int8),
+    "norms-fp8": lambda: norms(codes=torch.float8_e4m3fn),
     "silu": lambda: silu_mul.silu_mul(empty(ROWS, 2 * 14336, dtype=BF16)),
     "few-rows": lambda: few(4096, 6144, biased=True),
     "few-rows-1024": lambda: few(2048, 1024),
@@ -525,7 +540,15 @@ def programs(names: list[str]) -> Iterator[tuple[str, Launch]]:
 
 def least_bytes(launch: Launch) -> int | None:
     """The bytes of device memory that a launch can't avoid to move, as far as they don't depend on
-    the data: sampling reads logits and masks, and a mask may change every group of tokens."""
+    the data: sampling reads logits and masks, and a mask may change every group of tokens; heads
+    are read, with the angles of each row, and queries, keys and values written."""
+    given = dict(zip(launch.kernel.arg_names, launch.arguments, strict=False)) | launch.options
+    if launch.name == "norm_rope_store":
+        read, width = given["heads"], 2 * given["HALF"]
+        angles = 2 * len(read) * width * given["cos"].element_size()
+        of_head = width * given["pool"].element_size() + (0 if given["scales"] is None else 4)
+        stored = 2 * given["stored"] * given["KEYS"] * of_head
+        return read.nbytes + angles + given["out"].nbytes + stored
     if launch.name not in ("mask", "gather"):
         return None
     logits = launch.arguments[0]

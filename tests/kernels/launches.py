@@ -22,7 +22,7 @@ def kernels_of_the_package() -> set[str]:
     for path in KERNELS.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             match node:
-                case ast.FunctionDef(name=name, decorator_list=[ast.Name(id="jit")]):
+                case ast.FunctionDef(name=name) if is_compiled(node):
                     compiled.add(name)
                 case ast.Call(func=ast.Subscript(value=ast.Name(id=name))):
                     with_grid.add(name)
@@ -31,6 +31,12 @@ def kernels_of_the_package() -> set[str]:
     kernels = compiled & with_grid
     assert kernels == {name for name in compiled if name.endswith("_kernel")}
     return kernels
+
+
+def is_compiled(function: ast.FunctionDef) -> bool:
+    """Whether `jit` decorates a function, with options or without."""
+    names = [each for part in function.decorator_list for each in ast.walk(part)]
+    return any(isinstance(each, ast.Name) and each.id == "jit" for each in names)
 
 
 @contextmanager

@@ -45,7 +45,7 @@ CHECKED = {
     "test_attention": {"attend_kernel", "merge_kernel"},
     "test_storing": {"store_kernel"},
     "test_norms_and_activation": {"add_norm_kernel", "silu_mul_kernel"},
-    "test_rotated_heads": {"norm_rope_kernel"},
+    "test_rotated_heads": {"norm_rope_store_kernel"},
     "test_updates_of_adapters": {"shrink_kernel", "expand_kernel"},
     "test_products_in_fp8": {"encode_rows_kernel"},
     "test_products_of_few_rows": {"encode_rows_kernel", "few_rows_kernel"},
@@ -216,18 +216,35 @@ def norm_and_activate(hidden: Tensor, mixed: Tensor, weight: Tensor, inner: Tens
     return [*norm_rope.add_norm(hidden, mixed, weight, 1e-6), silu_mul.silu_mul(inner)]
 
 
-def test_rotated_heads(bench: Bench) -> None:
-    for heads, width in bench.sizes(((40, 128), (24, 64)), ((6, 16),)):
-        numbers = bench.numbers(50, heads + 8, width)[:, :heads]
+@pytest.mark.parametrize("kind", KINDS)
+def test_rotated_heads(bench: Bench, kind: KvDtype) -> None:
+    """Queries nearly; what is stored of values to the bit, and codes as their twin makes them of
+    what a pool of numbers gets."""
+    for heads in (TINY if bench.tiny else SHAPES).values():
+        width = heads.width
+        numbers = bench.numbers(50, heads.queries + 2 * heads.keys, width)
         angles = torch.arange(300)[:, None] / torch.arange(1, width // 2 + 1)
         cos, sin = (angles.cos().to(numbers), angles.sin().to(numbers))
         tables = torch.cat((cos, cos), -1)[:, None], torch.cat((-sin, sin), -1)[:, None]
         positions = torch.randint(300, (50,)).to(bench.device)
         norms = bench.numbers(width), bench.numbers(width)
-        call = (numbers, heads // 2, tables, positions, norms, 1e-6)
-        *_, expected = by_twin([norm_rope], norm_rope.norm_rope, *call)
-        found = norm_rope.norm_rope(*call)
-        assert_near(found, expected, 1e-5 if bench.tiny else 2e-2)
+        at = torch.randperm(8 * BLOCK, device=bench.device)[:47] + BLOCK
+        slots = at // BLOCK, at % BLOCK
+        rotate = partial(norm_rope.norm_rope_store, numbers, tables, positions)
+        more = (0, slots, norms, 1e-6)
+        pool, plain = (pool_of(bench, 9, heads, each) for each in (kind, "auto"))
+        found = rotate(plain, *more)
+        call = (numbers, tables, positions, plain, *more)
+        copies = by_twin([norm_rope, store_kv], norm_rope.norm_rope_store, *call)
+        for ours, theirs in ((found, copies[-1]), (plain.data, copies[3].data)):
+            assert_near(ours, theirs, 1e-5 if bench.tiny else 2e-2)
+        assert rotate(pool, *more).equal(found)
+        keys, values = (plain.data[slots[0], 0, part, slots[1]] for part in (0, 1))
+        assert values.equal(numbers[:47, -heads.keys :])
+        stored, *_ = by_twin([store_kv], store_kv.store_kv, pool, 0, *slots, keys, values)
+        assert pool.data.view(torch.uint8).cpu().equal(stored.data.view(torch.uint8))
+        if pool.scales is not None:
+            assert pool.scales.cpu().equal(stored.scales)
 
 
 def test_updates_of_adapters(bench: Bench) -> None:

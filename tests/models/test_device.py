@@ -18,7 +18,6 @@ from maskwright.kernels import (
     paged_attention,
     sample,
     silu_mul,
-    store_kv,
 )
 from maskwright.kernels.steps import next_rows
 from maskwright.models import DEMO_PATH, device, load
@@ -91,7 +90,7 @@ def recorded() -> Generator[dict[str, Recorder]]:
     found: dict[str, Recorder] = {}
     with ExitStack() as stack:
         sampling = sample, next_rows
-        modules = few_rows, low_rank, norm_rope, paged_attention, silu_mul, store_kv
+        modules = few_rows, low_rank, norm_rope, paged_attention, silu_mul
         for module in (*modules, *sampling):
             if module is not low_rank:  # which the decoder chooses
                 stack.enter_context(patch.object(module, "runs_kernels", return_value=True))
@@ -134,9 +133,8 @@ def test_a_step_leaves_nothing_on_the_host() -> None:
         "expand_kernel": 1,
         "attend_kernel": 2 * config.layers,
         "add_norm_kernel": 2 * config.layers + 1,
-        "norm_rope_kernel": config.layers,
+        "norm_rope_store_kernel": config.layers,
         "silu_mul_kernel": config.layers,
-        "store_kernel": config.layers,
     }
     tensors = [
         argument

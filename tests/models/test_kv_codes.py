@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 import torch
 
+from maskwright.kernels import norm_rope
 from maskwright.kernels.kv_bytes import KvDtype
 from maskwright.kernels.kv_pool import decode, encode, store_kv
-from maskwright.models import dense
 from maskwright.models.compiled import decoder as compiled_decoder
 from maskwright.models.compiled import layers
 from tests.models.products import comparison
@@ -60,7 +60,7 @@ def test_codes_are_what_they_stand_for_under_any_schedule(
                 stored.copy_(decode(*encode(stored, CODES[kind]), stored.dtype))
             layers.run_stages(number, number + 1, weights, rows, *others)
 
-    monkeypatch.setattr(dense, "store_kv", rounded)
+    monkeypatch.setattr(norm_rope, "store_kv", rounded)
     monkeypatch.setattr(compiled_decoder, "run_stages", run_rounding)
     expected = run_schedule(decoder, prompts, chunk=40, together=3, seed=9)
     differ = 0.0

@@ -25,11 +25,10 @@ from maskwright.kernels.few_rows import linear
 from maskwright.kernels.fp8.product import encode_rows
 from maskwright.kernels.kv_bytes import KvDtype, position_bytes
 from maskwright.kernels.kv_pool import KvPool, new_pool
-from maskwright.kernels.norm_rope import add_norm, norm_rope
+from maskwright.kernels.norm_rope import add_norm, norm_rope_store
 from maskwright.kernels.paged_attention import Scores
 from maskwright.kernels.paged_plan import DevicePlan, plan_on_device
 from maskwright.kernels.reference import Span, paged_attention, plan_attention
-from maskwright.kernels.store_kv import store_kv
 from maskwright.model_options import WeightDtype
 from maskwright.models.adapter import Shapes, group_adapters
 from maskwright.models.batch import ForwardBatch, Plan
@@ -331,15 +330,11 @@ class DenseDecoder:
         norms = None
         if layer.query_norm is not None and layer.key_norm is not None:
             norms = layer.query_norm, layer.key_norm
-        rotated = norm_rope(
-            *(qkv[:, : heads + kv_heads], heads, (self._cos, self._sin), batch.positions),
-            norms=norms,
-            eps=config.norm_eps,
+        query = norm_rope_store(
+            *(qkv, (self._cos, self._sin), batch.positions),
+            *(pool, number, (batch.blocks, batch.offsets), norms, config.norm_eps),
         )
-        real = len(batch.blocks)
-        keys, values = rotated[:real, heads:], qkv[:real, heads + kv_heads :]
-        store_kv(pool, number, batch.blocks, batch.offsets, keys, values)
-        query, plan = rotated[:, :heads], batch.attention
+        plan = batch.attention
         if isinstance(plan, DevicePlan):
             mixed = plan.attend(query, pool, number, Scores(self._scale, layer.window))
         else:

@@ -21,7 +21,7 @@ from benchmarks.gpu.static import (
     read_facts,
     targets_of,
 )
-from tests.kernels.launches import kernels_of_the_package
+from tests.kernels.launches import is_compiled, kernels_of_the_package
 
 pytest.importorskip("triton", reason="needs triton, of the extra gpu")
 
@@ -29,7 +29,16 @@ QUICK = (
     *("mask", "mask-50257", "mask-50257-dense", "bitmask", "store", "store-int8", "store-fp8"),
     *("sample", "sample-50257", "sample-listed-scored", "decode", "decode-int8", "decode-fp8"),
     *("decode-one", "decode-sinks", "prefill", "prefill-int8"),
-    *("prefill-capped", "norms", "norms-bare", "silu", "low-rank-qkv", "encode-fp8", "next-rows"),
+    *(
+        "prefill-capped",
+        "norms",
+        "norms-bare",
+        "norms-fp8",
+        "silu",
+        "low-rank-qkv",
+        "encode-fp8",
+        "next-rows",
+    ),
     *("few-rows", "few-rows-fp8-gated"),
 )
 """Subjects that are compiled in every run; they contain every kernel and every branch of it, which
@@ -66,7 +75,7 @@ def test_every_kernel_compiles_without_spills(subject: str, target: str) -> None
         assert bool(read.products) == (multiplies and "float32" not in subject), case
         # Codes are half as wide as the numbers that they are made from.
         stored = 64 if subject in ("store-int8", "store-fp8") else 128
-        wide_stores = ("mask", "store", "add_norm", "norm_rope", "silu_mul", "expand")
+        wide_stores = ("mask", "store", "add_norm", "norm_rope_store", "silu_mul", "expand")
         narrow = launch.name not in wide_stores
         assert max(read.stores) == stored or narrow or not wide, case
 
@@ -103,10 +112,6 @@ def optional_names(path: Path) -> set[str]:
         and isinstance(node.left, ast.Name)
         and isinstance(node.ops[0], ast.Is | ast.IsNot)
     }
-
-
-def is_compiled(function: ast.FunctionDef) -> bool:
-    return any(isinstance(each, ast.Name) and each.id == "jit" for each in function.decorator_list)
 
 
 def test_what_is_launched() -> None:
