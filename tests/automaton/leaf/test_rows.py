@@ -111,8 +111,9 @@ def test_the_rows_of_a_list_of_words(is_open: bool, bare: bool) -> None:
     rows.store(0, row(x=7), None)
     trunk = int(rows.base[0])
     places = WordPlaces(("a", "ab", "b\n"))
-    places.fill(rows, 10, [90, 91, 92], (trunk, 0), (1, 2, 3), is_open, bare, not is_open)
-    quote, backslash = ord('"'), ord("\\")
+    alike = (1, 2, 3, 4, 5)
+    places.fill(rows, 10, [90, 91, 92], (trunk, 0, 0, 0), alike, is_open, bare, not is_open)
+    quote, backslash, zero = ord('"'), ord("\\"), ord("0")
     expected = [{97: 11, 98: 13}, {quote: 90, 98: 12}, {quote: 91}, {}, {quote: 92}]
     for place, found in enumerate(expected):
         if is_open or (place in (0, 1, 3) and not bare):
@@ -120,14 +121,17 @@ def test_the_rows_of_a_list_of_words(is_open: bool, bare: bool) -> None:
         assert rows.next_states(10 + place) == {120: 7, **found}
     after_backslash = [{117: 20}, {117: 21}, {}, {117: 23, ord("n"): 14}, {}]
     assert [rows.next_states(15 + place) for place in range(5)] == after_backslash
-    assert not any(map(rows.is_built, range(20, 25)))
-    assert rows.ready_leaf[10:26].tolist() == [1] * 5 + [2] * 5 + [3] * 5 + [0]
+    for first in (20, 25):  # with one hexadecimal digit less to come
+        after = [rows.next_states(first + place) for place in range(5)]
+        assert after == [{zero: first + 5 + at} if at in (0, 1, 3) else {} for at in range(5)]
+    assert not any(map(rows.is_built, range(30, 35)))
+    assert rows.ready_leaf[10:36].tolist() == [*(kind for kind in alike for _ in range(5)), 0]
     low, high = [0, 0, 1, 2, 2], [3, 2, 2, 3, 3]
     after = [0, 1, 2, 2, 3]  # an escape doesn't spell the end of a word
-    gated = (low + after + after, high * 3) if not is_open else ([0] * 15, [0] * 15)
-    assert (rows.gate_low[10:25].tolist(), rows.gate_high[10:25].tolist()) == gated
+    gated = (low + after * 4, high * 5) if not is_open else ([0] * 25, [0] * 25)
+    assert (rows.gate_low[10:35].tolist(), rows.gate_high[10:35].tolist()) == gated
 
 
 def test_places_are_filled_with_as_many_states_as_there_are_words() -> None:
     with pytest.raises(ValueError, match="2 words have 1 states"):
-        WordPlaces(("a", "b")).fill(LeafRows(), 1, [5], (0, 0), (1, 1, 1), False, True, False)
+        WordPlaces(("a", "b")).fill(LeafRows(), 1, [5], (0,) * 4, (1,) * 5, False, True, False)

@@ -60,6 +60,7 @@ cdef class WordPlaces:
     cdef int32_t *parent
     cdef int number(self) except -1
     cdef uint8_t letter(self, int32_t place) noexcept
+    cdef bint is_escapable(self, int32_t place, bint is_open, bint bare) noexcept
     cdef bint goes_on(self, int32_t place) noexcept
 
 

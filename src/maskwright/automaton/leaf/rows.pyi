@@ -71,19 +71,19 @@ class WordPlaces:
         rows: LeafRows,
         state: int,
         ends: list[int],
-        trunks: tuple[int, int],
-        alike: tuple[int, int, int],
+        trunks: tuple[int, ...],
+        alike: tuple[int, ...],
         is_open: bool,
         bare: bool,
         gated: bool,
         /,
     ) -> None:
-        """Give the states from `state` on their rows, and what else is known by state: one for each
-        place, then one after a backslash at each. The states after `\\u` at each come then; their
-        rows are built elsewhere.
+        """Give the states from `state` on their rows, and what else is known by state. They are of
+        five kinds, one for each place in each: between characters, after a backslash, after `\\u`,
+        after `\\u0`, and after `\\u00`; the rows of these last states are built elsewhere.
 
-        `ends` [words]: the states after the words' closing quotes. `trunks`: the two rows that the
-        rows of places, and the rows of states after a backslash, differ from in a few bytes.
-        `alike`: `ready_leaf` of each kind of state. `is_open`: whether other texts are read beside
+        `ends` [words]: the states after the words' closing quotes. `trunks` [4]: by kind, the row
+        that the rows of its states differ from in a few bytes. `alike` [5]: by kind, `ready_leaf`
+        of its states. `is_open`: whether other texts are read beside
         the words; `bare`: whether no character of the words may be escaped where it need not be;
         `gated`: whether the states are alive only where one of their words may come."""

@@ -24,6 +24,12 @@ cdef enum:
     QUOTE = 0x22
     BACKSLASH = 0x5C
     LETTER_U = 0x75
+    ZERO = 0x30
+    # What may have been read at a place; see `WordPlaces.fill`. The states of the last one have
+    # their rows built elsewhere.
+    KINDS = 5
+    ESCAPED = 1
+    FILLED = 4
 
 
 cdef class LeafRows:
@@ -279,18 +285,20 @@ cdef class WordPlaces:
         self, LeafRows rows, int32_t state, list ends, trunks, alike, bint is_open, bint bare,
         bint gated
     ):
-        cdef int32_t size = self.size, place, at, count, after, trunk, escape_trunk
+        cdef int32_t size = self.size, place, at, kind, own
+        cdef int32_t trunk[FILLED]
         cdef int32_t *following
         cdef Leaves *c = &rows.c
         cdef uint8_t letter, escape
         if len(ends) != self.words:
             raise ValueError(f"{self.words} words have {len(ends)} states after them")
-        trunk, escape_trunk = trunks
-        rows.check_row(trunk)
-        rows.check_row(escape_trunk)
-        rows.make_room(state + 3 * size - 1)
-        rows.reserve(5 * size)
-        following = <int32_t *>calloc(2 * size, sizeof(int32_t))
+        if len(trunks) != FILLED or len(alike) != KINDS:
+            raise ValueError(f"there are {FILLED} kinds of rows and {KINDS} of states")
+        for kind in range(FILLED):
+            trunk[kind] = rows.check_row(trunks[kind])
+        rows.make_room(state + KINDS * size - 1)
+        rows.reserve(7 * size)
+        following = <int32_t *>calloc(FILLED * size, sizeof(int32_t))
         if following == NULL:
             raise MemoryError(f"{size} places in words")
         # How many bytes lead on from each place, and after a backslash there.
@@ -298,28 +306,29 @@ cdef class WordPlaces:
             letter = self.letter(place)
             following[self.parent[place]] += _is_plain(letter)
             following[size + self.parent[place]] += _short_escape(letter) != 0
+        for place in range(size):
+            following[place] += self.ended[place] + self.is_escapable(place, is_open, bare)
+            for kind in range(ESCAPED, FILLED):
+                following[kind * size + place] += self.goes_on(place)
         # Where the overrides of each begin.
         at = rows.overrides
-        for place in range(2 * size):
-            after = place - size if place >= size else place
-            count = following[place]
-            if place < size:
-                count += self.ended[place] + (is_open or (self.goes_on(place) and not bare))
-            else:
-                count += self.goes_on(after)
-            c.base[state + place] = trunk if place < size else escape_trunk
-            c.override_start[state + place] = at
-            following[place] = at
-            at += count
-            c.override_stop[state + place] = at
+        for own in range(FILLED * size):
+            c.base[state + own] = trunk[own // size]
+            c.override_start[state + own] = at
+            at += following[own]
+            following[own] = c.override_start[state + own]
+            c.override_stop[state + own] = at
         rows.overrides = at
         for place in range(size):
             if self.ended[place]:
                 add(c, following + place, QUOTE, ends[self.low[place]])
-            if is_open or (self.goes_on(place) and not bare):
+            if self.is_escapable(place, is_open, bare):
                 add(c, following + place, BACKSLASH, state + size + place)
-            if self.goes_on(place):
-                add(c, following + size + place, LETTER_U, state + 2 * size + place)
+            if self.goes_on(place):  # all characters are ASCII
+                for kind in range(ESCAPED, FILLED):
+                    own = kind * size + place
+                    letter = LETTER_U if kind == ESCAPED else ZERO
+                    add(c, following + own, letter, state + own + size)
             if place:
                 letter = self.letter(place)
                 escape = _short_escape(letter)
@@ -328,14 +337,18 @@ cdef class WordPlaces:
                 if escape:
                     add(c, following + size + self.parent[place], escape, state + place)
         free(following)
-        for at in range(3):
-            after = alike[at]
+        for kind in range(KINDS):
+            at = alike[kind]
             for place in range(size):
-                c.ready_leaf[state + at * size + place] = after
+                own = state + kind * size + place
+                c.ready_leaf[own] = at
                 if gated:  # an escape doesn't spell the end of a word
-                    count = self.ended[place] if at else 0
-                    c.gate_low[state + at * size + place] = self.low[place] + count
-                    c.gate_high[state + at * size + place] = self.high[place]
+                    c.gate_low[own] = self.low[place] + (self.ended[place] if kind else 0)
+                    c.gate_high[own] = self.high[place]
+
+    cdef bint is_escapable(self, int32_t place, bint is_open, bint bare) noexcept:
+        """Whether a backslash may come at a place."""
+        return is_open or (self.goes_on(place) and not bare)
 
     cdef bint goes_on(self, int32_t place) noexcept:
         """Whether a word has a further character."""

@@ -41,7 +41,7 @@ from maskwright.automaton.leaf.keys import (
     ValueBegan,
 )
 from maskwright.automaton.leaf.rows import DEAD, UNBUILT, LeafRows, Row, WordPlaces
-from maskwright.automaton.leaf.spelling import BACKSLASH, DIGITS
+from maskwright.automaton.leaf.spelling import BACKSLASH, BETWEEN, DIGITS
 from maskwright.grammar.regular.derivative import label
 from maskwright.grammar.regular.terms import (
     ANYTHING,
@@ -78,13 +78,15 @@ class WordTrie:
     """The places in a list of words as leaf states, a whole list at a time.
 
     The first mask before a name of an object visits nearly every place in its names, since a token
-    may pass through most of them. So all states of such a list are made at once, with consecutive
-    numbers; the key of each is computed when it is asked for.
+    may pass through most of them, also by escapes such as `\\u00`. So all states of such a list are
+    made at once, with consecutive numbers; the key of each is computed when it is asked for.
     """
 
+    PARTS: Final = (BETWEEN, BACKSLASH, DIGITS + 4, DIGITS + 3, DIGITS + 2)
+    """What has been read of a character; its value is 0."""
+
     def __init__(self, names: NameLanguage, state: int) -> None:
-        """`state`: the first of the states: one for each place, then one after a backslash at
-        each, then one after `\\u` at each."""
+        """`state`: the first of the states: one for each place, by part."""
         self.names: Final = names
         self.state: Final = state
         self.places: Final = WordPlaces(names.table.strings)
@@ -97,7 +99,7 @@ class WordTrie:
     @property
     def count(self) -> int:
         """How many states there are."""
-        return 3 * self.size
+        return len(self.PARTS) * self.size
 
     def key(self, state: int) -> Text | Begun:
         """What one of the states stands for."""
@@ -105,13 +107,12 @@ class WordTrie:
         term: Regular = word_slice(self.names.table, *self.places.words_at(place))
         if self.names.others is not None:
             term = tagged((term, *self.names.others), named=True)
-        return self._key(state, term)
+        return _within(term, self.PARTS[(state - self.state) // self.size])
 
-    def _key(self, state: int, term: Regular) -> Text | Begun:
-        at = state - self.state
-        if at < self.size:
-            return Text(True, term)
-        return Begun(True, term, BACKSLASH if at < 2 * self.size else DIGITS + 4, 0)
+
+def _within(term: Regular, part: int) -> Text | Begun:
+    """In a string, where a part of a character has been read."""
+    return Begun(True, term, part, 0) if part else Text(True, term)
 
 
 def trie_of(term: Regular) -> tuple[NameLanguage, Words] | None:
@@ -127,9 +128,6 @@ def trie_of(term: Regular) -> tuple[NameLanguage, Words] | None:
         return None
     return NameLanguage(term.table, others), term
 
-
-Pair = tuple[int, int]
-Triple = tuple[int, int, int]
 
 _PER_TRIE_STATE: Final = 16
 """States made with a whole list of words take as much as one that was made alone."""
@@ -183,7 +181,7 @@ class LeafTable:
         self.count = 0
         self.keys = Keys()
         self._tries: dict[NameLanguage, WordTrie] = {}
-        self._others: dict[tuple[Regular, ...] | None, tuple[Pair, Triple]] = {}
+        self._others: dict[tuple[Regular, ...] | None, tuple[tuple[int, ...], tuple[int, ...]]] = {}
         self._word_ends: dict[tuple[int, ...], list[int]] = {}
         """The states after the closing quotes of the first words of a list, by the rest of their
         labels."""
@@ -267,10 +265,8 @@ class LeafTable:
         match key:
             case Text(inside=True):
                 block = 0
-            case Begun(part=part) if part == BACKSLASH:
-                block = 1
-            case Begun(part=part, value=0) if part == DIGITS + 4:
-                block = 2
+            case Begun(part=part, value=0) if part in WordTrie.PARTS:
+                block = WordTrie.PARTS.index(part)
             case _:
                 return None
         found = trie_of(key.term)
@@ -298,21 +294,19 @@ class LeafTable:
         self.count += trie.count
         self.keys.add(trie)
         own = trie.state
-        trunks, alike = beyond or ((0, 0), (own, own, own))
+        parts = WordTrie.PARTS
+        trunks, alike = beyond or ((0,) * (len(parts) - 1), (own,) * len(parts))
         gated = others is not None and not names.open
         trie.places.fill(self.rows, own, ends, trunks, alike, names.open, table.bare, gated)
         return trie
 
-    def _beyond(self, names: NameLanguage) -> tuple[Pair, Triple]:
-        """The rows of other texts than the words and after a backslash in them; the states of
-        these texts, after a backslash, and after `\\u`."""
+    def _beyond(self, names: NameLanguage) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The rows, but for the last one, and the states of other texts than the words, by part."""
         known = self._others.get(names.others)
         if known is None:
-            texts, escapes = Text(True, names.beyond), Begun(True, names.beyond, BACKSLASH, 0)
-            rows = self._builder.row_of(texts), self._builder.row_of(escapes)
-            digits = self.state(Begun(True, names.beyond, DIGITS + 4, 0))
-            states = self.state(texts), self.state(escapes), digits
-            known = self._others[names.others] = rows, states
+            keys = [_within(names.beyond, part) for part in WordTrie.PARTS]
+            rows = tuple([self._builder.row_of(key) for key in keys[:-1]])
+            known = self._others[names.others] = rows, tuple(map(self.state, keys))
         return known
 
     def _toward(self, target: int, typed: tuple[type[Key], Key]) -> int:
