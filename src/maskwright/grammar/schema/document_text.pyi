@@ -1,9 +1,10 @@
 """The text of a document, written in one pass that checks it, and the schemas that stand in it.
 
 Schemas with equal JSON have equal instances, because a keyword depends only on its schema object. A
-reference depends on more. So the text of a schema in which no name begins with `$` is its *key*:
-what is computed for one schema can be used for all schemas with its key, in one document or in two.
-Keys are parts of the document's text, and are cut out of it when somebody asks for them.
+reference depends on more. So the text of a schema in which no name begins with `$` is its *key*,
+but for titles, descriptions and simple defaults, which assert nothing, and in which schemas differ
+that are alike otherwise: what is computed for one schema can be used for all schemas with its key,
+in one document or in two. Keys are cut out of the document's text when somebody asks for them.
 """
 
 from __future__ import annotations
@@ -54,5 +55,5 @@ class SchemaText:
     ) -> None: ...
     @property
     def key(self) -> bytes | None:
-        """Equal for schemas with equal JSON; None if the meaning may depend on anything outside of
-        the schema: a reference, an anchor, a vocabulary."""
+        """Equal for schemas whose JSON differs in annotations alone, if at all. None if the meaning
+        may depend on anything outside of the schema: a reference, an anchor, a vocabulary."""

@@ -14,8 +14,8 @@ from cpython.ref cimport PyObject
 from cpython.unicode cimport PyUnicode_CheckExact
 from libc.math cimport isfinite
 from libc.stdint cimport UINT32_MAX, int64_t, uint8_t, uint32_t, uint64_t, uintptr_t
-from libc.stdlib cimport calloc, free, realloc
-from libc.string cimport memcpy
+from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.string cimport memcmp, memcpy
 
 from maskwright.native cimport BUILT_FROM
 from maskwright.native import require_built
@@ -229,6 +229,83 @@ cdef inline uint64_t digest(void *address) noexcept:
     return (<uint64_t><uintptr_t>address * <uint64_t>0x9E3779B97F4A7C15) >> 20
 
 
+cdef bytes without_annotations(bytes text, Py_ssize_t start, Py_ssize_t end):
+    """The part of a text that is one value, without members that assert nothing."""
+    cdef Py_ssize_t size = 0
+    cdef uint8_t *written = <uint8_t *>malloc(end - start)
+    if written is NULL:
+        raise MemoryError
+    copy_value(<const uint8_t *>PyBytes_AS_STRING(text), start, written, &size, False)
+    try:
+        return PyBytes_FromStringAndSize(<char *>written, size)
+    finally:
+        free(written)
+
+
+cdef Py_ssize_t copy_value(
+    const uint8_t *text, Py_ssize_t at, uint8_t *out, Py_ssize_t *size, bint is_literal
+) noexcept:
+    """Append the value at `at`; returns where it ends. `is_literal`: whether it is no schema, nor
+    holds any, so that each of its members counts."""
+    cdef uint32_t number, count, kept = 0
+    cdef Py_ssize_t begin = size[0], end = end_of_head(text, at)
+    cdef bint is_object = text[at] == c"{"
+    memcpy(out + begin, text + at, end - at)
+    size[0] += end - at
+    if not is_object and text[at] != c"[":
+        return end
+    memcpy(&count, text + at + 1, sizeof(count))
+    for number in range(count):
+        at = end
+        if is_object:
+            end = end_of_head(text, at)
+            if not is_literal and asserts_nothing(text + at, end - at, text[end]):
+                end = end_of_head(text, end)
+                continue
+            memcpy(out + size[0], text + at, end - at)
+            size[0] += end - at
+        kept += 1
+        end = copy_value(
+            text, end, out, size, is_literal or (is_object and is_constant(text + at, end - at))
+        )
+    memcpy(out + begin + 1, &kept, sizeof(kept))
+    return end
+
+
+cdef Py_ssize_t end_of_head(const uint8_t *text, Py_ssize_t at) noexcept:
+    """Where a value ends; of an array or object, where its first value begins."""
+    cdef uint8_t kind = text[at]
+    cdef uint32_t length = 0
+    if kind == c"t" or kind == c"f" or kind == c"n":
+        return at + 1
+    if kind == c"i" or kind == c"d":
+        return at + 1 + sizeof(int64_t)
+    if kind == c"s" or kind == c"l":
+        memcpy(&length, text + at + 1, sizeof(length))
+    return at + 1 + sizeof(length) + length
+
+
+cdef bint asserts_nothing(const uint8_t *name, Py_ssize_t size, uint8_t kind) noexcept:
+    """Whether a member is an annotation, by its written name and the type of its value: where names
+    are those of properties, their values are objects, arrays or booleans."""
+    if kind == c"s":
+        return is_name(name, size, b"description") or is_name(name, size, b"title") or (
+            is_name(name, size, b"default")
+        )
+    return (kind == c"i" or kind == c"d") and is_name(name, size, b"default")
+
+
+cdef bint is_constant(const uint8_t *name, Py_ssize_t size) noexcept:
+    """Whether the values of a member are the very values that a schema allows."""
+    return is_name(name, size, b"enum") or is_name(name, size, b"const")
+
+
+cdef inline bint is_name(const uint8_t *name, Py_ssize_t size, bytes other) noexcept:
+    cdef Py_ssize_t head = 1 + sizeof(uint32_t)
+    cdef Py_ssize_t length = len(other)
+    return size == head + length and not memcmp(name + head, PyBytes_AS_STRING(other), length)
+
+
 @cython.auto_pickle(False)
 cdef class SchemaText:
     def __init__(self, str pointer not None, tuple assertions=(), bint never=False):
@@ -243,7 +320,7 @@ cdef class SchemaText:
     @property
     def key(self):
         if self._text is not None:
-            self._kind += self._text[self._start : self._end]
+            self._kind += without_annotations(self._text, self._start, self._end)
             self._text = None
         return self._kind
 
