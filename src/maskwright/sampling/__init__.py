@@ -2,13 +2,16 @@
 
 To add a processor, place it in `ORDER` (`kernels/sample_inputs.py`), and give
 `params.SamplingParams` its field. What changes logits belongs into `penalties` and
-`SamplingParams.penalised`, what forbids tokens into `bans` and `SamplingParams.restricts`; if other
-tokens than ends may be forbidden, also into `SamplingParams.forbids`, or forced text is written
-without asking it. What cuts tokens off, such as top-k, belongs into `draw`, to which `device_rows`,
-`sampler`, `engine/request/row.pyx` and `engine/step/plain_rows.pyx` pass its parameter. Write the
-kernel's part of it in `kernels/` and `device_rows`, and the reference's in
-`tests/sampling/reference_chain.py`. A field that holds token ids belongs into
-`SamplingParams.tokens`.
+`SamplingParams.penalised`, what forbids tokens into `bans` and `SamplingParams.restricts`, or a
+device draws several tokens in a row without asking it; if other tokens than ends may be forbidden,
+also into `SamplingParams.forbids`, or forced text is written without asking it. What cuts tokens
+off, such as top-k, belongs into `draw`, to which `device_rows`, `sampler`, `engine/request/row.pyx`
+and `engine/step/plain_rows.pyx` pass its parameter. On a device, a number of a row is a field of
+`SampleInputs`, which `kernels/sample_twin.py` and the kernels beside it read and `device_rows`
+fills. Write the reference's part in `tests/sampling/reference_chain.py`. A field that holds token
+ids belongs into `SamplingParams.tokens`. Both tables of docs/sampling.md, the groups in
+`tests/sampling/test_params.py` and the values in `tests/dist/handoff/test_request_record.py` name
+all parameters. The field of the API is described in `server/request/`.
 
 - `bans`: The tokens that one request forbids beyond its grammar.
 - `chain`: The rows of a step as the chain of logits processors takes them.

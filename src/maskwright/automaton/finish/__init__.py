@@ -2,9 +2,11 @@
 
 Four questions can be asked about the end of a text. *Is it possible?* Masks lead only to where it
 is: `automaton.satisfy` and the live nodes of `automaton.rules` prune everything else. *In how many
-ways?* `automaton.satisfy.solver` counts, up to a few, where values must be distinct. *What
-does it cost at most?* The bounds here say so without a search. *Which text is it?* The completion
-search here finds it, for the budgets that the bounds don't decide.
+ways?* `automaton.satisfy.solver` counts, up to a few, where values must be distinct. *What does it
+cost at most?* The bounds here say so without a search. *Which text is it?* The completion search
+here finds it, for the budgets that the bounds don't decide. What a string, a value of JSON or a
+grammar still needs is asked of `grammar.regular.shortest`, `automaton.satisfy` and
+`automaton.rules.completion`.
 
 - `bounds`: Upper bounds on the tokens that complete a level of JSON.
 - `completion`: The shortest text that completes a configuration: within its leaf, then its stack.

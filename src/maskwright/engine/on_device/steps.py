@@ -84,16 +84,7 @@ def follows_table(active: Active) -> bool:
 def is_steady(params: SamplingParams) -> bool:
     """Whether the parameters are one and the same for all draws of a text: nothing depends on the
     tokens so far, and no scores are wanted."""
-    return not (
-        params.logprobs is not None
-        or params.repetition_penalty != 1.0
-        or params.presence_penalty
-        or params.frequency_penalty
-        or params.logit_bias
-        or params.forbids
-        or params.min_tokens
-        or params.ignore_eos
-    )
+    return not (params.logprobs is not None or params.penalised or params.restricts)
 
 
 def _row(active: Active, standing: TextState) -> AheadRow:

@@ -8,29 +8,36 @@ enforced, it is reported as an annotation, or the schema is refused.
 
 To add a keyword:
 
-1. Add its name to the group of its drafts and vocabulary in `drafts.KEYWORD_GROUPS`.
+1. Add its name to the group of its drafts and vocabulary in `drafts.KEYWORD_GROUPS`; if its setting
+   is an object of schemas by name, also to `drafts.BY_NAME`.
 2. Write its reader, a function from a setting to assertions, into a table of `parse`:
    `SCALAR_KEYWORDS`, `CONTAINER_KEYWORDS` or `COMBINING_KEYWORDS`; if most schemas have it, into
-   the one of `common_keywords`. If existing assertions can express the keyword, that is all.
-3. Otherwise add a class to `tree.Assertion`, its negation to `grammar/shape/negation.py`, and what
-   it demands to `scalars.py`, `shapes.py`, `objects.py` or `unions.py` beside that. See whether
-   `unevaluated.py` and `disjoint.py` must know the class; a scalar one also goes into `_NARROWING`
-   in `scalars.py`, one that combines schemas into `StringLanguages` of `shapes.py`, which otherwise
-   takes any string to be possible. An array or object class becomes a field of `ArrayShape` or
-   `ObjectShape` in `grammar/shape/shape.py`; then `automaton/value/progress.py` reads it,
-   `automaton/satisfy/` and `automaton/finish/` count with it, and
-   `grammar/tools/nested_values.py` obeys or refuses it.
+   the one of `common_keywords`. What multiplies branches counts them with `parse._Branching`. If
+   existing assertions can express the keyword, that is all.
+3. Otherwise add a class to `tree.Assertion` and `tree.ABOUT`, its negation to
+   `grammar/shape/negation.py`, and what it demands to `scalars.py`, `shapes.py`, `objects.py` or
+   `unions.py` beside that; `evident.pyx` there asks the solver about classes that it doesn't know.
+   See whether `unevaluated.py` and `disjoint.py` must know the class; a scalar one also goes into
+   `_NARROWING` in `scalars.py`, one that combines schemas into `StringLanguages` of `shapes.py`,
+   which otherwise takes any string to be possible. An array or object class becomes a field of
+   `ArrayShape` or `ObjectShape` in `grammar/shape/shape.py`; then `automaton/value/progress.py`
+   reads it, `automaton/satisfy/` and `automaton/finish/` count with it,
+   `automaton/json/dominated.py` and `distinguish.py` compare it, and
+   `grammar/tools/nested_values.py` and `members.py` obey or refuse it.
 4. A class that holds schemas also goes into `places`, so that errors name the schema of a value,
    and an assertion that closes objects into `grammar/shape/closed.py`.
 5. Show it to people: `workbench/diagram/schema_tracks.py` draws it,
    `workbench/sample/covering.py` lists its alternatives, `workbench/schema/lint.py` looks into
    subschemas, `workbench/reasons.py` knows keywords that mean nothing alone,
    `workbench/difference/schema_pairs.py` compares its field of two shapes, and
-   `workbench/conversion/schema_rules.py` writes it as rules or refuses it. `instances.py`
-   judges by the package `jsonschema`, which must know the keyword.
+   `workbench/conversion/schema_rules.py` writes it as rules or refuses it, by its name in
+   `losses.py` there. `instances.py` judges by the package `jsonschema`, which must know the
+   keyword.
 
-For tests, add a row to `tests/properties/schema_cases.py`, which holds masks against brute force,
-and one to the tables in `tests/grammar/schema/`. For users, add a row to docs/json-schema.md.
+For tests, add a row to `schema_cases.py`, `container_cases.py` or `algebra_cases.py` in
+`tests/properties/`, which hold masks against brute force, one to the tables in
+`tests/grammar/schema/`, and the class to `tests/grammar/shape/semantics.py`. For users, add a row
+to docs/json-schema.md.
 
 - `common_keywords`: Keywords that most schemas have.
 - `document`: The document as JSON: loading it, checking it, reading settings of a kind.

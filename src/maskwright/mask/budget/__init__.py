@@ -1,5 +1,11 @@
 """Masks that keep only tokens after which the text can be completed within a budget of tokens.
 
+`masks` asks `token_costs` how many tokens complete the text after each token. These are counted
+along the completion with the fewest *bytes*, which `automaton.finish` finds: where it takes too
+many tokens, the text is mostly to be changed there. Completions with fewer tokens and more bytes
+are sought only where a request would be refused otherwise (`least_tokens`). Where a bound of
+`mask.walker` shows that any token leaves enough, nothing is counted.
+
 - `least_tokens`: The fewest tokens of any text of a grammar.
 - `masks`: The masks of positions under a budget.
 - `places`: The keys under which costs are remembered.

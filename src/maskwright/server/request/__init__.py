@@ -2,10 +2,16 @@
 
 Bodies are models of pydantic: a field is declared once, with its type, bounds, default and
 description, from which the document of the API is made. To add a field that every endpoint has, add
-it to `GeneratingRequest` in `sampling_fields`, and obey it in `options` there; one of chats only
-belongs into `protocol`, or into the module of its subject. A sampling parameter also needs a field
-in `sampling/params.py`. Add a row to docs/api.md. A field that would change the answer and is not
-obeyed belongs in `refusals`.
+it to `GeneratingRequest` in `sampling_fields`, and obey it in `options` there, or in `reply` if it
+changes only what is sent back; one of chats only belongs into `protocol`, or into the module of its
+subject. A sampling parameter needs a field in `sampling/params.py`. Others become a field of
+`GenerationOptions` or `ReplyOptions` in `answer_request`, from which `server/starter.py` takes it;
+what the engine must know is a field of `engine/request/request.py`, with a value in
+`tests/dist/handoff/test_request_record.py`. Add a row to docs/api.md.
+
+A field that would change the answer and is not obeyed belongs in `refusals`. One that is obeyed
+from now on leaves it, and `python -m tests.server.request.test_pinned_refusals` writes anew what is
+refused.
 
 - `anthropic_request`: The body of POST /v1/messages.
 - `answer_request`: What a client asks for, whichever endpoint it used.
