@@ -3,7 +3,7 @@
 Options are checked before torch is imported, so that a mistake is reported at once.
 
 To add a setting, give a field with its group and description to the class of what needs it:
-`serve.Serve`, `engine.config.EngineConfig` (whose `_check` takes what it doesn't know for a
+`serve.ServeOptions`, `engine.config.EngineConfig` (whose `_check` takes what it doesn't know for a
 positive integer, and which has a row for each in `tests/engine/test_config.py`), or
 `server.config.ServerConfig`. `engine/step/loop.py` and `start` hand them on one by one. What
 changes tokens also belongs into `server/identity.py`, or answers before and after have one
