@@ -40,7 +40,8 @@ def test_a_schema_is_a_file_or_the_argument_itself(tmp_path: Path) -> None:
     [
         ('{"type": }', "1:10: not valid JSON"),
         ('{"type": "null",}', "1:16: not valid JSON: the comma before '}' is one too many"),
-        ('{"a": ' * 100_000, "nested too deep"),
+        ('{"a": ' * 100_000, "not valid JSON: it is nested too deep"),
+        (f'{{"minimum": {"9" * 5000}}}', "not valid JSON: a number has too many digits"),
     ],
 )
 def test_a_schema_that_is_no_json(text: str, message: str, tmp_path: Path) -> None:

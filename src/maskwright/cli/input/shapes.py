@@ -28,7 +28,7 @@ from maskwright.grammar.schema.document import kind_of, object_of, plain
 from maskwright.grammar.schema.drafts import READ_BY_NAME
 from maskwright.grammar.schema.remarks import DESCRIPTIONS, looks_like_schema
 from maskwright.grammar.schema.tree import Json
-from maskwright.json_faults import json_fault
+from maskwright.json_faults import json_fault, json_reason
 from maskwright.vocab import Vocabulary
 from maskwright.workbench.choices import Kind
 from maskwright.workbench.pointer import reference_tokens
@@ -326,8 +326,8 @@ def _json(source: _GivenText) -> Json:
         reason, position = json_fault(error)
         place = place_of(source.text, position)
         raise ShapeError(source.name, f"not valid JSON: {reason}", place) from None
-    except (ValueError, RecursionError):
-        message = f"{source.name}: not valid JSON, or nested too deep"
+    except (ValueError, RecursionError) as error:
+        message = f"{source.name}: not valid JSON: {json_reason(error)}"
         raise InputError(message, param="schema") from None
 
 

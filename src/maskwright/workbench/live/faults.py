@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from maskwright.errors import GrammarError, InputError, RegexError, SchemaError, StructuralTagError
 from maskwright.grammar.schema.document import object_of
-from maskwright.json_faults import json_fault
+from maskwright.json_faults import json_fault, json_reason
 from maskwright.workbench.pointer import ValueSpan, innermost, pointer_of, value_spans
 from maskwright.workbench.position import line_and_column
 
@@ -44,8 +44,8 @@ def read_json_shape(text: str) -> Any:
     except json.JSONDecodeError as error:
         reason, position = json_fault(error)
         raise GrammarError(f"not valid JSON: {reason}", text=text, position=position) from None
-    except (ValueError, RecursionError):
-        raise InputError("not valid JSON: nested too deep, or a number too long") from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"not valid JSON: {json_reason(error)}") from None
 
 
 def fault_of(error: InputError, text: str, kind: ShapeKind) -> ShapeFault:
