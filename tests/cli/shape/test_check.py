@@ -440,6 +440,13 @@ def test_a_folder_without_shapes_is_refused(run: Run, tmp_path: Path) -> None:
     assert "has no files .ebnf, .gbnf, .json, .lark, .regex, .yaml, .yml" in found.stderr
 
 
+def test_an_empty_argument_is_no_folder(run: Run) -> None:
+    found = run("check", "")
+    assert found.returncode == 2
+    assert "the shape is empty: give a file" in found.stderr
+    assert run("check", "--kind", "regex", "").returncode == 0
+
+
 def test_standard_input_is_one_shape(run: Run) -> None:
     assert run("check", "-", INTEGER, stdin='{"type": "null"}').returncode == 0
     assert "more than once" in run("check", "-", "-").stderr

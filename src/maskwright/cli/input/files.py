@@ -24,7 +24,7 @@ def shapes_named(arguments: list[str]) -> list[str]:
     refuse_twice(arguments, "shapes")
     found: list[str] = []
     for argument in arguments:
-        if not Path(argument[:255]).is_dir():
+        if not argument or not Path(argument[:255]).is_dir():  # Path("") is the working directory
             found.append(argument)
             continue
         inside = [*_files(argument)]
