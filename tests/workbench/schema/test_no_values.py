@@ -10,6 +10,7 @@ from maskwright.workbench.reading import byte_vocabulary
 from maskwright.workbench.schema.no_values import contradiction
 
 NEVER = {"type": "integer", "minimum": 3, "maximum": 2}
+ENDLESS: dict[str, Any] = {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/x"}}
 
 
 def needing(name: str, **more: Any) -> dict[str, Any]:
@@ -27,6 +28,8 @@ def needing(name: str, **more: Any) -> dict[str, Any]:
         ({"allOf": [{"type": "integer"}, NEVER]}, "/allOf/1", "contradict"),
         ({"anyOf": [NEVER, False]}, "/anyOf/0", "contradict"),
         ({"type": "array", "minItems": 1, "items": NEVER}, "/items", "contradict"),
+        (needing("a", properties={"a": {"$ref": "#"}}), "", "without end"),
+        ({"$ref": "#/$defs/x", "$defs": {"x": ENDLESS}}, "/$defs/x", "without end"),
         (NEVER, None, ""),
         (False, None, ""),
     ],

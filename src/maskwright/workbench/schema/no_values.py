@@ -112,8 +112,11 @@ def contradiction(schema: Json) -> Contradiction | None:
         if forbidden is not None:
             return forbidden
         inner = _inner(schema, pointer, part, parts)
-        if inner is None or inner[0] in seen:
+        if inner is None:
             break
+        if inner[0] in seen:
+            message = "no value matches this: each would contain another one, without end"
+            return Contradiction(inner[0], message)
         pointer, part = inner
         seen.add(pointer)
         if not isinstance(part, dict):
@@ -165,7 +168,7 @@ def _needed(
 ) -> Iterator[tuple[str, Any]]:
     """The parts that have to have values if this part is to have one, with their pointers."""
     reference = part.get("$ref")
-    if isinstance(reference, str) and reference.startswith("#/"):
+    if isinstance(reference, str) and (reference == "#" or reference.startswith("#/")):
         target = _resolved(schema, reference.removeprefix("#"))
         if target is not None:
             yield reference.removeprefix("#"), target
