@@ -153,3 +153,21 @@ def test_one_value_has_one_text() -> None:
     assert few(number(Interval(bound, bound), plain=True), 9) == ("3.14159",)
     zero = few(number(Interval(Decimal(0), Decimal(0)), plain=True), 9)
     assert set(zero or ()) == {"0", "0.0", "0.00"}
+
+
+@pytest.mark.parametrize(
+    ("within", "divisor", "text"),
+    [
+        (Interval(low=Decimal(10) ** 309), None, "2" + "0" * 309),
+        (Interval(low=Decimal(10) ** 308, low_open=True), None, "2" + "0" * 308),
+        (Interval(high=-(Decimal(10) ** 400)), None, "-1" + "0" * 400),
+        (Interval(low=Decimal(1)), Decimal(10) ** 320, "3" + "0" * 320),
+    ],
+    ids=["above", "open", "below", "divisor"],
+)
+def test_numbers_that_are_all_larger_than_doubles(
+    within: Interval, divisor: Decimal | None, text: str
+) -> None:
+    term = number(within, integer=True, divisor=divisor, plain=True)
+    assert contains(term, text)
+    assert not contains(term, text[:-1])

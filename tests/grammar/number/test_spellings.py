@@ -155,6 +155,13 @@ def test_exactly(value: float, spellings: list[str], others: list[str]) -> None:
     assert [contains(term, text) for text in others] == [False] * len(others)
 
 
+def test_no_exponent_overflows_double_precision() -> None:
+    term = exactly(10**308, 10**309)
+    assert contains(term, "1e308")
+    assert contains(term, "1" + "0" * 309)
+    assert not contains(term, "1e309")
+
+
 def test_digits_are_bounded() -> None:
     whole = number(Interval(), integer=True)
     assert contains(whole, "1" * MOST_DIGITS)

@@ -24,6 +24,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache, partial
+from math import isfinite
 from typing import Final, Literal
 
 from maskwright.grammar.number.digits import (
@@ -288,8 +289,9 @@ def _spellings(value: Decimal) -> Iterator[tuple[str, int, int | None]]:
         padded = text.zfill(1 - power)
         whole, fraction = padded[:power], padded[power:]
     yield _with_point(sign + whole, fraction), len(fraction), None
-    places = len(text) - 1
-    yield _with_point(sign + text[0], text[1:]), places, power + places
+    if isfinite(value):  # an exponent overflows double precision where the number does
+        places = len(text) - 1
+        yield _with_point(sign + text[0], text[1:]), places, power + places
 
 
 def _with_point(whole: str, fraction: str) -> str:
@@ -333,6 +335,9 @@ def _magnitudes(
         places = max(places, MOST_PLACES)
     least = _units(low, places) + low_open
     most = None if high is None else _units(high, places) - interval.high_open
+    step = divisor.step(places) if divisor else 1
+    if high is not interval.high and most is not None and most // step * step < least:
+        most = None  # all of them are larger
     digits = [len(str(_units(bound, places))) - places for bound in bounds]
     if divisor is not None:
         digits.append(len(str(divisor.factor)) - divisor.places)
