@@ -13,7 +13,7 @@ The table answers only for tokens that the mask of the state allows.
 # pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -197,25 +197,38 @@ def advance_rows(
     )
 
 
-def move_rows(rows: DecodeRows, tables: Sequence[Sequence[int] | None], block_size: int) -> None:
-    """Have each row find its keys and values in the blocks of `tables` from now on, in place. A row
-    that has None there stops: it computes its last token again, at position 0 of block 0, which
-    nobody reads."""
-    count = len(tables)
-    width = min(rows.tables.shape[1], max((len(table) for table in tables if table), default=1))
-    each = [[*(table or ())[:width], *[0] * (width - len(table or ()))] for table in tables]
-    columns = [[table is not None for table in tables], each]
-    goes_on, moved = upload(
-        [torch.tensor(column, dtype=torch.int32) for column in columns], rows.states.device
+def move_rows(
+    rows: DecodeRows, tables: Mapping[int, Sequence[int] | None], block_size: int
+) -> None:
+    """Have some rows, by their numbers, find their keys and values in the blocks of `tables` from
+    now on, in place. A row that has None there stops: it computes its last token again, at position
+    0 of block 0, which nobody reads."""
+    if not tables:
+        return
+    each = [table or () for table in tables.values()]
+    width = min(rows.tables.shape[1], max(1, *map(len, each)))
+    numbers, goes_on, moved = upload(
+        [
+            torch.tensor(list(tables), dtype=torch.int64),
+            torch.tensor([table is not None for table in tables.values()], dtype=torch.int32),
+            torch.tensor(
+                [[*one[:width], *[0] * (width - len(one))] for one in each], dtype=torch.int32
+            ),
+        ],
+        rows.states.device,
     )
     goes_on = goes_on > 0
-    rows.tables[:, :width].copy_(moved)
-    positions = rows.positions[:count]
-    positions.copy_(positions.where(goes_on, 0))
-    column = (positions // block_size).clamp(max=rows.tables.shape[1] - 1).long()
-    rows.blocks.copy_(rows.tables.gather(1, column[:, None])[:, 0])
-    rows.offsets.copy_(positions % block_size)
-    rows.states.copy_(rows.states.where(goes_on, STOPPED))
+    rows.tables[:, :width].index_copy_(0, numbers, moved)
+    positions = rows.positions[numbers].where(goes_on, 0)
+    column = (positions // block_size).clamp(max=rows.tables.shape[1] - 1)
+    blocks = rows.tables[numbers].gather(1, column[:, None].long())[:, 0]
+    for buffer, values in (
+        (rows.positions, positions),
+        (rows.blocks, blocks),
+        (rows.offsets, positions % block_size),
+        (rows.states, rows.states[numbers].where(goes_on, STOPPED)),
+    ):
+        buffer.index_copy_(0, numbers, values.to(buffer.dtype))
 
 
 def advance_twin(

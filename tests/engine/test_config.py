@@ -37,7 +37,7 @@ SETTINGS: list[tuple[str, list[Any], list[Any]]] = [
     ("max_context", [None, 1, 999], [0, -1, 1.5]),
     ("classes", [(CLASS,), (CLASS, ServiceClass("two", 1.0))], [(), (CLASS, CLASS)]),
     ("drafts", [0, 6, 64], [-1, 65, 1.0, None, True]),
-    ("device_steps", [1, 64], [0, 65, 1.5, None, True]),
+    ("device_steps", [None, 0, 64], [-1, 65, 1.5, True]),
     ("reader_tokens", [1, 999], [0, -1, None]),
     ("reader_seconds", [0.01, 60], [0, -1, INFINITE, NAN, None, "60"]),
     ("threads", [None, 1, 64], [0, -1, 1.5]),

@@ -6,7 +6,7 @@ A step plans which sequences compute how many tokens (`schedule/`), runs one for
 - `admit/`: Admission: which requests enter the queue, which wait and which are refused early.
 - `draft/`: Speculative decoding with a smaller model.
 - `kv/`: Key/value blocks: allocation, reference counts and the prefix tree.
-- `on_device/`: Several decode steps in a row on the device, without the host between them.
+- `on_device/`: Decode steps that the device computes by itself, without the host between them.
 - `request/`: One request: its parameters, its state, its text, its trace.
 - `schedule/`: The scheduler: which sequences run in the next step, with which blocks.
 - `step/`: One step of the engine, and the thread that runs step after step.

@@ -178,13 +178,14 @@ class EngineConfig:
         bool, Option(help="Compute masks and texts while the model computes.", group=DECODING)
     ] = False
     device_steps: Annotated[
-        int,
+        int | None,
         Option(
-            help="Most decode steps in a row that the device computes by itself where all running "
-            "requests allow that; 1 for none. It doesn't change answers.",
+            help="Decode steps that the device computes by itself at each launch, where all "
+            "running requests allow that; the next launch doesn't wait for their tokens. 0 for "
+            "none. It doesn't change answers. Default: 1 on a GPU, 0 on a CPU.",
             group=DECODING,
         ),
-    ] = 1
+    ] = None
     graphs: Annotated[
         bool,
         Option(
@@ -267,10 +268,8 @@ def _check(name: str, value: object, *, optional: bool) -> None:
             right, wanted = value in STORE_POLICIES, f"one of {', '.join(STORE_POLICIES)}"
         case "swap_bytes" | "kv_host_bytes":
             right, wanted = _whole(value) and value >= 0, "an integer, 0 or more"
-        case "drafts":
+        case "drafts" | "device_steps":
             right, wanted = _whole(value) and 0 <= value <= 64, "an integer from 0 to 64"
-        case "device_steps":
-            right, wanted = _whole(value) and 1 <= value <= 64, "an integer from 1 to 64"
         case _:
             right, wanted = _whole(value) and value > 0, "a positive integer"
     if not right and not (value is None and optional):

@@ -75,7 +75,7 @@ class Observations:
 class Counts:
     """Counts of what has happened so far.
 
-    `steps`: forwards; `device_steps`: those computed in a row on the device. `computed`: tokens
+    `steps`: forwards; `device_steps`: those that the device computed by itself. `computed`: tokens
     that went through the forward. `sampled`: tokens drawn from logits. `forced`: tokens that a
     grammar forced. `drafted`, `accepted`: draft tokens proposed and accepted; `model_drafted`,
     `model_accepted`: those from a draft model. `held`: rows of logits kept in a step because their

@@ -5,11 +5,13 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import replace
+from unittest.mock import patch
 
 import pytest
+import torch
 
 from maskwright.engine import Completion, Engine, EngineConfig, FinishReason, Request
-from maskwright.engine.on_device.steps import DeviceSteps, is_steady
+from maskwright.engine.on_device.steps import is_steady, open_device_steps
 from maskwright.engine.step.flights import Flights
 from maskwright.mask import Grammar, compile_json_schema, compile_regex
 from maskwright.models import LoadedModel
@@ -130,10 +132,24 @@ def test_a_limit_and_a_stop_token_inside_a_run(loaded: LoadedModel) -> None:
     assert steps > 0
 
 
+@pytest.mark.parametrize("steps", [1, 4])
+def test_a_stop_string_inside_a_run(loaded: LoadedModel, steps: int) -> None:
+    """What the device draws after it is dropped."""
+    plain = Request([65, 66], SamplingParams(seed=3), 30, eos=())
+    [whole], _ = answers(loaded, CONFIG, [plain])
+    middle = len(whole.text) // 2
+    stopping = replace(plain, stop=(whole.text[middle : middle + 3],))
+    expected, _ = answers(loaded, CONFIG, [stopping])
+    found, taken = answers(loaded, replace(CONFIG, device_steps=steps), [stopping])
+    assert found == expected
+    assert found[0].finish_reason is FinishReason.STOP_STRING
+    assert found[0].completion_tokens - 1 <= taken <= found[0].completion_tokens + 2 * steps
+
+
 def test_a_request_that_needs_the_host_keeps_all_on_single_steps(loaded: LoadedModel) -> None:
     asked = [
         Request([65], SamplingParams(seed=1), 12),
-        Request([65], SamplingParams(seed=1), 12, stop=("zzzz",)),
+        Request([65], SamplingParams(seed=1, repetition_penalty=1.1), 12),
     ]
     expected, _ = answers(loaded, CONFIG, asked)
     found, steps = answers(loaded, replace(CONFIG, device_steps=4), asked)
@@ -197,8 +213,20 @@ def test_parameters_that_need_the_host(params: SamplingParams) -> None:
     assert is_steady(SamplingParams(top_k=3, top_p=0.5, min_p=0.1, temperature=0.3))
 
 
-def test_single_steps_need_no_tables(loaded: LoadedModel) -> None:
+def test_the_default_depends_on_the_device(loaded: LoadedModel) -> None:
+    """One step a launch where kernels run, none elsewhere; a setting says otherwise."""
     assert Engine(loaded, CONFIG)._device_steps is None
-    ahead = Engine(loaded, replace(CONFIG, device_steps=2))._device_steps
-    assert isinstance(ahead, DeviceSteps)
-    assert ahead.most == 2
+    gpu, cpu = torch.device("cuda"), torch.device("cpu")
+    for asked, device, expected in [
+        (None, cpu, None),
+        (None, gpu, 1),
+        (0, gpu, None),
+        (1, cpu, 1),
+        (3, gpu, 3),
+    ]:
+        config = replace(CONFIG, device_steps=asked)
+        with patch("maskwright.kernels.device.AVAILABLE", True):
+            found = open_device_steps(config, device)
+        assert (None if found is None else found.most) == expected
+        if found is not None:
+            found.stop()

@@ -14,7 +14,7 @@ from maskwright.engine.admit.admission import Admission
 from maskwright.engine.draft.length import DraftLengthModel
 from maskwright.engine.draft.model import DraftModel
 from maskwright.engine.kv.blocks import TRASH, BlockPool
-from maskwright.engine.on_device.steps import DeviceSteps
+from maskwright.engine.on_device.steps import open_device_steps
 from maskwright.engine.schedule.plan import StepPlan
 from maskwright.engine.schedule.scheduler import Scheduler
 from maskwright.engine.step.core import STRAGGLER, Core
@@ -84,7 +84,7 @@ class Harness:
             self.runner,
             self.post_step_work,
             draft_model=self.draft_model,
-            device_steps=self.new_device_steps(config),
+            device_steps=open_device_steps(config, loaded.decoder.device),
             clock=lambda: self.now,
         )
         self.admission = Admission(loaded, self.pool, config)
@@ -107,11 +107,6 @@ class Harness:
             most_rows=config.max_batch_tokens,
             kv_dtype=config.kv_dtype,
         )
-
-    def new_device_steps(self, config: EngineConfig) -> DeviceSteps | None:
-        if config.device_steps == 1 or config.draft_model is not None:
-            return None
-        return DeviceSteps(config.device_steps, background=False)
 
     def record(self, sample):
         """Keep every sampled row's logits, by seed and tokens before; count empty masks."""
@@ -280,7 +275,7 @@ def random_config(rng: random.Random, draft_models: Sequence[LoadedModel]) -> En
         drafts=rng.choice([0, 1, 6] if draft_model is None else [1, 6]),
         draft_model=draft_model,
         overlap=rng.random() < 0.3,
-        device_steps=rng.choice([1, 1, 2, 5]),
+        device_steps=rng.choice([0, 1, 2, 5]),
     )
 
 

@@ -22,13 +22,12 @@ from maskwright.engine.request.active import Active, Masks
 from maskwright.engine.schedule.chunk import Chunk
 from maskwright.engine.schedule.plan import StepPlan
 from maskwright.engine.schedule.sequence import Sequence as TokenSequence
-from maskwright.engine.step import core
-from maskwright.engine.step.flights import Flights, FlownRow
+from maskwright.engine.step.flights import Flights, FlownRow, Landed
 from maskwright.engine.step.runner import Runner
 from maskwright.mask import Grammar, compile_json_schema, compile_regex
 from maskwright.models import LoadedModel
 from maskwright.sampling import SampleRow, SamplingParams
-from tests.bounds import PATIENCE
+from tests.bounds import PATIENCE, wait_until
 from tests.engine.step.host_waits import HostWaits
 from tests.engine.step.late_device import LateDevice
 from tests.engine.step.test_core import Harness, alone, poison
@@ -97,7 +96,7 @@ def random_request(rng: random.Random, grammars: Sequence[Grammar | None]) -> Re
         params=params,
         max_tokens=limit,
         grammar=grammar,
-        stop=rng.choice([(), (), (), (), (), ("zzz",)]),
+        stop=rng.choice([(), (), (), (), ("zzz",), ("7", "the c"), ("e",)]),
         stop_tokens=(rng.randrange(200),) if rng.random() < 0.3 else (),
         eos=() if grammar is None and rng.random() < 0.5 else None,
     )
@@ -111,7 +110,7 @@ def random_config(rng: random.Random) -> EngineConfig:
         prefix_cache=rng.random() < 0.6,
         canonical=rng.random() < 0.6,
         drafts=rng.choice([0, 0, 4]),
-        device_steps=rng.choice([2, 3, 8]),
+        device_steps=rng.choice([1, 1, 2, 8]),
         overlap=rng.random() < 0.3,
     )
 
@@ -150,12 +149,14 @@ def drive(harness: Harness, requests: list[Request], rng: random.Random) -> set[
 
 
 def noted(counts: Counter[str]) -> AbstractContextManager[object]:
-    """Have `counts` count the rows that land, and those whose tokens are thrown away."""
+    """Have `counts` count the rows that land, and those whose tokens are kept or thrown away."""
     land = FlownRow.land
 
-    def noting(row: FlownRow, drawn: DrawnAhead) -> bool:
+    def noting(row: FlownRow, drawn: DrawnAhead) -> DrawnAhead | None:
         taken = land(row, drawn)
-        counts["taken" if taken else "lost" if drawn.tokens else "stopped"] += 1
+        lost = drawn.tokens and not row.kept.tokens
+        kind = "taken" if taken else "lost" if lost else "kept" if drawn.tokens else "stopped"
+        counts[kind] += 1
         return taken
 
     return patch.object(FlownRow, "land", noting)
@@ -204,19 +205,25 @@ def check(
 
 def expected_of(request: Request, loaded: LoadedModel, config: EngineConfig) -> Completion:
     """The request alone, one token a step."""
-    harness = Harness(loaded, replace(config, device_steps=1, blocks=64, overlap=False, drafts=0))
+    harness = Harness(loaded, replace(config, device_steps=0, blocks=64, overlap=False, drafts=0))
     harness.add(request, 1)
     harness.run()
     return harness.completion(1)
 
 
-def test_masks_that_are_late_lose_tokens_and_change_none(
-    loaded: LoadedModel, grammars: list[Grammar | None], monkeypatch: pytest.MonkeyPatch
+LONG = "[a-z ]{90}[a-z ]*"
+
+
+@pytest.mark.parametrize("steps", [1, 3])
+def test_a_row_whose_mask_is_late_holds_no_other(
+    loaded: LoadedModel, monkeypatch: pytest.MonkeyPatch, steps: int
 ) -> None:
-    """Where the host isn't done with the tokens before, those that follow are drawn again."""
+    """Where the host isn't done with the tokens of a row, the device goes on with it and all
+    others, up to a bound; what it draws is kept, and none of it is lost."""
     counts: Counter[str] = Counter()
     prepare, go = Active.prepare, threading.Event()
-    harness = Harness(loaded, replace(CONFIG, overlap=True))
+    config = replace(CONFIG, overlap=True, device_steps=steps)
+    harness = Harness(loaded, config)
     flights = flights_of(harness)
 
     def waiting(active: Active, draft: tuple[int, ...]) -> Masks:
@@ -224,26 +231,70 @@ def test_masks_that_are_late_lose_tokens_and_change_none(
         return prepare(active, draft)
 
     monkeypatch.setattr(Active, "prepare", waiting)
-    monkeypatch.setattr(core, "GRACE", 0.02)
+    # Work on a grammar of this process is done in the thread of post-step work, others' at once.
     requests = [
-        Request([65 + n], SamplingParams(seed=n), 60, grammar=grammars[1 + n]) for n in range(3)
+        Request([65], SamplingParams(seed=1), 150, grammar=compile_regex(LONG, loaded.vocab)),
+        *(Request([65 + n], SamplingParams(seed=n), 150, eos=()) for n in (1, 2)),
     ]
-    with noted(counts):
-        for number, request in enumerate(requests):
-            harness.add(request, number)
-        while not harness.core.idle:
-            go.set()
-            before = flights.followed
-            harness.step()
-            if flights.followed > before and flights.followed % 2:
-                go.clear()
-                harness.step()  # what is in flight now comes back too early
-                harness.step()
     go.set()
+    for number, request in enumerate(requests):
+        harness.add(request, number)
+    actives = [harness.core._active[number] for number in range(3)]
+    wait_until(lambda: bool(harness.step() or flights.followed))
+    with noted(counts):
+        go.clear()
+        drawn = [len(active.sequence.tokens) for active in actives]
+        for _ in range(9):
+            harness.step()
+        others = [len(a.sequence.tokens) - n for a, n in zip(actives, drawn, strict=True)]
+        assert others[0] <= 2 * steps
+        assert min(others[1:]) >= 9 * steps
+        assert counts["kept"] >= 7
+        go.set()
+        harness.run()
+        assert not counts["lost"]
     harness.post_step_work.stop()
     for number, request in enumerate(requests):
-        check(harness.completion(number), request, loaded, CONFIG, cancelled=False)
-    assert counts["lost"]
+        check(harness.completion(number), request, loaded, config, cancelled=False)
+
+
+def test_no_more_is_kept_of_a_row_than_a_bound(
+    loaded: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then the others take ordinary steps, in which the row waits; its tokens are drawn again."""
+    monkeypatch.setattr("maskwright.engine.step.flights.MOST_KEPT", 3)
+    counts: Counter[str] = Counter()
+    prepare, go = Active.prepare, threading.Event()
+    config = replace(CONFIG, overlap=True, device_steps=1)
+    harness = Harness(loaded, config)
+
+    def waiting(active: Active, draft: tuple[int, ...]) -> Masks:
+        assert go.wait(PATIENCE)
+        return prepare(active, draft)
+
+    monkeypatch.setattr(Active, "prepare", waiting)
+    requests = [
+        Request([65], SamplingParams(seed=1), 150, grammar=compile_regex(LONG, loaded.vocab)),
+        Request([66], SamplingParams(seed=2), 150, eos=()),
+    ]
+    go.set()
+    for number, request in enumerate(requests):
+        harness.add(request, number)
+    wait_until(lambda: bool(harness.step() or flights_of(harness).followed))
+    with noted(counts):
+        go.clear()
+        other = harness.core._active[1].sequence
+        drawn = len(other.tokens)
+        for _ in range(30):
+            harness.step()
+        assert not flights_of(harness)
+        assert len(other.tokens) == drawn + 30
+        assert 3 < counts["kept"] + counts["lost"] <= 3 + 3
+        go.set()
+        harness.run()
+    harness.post_step_work.stop()
+    for number, request in enumerate(requests):
+        check(harness.completion(number), request, loaded, config, cancelled=False)
 
 
 WORK = 0.4
@@ -251,15 +302,20 @@ WORK = 0.4
 
 
 def timed(
-    loaded: LoadedModel, device: LateDevice, requests: list[Request], *, follows: bool
+    loaded: LoadedModel,
+    config: EngineConfig,
+    device: LateDevice,
+    requests: list[Request],
+    *,
+    follows: bool,
 ) -> LateHarness:
     """Run all, where the host needs some time for each token."""
-    harness = LateHarness(loaded, CONFIG, device)
+    harness = LateHarness(loaded, config, device)
     take_drawn = harness.core._take_drawn
 
-    def taking(active: Active, drawn: DrawnAhead, now: float) -> None:
-        device.work(WORK * len(drawn.tokens))
-        take_drawn(active, drawn, now)
+    def taking(landed: Landed) -> None:
+        device.work(WORK * sum(len(drawn.tokens) for _, drawn in landed.rows))
+        take_drawn(landed)
 
     harness.core._take_drawn = taking  # type: ignore[method-assign]
     if not follows:
@@ -270,24 +326,76 @@ def timed(
     return harness
 
 
+@pytest.mark.parametrize(("config", "steps"), [(CONFIG, 3), (EngineConfig(), 1)])
 def test_a_launch_does_not_wait_for_the_work_on_tokens(
-    loaded: LoadedModel, monkeypatch: pytest.MonkeyPatch
+    loaded: LoadedModel, monkeypatch: pytest.MonkeyPatch, config: EngineConfig, steps: int
 ) -> None:
-    """Two requests of 31 tokens, ten launches of three steps. With one in flight at a time the
-    device waits for the host after each; with two, for as long as that takes the host longer."""
+    """Two requests of 31 tokens, ten launches of three steps, or 30 of one, which is the default on
+    a device. With one in flight at a time the device waits for the host after each; with two, for
+    as long as that takes the host longer."""
+    monkeypatch.setattr("maskwright.engine.on_device.steps.kernels_run_on", lambda _: True)
     requests = [Request([65 + n], SamplingParams(seed=n), 31, eos=()) for n in range(2)]
     times: dict[bool, LateDevice] = {}
     for follows in (False, True):
         with monkeypatch.context() as patched:
             device = times[follows] = LateDevice(patched)
-            harness = timed(loaded, device, requests, follows=follows)
+            harness = timed(loaded, config, device, requests, follows=follows)
         assert [harness.completion(n) for n in range(2)] == [alone(loaded, r) for r in requests]
-        assert device.launches == 10
-    work = 2 * 3 * WORK  # between two launches
-    assert times[False].idle == pytest.approx(9 * work)
-    assert times[False].host == pytest.approx(10 * (3 + work))
+        assert device.launches == 30 // steps
+    count, work = 30 // steps, 2 * steps * WORK  # between two launches
+    assert times[False].idle == pytest.approx((count - 1) * work)
+    assert times[False].host == pytest.approx(count * (steps + work))
     assert times[True].idle == 0
-    assert times[True].host == pytest.approx(10 * 3 + work)
+    assert times[True].host == pytest.approx(count * steps + work)
+
+
+def test_a_queue_that_nobody_leaves_stops_no_launch(loaded: LoadedModel) -> None:
+    """All slots are taken, so nobody can be admitted before a request ends. One of a better class
+    that waits stops launches: it may be given a slot."""
+    config = replace(CONFIG, max_running=2, device_steps=1)
+    harness = Harness(loaded, config)
+    requests = [Request([65 + n], SamplingParams(seed=n), 20, eos=()) for n in range(4)]
+    requests[3] = replace(requests[3], service=config.classes[0].name)
+    requests[:3] = [replace(each, service=config.classes[-1].name) for each in requests[:3]]
+    for number, request in enumerate(requests[:3]):
+        harness.add(request, number)
+    for _ in range(10):
+        harness.step()
+    assert len(harness.scheduler.waiting) == 1
+    assert not harness.scheduler.may_admit
+    before = flights_of(harness).followed
+    assert before >= 7
+    harness.add(requests[3], 3)
+    assert harness.scheduler.may_admit
+    harness.step()
+    assert flights_of(harness).followed == before
+    harness.run()
+    for number, request in enumerate(requests):
+        check(harness.completion(number), request, loaded, config, cancelled=False)
+
+
+@pytest.mark.parametrize("acceptance", [0.0, 1.0])
+def test_only_drafts_that_pay_stop_launches(loaded: LoadedModel, acceptance: float) -> None:
+    """Of texts that repeat themselves, where the device draws the same tokens without drafts."""
+    config = replace(CONFIG, device_steps=1, drafts=4)
+    harness = Harness(loaded, config)
+    requests = [
+        Request([65, 66] * 8, SamplingParams(seed=n, temperature=0), 80, eos=()) for n in range(2)
+    ]
+    for number, request in enumerate(requests):
+        harness.add(request, number)
+    drafted = 0
+    while not harness.core.idle:
+        for sequence in harness.scheduler.running:
+            sequence.acceptance = acceptance
+            drafted += bool(sequence.draft)
+        harness.step()
+    assert drafted > 3
+    counts = harness.core.counts
+    assert (counts.drafted_tokens > 3) if acceptance else (counts.drafted_tokens == 0)
+    assert counts.device_steps == 79 or (acceptance and 0 < counts.device_steps < 79)
+    for number, request in enumerate(requests):
+        check(harness.completion(number), request, loaded, config, cancelled=False)
 
 
 def test_the_host_waits_only_for_what_it_reads() -> None:

@@ -172,19 +172,29 @@ def test_a_table_without_moves(device: torch.device) -> None:
 
 @pytest.mark.parametrize("count", [1, 5, 37])
 def test_rows_move_to_other_blocks_or_stop(count: int, device: torch.device) -> None:
-    """Nothing else changes. Tables may be as long as the memory, or longer."""
+    """Nothing else changes, nor do other rows. Tables may be as long as the memory, or longer."""
     rng = random.Random(count)
     rows = [random_row(rng, random_states(rng, 40)) for _ in range(count)]
     buffers = as_rows(rows, device)
     stopping = {number for number in range(count) if number % 3 == 1}
     tables = [[rng.randrange(100, 200) for _ in range(rng.choice([4, 6, 7]))] for _ in rows]
-    move_rows(buffers, [None if n in stopping else table for n, table in enumerate(tables)], BLOCK)
+    staying = {number for number in range(1, count) if number % 4 == 3}
+    before = [row.slot for row in rows]
+    moved = {
+        number: None if number in stopping else table
+        for number, table in enumerate(tables)
+        if number not in staying
+    }
+    move_rows(buffers, moved, BLOCK)
+    stopping -= staying
     assert buffers.states.tolist() == [
         STOPPED if number in stopping else row.state for number, row in enumerate(rows)
     ]
     slots = list(zip(buffers.blocks.tolist(), buffers.offsets.tolist(), strict=True))
     for number, (row, table) in enumerate(zip(rows, tables, strict=True)):
-        if number in stopping:
+        if number in staying:
+            assert slots[number] == before[number]
+        elif number in stopping:
             assert (buffers.positions[number], slots[number]) == (0, (0, 0))
             assert buffers.tables[number, 0] == 0
         else:

@@ -1,4 +1,4 @@
-"""Several decode steps in a row on the device, without the host between them.
+"""Decode steps that the device computes by itself, without the host between them.
 
 The automaton of a request's grammar lies there as a table of states: which mask a state has, and to
 which state a token leads. docs/engine.md explains when it is used.
@@ -8,5 +8,5 @@ which state a token leads. docs/engine.md explains when it is used.
 - `decode`: The steps: forward, draw and the way to the next state, over buffers of fixed size.
 - `recorded`: The same steps as graphs that are recorded once and replayed.
 - `resident`: The tables that stay on the device.
-- `steps`: Whether the next steps can be computed in a row, and what they need.
+- `steps`: Whether the device can compute the next steps by itself, and what they need.
 """

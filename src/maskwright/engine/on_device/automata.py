@@ -169,7 +169,8 @@ def _allowed(mask: Mask) -> npt.NDArray[np.int32]:
 
 REST: Final = 20.0
 """A table that is not whole is made again, if more has been learned, after so many times the
-seconds that making it took: at most a twentieth of the time is spent on that."""
+seconds that making it took: at most a twentieth of the time is spent on that. In the background, no
+table at all is made sooner after another, as many grammars as there may be."""
 
 LEAST_REST: Final = 0.05
 """Seconds after which it is made again at the earliest."""
@@ -217,6 +218,8 @@ class Automata:
         self._executor = ThreadPoolExecutor(1, "maskwright-automata") if background else None
         self._made: WeakKeyDictionary[object, dict[bool, _Made]] = WeakKeyDictionary()
         self._free: dict[bytes, TokenAutomaton] = {}
+        self._last: Future[_Ready] | None = None
+        """The last table that was made in the background."""
 
     def find(self, active: Active) -> TextState | None:
         """Where the text of a request stands; None where no table follows it, none is ready, or
@@ -254,6 +257,8 @@ class Automata:
         tables = self._made.setdefault(grammar, {})
         made = tables.get(canonical)
         if made is None or made.version[0] is not source.version[0]:
+            if self._rests:
+                return None
             made = tables[canonical] = self._make(source, None, canonical=canonical)
         automaton = made.automaton
         if automaton is None:
@@ -267,22 +272,35 @@ class Automata:
 
     def _may_be_larger(self, made: _Made, source: _TableSource) -> bool:
         """Whether more has been learned than a table has, which has not just been made."""
-        if not made.work.done() or made.version == source.version:
+        if self._rests or not made.work.done() or made.version == source.version:
             return False
         automaton, took, at = made.work.result()
         return not automaton.whole and self._clock() - at >= max(LEAST_REST, REST * took)
 
+    @property
+    def _rests(self) -> bool:
+        """Whether no table may be made in the background now."""
+        if self._last is None:
+            return False
+        if not self._last.done():
+            return True
+        _, took, at = self._last.result()
+        return self._clock() - at < REST * took
+
     def _make(
         self, source: _TableSource, before: TokenAutomaton | None, *, canonical: bool
     ) -> _Made:
+        start = source.start()
+
         def work() -> _Ready:
             begin = self._clock()
-            automaton = tabulate(source.start(), canonical=canonical, clock=self._clock)
+            automaton = tabulate(start, canonical=canonical, clock=self._clock)
             end = self._clock()
             return _Ready(automaton, end - begin, end)
 
         if self._executor is not None:
-            return _Made(source.version, self._executor.submit(work), before)
+            self._last = self._executor.submit(work)
+            return _Made(source.version, self._last, before)
         future: Future[_Ready] = Future()
         future.set_result(work())
         return _Made(source.version, future, before)

@@ -57,6 +57,10 @@ class DrawnAhead:
     rest: tuple[int, ...] = ()
     stopped: bool = False
 
+    def then(self, later: DrawnAhead) -> DrawnAhead:
+        """Return what these steps and those after them have drawn."""
+        return replace(later, tokens=self.tokens + later.tokens, error=self.error or later.error)
+
 
 class DrawnLater:
     """What steps that have been launched will have drawn for their rows."""
@@ -93,6 +97,8 @@ class DecodingRows:
         on the position that a row computes next."""
         self._steps, self._rows, self._bases = steps, rows, bases
         self._positions, self._block_size = positions, block_size
+        self._tables: list[list[int] | None] = [[]] * len(rows)
+        """Where each row has found its blocks so far; None for one that was told to stop."""
 
     @torch.inference_mode()
     def launch(self, count: int, tables: Sequence[Sequence[int] | None]) -> DrawnLater | None:
@@ -103,7 +109,14 @@ class DecodingRows:
             return None
         self._positions += count
         rows = self._steps.rows
-        move_rows(rows, tables, self._block_size)
+        moved = {
+            number: table
+            for number, (table, before) in enumerate(zip(tables, self._tables, strict=True))
+            if table != before
+        }
+        for number, table in moved.items():
+            self._tables[number] = None if table is None else list(table)
+        move_rows(rows, moved, self._block_size)
         size = count + 1, len(rows.states)
         found = torch.empty(size, dtype=torch.int64, device=rows.states.device)
         for number in range(count):

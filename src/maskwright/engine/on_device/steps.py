@@ -1,25 +1,26 @@
-"""Whether the next steps can be computed on the device in a row, and what they need.
+"""Whether the device can compute the next steps by itself, and what they need.
 
 That is so where all running requests decode one token each, follow a table of states, and ask for
-nothing that the host has to see after each token. Otherwise the next step is an ordinary one.
+nothing that the host has to see before the next one. Otherwise the next step is an ordinary one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from collections.abc import Sequence as SequenceOf
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
+import torch
+
+from maskwright.engine.config import EngineConfig
 from maskwright.engine.on_device.automata import Automata, TextState
 from maskwright.engine.on_device.automaton import MOST_LAST, AheadRow
 from maskwright.engine.request.active import Active
 from maskwright.engine.schedule.plan import StepPlan
 from maskwright.engine.schedule.scheduler import Scheduler
 from maskwright.engine.schedule.sequence import Sequence
+from maskwright.kernels.device import kernels_run_on
 from maskwright.sampling import SamplingParams
-
-LEAST_STEPS: Final = 2
-"""Steps in a row, where fewer are ordinary steps."""
 
 
 class StepsAhead(NamedTuple):
@@ -31,7 +32,7 @@ class StepsAhead(NamedTuple):
 
 
 class DeviceSteps:
-    """Plans steps in a row, `most` at a time."""
+    """Plans the steps of launches, `most` at a time."""
 
     def __init__(self, most: int, *, background: bool) -> None:
         """`background`: tables of states are made in a thread of their own."""
@@ -48,7 +49,7 @@ class DeviceSteps:
                 return None
             standings.append(standing)
         steps = self.at_most(active.left for active in actives)
-        if steps < LEAST_STEPS:
+        if steps < 1:
             return None
         plan = scheduler.plan_ahead({a.sequence: min(steps, a.left) for a in actives})
         if plan is None:
@@ -65,6 +66,16 @@ class DeviceSteps:
         self._automata.stop()
 
 
+def open_device_steps(config: EngineConfig, device: torch.device) -> DeviceSteps | None:
+    """Return what plans the steps that `device` computes by itself; None where the settings want
+    none, which is the default on a CPU: there is nothing that the host could do meanwhile."""
+    on_device = kernels_run_on(device)
+    most = int(on_device) if config.device_steps is None else config.device_steps
+    if not most or config.draft_model is not None:
+        return None
+    return DeviceSteps(most, background=on_device or config.overlap)
+
+
 def advances_by_one(sequence: Sequence) -> bool:
     """Whether a running sequence decodes and computes one token in the next step."""
     return sequence.decodes and sequence.pending == 1
@@ -74,8 +85,7 @@ def follows_table(active: Active) -> bool:
     """Whether nothing of a request but its tokens decides what may come next."""
     request = active.request
     return (
-        not request.stop  # a string may end within any token
-        and not request.begun  # which forced text the tokens belong to isn't known
+        not request.begun  # which forced text the tokens belong to isn't known
         and len(active.eos | active.stop_tokens) <= MOST_LAST
         and is_steady(request.params)
     )

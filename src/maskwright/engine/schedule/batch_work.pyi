@@ -42,6 +42,9 @@ def decode(
     tokens before any gets draft tokens. `room` makes room for so many more tokens of a sequence,
     False where there is none; it is called only where a sequence needs blocks."""
 
+def draft_pays(running: list[Sequence]) -> bool:
+    """Whether one of `running`, which all decode, has a draft that `decode` would try."""
+
 def has_more(running: list[Sequence], counts: dict[Sequence, int]) -> bool:
     """Whether a sequence has more to compute than `counts` says."""
 

@@ -46,14 +46,10 @@ def decode(list running, step, Py_ssize_t block_size, pool, room):
         if sequence.scored < sequence.to_score:
             step.scorable -= count
     for sequence in short:
-        # An accepted draft token saves a row and the sequence's part of the fixed cost of a step; a
-        # rejected one costs a row. So the more sequences decode, the higher the acceptance rate has
-        # to be.
         count = min(<Py_ssize_t>len(sequence.draft), budget)
         if not count:
             continue
-        if not sequence.by_model and sequence.acceptance * (1 + FIXED / len(short)) < 1:
-            sequence.acceptance += RECOVERED
+        if not _pays(sequence, len(short)):
             continue
         end = sequence.count_pending()
         if counts.get(sequence) != end:
@@ -66,6 +62,24 @@ def decode(list running, step, Py_ssize_t block_size, pool, room):
             drafts[sequence] = count
             budget -= count
     step.budget = budget
+
+
+def draft_pays(list running):
+    cdef Sequence sequence
+    for sequence in running:
+        if sequence.draft and _pays(sequence, len(running)):
+            return True
+    return False
+
+
+cdef bint _pays(Sequence sequence, Py_ssize_t decoding):
+    """Whether the draft of a sequence is to be tried, of so many that decode. An accepted draft
+    token saves a row and the sequence's part of the fixed cost of a step; a rejected one costs a
+    row. So the more sequences decode, the higher the acceptance rate has to be."""
+    if sequence.by_model or sequence.acceptance * (1 + FIXED / decoding) >= 1:
+        return True
+    sequence.acceptance += RECOVERED
+    return False
 
 
 cdef Py_ssize_t _missing(Sequence sequence, Py_ssize_t count, Py_ssize_t block_size) noexcept:

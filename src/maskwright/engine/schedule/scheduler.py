@@ -97,6 +97,15 @@ class Scheduler:
         return not self.waiting and not any(sequence.pending for sequence in self.running)
 
     @property
+    def may_admit(self) -> bool:
+        """Whether the next plan may admit a waiting sequence: a slot is free, or a sequence of a
+        worse class may have to give its own."""
+        if not self.waiting or len(self.running) < self._max_running:
+            return bool(self.waiting)
+        best = self.waiting.ranks()[0]
+        return any(sequence.rank > best for sequence in self.running)
+
+    @property
     def decoding(self) -> int:
         """Tokens to compute for decoding sequences, without drafts."""
         return count_decoding(self.running)

@@ -4,7 +4,7 @@
 - `calls`: Work of other threads that is done between two steps.
 - `core`: The engine without its thread: one call is one step.
 - `exchange`: Blocks of a prefix that leave the engine and enter it.
-- `flights`: Steps in a row that have been launched, and whose tokens are still to be read.
+- `flights`: Steps that have been launched, and whose tokens are still to be read.
 - `loop`: The engine's thread, its inbox and its public class.
 - `plain_rows`: The rows of a step that ask for nothing rare, all at once.
 - `post_step`: The work that follows a step for each request, inline or in a thread.

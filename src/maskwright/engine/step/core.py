@@ -20,12 +20,12 @@ from torch import Tensor
 
 from maskwright.engine.draft.model import DraftModel
 from maskwright.engine.kv.prefix import CacheHorizon
-from maskwright.engine.on_device.decode import DrawnAhead
 from maskwright.engine.on_device.steps import DeviceSteps, advances_by_one
 from maskwright.engine.request.active import Active, Advance, Masks
 from maskwright.engine.request.generation import Generation
 from maskwright.engine.request.request import Delta, FinishReason, Request
 from maskwright.engine.request.wake_ups import WakeUps
+from maskwright.engine.schedule.batch_work import draft_pays
 from maskwright.engine.schedule.chunk import Chunk
 from maskwright.engine.schedule.plan import StepPlan
 from maskwright.engine.schedule.scheduler import Scheduler
@@ -317,24 +317,21 @@ class Core:
             self.tiers.move(self.scheduler.decoding)
 
     def _decode_ahead(self) -> bool:
-        """Go on with what several steps in a row on the device have drawn, while it computes the
-        next ones. False, with nothing done, where a request that runs doesn't allow such steps, or
-        one waits to be admitted."""
+        """Go on with what the device has drawn by itself, while it computes the next steps. False,
+        with nothing done, where a request that runs doesn't allow such steps, or one may be
+        admitted."""
         flights, scheduler = self._flights, self.scheduler
         if flights is None or not (flights or self._take_off(flights)):
             return False
         self.watch.lap("plan")
-        if not scheduler.waiting:
+        if not scheduler.may_admit:
             flights.follow()
         landed = flights.read()
         self.watch.lap("forward")
-        self._await(lambda: any(row.late and drawn.tokens for row, drawn in landed.rows))
-        taken = [(row.active, drawn) for row, drawn in landed.rows if row.land(drawn)]
-        scheduler.commit_ahead(active.sequence for active, _ in taken)
-        now = self._clock()
-        with WakeUps.held():
-            for active, drawn in taken:
-                self._take_drawn(active, drawn, now)
+        self._settle()
+        if not flights:  # the device has nothing to do, and what is kept would be lost
+            self._await(lambda: any(row.late and drawn.tokens for row, drawn in landed.rows))
+        self._take_drawn(landed)
         self._settle()
         self._note_ahead(landed)
         self.watch.lap("sample")
@@ -342,27 +339,46 @@ class Core:
         return True
 
     def _take_off(self, flights: Flights) -> bool:
-        """Launch steps in a row; False, with nothing done, where an ordinary step is needed."""
+        """Launch steps that the device computes by itself; False, with nothing done, where an
+        ordinary step is needed. Masks that processes have been asked for are not waited for."""
         scheduler = self.scheduler
-        if scheduler.waiting or self._rare.held or not all(map(advances_by_one, scheduler.running)):
+        if scheduler.may_admit or self._rare.held or 0.0 in self._advancing.values():
+            return False
+        if not all(map(advances_by_one, scheduler.running)):
             return False
         actives = self._await_masks()
-        if not actives or any(a.masks is None or a.sequence.draft for a in actives):
+        if not actives or any(active.masks is None for active in actives):
             return False
-        return flights.launch(actives)
+        return not draft_pays(scheduler.running) and flights.launch(actives)
 
-    def _take_drawn(self, active: Active, drawn: DrawnAhead, now: float) -> None:
-        """Go on with what several steps have drawn. An error after some tokens comes again if the
-        text gets there."""
-        if not drawn.tokens:
-            error = no_token(drawn.error)
-            self._end(active.sequence.arrival, FinishReason.ERROR, error)
-            return
-        active.expect(drawn.tokens, drawn.rest)
-        self._go_on(active, drawn.tokens, now)
+    def _take_drawn(self, landed: Landed) -> None:
+        """Go on with what the device has drawn. An error after some tokens comes again if the text
+        gets there."""
+        acts: list[Act] = []
+        drawn: list[tuple[Active, list[int]]] = []
+        for row, found in landed.rows:
+            active, found = row.active, row.land(found)
+            if found is None:
+                continue
+            if found.tokens:
+                if found.rest or active.coming:
+                    active.expect(found.tokens, found.rest)
+                drawn.append((active, found.tokens))
+            else:
+                failed = active.sequence.arrival, FinishReason.ERROR, no_token(found.error)
+                acts.append((-1, partial(self._end, *failed)))
+        self.scheduler.commit_ahead(active.sequence for active, _ in drawn)
+        now = self._clock()
+        acts += [(at, partial(self._go_on, *drawn[at], now)) for at in self._plain.land(drawn)]
+        with WakeUps.held():
+            acts += self._take_on(now)
+            for _, act in sorted(acts, key=operator.itemgetter(0)):
+                act()
 
     def _note_ahead(self, landed: Landed) -> None:
-        """Count steps in a row; a row that had stopped computed nothing that counts."""
+        """Count steps of a launch; a row that had stopped computed nothing that counts."""
+        if self.horizon is not None:
+            self.horizon.note(self._clock())
         self.counts.steps += landed.steps
         self.counts.device_steps += landed.steps
         for number in range(landed.steps):
@@ -484,7 +500,11 @@ class Core:
         """Sample the plain rows, and do what they need between two tokens; returns what is left to
         be done."""
         self._runner.draw_plain(logits, self._plain)
-        now = self._clock()
+        return self._take_on(self._clock())
+
+    def _take_on(self, now: float) -> list[Act]:
+        """Take the plain rows, whose tokens are there, on to the next token; returns what is left
+        to be done."""
         charge = self.scheduler.waiting.charge
         done = self._plain.go_on(now, self.seen, self.counts, charge)
         for sequence in done.settled:

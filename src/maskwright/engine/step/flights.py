@@ -1,9 +1,11 @@
-"""Steps in a row on the device that have been launched, and whose tokens have not been read yet.
+"""Steps that the device computes by itself: they have been launched, and their tokens have not been
+read yet.
 
 The next steps are launched before the tokens of the ones before are read, so that the device
 computes while the host works on those. That needs nothing but blocks: where a row goes on, and
-whether it does, the device finds out by itself. What only the host knows (a cancel, a reader that
-is behind) it says with the next launch.
+whether it does, the device finds out by itself. What only the host knows (a cancel, a stop string,
+a reader that is behind) it says with the next launch. Nobody waits for a row on whose tokens the
+host is still working: what is drawn for it meanwhile is kept.
 
 A device does what it is asked for in order. So the blocks of a request that has ended may be given
 to another at once: what is in flight writes them before the other one's steps do, and no later
@@ -14,26 +16,41 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from maskwright.engine.on_device.decode import DecodingRows, DrawnAhead, DrawnLater
-from maskwright.engine.on_device.steps import LEAST_STEPS, DeviceSteps
+from maskwright.engine.on_device.steps import DeviceSteps
 from maskwright.engine.request.active import Active
+from maskwright.engine.schedule.batch_work import draft_pays
 from maskwright.engine.schedule.scheduler import Scheduler
 from maskwright.engine.schedule.sequence import Phase
 from maskwright.engine.step.runner import Runner
 
+MOST_ENDED: Final = 2
+"""The rows of a launch are laid out anew when only one of so many is still decoded."""
+
+MOST_KEPT: Final = 64
+"""Tokens of a row that are kept at most. Then nothing is launched before the host has done its
+work."""
+
+NOTHING: Final = DrawnAhead([])
+
+GONE: Final = -1
+"""In place of the length of a sequence that no longer stands where the device took it on, even if
+it should come to have as many tokens again."""
+
 
 @dataclass(slots=True)
 class FlownRow:
-    """A row of steps in a row. Before the first step that hasn't been read, its sequence had
-    `length` tokens, and `left` more could be drawn. `stopped`: the device takes it no further than
-    what has been launched."""
+    """A row that the device decodes. Its sequence has `length` tokens before those that are `kept`,
+    which come after tokens on which the host is still working. `left` more can be drawn after them.
+    `stopped`: the device takes it no further than what has been launched."""
 
     active: Active
     length: int
     left: int
     stopped: bool = False
+    kept: DrawnAhead = NOTHING
 
     @property
     def stands(self) -> bool:
@@ -47,15 +64,20 @@ class FlownRow:
         """Whether the work on the tokens before is still being done."""
         return self.stands and self.active.masks is None
 
-    def land(self, drawn: DrawnAhead) -> bool:
-        """Note what the next steps have drawn. False where that is nothing, or is thrown away:
-        tokens that come too early are drawn again later, and are the same."""
-        found = bool(drawn.tokens or drawn.error)
-        taken = found and self.stands and not self.late
-        self.length += len(drawn.tokens)
+    def land(self, drawn: DrawnAhead) -> DrawnAhead | None:
+        """Note what the next steps have drawn. Returns all that the host can go on with now, None
+        for nothing: it is kept, or thrown away where the request stands elsewhere."""
         self.left -= len(drawn.tokens)
         self.stopped = self.stopped or drawn.stopped
-        return taken
+        drawn, self.kept = self.kept.then(drawn), NOTHING
+        if not self.stands:
+            self.length = GONE
+        elif self.late:
+            self.kept = drawn
+        elif drawn.tokens or drawn.error:
+            self.length += len(drawn.tokens)
+            return drawn
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +92,7 @@ class Flight:
 
 
 class Landed(NamedTuple):
-    """What `steps` steps in a row have drawn for each row, in so many `seconds` a step."""
+    """What `steps` steps have drawn for each row, in so many `seconds` a step."""
 
     rows: list[tuple[FlownRow, DrawnAhead]]
     steps: int
@@ -78,8 +100,8 @@ class Landed(NamedTuple):
 
 
 class Flights:
-    """Launches steps in a row of running requests. Up to two launches are in flight: one whose
-    tokens are read next, and one after it. `now` returns the time."""
+    """Launches steps of running requests. Up to two launches are in flight: one whose tokens are
+    read next, and one after it. `now` returns the time."""
 
     def __init__(
         self,
@@ -127,14 +149,16 @@ class Flights:
         for row in flight.rows:
             row.stopped = row.stopped or not row.stands
         going = [row for row in flight.rows if not row.stopped]
-        drafted = any(row.active.sequence.draft for row in going)
-        if drafted or len(going) < len(self._scheduler.running):
+        running = self._scheduler.running
+        if len(going) < max(len(running), len(flight.rows) / MOST_ENDED) or draft_pays(running):
             return
         steps = self._device_steps.at_most(row.left - flight.steps for row in going)
-        if steps < LEAST_STEPS:
+        if steps < 1 or any(len(row.kept.tokens) > MOST_KEPT for row in going):
             return
         most = flight.steps + steps
-        plan = self._scheduler.plan_ahead({r.active.sequence: min(most, r.left) for r in going})
+        plan = self._scheduler.plan_ahead(
+            {r.active.sequence: len(r.kept.tokens) + min(most, r.left) for r in going}
+        )
         if plan is None:
             return
         begun = self._now()

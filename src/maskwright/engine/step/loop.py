@@ -26,7 +26,7 @@ from maskwright.engine.config import EngineConfig
 from maskwright.engine.draft.length import DraftLengthModel
 from maskwright.engine.draft.model import DraftModel, check_vocabulary
 from maskwright.engine.kv.blocks import BlockPool
-from maskwright.engine.on_device.steps import DeviceSteps
+from maskwright.engine.on_device.steps import open_device_steps
 from maskwright.engine.request.active import Active
 from maskwright.engine.request.generation import Generation
 from maskwright.engine.request.request import COMPLETE, Delta, FinishReason, Request
@@ -97,7 +97,7 @@ class Engine:
         self._post_step_work = PostStepWork(overlap=config.overlap)
         self.exchange = BlockExchange(scheduler.tables, self._runner)
         """Blocks that leave for other engines and come from them; to be used within `call`."""
-        self._device_steps = self._new_device_steps()
+        self._device_steps = open_device_steps(config, loaded.decoder.device)
         self._core = Core(
             scheduler,
             self._runner,
@@ -125,12 +125,6 @@ class Engine:
         self._prompt_tokens = 0
         self._stopping = False
         self._error: EngineStoppedError | None = None
-
-    def _new_device_steps(self) -> DeviceSteps | None:
-        config = self.config
-        if config.device_steps == 1 or config.draft_model is not None:
-            return None
-        return DeviceSteps(config.device_steps, background=config.overlap)
 
     def _new_draft_model(self) -> DraftModel | None:
         config, large, draft = self.config, self.loaded, self.config.draft_model

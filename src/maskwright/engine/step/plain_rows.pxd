@@ -13,11 +13,14 @@ cdef class PlainRows:
     cdef object narrowed, logits
     cdef dict unchanged
     cdef bint on_device
+    # Whether the tokens were drawn before the rows were entered.
+    cdef bint landed
     # On a device: the masks of the draws, and those rows of the chain that change single tokens.
     cdef list masks
     cdef dict changed
     cdef int clear(self) except -1
     cdef int enter(self, object row, Chunk chunk, Py_ssize_t first) except -1
+    cdef int make_room(self, Py_ssize_t count) except -1
     cdef int penalise(self, logits) except -1
     cdef int restrict(self) except -1
     cdef int score(self, Row row, Py_ssize_t at, list tokens) except -1

@@ -26,7 +26,8 @@ class Charge(Protocol):
     def __call__(self, sequence: Sequence, *, output: int) -> None: ...
 
 class RowsLeft(NamedTuple):
-    """What is left to be done. The first two have the number of their first row of logits first.
+    """What is left to be done. The first two have the number of their first row of logits first, or
+    after `land` that of their row.
 
     - `left`: requests whose last tokens haven't been processed, with these.
     - `failed`: requests that failed, with the error.
@@ -40,7 +41,7 @@ class RowsLeft(NamedTuple):
     settled: list[Sequence]
 
 class PlainRows:
-    """The plain rows of one step at a time."""
+    """The plain rows of one step, or of one launch of a device, at a time."""
 
     def __init__(self) -> None: ...
     def __len__(self) -> int: ...
@@ -61,6 +62,10 @@ class PlainRows:
         of logits. Requests in `held` have a row already.
         `place`: where the logits are; without any, no row is plain, and on a device only those
         whose scores nobody wants."""
+
+    def land(self, rows: list[tuple[Active, list[int]]]) -> list[int]:
+        """Take in the plain rows of requests for which a device has drawn so many tokens by
+        itself, at least one each. Returns the numbers of the others."""
 
     def draw(self, logits: NDArray[np.float32]) -> None:
         """Draw a token for each of them from `logits` `[rows, vocab]` on the host, the rows of all

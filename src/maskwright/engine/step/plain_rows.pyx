@@ -63,21 +63,47 @@ cdef class PlainRows:
         self.penalised = self.restricted = False
         self.narrowed, self.logits, self.unchanged = None, None, {}
         self.masks, self.changed = [], {}
+        self.landed = False
+        return 0
+
+    def land(self, list rows):
+        cdef list others = [], tokens
+        cdef Py_ssize_t place
+        cdef Draw *draw
+        self.clear()
+        self.landed = True
+        for place, (row, tokens) in enumerate(rows):
+            if not (<Row>row).plain:
+                others.append(place)
+                continue
+            self.make_room(len(tokens))
+            for token in tokens:
+                draw = &self.draws.each[self.count]
+                draw.row, draw.token = place, token
+                self.count += 1
+            self.rows.append(row)
+            self.drafts.append(tokens[: len(tokens) - 1] if len(tokens) > 1 else None)
+        return others
+
+    cdef int make_room(self, Py_ssize_t count) except -1:
+        """Make room for so many more draws."""
+        cdef Draws larger
+        cdef Py_ssize_t number
+        if self.count + count > self.draws.room:
+            larger = Draws(2 * (self.count + count))
+            for number in range(self.count):
+                larger.each[number] = self.draws.each[number]
+            self.draws = larger
         return 0
 
     cdef int enter(self, object row, Chunk chunk, Py_ssize_t first) except -1:
         """Enter a row, whose chunk's first row of logits is number `first`: one draw, and one more
         after each token of its draft."""
         cdef Row entered = <Row>row
-        cdef Draws larger
         cdef Draw *draw
         cdef Py_ssize_t number
         first += chunk.count_rows() - 1 - chunk.drafted
-        if self.count + 1 + chunk.drafted > self.draws.room:
-            larger = Draws(2 * (self.count + 1 + chunk.drafted))
-            for number in range(self.count):
-                larger.each[number] = self.draws.each[number]
-            self.draws = larger
+        self.make_room(1 + chunk.drafted)
         for number in range(1 + chunk.drafted):
             draw = &self.draws.each[self.count]
             if entered.masks is entered.free:
@@ -205,7 +231,8 @@ cdef class PlainRows:
             tokens = self.accepted(first, draft)
             sequence, record = row.sequence, row.generation.record
             if draft is not None:
-                row.judge(len(draft), _equal(draft, tokens), counts)
+                if not self.landed:
+                    row.judge(len(draft), _equal(draft, tokens), counts)
                 if len(tokens) > 1:
                     sequence.computed += len(tokens) - 1
                     settled.append(sequence)

@@ -161,7 +161,7 @@ def _counters(stats: EngineStats) -> Iterator[Metric]:
         ("late_rows", "Rows that were computed before their mask was there.", stats.late_rows),
         ("idle_rows", "Rows computed for nothing.", stats.idle_rows),
         ("steps", "Steps of the engine.", stats.steps),
-        ("device_steps", "Steps computed in a row on the device.", stats.device_steps),
+        ("device_steps", "Steps that the device computed by itself.", stats.device_steps),
     ):
         yield CounterMetricFamily(f"maskwright_{name}", about, value=value)
     yield _labelled(
