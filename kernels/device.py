@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import ContextVar
+from functools import cache
 from importlib.util import find_spec
 from itertools import accumulate
 from pathlib import Path
@@ -131,6 +132,13 @@ def runs_kernels(tensor: Tensor) -> bool:
 def kernels_run_on(device: torch.device) -> bool:
     """Whether kernels can work on tensors of `device`."""
     return AVAILABLE and (device.type == "cuda" or INTERPRETED)
+
+
+@cache
+def generation_of(device: torch.device) -> int:
+    """Return the generation of a GPU, the major number of its compute capability. What isn't one is
+    taken for one of the eldest that kernels are made for."""
+    return torch.cuda.get_device_capability(device)[0] if device.type == "cuda" else 8
 
 
 def numbered(device: torch.device) -> torch.device:

@@ -35,7 +35,7 @@ from maskwright.kernels.attention.tiles import (
     power_of_two,
     prefill_tiles,
 )
-from maskwright.kernels.device import INTERPRETED, jit, runs_kernels, tl
+from maskwright.kernels.device import INTERPRETED, generation_of, jit, runs_kernels, tl
 from maskwright.kernels.kv_pool import KvPool
 from maskwright.kernels.reference import Span
 
@@ -709,7 +709,8 @@ class _Launch:
 
 
 def _kind(query: Tensor, pool: KvPool) -> Kind:
-    return Kind(query.shape[2], query.dtype == torch.float32, pool.scales is not None)
+    float32, codes = query.dtype == torch.float32, pool.scales is not None
+    return Kind(query.shape[2], float32, codes, generation_of(query.device))
 
 
 def _check(query: Tensor, pool: KvPool, sequences: Sequences) -> None:

@@ -231,8 +231,8 @@ def innermost_loops(code: Sequence[tuple[int, str]]) -> tuple[int, ...]:
     )
 
 
-def launches(subject: Callable[[], object]) -> list[Launch]:
-    """Return what `subject` launches, without running it."""
+def launches(subject: Callable[[], object], target: str = "90") -> list[Launch]:
+    """Return what `subject` launches on a GPU of the kind of `target`, without running it."""
     found: list[Launch] = []
 
     class Recorder:
@@ -244,7 +244,9 @@ def launches(subject: Callable[[], object]) -> list[Launch]:
                 Launch(self.kernel, arguments, options, grid)
             )
 
+    generation = int(target) // 10
     with ExitStack() as stack:
+        stack.enter_context(patch.object(paged_attention, "generation_of", return_value=generation))
         for module in MODULES:
             if hasattr(module, "runs_kernels"):
                 stack.enter_context(patch.object(module, "runs_kernels", return_value=True))
@@ -489,6 +491,17 @@ SUBJECTS: Final[dict[str, Callable[[], object]]] = {
     "prefill-short-256-wide": lambda: attend(
         "prefill", heads=8, kv_heads=4, width=256, queries=256, rows=1, longest=8448
     ),
+    "prefill-short-capped": lambda: attend(
+        "prefill",
+        heads=8,
+        kv_heads=4,
+        width=256,
+        queries=256,
+        rows=1,
+        longest=8448,
+        window=1024,
+        softcap=50.0,
+    ),
     "prefill-int8": lambda: attend("prefill", queries=2048, codes=torch.int8),
     "prefill-fp8": lambda: attend("prefill", queries=2048, codes=torch.float8_e4m3fn),
     "prefill-256-wide-int8": lambda: attend(
@@ -528,14 +541,20 @@ def targets_of(subject: str) -> tuple[str, ...]:
     return TARGETS[1:] if subject.startswith("few-rows-fp8") else TARGETS
 
 
-def programs(names: list[str]) -> Iterator[tuple[str, Launch]]:
-    """The launches of the subjects named, those that compile to one program once."""
-    seen = set[str]()
+def programs(
+    names: Sequence[str], targets: Sequence[str] = TARGETS
+) -> Iterator[tuple[str, str, Launch]]:
+    """The launches of the subjects named, each with what it is called and its target; those that
+    compile to one program once."""
+    seen = set[tuple[str, str]]()
     for name in names:
-        for launch in launches(SUBJECTS[name]):
-            if launch.key() not in seen:
-                seen.add(launch.key())
-                yield f"{name}: {launch.name}", launch
+        for target in targets:
+            if target not in targets_of(name):
+                continue
+            for launch in launches(SUBJECTS[name], target):
+                if (target, launch.key()) not in seen:
+                    seen.add((target, launch.key()))
+                    yield f"{name}: {launch.name}", target, launch
 
 
 def least_bytes(launch: Launch) -> int | None:
@@ -573,30 +592,26 @@ def main() -> None:
     """Compile and print."""
     options = options_of(__doc__, subjects=SUBJECTS, targets=TARGETS)
     report = report_of_compiler("gpu_static")
-    for case, launch in programs(options.subjects):
-        for target in options.targets:
-            if target not in targets_of(case):
-                continue
-            program = launch.compile(target)
-            found = facts(program)
-            warps = launch.options["num_warps"]
-            moved = least_bytes(launch)
-            report.add(
-                case,
-                target=f"sm_{target}",
-                warps=warps,
-                registers=found.registers,
-                stack_bytes=found.stack,
-                local=found.local,
-                shared_bytes=found.shared,
-                loads=widths(found.loads),
-                stores=widths(found.stores),
-                instructions=found.instructions,
-                loops=", ".join(map(str, found.loops)),
-                products=", ".join(f"{name}: {found.products[name]}" for name in found.products),
-                **{"occupancy_%": 100 * found.occupancy(warps, target)},
-                **({} if moved is None else {"floor_us": moved / BYTES_PER_US}),
-            )
+    for case, target, launch in programs(options.subjects, options.targets):
+        found = facts(launch.compile(target))
+        warps = launch.options["num_warps"]
+        moved = least_bytes(launch)
+        report.add(
+            case,
+            target=f"sm_{target}",
+            warps=warps,
+            registers=found.registers,
+            stack_bytes=found.stack,
+            local=found.local,
+            shared_bytes=found.shared,
+            loads=widths(found.loads),
+            stores=widths(found.stores),
+            instructions=found.instructions,
+            loops=", ".join(map(str, found.loops)),
+            products=", ".join(f"{name}: {found.products[name]}" for name in found.products),
+            **{"occupancy_%": 100 * found.occupancy(warps, target)},
+            **({} if moved is None else {"floor_us": moved / BYTES_PER_US}),
+        )
     report.finish(save=options.save)
 
 

@@ -20,7 +20,13 @@ TILE: Final = 64
 """Key positions that are read at once."""
 
 NARROW: Final = 128
-"""The widest heads, in a power of two, of which `paged_prefill` has `MOST_ROWS` rows."""
+"""The widest heads, in a power of two, of which `paged_prefill` has `MOST_ROWS` rows on every
+GPU."""
+
+ROOMY: Final = 9
+"""The generation of GPUs on which `paged_prefill` has `MOST_ROWS` rows of heads of up to `WIDE`
+numbers too: their tensor cores take the right factor of a product from shared memory, and need no
+registers for it. Over codes and on the next generation some of these programs spill."""
 
 WIDE: Final = 256
 """The widest heads, in a power of two, that are decoded by four warps with whole tiles."""
@@ -49,11 +55,13 @@ class Tiles:
 @dataclass(frozen=True, slots=True)
 class Kind:
     """What is computed: heads of `width` numbers, in float32 or in a type of two bytes; `codes`:
-    keys and values become numbers first, which takes registers too."""
+    keys and values become numbers first, which takes registers too. `generation`: of the GPU, see
+    `generation_of`."""
 
     width: int
     float32: bool
     codes: bool
+    generation: int = 8
 
 
 def decode_tiles(kind: Kind, queries: int) -> Tiles:
@@ -78,7 +86,9 @@ def decodes_at_once(kind: Kind, queries: int) -> bool:
 def prefill_tiles(kind: Kind, group: int) -> Tiles:
     """Return what a program of `paged_prefill` has. `group`: heads that share a head of keys."""
     width = power_of_two(kind.width)
-    rows = MOST_ROWS * NARROW // max(width, NARROW)
+    roomy = kind.generation == ROOMY and not kind.codes and width <= WIDE
+    widest = WIDE if roomy else NARROW
+    rows = MOST_ROWS * widest // max(width, widest)
     if kind.float32:
         rows = LEAST_ROWS
     rows = max(LEAST_ROWS, rows, power_of_two(group))

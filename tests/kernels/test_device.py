@@ -15,6 +15,7 @@ from maskwright.kernels.device import (
     UPLOAD_MULTIPLE,
     Download,
     as_logits,
+    generation_of,
     laid_out,
     new_logits,
     readable_tokens,
@@ -56,6 +57,17 @@ print(INSTALLED, AVAILABLE, "triton" in sys.modules)
     command = [sys.executable, "-c", program]
     run = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert run.stdout == f"True {imported} {imported}\n", run.stderr
+
+
+def test_the_generation_of_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Is the major number of its own compute capability; other devices have the eldest one."""
+    capabilities = {0: (9, 0), 1: (12, 1)}
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda gpu: capabilities[gpu.index])
+    generation_of.cache_clear()
+    found = [generation_of(torch.device("cuda", number)) for number in (0, 1, 0)]
+    generation_of.cache_clear()
+    assert found == [9, 12, 9]
+    assert generation_of(torch.device("cpu")) == generation_of(torch.device("meta")) == 8
 
 
 COMPILE = """

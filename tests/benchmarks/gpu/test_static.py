@@ -60,7 +60,7 @@ CASES = [
 
 @pytest.mark.parametrize(("subject", "target"), CASES)
 def test_every_kernel_compiles_without_spills(subject: str, target: str) -> None:
-    for case, launch in programs([subject]):
+    for case, _, launch in programs([subject], [target]):
         read = facts(launch.compile(target))
         assert (read.stack, read.local) == (0, 0), case
         assert read.occupancy(launch.options["num_warps"], target) > 0, case
@@ -143,6 +143,24 @@ def test_few_decodes_have_a_program_for_each_tile(
     assert [launch.name for launch in found] == ["attend", "merge"][: len(pieces)]
     assert [launch.grid[2] for launch in found] == pieces
     assert found[0].grid[:2] == (rows, 8)
+
+
+@pytest.mark.parametrize(
+    ("subject", "rows"),
+    [
+        ("prefill", {"80": 128, "90": 128, "100": 128}),
+        ("prefill-256-wide", {"80": 64, "90": 128, "100": 64}),
+        ("prefill-192-wide", {"80": 64, "90": 128, "100": 64}),
+        ("prefill-256-wide-int8", {"80": 64, "90": 64, "100": 64}),
+        ("prefill-512-wide", {"80": 32, "90": 32, "100": 32}),
+        ("prefill-float32-256-wide", {"80": 16, "90": 16, "100": 16}),
+    ],
+)
+def test_wide_heads_have_as_many_rows_as_a_generation_has_room_for(
+    subject: str, rows: dict[str, int]
+) -> None:
+    found = {target: launches(SUBJECTS[subject], target)[0].options["ROWS"] for target in rows}
+    assert found == rows
 
 
 @pytest.mark.parametrize("vocab", [50_257, 50_264])
