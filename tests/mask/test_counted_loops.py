@@ -181,7 +181,7 @@ RECURSIVE = {
         automaton/rules/completion.py: RuleCompletion._rest
         automaton/value/finite_values.py: _plain
         mask/budget/places.py: Places._name Places._plain_node Places._remembers_items
-        mask/ready_rows/runs.py: _is_finite _without_exceptions
+        mask/ready_rows/runs.py: _is_finite _without_exceptions _without_its_exceptions
         mask/ready_rows/strings.py: StringRows._after StringRows._after_alike StringRows.farthest
         mask/ready_rows/strings.py: characters_left term_within
         mask/shared/leaf_bounds.py: LeafBounds._of LeafBounds.compute NodeBounds._levels_below _rest

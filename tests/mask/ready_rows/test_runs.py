@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from maskwright.grammar.pattern.translate import full_match
+from maskwright.grammar.regular.terms import alt, char, concat
 from maskwright.mask.ready_rows.runs import FEWEST, CharacterSet, widest_run
 
 
@@ -57,3 +58,11 @@ def test_sets_within_sets(one: CharacterSet, other: CharacterSet, within: bool) 
 def test_the_size_of_a_set() -> None:
     assert CharacterSet(0b101, 0b1, False).size == 3
     assert CharacterSet(0, 0, True).size == 128
+
+
+def test_alternatives_that_end_alike_are_looked_at_once() -> None:
+    """There are 2^100 ways through them."""
+    term = full_match("[a-z]*")
+    for _ in range(100):
+        term = alt(concat(char("0"), term), concat(char("1"), char("2"), term))
+    assert widest_run(term) is None

@@ -56,7 +56,7 @@ class CharacterRun(NamedTuple):
 
 def widest_run(term: Regular) -> CharacterRun | None:
     """The run with the largest set of characters with which a text may go on."""
-    found = split(_without_exceptions(term))
+    found = split(_without_exceptions(term, {}))
     best: CharacterRun | None = None
     for target in found.targets:
         first = _letters(found, target)
@@ -75,22 +75,32 @@ def following(term: Regular) -> int:
     return sum(high - low + 1 for low, high, _ in found.ascii) + 128 * bool(found.beyond)
 
 
-def _without_exceptions(term: Regular) -> Regular:
+def _without_exceptions(term: Regular, known: dict[Regular, Regular]) -> Regular:
     """`term` without the finitely many texts that are excluded at its end, as key words are no
     names.
 
     It has the same runs as `term`: a text in a run can be continued in it for ever, and so beyond
     the longest text that is excluded, or else it is all within what comes before that part of the
     term.
+
+    `known`: what was found of parts of the term. Each is looked at once, since alternatives often
+    end alike, and there are as many ways to an end as combinations of them.
     """
+    found = known.get(term)
+    if found is None:
+        found = known[term] = _without_its_exceptions(term, known)
+    return found
+
+
+def _without_its_exceptions(term: Regular, known: dict[Regular, Regular]) -> Regular:
     match term:
         case Intersection(parts=parts):
             kept = [p for p in parts if not (isinstance(p, Complement) and _is_finite(p.body))]
             return intersection(*kept) if kept else term
         case Concat(head=head, tail=tail):
-            return concat(head, _without_exceptions(tail))
+            return concat(head, _without_exceptions(tail, known))
         case Alt(options=options):
-            return alt(*map(_without_exceptions, options))
+            return alt(*(_without_exceptions(option, known) for option in options))
         case _:
             return term
 
