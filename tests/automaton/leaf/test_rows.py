@@ -132,6 +132,19 @@ def test_the_rows_of_a_list_of_words(is_open: bool, bare: bool) -> None:
     assert (rows.gate_low[10:35].tolist(), rows.gate_high[10:35].tolist()) == gated
 
 
+def test_each_state_is_reached_by_its_first_byte() -> None:
+    rows = LeafRows()
+    rows.store(0, row(a=3, b=4, c=3, d=5), None)
+    rows.override(1, int(rows.base[0]), {ord("a"): 4, ord("d"): DEAD})
+    assert rows.first_bytes(0, b"xcba") == [(ord("c"), 3), (ord("b"), 4)]
+    assert rows.first_bytes(1, bytes(range(256))) == [(ord("a"), 4), (ord("c"), 3)]
+    assert rows.first_bytes(0, b"") == []
+    with pytest.raises(ValueError, match="has not been built"):
+        rows.first_bytes(2, b"a")
+    with pytest.raises(IndexError, match="no leaf state"):
+        rows.first_bytes(-1, b"a")
+
+
 def test_places_are_filled_with_as_many_states_as_there_are_words() -> None:
     with pytest.raises(ValueError, match="2 words have 1 states"):
         WordPlaces(("a", "b")).fill(LeafRows(), 1, [5], (0,) * 4, (1,) * 5, False, True, False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import string
 from collections import Counter, deque
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator
 from heapq import nsmallest
 from itertools import product
 from typing import Final, NamedTuple
@@ -35,8 +35,8 @@ _NEARBY_IN_CHARACTER: Final = 32
 """The same within a character of a name."""
 _MATCHED: Final = 1
 """The label of a leaf that reads one language and has matched it."""
-_READABLE_FIRST: Final = sorted(range(256), key=lambda byte: (not chr(byte).isalnum(), byte))
-"""All bytes, letters and digits before signs."""
+_READABLE_FIRST: Final = bytes(sorted(range(256), key=lambda byte: (not chr(byte).isalnum(), byte)))
+"""All bytes, letters and digits before signs, so that completions read well."""
 _LETTERS: Final = string.ascii_letters + string.digits
 
 
@@ -163,7 +163,7 @@ class LeafExits:
         leaves, text = self._machine.leaves, b""
         key = leaves.keys[leaf]
         while isinstance(key, Skipped) or (isinstance(key, Begun) and key.is_escape):
-            byte, following = next(_first_bytes(leaves.next_states(leaf)))
+            byte, following = leaves.first_bytes(leaf, _READABLE_FIRST)[0]
             text, leaf, key = text + bytes([byte]), following, leaves.keys[following]
         if isinstance(key, Text):
             return LeafExit(label_of(key.term), text + b'"', False)
@@ -185,7 +185,7 @@ class LeafExits:
             yield at, text, len(seen)
             if _needs_no_search(leaves.keys[at]):
                 continue
-            for byte, target in _first_bytes(leaves.next_states(at)):
+            for byte, target in leaves.first_bytes(at, _READABLE_FIRST):
                 target = self._after_padding(target)
                 if target not in seen and self._machine.gate_open(target, context):
                     seen.add(target)
@@ -327,14 +327,3 @@ def _has_one_label(keys: Keys, leaf: int) -> bool:
 
 def _are_any_or_none(terms: list[Regular]) -> bool:
     return all(term is ANYTHING or term is EMPTY for term in terms)
-
-
-def _first_bytes(following: Mapping[int, int]) -> Iterator[tuple[int, int]]:
-    """Each state that a byte leads to, once, with the first such byte: letters and digits before
-    signs, so that completions read well."""
-    reached: set[int] = set()
-    for byte in _READABLE_FIRST:
-        target = following.get(byte)
-        if target is not None and target not in reached:
-            reached.add(target)
-            yield byte, target

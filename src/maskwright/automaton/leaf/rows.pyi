@@ -44,6 +44,9 @@ class LeafRows:
         """Make room for a state."""
     def next_states(self, state: int, /) -> Row:
         """Byte → next state of a built state."""
+    def first_bytes(self, state: int, order: bytes, /) -> list[tuple[int, int]]:
+        """Each state that a byte of `order` leads to from a built state, once, after the first such
+        byte."""
     def store(self, state: int, row: Int32, trunk: int | None, /) -> None:
         """Give `state` its row (int32 [256]), if `trunk` is one as its differences from that."""
     def fill(self, state: int, targets: Row, trunk: int | None, /) -> None:

@@ -109,6 +109,29 @@ cdef class LeafRows:
                 found[byte] = self.c.override_next[at]
         return found
 
+    def first_bytes(self, int32_t state, const uint8_t[::1] order not None):
+        cdef int32_t reached[256]
+        cdef int32_t at, number, target, count = 0
+        cdef list found = []
+        self.check(state)
+        if self.c.base[state] < 0:
+            raise ValueError(f"leaf state {state} has not been built")
+        if order.shape[0] > 256:
+            raise ValueError(f"there are 256 bytes, not {order.shape[0]}")
+        for at in range(<int32_t>order.shape[0]):
+            target = next_leaf(&self.c, state, order[at])
+            if target == DEAD:
+                continue
+            # States mostly have few successors, the usual one at the end.
+            number = count - 1
+            while number >= 0 and reached[number] != target:
+                number -= 1
+            if number < 0:
+                reached[count] = target
+                count += 1
+                found.append((order[at], target))
+        return found
+
     def store(self, int32_t state, const int32_t[::1] row, trunk):
         if row.shape[0] != 256:
             raise ValueError(f"a row has 256 next states, not {row.shape[0]}")

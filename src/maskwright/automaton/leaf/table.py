@@ -383,6 +383,11 @@ class LeafTable:
         found.discard(DEAD)
         return list(found)
 
+    def first_bytes(self, state: int, order: bytes) -> list[tuple[int, int]]:
+        """Each state that a byte of `order` leads to, once, after the first such byte."""
+        self._builder.build(state)
+        return self.rows.first_bytes(state, order)
+
     def next_states(self, state: int) -> Row:
         """Byte → next state; the plain form of the row, for tests and drawings."""
         return self._builder.next_states(state)
