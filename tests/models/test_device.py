@@ -18,6 +18,7 @@ from maskwright.kernels import (
     paged_attention,
     sample,
     silu_mul,
+    store_kv,
 )
 from maskwright.kernels.steps import next_rows
 from maskwright.models import DEMO_PATH, device, load
@@ -90,7 +91,7 @@ def recorded() -> Generator[dict[str, Recorder]]:
     found: dict[str, Recorder] = {}
     with ExitStack() as stack:
         sampling = sample, next_rows
-        modules = few_rows, low_rank, norm_rope, paged_attention, silu_mul
+        modules = few_rows, low_rank, norm_rope, paged_attention, silu_mul, store_kv
         for module in (*modules, *sampling):
             if module is not low_rank:  # which the decoder chooses
                 stack.enter_context(patch.object(module, "runs_kernels", return_value=True))
