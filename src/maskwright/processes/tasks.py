@@ -27,8 +27,9 @@ from maskwright.processes.messages import (
 
 T = TypeVar("T")
 
-MOST_AGAIN: Final = 256
-"""Tokens that a process reads again in one job: it takes some milliseconds."""
+MOST_AGAIN: Final = 128
+"""Tokens that a process reads again in one job: it takes 5 to 15 milliseconds, half of a slice at
+most. With twice as many, the grammar of a long text was taken for a heavy one on a slow machine."""
 
 
 class PendingJob(ABC):
