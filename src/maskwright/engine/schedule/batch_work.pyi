@@ -43,7 +43,8 @@ def decode(
     False where there is none; it is called only where a sequence needs blocks."""
 
 def draft_pays(running: list[Sequence]) -> bool:
-    """Whether one of `running`, which all decode, has a draft that `decode` would try."""
+    """Whether one of `running`, which all decode, has a draft that `decode` would try. As there,
+    the acceptance rate of one that isn't tried recovers a little, so that some day it is."""
 
 def has_more(running: list[Sequence], counts: dict[Sequence, int]) -> bool:
     """Whether a sequence has more to compute than `counts` says."""
