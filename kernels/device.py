@@ -14,6 +14,7 @@ with, which takes seconds. `compile_ahead` does it for all launches of a functio
 # pyright: reportMissingImports=false, reportUnknownVariableType=false
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -54,6 +55,8 @@ UPLOAD_MULTIPLE: Final = 16
 tl: Any = language
 """Triton's language, in which kernels are written; None without Triton."""
 
+
+log = logging.getLogger(__name__)
 
 MOST_COMPILERS: Final = 16
 """The most threads that compile kernels at once. Each takes some hundred megabytes meanwhile."""
@@ -97,8 +100,8 @@ def jit(function: Any, **options: Any) -> Any:
 def compile_ahead(launch: Callable[[], object]) -> None:
     """Compile the kernels that `launch` launches, several at a time, so that their first launches
     find them ready. None of them runs, so `launch` must read nothing of what they would write. One
-    that doesn't compile is left to its first launch, which says why. Nothing is done where kernels
-    are not compiled."""
+    that doesn't compile is left to its first launch, and the reason is logged. Nothing is done where
+    kernels are not compiled."""
     if triton is None or INTERPRETED:
         return
     threads = min(MOST_COMPILERS, os.cpu_count() or 1)
@@ -106,11 +109,13 @@ def compile_ahead(launch: Callable[[], object]) -> None:
     try:
         with (
             ThreadPoolExecutor(threads, "compile-kernels") as pool,
-            triton.AsyncCompileMode(pool, ignore_errors=True),
+            triton.AsyncCompileMode(pool, ignore_errors=True) as mode,
         ):
             launch()
     finally:
         _ahead.reset(seen)
+    for error in filter(None, (future.exception() for future in mode.raw_futures)):
+        log.warning("A kernel is compiled at its first launch: %s", error)
 
 
 def keep_compiled(folder: Path) -> None:

@@ -68,7 +68,7 @@ def compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[t
 
 
 def test_all_kernels_of_a_function_are_compiled_once_and_none_runs(
-    compiled: list[tuple[str, str]],
+    compiled: list[tuple[str, str]], caplog: pytest.LogCaptureFixture
 ) -> None:
     """One for each combination of types, constants and alignments, in threads of their own."""
     source, target = torch.ones(256), torch.zeros(256)
@@ -82,6 +82,7 @@ def test_all_kernels_of_a_function_are_compiled_once_and_none_runs(
         halved_kernel[(1,)](source, target, SIZE=64, num_warps=2)
 
     compile_ahead(launch)
+    assert caplog.messages == []
     names = [name for name, _ in compiled]
     assert (names.count("added_kernel"), names.count("halved_kernel")) == (2, 4)
     assert all(thread.startswith("compile-kernels") for _, thread in compiled)
@@ -111,7 +112,7 @@ def test_kernels_of_an_earlier_start_are_read(compiled: list[tuple[str, str]]) -
 
 
 def test_a_kernel_that_does_not_compile_is_left_to_its_launch(
-    compiled: list[tuple[str, str]],
+    compiled: list[tuple[str, str]], caplog: pytest.LogCaptureFixture
 ) -> None:
     source = torch.ones(256)
 
@@ -121,6 +122,9 @@ def test_a_kernel_that_does_not_compile_is_left_to_its_launch(
 
     compile_ahead(launch)
     assert [name for name, _ in compiled] == ["halved_kernel"]
+    [message] = caplog.messages
+    assert message.startswith("A kernel is compiled at its first launch: ")
+    assert "tl.store" in message
     with pytest.raises(Exception, match=r"wrong_kernel|text"):
         wrong_kernel[(1,)](source, SIZE=128)
 

@@ -212,31 +212,54 @@ def written(form: str) -> str:
     return json.dumps(schema, indent=indent)
 
 
+class Typed:
+    """What keys cost a page: processor time of its main thread, because others may be at work on
+    the machine."""
+
+    def __init__(self, page: Browser) -> None:
+        self.page = page
+
+    def seconds(self) -> float:
+        measured = self.page.driver.execute_cdp_cmd("Performance.getMetrics", {})["metrics"]
+        return next(each["value"] for each in measured if each["name"] == "TaskDuration")
+
+    def median(self, field: str) -> float:
+        """The median of five letters, typed within the text of `field`, in seconds."""
+        self.page.run(
+            "const a = document.querySelector(arguments[0]); a.focus();"
+            "const at = a.value.indexOf(' of the record', a.value.length / 3);"
+            "a.setSelectionRange(at, at);",
+            field,
+        )
+        self.page.driver.execute_cdp_cmd("Performance.enable", {"timeDomain": "threadTicks"})
+        each: list[float] = []
+        for _ in range(5):
+            before = self.seconds()
+            key = {"type": "char", "text": "x"}
+            self.page.driver.execute_cdp_cmd("Input.dispatchKeyEvent", key)
+            each.append(self.seconds() - before)
+        self.page.driver.execute_cdp_cmd("Performance.disable", {})
+        assert "xxxxx of the record" in str(self.page.find(field).get_property("value"))
+        return sorted(each)[2]
+
+
 @pytest.mark.parametrize("form", ["lines", "one line"])
 def test_a_key_in_a_large_schema_takes_little_time(page: Browser, form: str) -> None:
-    """Processor time of the page, because others may be at work on the machine."""
+    """At most four times what the browser takes for a bare field with the same text: twice is
+    usual, and a page that draws the whole text at each key, or sets its width, takes six times."""
     text = written(form)
     assert LARGE - 100 < len(text) < LARGE + 40_000
+    page.run(
+        "const bare = document.createElement('textarea'); bare.id = 'bare';"
+        "bare.style.cssText = 'width: 600px; height: 400px'; bare.value = arguments[0];"
+        "document.body.append(bare);",
+        text,
+    )
+    bare = Typed(page).median("#bare")
+    page.run("document.getElementById('bare').remove()")
     write(page, "shape", text)
     page.until(lambda: "warnings" in page.text("#findings summary"))
     page.until(lambda: page.text("#verdict") != "")
-    page.run(
-        "const a = document.getElementById('shape-text'); a.focus();"
-        "const at = a.value.indexOf(' of the record', a.value.length / 3);"
-        "a.setSelectionRange(at, at);"
-    )
-    page.driver.execute_cdp_cmd("Performance.enable", {"timeDomain": "threadTicks"})
-
-    def spent() -> float:
-        measured = page.driver.execute_cdp_cmd("Performance.getMetrics", {})["metrics"]
-        return next(each["value"] for each in measured if each["name"] == "TaskDuration")
-
-    each: list[float] = []
-    for _ in range(5):
-        before = spent()
-        page.driver.execute_cdp_cmd("Input.dispatchKeyEvent", {"type": "char", "text": "x"})
-        each.append(spent() - before)
-    page.driver.execute_cdp_cmd("Performance.disable", {})
-    assert "xxxxx of the record" in str(page.find("#shape-text").get_property("value"))
-    assert sorted(each)[len(each) // 2] <= 0.1, each
+    typed = Typed(page).median("#shape-text")
     page.until(lambda: "xxxxx" in page.text("#shape .layer"))
+    assert typed <= 4 * bare
