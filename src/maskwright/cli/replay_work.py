@@ -103,7 +103,7 @@ def report(line: dict[str, Any], replayer: Replayer) -> bool:
         return False
     count = len(line["output_token_ids"])
     if found is None:
-        print(f"{name}: equal, {count} tokens")
+        print(f"{name}: equal, {count} token{'s' * (count != 1)}")
         return True
     print(
         f"{name}: the {found.where} differs at token {found.at}: traced "

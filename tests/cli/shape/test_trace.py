@@ -35,6 +35,7 @@ def test_what_is_forced_is_reported(run: Run) -> None:
     shown = run("trace", "/hello/", "--text", "hello").stdout.splitlines()
     assert shown[1].endswith("  forced")
     assert shown[-1] == f"{len(tokens)} tokens, {sum(forced)} forced"
+    assert run("trace", "/x?/", "--text", "").stdout.splitlines()[-1] == "1 token, 0 forced"
 
 
 def test_one_text_is_needed(run: Run) -> None:

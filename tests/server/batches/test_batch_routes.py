@@ -151,7 +151,7 @@ def test_a_path_in_a_name_stays_a_name(http: httpx.Client, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("change", "status", "param"),
     [
-        ({"input_file_id": "file-none"}, 404, "file_id"),
+        ({"input_file_id": "file-none"}, 404, "input_file_id"),
         ({"input_file_id": None}, 400, "input_file_id"),
         ({"endpoint": "/v1/embeddings"}, 400, "endpoint"),
         ({"endpoint": None}, 400, "endpoint"),

@@ -87,7 +87,8 @@ def _lines(tokens: list[TracedToken], found: list[TokenProbability]) -> list[str
         )
     sums = _sums(tokens, found)
     counts, kept = sums["counts"], sums.get("kept")
-    summary = f"{counts['tokens']} tokens, {counts['forced']} forced"
+    plural = "s" * (counts["tokens"] != 1)
+    summary = f"{counts['tokens']} token{plural}, {counts['forced']} forced"
     if kept:
         summary += f"; probability kept: {_shown(kept['mean']).strip()} on average, "
         summary += f"{_shown(kept['least']).strip()} at least"

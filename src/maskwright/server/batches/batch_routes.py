@@ -78,7 +78,7 @@ class BatchRoutes:
     async def create(self, http: Request) -> JSONResponse:
         asked = await read_as(http, self._body_bytes, BatchRequest.read)
         owner = owner_of(http.scope)
-        file = self._files.get(asked.input_file_id, owner)
+        file = self._files.get(asked.input_file_id, owner, "input_file_id")
         if file.purpose != "batch":
             raise InputError(f"the file {file.id} is not for a batch", param="input_file_id")
         batch = self._batches.create(asked.endpoint, file.id, owner, asked.labels())

@@ -94,11 +94,12 @@ class FileStore:
         self._files[id] = stored
         return stored
 
-    def get(self, id: str, owner: str | None) -> StoredFile:
-        """Raises HttpError for a file that there is not, or of another owner."""
+    def get(self, id: str, owner: str | None, param: str = "file_id") -> StoredFile:
+        """Return the file that `param` of a request names. Raises HttpError for a file that there
+        is not, or of another owner."""
         stored = self._files.get(id)
         if stored is None or stored.owner != owner:
-            raise HttpError(404, f"there is no file {id!r}", code="file_not_found", param="file_id")
+            raise HttpError(404, f"there is no file {id!r}", code="file_not_found", param=param)
         return stored
 
     def path(self, id: str) -> Path:
