@@ -100,7 +100,7 @@ def jit(function: Any, **options: Any) -> Any:
 def compile_ahead(launch: Callable[[], object]) -> None:
     """Compile the kernels that `launch` launches, several at a time, so that their first launches
     find them ready. None of them runs, so `launch` must read nothing of what they would write. One
-    that doesn't compile is left to its first launch, and the reason is logged. Nothing is done where
+    that doesn't compile is left to its first launch, and why is logged. Nothing is done where
     kernels are not compiled."""
     if triton is None or INTERPRETED:
         return
