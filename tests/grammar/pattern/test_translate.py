@@ -30,6 +30,8 @@ PATTERNS = [
         "a*?b",
     ),
     *("(?:^)*a", "(?:^|$)+", r"(?:\b|a){2}", "(?:a|(?<=b)){3}", r"(?:a(?!b)|b){2,3}"),
+    # Rounds of a counted repeat that may consume nothing at one place and not at the next.
+    *("(?:(?<!a)a?){2}", "(?:(?<!aa)(?:a?){2}){3}", "(?:b|(?=b)){2}", "(?:(?!b$)a?b?){2,3}"),
 ]
 
 

@@ -272,10 +272,11 @@ class _Translation:
 
         def rounds(position: Before, least: int, most: int | None) -> Regular:
             here = Before(position.states, idle=True)
-            idle = {b: after[position] if b == here else EMPTY for b in self.places}
-            done = self.translate(body, idle, here)  # a round that consumes nothing
-            if least == 0:
-                done = alt(done, after[position])
+            stay = {b: ANYTHING if b == here else EMPTY for b in self.places}
+            still = self.translate(body, stay, here)  # where a round may consume nothing
+            if still is ANYTHING:
+                least = 0
+            done = intersection(still, after[position]) if least else after[position]
             if most == 0:
                 return done
             left = None if most is None else most - 1
@@ -284,7 +285,11 @@ class _Translation:
                 follow = {
                     b: EMPTY if b.idle else rounds(b, max(0, least - 1), left) for b in self.places
                 }
-                return alt(done, self.translate(body, follow, here))
+                longer = self.translate(body, follow, here)
+                if least > 1 and still is not EMPTY:
+                    # One round that consumes nothing stands for all that are still due.
+                    longer = alt(longer, intersection(still, rounds(position, 0, most)))
+                return alt(done, longer)
 
             key = (self.start, node.body, least, most, position, *after.values())
             return loop(key, done.nullable, unfold)
