@@ -73,7 +73,9 @@ def draw_rows(
     for number in range(count if words.shape[1] else 0):
         draw = &draws.each[number]
         draw.row, draw.mask, draw.scored = number, &words[number, 0], processed is not None
-        draw.fallback = NULL if fallback is None else &fallback[number, 0]
+        draw.fallback = NULL
+        if fallback is not None:
+            draw.fallback = &fallback[number, 0]
         draw.temperature, draw.seed = temperatures[number], seeds[number]
         draw.position = <uint32_t>positions[number]
         draw.top_k, draw.top_p, draw.min_p = top_k[number], top_p[number], min_p[number]
