@@ -41,8 +41,11 @@ QUICK = (
     ),
     *("few-rows", "few-rows-fp8-gated"),
 )
-"""Subjects that are compiled in every run; they contain every kernel and every branch of it, which
-a test below holds. The others, of further types and sizes, are compiled with `--slow`."""
+"""Subjects that are compiled in every run, for one target; they contain every kernel and every
+branch of it, which a test below holds. The others, of further types and sizes, and other targets
+are compiled with `--slow`."""
+
+QUICK_TARGET = "90"
 
 STREAMS = ("mask", "attend", "add_norm", "silu_mul", "shrink", "encode_rows")
 """Kernels that read much and nothing twice."""
@@ -51,8 +54,13 @@ FLAGS = ("BY_ROW", "WHOLE", "SCORED", "LISTED", "BULK", "APART", "FP8", "GATED")
 """What is True or False when a kernel is compiled. `UPCAST` is True in the interpreter alone.
 `CODES` is None, or one of two names."""
 
+
+def is_quick(subject: str, target: str) -> bool:
+    return subject in QUICK and target == QUICK_TARGET
+
+
 CASES = [
-    pytest.param(subject, target, marks=() if subject in QUICK else pytest.mark.slow)
+    pytest.param(subject, target, marks=() if is_quick(subject, target) else pytest.mark.slow)
     for subject in SUBJECTS
     for target in targets_of(subject)
 ]
