@@ -38,9 +38,11 @@ run:
 	@$(MAKE) --no-print-directory build
 	$(VENV)/bin/maskwright serve $(PORT:%=--port %)
 
-# The files are shared out among WORKERS processes. PYTEST='-p randomly' has random order; the seed
-# that it prints gives the order again: PYTEST='-p randomly --randomly-seed=…'.
-test: build ; $(VENV)/bin/python -m pytest --numprocesses=$(WORKERS) --dist=loadfile $(PYTEST)
+# The files are shared out among WORKERS processes, in the order of tests/conftest.py: by numbers of
+# tests, a file with one long test would come last, and the other processes would wait for it.
+# PYTEST='-p randomly' has random order; the seed that it prints gives the order again:
+# PYTEST='-p randomly --randomly-seed=…'.
+test: build ; $(VENV)/bin/python -m pytest --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder $(PYTEST)
 
 # Installs the newest of everything under the newest Python that is found, and tries it there.
 smoke: ; $(PYTHON) tools/newest_python.py
