@@ -34,7 +34,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-LONGEST = ("test_scripts.py", "test_interpreter.py", "test_static.py")
+LONGEST = ("test_scripts.py", "test_interpreter.py", "test_device.py", "test_static.py")
 """Files that take minutes, the longest first."""
 
 
