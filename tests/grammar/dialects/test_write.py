@@ -62,6 +62,23 @@ def test_odd_characters(text: str, dialect: Dialect) -> None:
     assert [s for s in strings if matches(grammar, s)] == [s for s in strings if matches(other, s)]
 
 
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize(
+    "text",
+    [
+        'start: ("" ("b" "ba"))~0..2',
+        'start: (("" ("b" "a"))?)~1..3',
+        'start: (x "a" | "" x "a")+\nx: "b" | ""',
+        'start: (A "b")~1..3\nA: "a" | /./s & "ab"',
+    ],
+)
+def test_what_is_beside_empty_texts_or_none(text: str, dialect: Dialect) -> None:
+    """Alone it keeps the parentheses that it needs, and options without texts are left out."""
+    grammar = compile_grammar(text, EVERY_BYTE)
+    other = compile_grammar(converted(text, dialect), EVERY_BYTE, dialect=dialect)
+    assert [s for s in STRINGS if matches(grammar, s)] == [s for s in STRINGS if matches(other, s)]
+
+
 SPECIAL = GrammarTokens({"<a>": 256, "<b>": 257})
 
 

@@ -7,7 +7,7 @@ and automata that the dialect can't express, there is a rule for each state.
 from __future__ import annotations
 
 import re
-from typing import Final, Literal, assert_never
+from typing import Final, Literal, NamedTuple, assert_never, get_args
 
 from maskwright.errors import UnsupportedGrammarError
 from maskwright.grammar.dialects.detect import Dialect
@@ -43,7 +43,50 @@ MOST_STATES: Final = 2_000
 MOST_WORDS: Final = 20_000
 
 Level = Literal["choice", "sequence", "item"]
-"""What an expression stands in. One that binds less tightly is put in parentheses."""
+"""What an expression is, and what it may stand in, from the loosest to the tightest."""
+_LEVELS: Final = get_args(Level)
+
+
+class _Written(NamedTuple):
+    """An expression in the dialect, and how tightly it binds."""
+
+    text: str
+    level: Level
+
+    def within(self, level: Level) -> str:
+        """As it stands in something that binds as tightly as `level`: in parentheses if it binds
+        less tightly."""
+        loose = _LEVELS.index(self.level) < _LEVELS.index(level)
+        return f"({self.text})" if loose else self.text
+
+
+def _item(text: str) -> _Written:
+    return _Written(text, "item")
+
+
+_NOTHING: Final = _item('""')
+
+
+def _sequence(parts: list[_Written]) -> _Written:
+    parts = [part for part in parts if part != _NOTHING]
+    if len(parts) == 1:
+        return parts[0]
+    if not parts:
+        return _NOTHING
+    return _Written(" ".join(part.within("sequence") for part in parts), "sequence")
+
+
+def _choice(options: list[_Written]) -> _Written:
+    options = list(dict.fromkeys(options))
+    if len(options) == 1:
+        return options[0]
+    return _Written(" | ".join(option.text for option in options), "choice")
+
+
+def _times(body: _Written, least: int, most: int | None) -> _Written:
+    """A repetition. Two quantifiers never follow each other, because some readers take them for a
+    lazy one."""
+    return _Written(body.within("item") + quantifier(least, most), "sequence")
 
 
 def write_grammar(lowered: Lowered, dialect: Dialect) -> str:
@@ -69,7 +112,7 @@ class _Writer:
         rules = self.lowered.rules
         self.names[rules.start] = "start" if self.dialect == "lark" else "root"
         for name, body in rules.rules.items():
-            self.rule(self.name(name), self.expression(body, "choice"))
+            self.rule(self.name(name), self.expression(body).text)
             self.write_states()
         if self.ignored and self.dialect == "lark":
             self.lines.append(f"%ignore {self.ignored}")
@@ -97,18 +140,18 @@ class _Writer:
     def refuse(self, what: str, way: str) -> UnsupportedGrammarError:
         return UnsupportedGrammarError(f"{self.dialect} has no {what}; {way}")
 
-    def expression(self, expression: Expression, level: Level) -> str:
+    def expression(self, expression: Expression) -> _Written:
         match expression:
             case Terminal(language=language):
-                return self.terminal(language, level)
+                return self.terminal(language)
             case Ref(name=name):
-                return self.name(name)
+                return _item(self.name(name))
             case Concat(parts=parts):
-                return self.sequence([self.expression(p, "sequence") for p in parts], level)
+                return _sequence([self.expression(part) for part in parts])
             case Choice(options=options):
-                return self.choice([self.expression(o, "choice") for o in options], level)
+                return _choice([self.expression(option) for option in options])
             case Repeat(body=body, least=least, most=most):
-                return self.times(self.expression(body, "item"), least, most, level)
+                return _times(self.expression(body), least, most)
             case SpecialToken(ids=ids):
                 return self.special(ids)
             case JsonValue():
@@ -124,77 +167,55 @@ class _Writer:
             case _:
                 assert_never(expression)
 
-    def special(self, ids: tuple[tuple[int, int], ...]) -> str:
+    def special(self, ids: tuple[tuple[int, int], ...]) -> _Written:
         if self.dialect == "ebnf":
             raise self.refuse("special tokens", "write the text, or convert to gbnf or lark")
         if self.dialect == "lark":
-            return (
-                f"<[{','.join(f'{low}-{high}' if high > low else str(low) for low, high in ids)}]>"
-            )
-        each = [f"<[{number}]>" for low, high in ids for number in range(low, high + 1)]
-        return self.choice(each, "item")
-
-    def sequence(self, parts: list[str], level: Level) -> str:
-        parts = [part for part in parts if part != '""']
-        if len(parts) == 1:
-            return parts[0]
-        if not parts:
-            return '""'
-        return f"({' '.join(parts)})" if level == "item" else " ".join(parts)
-
-    def choice(self, options: list[str], level: Level) -> str:
-        options = list(dict.fromkeys(options))
-        if len(options) == 1:
-            return options[0]
-        joined = " | ".join(options)
-        return joined if level == "choice" else f"({joined})"
-
-    def times(self, body: str, least: int, most: int | None, level: Level) -> str:
-        """Write a repetition. Two quantifiers never follow each other, because some readers take
-        them for a lazy one."""
-        repeated = body + quantifier(least, most)
-        return f"({repeated})" if level == "item" else repeated
+            each = [f"{low}-{high}" if high > low else str(low) for low, high in ids]
+            return _item(f"<[{','.join(each)}]>")
+        return _choice(
+            [_item(f"<[{number}]>") for low, high in ids for number in range(low, high + 1)]
+        )
 
     # Terminals
 
-    def terminal(self, language: Regular, level: Level) -> str:
+    def terminal(self, language: Regular) -> _Written:
         text = self.lowered.without_ignored.get(language)
         if text is None:
-            return self.regular(language, level)
+            return self.regular(language)
         ignored = self.lowered.ignored
         if self.dialect == "lark":
-            self.ignored = self.regular(ignored, "choice")
-            return '""' if text is EPSILON else self.regular(text, level)
+            self.ignored = self.regular(ignored).text
+            return self.regular(text)
         if not _same(language, concat(repeat(ignored), text)):
-            return self.regular(language, level)  # ignored text is matched greedily
-        self.ignored = self.regular(ignored, "choice")
-        if text is EPSILON:
-            return "ignored"
-        return self.sequence(["ignored", self.regular(text, "sequence")], level)
+            return self.regular(language)  # ignored text is matched greedily
+        self.ignored = self.regular(ignored).text
+        return _sequence([_item("ignored"), self.regular(text)])
 
-    def regular(self, term: Regular, level: Level) -> str:
+    def regular(self, term: Regular) -> _Written:
         """Write a regular language with the operators of the dialect."""
         if self.dialect == "lark":
             written = pattern(term) or self.lark_terminal(term)
             if written is not None:
-                return written
+                return _item(written)
             if self.ignoring:
                 raise self.refuse("this grammar's terminals beside %ignore", "use gbnf")
         match term:
             case r.Epsilon():
-                return '""'
+                return _NOTHING
             case r.Chars(ranges=ranges):
-                return char_class(ranges, self.dialect)
+                return _item(char_class(ranges, self.dialect))
             case r.Concat():
-                return self.sequence(self.strung(term), level)
+                return self.strung(term)
             case r.Alt(options=options):
-                return self.choice([self.regular(o, "choice") for o in options], level)
+                # A rule without options, as an option without texts would be, has the empty text.
+                return _choice([self.regular(option) for option in options if is_live(option)])
             case r.Repeat(body=body, least=least, most=most):
-                return self.times(self.regular(body, "item"), least, most, level)
+                return _times(self.regular(body), least, most) if is_live(body) else _NOTHING
             case r.Words(table=table, low=low, high=high, depth=depth) if high - low <= MOST_WORDS:
-                return self.choice([string(w[depth:]) for w in table.strings[low:high]], level)
+                return _choice([_item(string(w[depth:])) for w in table.strings[low:high]])
             case _:
-                return self.state(term)
+                return _item(self.state(term))
 
     def lark_terminal(self, term: Regular) -> str | None:
         """Return the name of a terminal for an intersection or complement, which patterns can't
@@ -227,7 +248,7 @@ class _Writer:
                 sign = " "
             case r.Repeat(body=body, least=least, most=most):
                 inner = self.algebra(body)
-                return None if inner is None else self.times(inner, least, most, "item")
+                return None if inner is None else f"({inner}{quantifier(least, most)})"
             case r.Complement(body=body):
                 inner = self.algebra(body)
                 return None if inner is None else f"~{inner}"
@@ -236,9 +257,9 @@ class _Writer:
         joined = sign.join(each or "" for each in operands)
         return f"({joined})" if all(operands) else None
 
-    def strung(self, term: Regular) -> list[str]:
-        """Write the parts of a concatenation, with consecutive characters joined to strings."""
-        parts: list[str] = []
+    def strung(self, term: Regular) -> _Written:
+        """Write a concatenation, with consecutive characters joined to strings."""
+        parts: list[_Written] = []
         text = ""
         while True:
             head, rest = (term.head, term.tail) if isinstance(term, r.Concat) else (term, None)
@@ -249,11 +270,11 @@ class _Writer:
             ):
                 text += chr(head.ranges[0][0])
             else:
-                parts += [string(text)] if text else []
+                parts += [_item(string(text))] if text else []
                 text = ""
-                parts.append(self.regular(head, "sequence"))
+                parts.append(self.regular(head))
             if rest is None:
-                return parts + ([string(text)] if text else [])
+                return _sequence(parts + ([_item(string(text))] if text else []))
             term = rest
 
     def state(self, term: Regular) -> str:
@@ -275,12 +296,12 @@ class _Writer:
             by_target: dict[Regular, list[tuple[int, int]]] = {}
             for low, high, target in arcs(term):
                 by_target.setdefault(target, []).append((low, high))
-            options = ['""'] if term.nullable else []
+            options = [_NOTHING] if term.nullable else []
             for target, ranges in by_target.items():
                 step = char_class(tuple(ranges), self.dialect)
                 after = [] if target is EPSILON else [self.state(target)]
-                options.append(self.sequence([step, *after], "sequence"))
-            self.rule(self.states[term], self.choice(options, "choice"))
+                options.append(_sequence(list(map(_item, [step, *after]))))
+            self.rule(self.states[term], _choice(options).text)
 
 
 def _same(one: Regular, other: Regular) -> bool:
