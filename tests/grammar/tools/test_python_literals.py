@@ -8,8 +8,8 @@ import json
 import pytest
 
 from maskwright.grammar.pattern.translate import full_match
-from maskwright.grammar.regular.derivative import contains
-from maskwright.grammar.regular.terms import ANYTHING, EMPTY, words
+from maskwright.grammar.regular.derivative import contains, derivative
+from maskwright.grammar.regular.terms import ANYTHING, EMPTY, Regular, words
 from maskwright.grammar.tools.python_literals import json_text, scalar_literal, string_literal
 
 
@@ -43,8 +43,15 @@ def test_other_texts_are_no_strings(text: str) -> None:
     assert not contains(string_literal(ANYTHING), text)
 
 
-def test_no_string_has_no_literal() -> None:
-    assert string_literal(EMPTY) is EMPTY
+@pytest.mark.parametrize("none", [EMPTY, full_match("(?=b)a+")])
+def test_no_string_has_no_literal(none: Regular) -> None:
+    assert string_literal(none) is EMPTY
+
+
+@pytest.mark.parametrize("begun", ['"\\', "'ab\\"])
+def test_what_can_not_be_completed_is_no_beginning(begun: str) -> None:
+    """A backslash would lead to no escape: neither string has a character that needs one here."""
+    assert derivative(string_literal(words(["ab", "a\n"])), begun) is EMPTY
 
 
 @pytest.mark.parametrize("text", ["True", "None", "12"])

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from maskwright.grammar.regular import charset
-from maskwright.grammar.regular.derivative import arcs, contains
+from maskwright.grammar.regular.derivative import arcs, contains, is_live
 from maskwright.grammar.regular.terms import (
     EMPTY,
     EPSILON,
@@ -35,6 +35,8 @@ _TOKEN: Final = re.compile(r"""(?P<string>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")|[
 def string_literal(values: Regular) -> Regular:
     """Return all spellings of the strings in `values`: in quotes of either kind, with the escapes
     `\\\\ \\' \\" \\n \\r \\t` and `\\x00`, any other character verbatim."""
+    if not is_live(values):
+        return EMPTY
     return alt(*(concat(char(quote), _inside(values, quote)) for quote in "\"'"))
 
 
@@ -66,9 +68,8 @@ def _unescaped(escape: re.Match[str]) -> str:
 
 
 def _inside(values: Regular, quote: str) -> Regular:
-    """Return the language of the rest of a string, with its closing quote."""
-    if values is EMPTY:
-        return EMPTY
+    """Return the language of the rest of a string, with its closing quote. `values` has a string,
+    and so has what is returned."""
     key = ("python string", values, quote)
     return state(key, False, lambda: _moves(values, quote), plain=True)
 
@@ -82,11 +83,10 @@ def _moves(values: Regular, quote: str) -> list[tuple[int, int, Regular]]:
         moves += [(first, last, inside) for first, last in plain]
     if values.nullable:
         moves.append((ord(quote), ord(quote), EPSILON))
-    if arcs(values):
-        escapes = state(
-            ("python escape", values, quote), False, lambda: _escapes(values, quote), plain=False
-        )
-        moves.append((ord("\\"), ord("\\"), escapes))
+    escapes = _escapes(values, quote)
+    if escapes:  # else a backslash would lead nowhere
+        escaped = state(("python escape", values, quote), False, lambda: escapes, plain=True)
+        moves.append((ord("\\"), ord("\\"), escaped))
     return sorted(moves, key=lambda arc: arc[0])
 
 
