@@ -6,13 +6,20 @@ from typing import Any
 
 import pytest
 
-from maskwright import Grammar, Limits, Vocabulary, compile_json_schema, compile_regex
+from maskwright import (
+    Grammar,
+    Limits,
+    Vocabulary,
+    compile_grammar,
+    compile_json_schema,
+    compile_regex,
+)
 from maskwright.errors import BudgetError, LimitError
 from maskwright.mask.budget.masks import BudgetMasks
 from maskwright.mask.budget.token_costs import MOST_FOLLOWED
 from maskwright.mask.position import Position
 from maskwright.mask.shared import budget_cache
-from tests.matching import EVERY_BYTE, allowed, matches, vocabulary
+from tests.matching import BYTES, EVERY_BYTE, after, allowed, matches, vocabulary
 
 WORDS = {"type": "array", "items": {"type": "string", "maxLength": 9}, "minItems": 1}
 
@@ -178,6 +185,24 @@ def test_masks_within_budgets_know_names_beyond_ascii(schema: dict[str, Any]) ->
                     assert matcher.complete or allowed(matcher, budget=left - 1), (text, at, token)
                     matcher.rollback(1)
                 assert matcher.accept(byte)
+
+
+@pytest.mark.parametrize(
+    ("text", "needed"),
+    [("", 8), ("{", 7), ('{"é', 5), ('{"é":1', 2), ('{"é":1,', 7), ('{"é":1}', 1)],
+)
+def test_masks_within_budgets_of_an_open_object_before_a_special_token(
+    text: str, needed: int
+) -> None:
+    """How special tokens are spelled within completions is no UTF-8."""
+    tokens = Vocabulary((*BYTES, b"<end>", b""), special=(256,), eos=257)
+    source = 'start: %json {"type": "object", "minProperties": 1} <end>'
+    matcher = after(compile_grammar(source, tokens), text)
+    assert matcher is not None
+    assert matcher.min_tokens == needed
+    just_enough = allowed(matcher, budget=needed)
+    assert just_enough
+    assert just_enough <= allowed(matcher)
 
 
 def test_masks_within_budgets_build_few_states_of_a_long_completion() -> None:

@@ -17,12 +17,12 @@ from typing import Final
 
 from maskwright.automaton.leaf.keys import Begun, LiteralState, Skipped, Spaced, Text
 from maskwright.automaton.machine.exits import Configuration
+from maskwright.automaton.value.last_value import closing_quote
 from maskwright.automaton.value.level import Level, LevelPhase
 from maskwright.grammar.regular.terms import EMPTY, Regular, Tagged, Words
 from maskwright.mask.recognizer import Recognizer
 from maskwright.mask.shared.budget_cache import Place
 
-_DECODER: Final = json.JSONDecoder()
 _NAMING: Final = (LevelPhase.FIRST, LevelPhase.NAME)
 
 
@@ -131,11 +131,10 @@ class Places:
             return _NextName.OWN
         text = self._recognizer.shared.completion.as_if_new(here, b"")
         assert text is not None
-        rest = text.decode()
-        rest = rest.lstrip() if begun is None else '"' + rest
-        if not rest.startswith('"'):
+        rest = text.lstrip() if begun is None else b'"' + text  # no UTF-8 with special tokens
+        if not rest.startswith(b'"'):
             return _NextName.LISTED  # the object ends
-        added, _ = _DECODER.raw_decode(rest)
+        added = json.loads(rest[: closing_quote(rest)].decode())
         if (begun or "") + added in level.names_listed:
             return _NextName.LISTED
         return _NextName.OTHER if added else _NextName.OWN
