@@ -14,6 +14,7 @@ from maskwright.automaton.machine.exits import BLOCKED, DONE, DYNAMIC, POP, PUSH
 from maskwright.automaton.value.level import LevelPhase
 from maskwright.automaton.value.whitespace import WHITESPACE
 from maskwright.grammar.schema.options import PropertyOrder
+from maskwright.grammar.schema.tree import Json
 from tests.automaton.solving import conjunction, solver
 from tests.matching import EVERY_BYTE, after, matches
 
@@ -116,8 +117,22 @@ def test_exits_after_items_that_must_be_remembered_are_dynamic() -> None:
     assert found.exit(again.context, None, '"b"').kind == STAY
 
 
-def test_values_written_equally_share_their_contexts() -> None:
-    found = contexts({"properties": {"a": {"type": "null"}, "b": {"type": "null"}}})
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({"type": "null"}, {"type": "null"}),
+        ({"$ref": "#/$defs/list"}, {"$ref": "#/$defs/list"}),
+        ({"$ref": "#/$defs/reference"}, {"$ref": "#/$defs/list", "title": "a"}),
+        ({"$ref": "#/$defs/anything"}, True),
+    ],
+)
+def test_values_written_equally_share_their_contexts(first: Json, second: Json) -> None:
+    defined = {
+        "list": {"type": "array", "items": {"$ref": "#/$defs/list"}},
+        "reference": {"$ref": "#/$defs/list"},
+        "anything": {},
+    }
+    found = contexts({"properties": {"a": first, "b": second}, "$defs": defined})
     opened = found.exit(found.start()[0], StructuralLabel.OBJECT)
     reader, _ = found._name_reader(opened.context)
     values = []

@@ -58,7 +58,7 @@ from maskwright.errors import Construct
 from maskwright.grammar.regular.derivative import derivative
 from maskwright.grammar.regular.terms import EMPTY, Regular, Tagged, Words
 from maskwright.grammar.regular.word_lists import with_minimal_escapes
-from maskwright.grammar.shape.shape import Conjunction, construct_of
+from maskwright.grammar.shape.shape import Conjunction, construct_of, target_of
 
 
 class JsonContexts(Contexts):
@@ -335,7 +335,8 @@ class JsonContexts(Contexts):
 
     def _representative(self, value: Conjunction) -> Conjunction:
         """The first conjunction met that is written equally; of conjunctions that allow scalars
-        only, the first that allows these scalars. Equal conjunctions share their contexts."""
+        only, the first that allows these scalars; of a reference, that of its target. Equal
+        conjunctions share their contexts."""
         known = self._same.get(value)
         if known is None:
             known = self._same[value] = self._find_representative(value)
@@ -348,8 +349,10 @@ class JsonContexts(Contexts):
             if known is not None:
                 return known
         shape = self._solver.values.shapes.normal_form(value)
-        known = value
-        if not shape.arrays and not shape.objects:
+        known = target_of(value)
+        if known is not value:
+            known = self._representative(known)
+        elif not shape.arrays and not shape.objects:
             known = self._table.scalars.setdefault((shape.strings, shape.scalars), value)
         if key is not None:
             self._table.same[key] = known

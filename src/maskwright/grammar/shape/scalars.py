@@ -60,7 +60,7 @@ def scalars_of(
 
     `types`: those that the schema's own `type` allows.
     """
-    if any(isinstance(each, NotValues) for each in assertions):
+    if any(isinstance(each, Values | NotValues) for each in assertions):
         return _scalars(assertions, types, options)
     narrowing = tuple(each for each in assertions if isinstance(each, _NARROWING))
     return lone_scalars(narrowing, types, options)

@@ -14,8 +14,9 @@ from typing import Final
 
 from maskwright.errors import Construct
 from maskwright.grammar.regular.terms import Regular
-from maskwright.grammar.schema.tree import ItemCount, PropertyCount, Schema, negated
+from maskwright.grammar.schema.tree import AllOf, ItemCount, PropertyCount, Schema, negated
 from maskwright.grammar.shape.disjoint import are_disjoint
+from maskwright.limits import spend
 
 Conjunction = frozenset[Schema]
 
@@ -26,6 +27,29 @@ def conjunction_of(schemas: Iterable[Schema]) -> Conjunction:
     """The conjunction of schemas, without those that allow everything: so equal demands are more
     often equal sets."""
     return frozenset(s for s in schemas if s.assertions or s.never)
+
+
+def referenced(schema: Schema) -> Schema:
+    """What a schema that consists of a reference refers to; the schema itself if it is another."""
+    seen: set[Schema] = set()
+    while schema not in seen and len(schema.assertions) == 1:
+        (assertion,) = schema.assertions
+        if not isinstance(assertion, AllOf) or len(assertion.parts) != 1:
+            break
+        spend()
+        seen.add(schema)
+        (schema,) = assertion.parts
+    return schema
+
+
+def target_of(conjunction: Conjunction) -> Conjunction:
+    """What a conjunction that is nothing but a reference refers to; any other itself."""
+    if len(conjunction) == 1:
+        (schema,) = conjunction
+        target = referenced(schema)
+        if target is not schema:
+            return conjunction_of((target,))
+    return conjunction
 
 
 def in_order(conjunction: Conjunction) -> list[Schema]:

@@ -65,6 +65,7 @@ from maskwright.grammar.shape.shape import (
     construct_of,
     in_order,
     joint_count,
+    target_of,
 )
 from maskwright.grammar.shape.unevaluated import ResolvedAssertions
 from maskwright.grammar.shape.unions import Branches
@@ -241,8 +242,15 @@ def array_shape(branch: list[Assertion]) -> ArrayShape | None:
     return ArrayShape(prefix, rest, least, most, tuple(contains), unique, repeats)
 
 
-_UNITING: Final = frozenset((AllOf, AnyOf, OneOf, Not, If, Values))
+_UNITING: Final = frozenset((AllOf, AnyOf, OneOf, Not, If))
 """Assertions that are unions, or contain other schemas about the value."""
+
+
+def _is_union(assertion: Assertion) -> bool:
+    """Whether an assertion is a union, as a list of values is that has arrays or objects."""
+    if isinstance(assertion, Values):
+        return any(isinstance(value, list | dict) for value in assertion.values)
+    return type(assertion) in _UNITING
 
 
 class Shapes:
@@ -270,17 +278,31 @@ class Shapes:
         shape = self._shapes.get(conjunction)
         if shape is None:
             try:
-                shape = self._shapes[conjunction] = self._compute(conjunction)
+                shape = self._shapes[conjunction] = self._find(conjunction)
             except LimitError as error:
                 error.complete(construct=construct_of(conjunction))
                 raise
         return shape
 
+    def _find(self, conjunction: Conjunction) -> Shape:
+        """The normal form, which a reference shares with what it refers to."""
+        target = target_of(conjunction)
+        if target is conjunction:
+            return self._compute(conjunction)
+        for schema in conjunction:
+            self._strings.language(schema)  # which refuses references in a circle
+        shape = self._shapes.get(target)
+        if shape is None:
+            shape = self._shapes[target] = self._compute(target)
+        return shape
+
     def _compute(self, conjunction: Conjunction) -> Shape:
+        if not conjunction:
+            return self._lone((), conjunction)
         if len(conjunction) == 1:
             (schema,) = conjunction
             assertions = self._resolved.assertions(schema)
-            if not schema.never and _UNITING.isdisjoint(map(type, assertions)):
+            if not schema.never and not any(map(_is_union, assertions)):
                 return self._lone(assertions, conjunction)
         types = _types(conjunction)
         strings = EMPTY
@@ -311,6 +333,8 @@ class Shapes:
         """Return the shape of one schema without unions, as `_compute` does, but faster."""
         types = _types(conjunction)
         strings, scalars = scalars_of(assertions, types, self._numbers)
+        if any(isinstance(each, Values) for each in assertions):
+            return Shape(strings, scalars, (), ())
         others: list[Assertion] = [each for each in assertions if not isinstance(each, TypeIs)]
         array = array_shape(others) if "array" in types else None
         shape = None

@@ -34,7 +34,7 @@ from maskwright.grammar.shape.closed import is_closed
 from maskwright.grammar.shape.disjoint import are_disjoint
 from maskwright.grammar.shape.negation import negate
 from maskwright.grammar.shape.one_of import ExclusiveUnions
-from maskwright.grammar.shape.shape import Conjunction, in_order, keyword_of
+from maskwright.grammar.shape.shape import Conjunction, in_order, keyword_of, referenced
 from maskwright.grammar.shape.unevaluated import ResolvedAssertions
 from maskwright.limits import Limits, spend
 
@@ -280,18 +280,5 @@ def _has_to_be_met(assertion: SomeMember, required: set[str]) -> bool:
 
 def _without_copies(union: AnyOf) -> AnyOf:
     """A union in which no two options are references to one schema."""
-    options = tuple(dict.fromkeys(map(_referenced, union.options)))
+    options = tuple(dict.fromkeys(map(referenced, union.options)))
     return union if options == union.options else AnyOf(options)
-
-
-def _referenced(schema: Schema) -> Schema:
-    """What a schema that consists of a reference refers to; the schema itself if it is another."""
-    seen: set[Schema] = set()
-    while schema not in seen and len(schema.assertions) == 1:
-        spend()
-        seen.add(schema)
-        (assertion,) = schema.assertions
-        if not isinstance(assertion, AllOf) or len(assertion.parts) != 1:
-            break
-        (schema,) = assertion.parts
-    return schema
