@@ -249,6 +249,20 @@ def test_text_is_reported_as_soon_as_it_is_certain() -> None:
     ]
 
 
+def test_more_readings_than_are_distinguished_end_no_event() -> None:
+    """Any number of texts side by side: each byte may end one of them, or not."""
+    texts = {"type": "star", "content": {"type": "any_text"}}
+    grammar = compile_structural_tag({"type": "structural_tag", "format": texts}, BYTES)
+    text = "of words there may be as many as there are places between letters"
+    matcher = grammar.matcher()
+    events: list[Event] = []
+    for byte in text.encode():
+        assert matcher.accept(byte)
+        events += matcher.events()
+    events += matcher.events(final=True)
+    assert "".join(e.text for e in events if isinstance(e, CaptureText)) == text
+
+
 def test_a_text_that_goes_no_further_is_reported_whole() -> None:
     tag = {"type": "tag", "begin": "<", "content": {"type": "any_text"}, "end": "</b>"}
     matcher = compile_structural_tag({"format": tag}, BYTES).matcher()

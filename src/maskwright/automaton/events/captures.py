@@ -152,7 +152,7 @@ class CaptureReader:
             if transition is not None:
                 symbol, after, counts = transition
                 thread = CaptureThread(symbol, RulePosition(after, counts, return_to))
-            room = MOST_LOGS - len(threads[thread])
+            room = max(0, MOST_LOGS - len(threads[thread]))
             threads[thread] |= {(*log, *passed) for log in islice(sorted(logs), room)}
 
     def _calling(self, read: ReadSymbols, below: list[int]) -> Iterator[CaptureThread]:
