@@ -13,4 +13,5 @@ rest of the grammar. A walk then adds the tokens that leave the text, which have
 - `tokens`: What tokens hold, whatever the grammar.
 - `text_rows`: Ready rows of plain text in which one set of characters may come any number of
   times.
+- `words`: Which tokens stay inside a string that is one of a list of words.
 """

@@ -34,15 +34,17 @@ from maskwright.grammar.regular.terms import (
     Repeat,
     Tagged,
     Weighed,
+    WordList,
     Words,
     alt,
     length_bounded,
 )
-from maskwright.limits import spend
+from maskwright.limits import CHEAP, spend
 from maskwright.mask.ready_rows.combination import Exclusive, ProductAutomaton, exclusive
 from maskwright.mask.ready_rows.inside import TOO_MUCH, Measure, walk_room, walk_string
 from maskwright.mask.ready_rows.reach import Reach
 from maskwright.mask.ready_rows.tokens import Subtrees, classify
+from maskwright.mask.ready_rows.words import WordPoints, walk_words
 from maskwright.mask.walk.row_table import packed
 from maskwright.vocab import Vocabulary
 from maskwright.vocab.array_cache import Arrays
@@ -74,11 +76,12 @@ Source = Characters | ProductAutomaton
 
 
 class _Walked(NamedTuple):
-    """What was computed for the states of one automaton."""
+    """What was computed for the states of one automaton, or the places in one list of words."""
 
-    characters: Source
+    characters: Source | WordPoints
     rows: dict[tuple[int, int, int, int, int], tuple[Row, int]]
-    """By state, part and value of a character, and length bounds."""
+    """By state, part and value of a character, and length bounds; in a list of words by place, part
+    and value."""
     needs: dict[tuple[int, int, int], Needs | None]
     """By state, part and value of a character: what each token needs, None after one row alone has
     been asked for; see `walk_room`."""
@@ -120,8 +123,8 @@ class StringRows:
         self._plain = False
         self._reach = Reach(self._trie)
         self._by_length: dict[int, Row] = {}
-        self._walked: OrderedDict[Automaton, _Walked] = OrderedDict()
-        """By automaton, the least recently used first."""
+        self._walked: OrderedDict[Automaton | WordList, _Walked] = OrderedDict()
+        """By automaton or list, the least recently used first."""
         self._held = 0
 
     def of_text(self) -> StringRows:
@@ -248,6 +251,8 @@ class StringRows:
             bound = characters_left(term)
             if bound != NARROW:
                 return self._of_length(bound)
+        if isinstance(term, Words):
+            return self._of_words(term, part, value)
         if isinstance(term, Tagged):  # a string continues if it does in one of the languages
             rows = [self._after(p, part, value) for p in set(term.parts) if p is not EMPTY]
             return np.bitwise_or.reduce(rows)
@@ -264,6 +269,20 @@ class StringRows:
         if language is not None:
             return self._of_exclusive(language, part, value)
         return self._of_term(counted(term), part, value)
+
+    def _of_words(self, term: Words, part: int, value: int) -> Row:
+        walked = self._arrays(term.table)
+        key = (term.low, term.high, term.depth, part, value)
+        known = walked.rows.get(key)
+        if known is None:
+            words = walked.characters
+            assert isinstance(words, WordPoints)
+            spend(1 + CHEAP * (term.high - term.low))
+            row = np.zeros(self._vocabulary.words, np.int32)
+            walk_words(self._subtrees, words, *key, row, self._plain)
+            known = walked.rows[key] = row & self._others, 0
+            self._held += row.nbytes
+        return known[0]
 
     def _product(self, language: Exclusive) -> ProductAutomaton | None:
         products = (each for each in reversed(self._walked) if isinstance(each, ProductAutomaton))
@@ -353,6 +372,7 @@ class StringRows:
         known = walked.rows.get(key)
         if known is None:
             before = walked.nbytes
+            assert not isinstance(walked.characters, WordPoints)
             try:
                 known = self._walk_afresh(walked.characters, key, measure, lean=lean)
                 walked.rows[key] = known
@@ -404,12 +424,18 @@ class StringRows:
         self._supply(characters, walk, lean=True)
         return needs
 
-    def _arrays(self, automaton: Automaton) -> _Walked:
-        """What has been computed of an automaton, which is now the most recently used."""
+    def _arrays(self, automaton: Automaton | WordList) -> _Walked:
+        """What has been computed of an automaton or a list of words, which is now the most recently
+        used."""
         walked = self._walked.get(automaton)
         if walked is None:
-            is_dfa = isinstance(automaton, CharacterDfa)
-            characters = Characters(automaton) if is_dfa else automaton
+            match automaton:
+                case CharacterDfa():
+                    characters = Characters(automaton)
+                case WordList():
+                    characters = WordPoints(automaton.strings)
+                case ProductAutomaton():
+                    characters = automaton
             walked = self._walked[automaton] = _Walked(characters, {}, {})
             self._held += walked.nbytes
         self._walked.move_to_end(automaton)
