@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from maskwright.errors import InputError
+from maskwright.server import ServerConfig
 from tests.server.scripted import Client, Script, ScriptedEngine
 
 
@@ -152,6 +153,22 @@ def test_a_limit_makes_it_incomplete(client: Client, engine: ScriptedEngine) -> 
         assert body["status"] == "incomplete"
         assert body["incomplete_details"] == {"reason": "max_output_tokens"}
         assert body["output"][0]["status"] == "incomplete"
+
+
+def test_text_that_was_held_back_keeps_its_log_probabilities(
+    client: Client, engine: ScriptedEngine
+) -> None:
+    """Text that may begin a call comes when that is decided, its tokens' entries with it."""
+    client.config = ServerConfig(tool_format="hermes")
+    engine.script = Script(["<tool_", "kit> ", "is here"], spelled=True)
+    tool = {"type": "function", "name": "f", "parameters": {"type": "object"}}
+    wanted: Any = {"tools": [tool], "top_logprobs": 0, "include": ["message.output_text.logprobs"]}
+    made = events(client, **wanted)
+    [whole] = ask(client, **wanted).json()["output"]
+    [streamed] = made[-1]["response"]["output"]
+    assert streamed["content"][0] == whole["content"][0]
+    entries = [e for one in made if one["type"].endswith("text.delta") for e in one["logprobs"]]
+    assert bytes(b for e in entries for b in e["bytes"]) == b"<tool_kit> is here"
 
 
 def test_a_trace_is_reported_at_the_end(client: Client) -> None:

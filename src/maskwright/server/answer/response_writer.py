@@ -35,6 +35,8 @@ class ResponseWriter:
         self._items = OutputItems(naming.item_id)
         self._status: Status = "in_progress"
         self._number = -1
+        self._logprobs: list[Json] = []
+        """Those of a stream's tokens whose text is held back, as it may still begin a call."""
 
     def whole(self, answers: list[Answer], usage: Usage) -> Json:
         [answer] = answers
@@ -51,12 +53,12 @@ class ResponseWriter:
             yield self._event({"type": name, "response": self._body(None)})
 
     def parts(self, delta: ChoiceDelta) -> Iterator[bytes]:
-        logprobs = delta.logprobs or ()
+        self._logprobs += delta.logprobs or ()
         for part in delta.parts:
-            for said in self._items.add(part, logprobs):
+            for said in self._items.add(part, self._logprobs):
                 yield self._event(said)
                 if "logprobs" in said:
-                    logprobs = ()
+                    self._logprobs = []
 
     def ended(self, delta: ChoiceDelta) -> Iterator[bytes]:
         for said in self._end_items(cast(str, delta.finish_reason)):
