@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -9,6 +10,8 @@ import pytest
 from maskwright.cli.input.yaml_text import read_yaml, yaml_spans
 from maskwright.errors import GrammarError
 from maskwright.grammar.schema.document import RepeatedNames
+
+NAMES = "abcdefghi"
 
 
 @pytest.mark.parametrize(
@@ -64,6 +67,16 @@ def test_what_is_no_yaml(text: str, line: int, column: int) -> None:
     with pytest.raises(GrammarError, match="not valid YAML") as caught:
         read_yaml(text)
     assert (caught.value.line, caught.value.column) == (line, column)
+
+
+def test_aliases_of_aliases_are_bounded() -> None:
+    """Eight lines of nine aliases each would be 43 million values."""
+    lines = [f"{one}: &{one} [{', '.join(9 * ['*' + before])}]" for before, one in pairwise(NAMES)]
+    text = "\n".join([f"{NAMES[0]}: &{NAMES[0]} [x, y]", *lines])
+    with pytest.raises(GrammarError, match="with its aliases written out") as caught:
+        read_yaml(text)
+    assert caught.value.line == 7
+    assert len(read_yaml("\n".join(text.splitlines()[:6]))) == 6
 
 
 def test_spans() -> None:

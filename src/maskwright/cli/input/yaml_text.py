@@ -16,6 +16,9 @@ from maskwright.errors import GrammarError
 from maskwright.grammar.schema.document import object_of
 from maskwright.workbench.pointer import ValueSpan, pointer_of
 
+MOST_VALUES: Final = 1_000_000
+"""Values that a text in YAML may stand for, aliases written out."""
+
 _TAG: Final = "tag:yaml.org,2002:"
 _RESOLVERS: Final = (
     ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
@@ -63,7 +66,12 @@ def read_yaml(text: str) -> Any:
     """What a text in YAML stands for. Raises `GrammarError` with line and column of what is no
     YAML."""
     try:
-        return yaml.load(text, _Loader)
+        loader = _Loader(text)
+        document: Any = loader.get_single_node()
+        if document is None:
+            return None
+        _count_values(document, text, {})
+        return loader.construct_document(document)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         at = 0 if mark is None else min(mark.index, len(text))
@@ -74,6 +82,27 @@ def read_yaml(text: str) -> Any:
     except (ValueError, RecursionError):
         reason = "not valid YAML, or nested too deep"
         raise GrammarError(reason, text=text, position=0) from None
+
+
+def _count_values(node: Any, text: str, known: dict[int, int]) -> int:
+    """How many values a node stands for, itself included: aliases of aliases may stand for any
+    number of them, and all would be read. Those of a node are counted once, by its identity."""
+    if id(node) in known:
+        return known[id(node)]
+    known[id(node)] = 0  # an alias of something around it, which is refused when it is built
+    below: list[Any] = []
+    if isinstance(node, yaml.MappingNode):
+        below = [value for _, value in node.value]
+    elif isinstance(node, yaml.SequenceNode):
+        below = node.value
+    count = known[id(node)] = 1 + sum(_count_values(each, text, known) for each in below)
+    if count > MOST_VALUES:
+        raise GrammarError(
+            f"with its aliases written out, this has more than {MOST_VALUES:,} values",
+            text=text,
+            position=node.start_mark.index,
+        )
+    return count
 
 
 def yaml_spans(text: str) -> dict[str, ValueSpan]:
