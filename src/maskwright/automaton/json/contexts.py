@@ -337,6 +337,8 @@ class JsonContexts(Contexts):
         """The first conjunction met that is written equally; of conjunctions that allow scalars
         only, the first that allows these scalars; of a reference, that of its target. Equal
         conjunctions share their contexts."""
+        if not value:  # what may be anything, which nearly every schema has somewhere
+            return value
         known = self._same.get(value)
         if known is None:
             known = self._same[value] = self._find_representative(value)
