@@ -139,3 +139,18 @@ def test_descriptions_stand_beside_the_names(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_nothing_is_nothing() -> None:
     assert described({}) == ""
+
+
+@pytest.mark.parametrize(
+    ("closed", "printed", "code"),
+    [("<&-", "the text ends too early", 3), (">&- </dev/null", "", 3), ("2>&- </dev/null", "", 3)],
+)
+def test_a_standard_stream_may_be_closed(closed: str, printed: str, code: int) -> None:
+    """As under some supervisors; Python has None for such a stream."""
+    program = "from maskwright.cli import main; main()"
+    command = f"exec {sys.executable} -c '{program}' match /a+/ - {closed}"
+    done = subprocess.run(
+        command, shell=True, capture_output=True, text=True, check=False, timeout=PATIENCE
+    )
+    assert (done.returncode, done.stderr) == (code, "")
+    assert printed in done.stdout

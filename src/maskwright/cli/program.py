@@ -17,6 +17,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from types import ModuleType
 from typing import Final, NamedTuple
 
@@ -228,6 +229,7 @@ def main() -> None:
     A mistake of the user's ends it with one line on stderr and exit code 2; an address that can't
     be listened on, or at which no server answers, with exit code 3.
     """
+    _open_streams()
     prepare_environment()  # before a subcommand imports torch
     try:
         code = _run(sys.argv[1:])
@@ -247,6 +249,14 @@ def main() -> None:
         print(f"maskwright: what it prints can't be written: {error.strerror}", file=sys.stderr)
         code = USAGE_ERROR
     sys.exit(code)
+
+
+def _open_streams() -> None:
+    """Where the program is started with a standard stream that is closed, which Python has as None,
+    have reading meet the end and writing go nowhere."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - to the end
 
 
 def _drop_output() -> None:
