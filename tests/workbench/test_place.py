@@ -40,7 +40,7 @@ NEXT = "a comma or the closing bracket"
         ('{"name": "x', "a value", "/name", ("/properties/name",)),
         ('{"name": "x"', NEXT, "", ("",)),
         ('{"name": "x", ', "a name", "", ("",)),
-        ('{"age": 1', "a value", "/age", ("/properties/age",)),
+        ('{"age": 1', "a value", "/age", ("/$defs/age",)),
         ('{"tags": [', FIRST, "/tags/0", ("/properties/tags/prefixItems/0",)),
         ('{"tags": [1, ', "a value", "/tags/1", ("/properties/tags/items",)),
         ('{"tags": [1, "ab"', NEXT, "/tags", ("/properties/tags",)),

@@ -48,8 +48,9 @@ class ShapePlace(NamedTuple):
     `waits_for`: what a JSON value waits for there, None outside of JSON. `instance`: the JSON
     Pointer of the value that is being read, or comes next, in the text; None if the text isn't one
     JSON value. `schemas`: the pointers of the schemas that this value satisfies so far, in the
-    schema document. `rules`: the rules that are being read, the outermost first; one stack for each
-    way in which the text can be read, the deepest first, at most `MOST_STACKS`.
+    schema document; in place of a schema that is a reference alone stands its target. `rules`: the
+    rules that are being read, the outermost first; one stack for each way in which the text can be
+    read, the deepest first, at most `MOST_STACKS`.
     """
 
     waits_for: str | None

@@ -43,13 +43,13 @@ def test_why_a_text_does_not_match(run: Run, schema: Path, tmp_path: Path) -> No
         "  as texts    0-9   -0\n"
         "  waits for   a value\n"
         "  value       /age\n"
-        "  schema      #/properties/age\n"
+        "  schema      #/$defs/age\n"
         '  because of  #/$defs/age/type: "integer"\n'
     )
     near = run("match", schema, "--text", '{"nome": 3}').stdout
     assert "  nearest     'name' in place of 'nome'\n" in near
     shorter = run("match", schema, text, "--no-why").stdout
-    assert shorter.splitlines()[-1] == "  schema     #/properties/age"
+    assert shorter.splitlines()[-1] == "  schema     #/$defs/age"
     assert "because" not in shorter
 
 
