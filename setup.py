@@ -121,7 +121,8 @@ def modules() -> list[Extension]:
 def _read_with(tree: DependencyTree, place: str) -> set[str]:
     """What a module is made from: what Cython reads, and the headers of C that are named there."""
     read: set[str] = set(tree.all_dependencies(place))
-    headers = tree.cimports_externs_incdirs(place)[1]
+    # Each file by itself: Cython does not name the headers of what a module cimports.
+    headers = {name for file in read for name in tree.cimports_externs_incdirs(file)[1]}
     places = {place for name in headers for place in (name, PACKAGE + name)}
     return read | {place for place in places if Path(place).exists()}
 

@@ -30,8 +30,12 @@ from maskwright.native import require_built
 require_built(__name__, BUILT_FROM)
 """
 INNER = """
+cdef extern from "inner.h":
+    int one() noexcept nogil
+
+
 cdef inline int factor() noexcept nogil:
-    return 3
+    return 3 * one()
 """
 OUTER = f"""{HEAD}
 from maskwright.inner cimport factor
@@ -61,6 +65,7 @@ def tree(tmp_path: Path) -> Path:
     for name, text in (
         ("__init__.py", ""),
         ("inner.pxd", INNER),
+        ("inner.h", "static int one(void) { return 1; }\n"),
         ("outer.pyx", OUTER),
         ("other.pyx", OTHER),
         ("other.h", "static int answer(void) { return 42; }\n"),
@@ -128,8 +133,9 @@ def test_what_changed_is_an_error_until_it_is_built_again(tree: Path) -> None:
     assert built(tree) == before, "nothing has changed"
     for name, old, new, stale, expected in (
         ("inner.pxd", "return 3", "return 5", "outer", "[5, 10] 42"),
-        ("outer.pyx", "factor() * number", "factor() + number", "outer", "[6, 7] 42"),
-        ("other.h", "42", "43", "other", "[6, 7] 43"),
+        ("inner.h", "return 1", "return 2", "outer", "[10, 20] 42"),
+        ("outer.pyx", "factor() * number", "factor() + number", "outer", "[11, 12] 42"),
+        ("other.h", "42", "43", "other", "[11, 12] 43"),
     ):
         replace(package / name, old, new)
         assert asked(tree).endswith(
