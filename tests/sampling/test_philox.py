@@ -24,9 +24,9 @@ def numbers(text: str) -> list[int]:
 @pytest.mark.parametrize(("counter", "key", "expected"), KNOWN)
 def test_known_answers(counter: str, key: str, expected: str) -> None:
     low, high = numbers(key)
-    got = np.empty(4, np.uint32)
-    philox(low | high << 32, numbers(counter), got)
-    assert [f"{int(word):08x}" for word in got] == expected.split()
+    got = np.empty((4, 16), np.uint32)
+    philox(low | high << 32, numbers(counter), got.reshape(64))
+    assert [f"{int(word):08x}" for word in got[:, 0]] == expected.split()
 
 
 def plain(key: list[int], counter: list[int]) -> list[int]:
@@ -48,7 +48,7 @@ def test_the_plain_algorithm_too(counter: str, key: str, expected: str) -> None:
     assert plain(numbers(key), numbers(counter)) == numbers(expected)
 
 
-@pytest.mark.parametrize("vocab_size", [1, 4, 5, 45])
+@pytest.mark.parametrize("vocab_size", [1, 4, 5, 205])
 @pytest.mark.parametrize("stream", [0, 2])
 def test_words_of_counters_in_a_row_and_of_all_tokens(vocab_size: int, stream: int) -> None:
     """Four neighbouring tokens share a counter (token >> 2, position, stream, 0)."""
@@ -65,9 +65,13 @@ def test_words_of_counters_in_a_row_and_of_all_tokens(vocab_size: int, stream: i
     signed = [torch.from_numpy(values.view(np.int64)) for values in whole]
     assert random_words(*signed, vocab_size, stream).tolist() == expected
     for number, (seed, position) in enumerate(zip(*whole, strict=True)):
-        for first in range(0, vocab_size, 12):
-            out = np.empty(12, np.uint32)
-            philox(seed, (first // 4, position, stream, 0), out)
-            words = out.reshape(4, 3).T.flatten().tolist()
-            end = min(vocab_size, first + 12)
-            assert words[: end - first] == expected[number][first:end]
+        for first in range(0, vocab_size, 64):
+            out = np.empty((4, 16), np.uint32)
+            philox(seed, (first // 4, position, stream, 0), out.reshape(64))
+            some = expected[number][first : first + 64]
+            assert out.T.flatten().tolist()[: len(some)] == some
+
+
+def test_words_of_another_number_are_refused() -> None:
+    with pytest.raises(ValueError, match="there are 64 random words, and room for 60"):
+        philox(0, (0, 0, 0, 0), np.empty(60, np.uint32))

@@ -18,10 +18,13 @@ cdef struct Draw:
     Py_ssize_t support  # among how many tokens
 
 
-# Room for the draws of a step.
+# Room for the draws of a step. What a draw needs is kept from step to step: pages that are touched
+# for the first time cost more than the draw.
 cdef class Draws:
     cdef Draw *each
     cdef Py_ssize_t room
+    cdef int32_t[::1] peaks
+    cdef float[::1] scaled
     # Carry the first `count` out, under masks of so many words.
     cdef int draw(
         self, const float[:, ::1] logits, Py_ssize_t count, Py_ssize_t words

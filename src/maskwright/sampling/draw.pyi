@@ -65,6 +65,6 @@ def draw_rows(
     among how many; 0 and 1 for greedy rows."""
 
 def philox(key: int, counter: Sequence[int], out: NDArray[np.uint32]) -> None:
-    """Write the random words of counters that follow each other from `counter`, four words of 32
-    bits, on in its first word. `out` `[4 * counters]` gets word `j` of the counter number `i` at
-    `j * counters + i`. `key`: 64 bits."""
+    """Write the random words of the 16 counters that follow each other from `counter`, four words
+    of 32 bits, on in its first word. `out` `[64]` gets word `j` of counter `i` at `16 * j + i`.
+    `key`: 64 bits. Raises `ValueError` where `out` has another size."""

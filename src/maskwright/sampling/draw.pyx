@@ -1,6 +1,7 @@
 """The draw of one row after another; what it does for many tokens at once is in `kernels.h`, and
 what top-k, top-p and min-p leave is found here."""
 
+from libc.float cimport FLT_MAX
 from libc.math cimport INFINITY, exp, log, log1p
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, qsort
@@ -11,7 +12,9 @@ import numpy as np
 from maskwright.native cimport BUILT_FROM
 from maskwright.instructions import NUMBER
 from maskwright.native import require_built
-from maskwright.sampling.kernels cimport BLOCK, INFINITE, KERNEL_SETS, NOTHING, kernels, number_of
+from maskwright.sampling.kernels cimport (
+    BLOCK, COUNTERS, INFINITE, KERNEL_SETS, NOTHING, kernels, number_of,
+)
 
 require_built(__name__, BUILT_FROM)
 
@@ -25,14 +28,11 @@ TARGET = 0
 EMPTY = NO_TOKEN
 NOT_FINITE = NO_NUMBER
 
-# What is further below the highest logit has no mass that a sum would show.
-cdef float LEAST = -700
-
 # From a bound on u to one on random words, with a margin for rounding in exp(z - s).
 cdef double SLACK = 1.001 * 2.0**32
 
-# Scaled logits are counted by how far they are below the highest one: so many buckets for each unit,
-# and what is further away than all of them is in the last.
+# The masses of scaled logits are added up by how far they are below the highest one: so many buckets
+# for each unit, and what is further away than all of them is in the last.
 cdef enum:
     A_UNIT = 128
     BUCKETS = 64 * A_UNIT
@@ -42,18 +42,12 @@ cdef enum:
 cdef struct Row:
     const float *logits
     const int32_t *mask
-    Py_ssize_t size  # tokens that have a logit and a bit
+    const int32_t *peaks  # the keys of the highest logits of its blocks
+    Py_ssize_t size, blocks  # tokens that have a logit and a bit, and blocks of them
     float highest, temperature
     double lowest  # the least scaled logit that top-k, top-p and min-p leave
     uint64_t seed
     uint32_t position
-
-
-cdef struct Scratch:
-    Py_ssize_t counts[BUCKETS]  # tokens of each bucket
-    double masses[BUCKETS]  # of these tokens together
-    float *scaled  # the scaled logits of all tokens, -inf for those that aren't allowed
-    float *gathered  # those of one bucket
 
 
 cdef struct Best:
@@ -101,8 +95,6 @@ cdef class Draws:
         self, const float[:, ::1] logits, Py_ssize_t count, Py_ssize_t words
     ) except -1:
         cdef Py_ssize_t number, size = min(logits.shape[1], 32 * words)
-        cdef int32_t[::1] peaks
-        cdef float[::1] room
         cdef const float *row
         cdef Draw *one
         if not size or not count:
@@ -112,17 +104,17 @@ cdef class Draws:
         for number in range(count):
             if not 0 <= self.each[number].row < logits.shape[0]:
                 raise IndexError("a draw from a row of logits that isn't there")
-        peaks = np.empty((size + BLOCK - 1) // BLOCK, np.int32)
-        room = np.empty(2 * size, np.float32)  # takes no memory before it is written
+        if self.scaled is None or self.scaled.shape[0] < size:
+            self.peaks = np.empty((size + BLOCK - 1) // BLOCK, np.int32)
+            self.scaled = np.empty(size, np.float32)
         with nogil:
             for number in range(count):
                 one = &self.each[number]
                 row = &logits[one.row, 0]
-                _draw_one(one, row, size, one.mask, &peaks[0], &room[0])
+                _draw_one(one, row, size, one.mask, &self.peaks[0], &self.scaled[0])
                 if one.token == NO_TOKEN and one.fallback != NULL:
-                    _draw_one(one, row, size, one.fallback, &peaks[0], &room[0])
+                    _draw_one(one, row, size, one.fallback, &self.peaks[0], &self.scaled[0])
         return 0
-
 
     cdef tuple columns(self, Py_ssize_t count):
         cdef float[::1] temperature = np.empty(count, np.float32)
@@ -146,15 +138,15 @@ cdef void _draw_one(
     Draw *draw, const float *logits, Py_ssize_t size, const int32_t *mask, int32_t *peaks,
     float *room,
 ) noexcept nogil:
-    cdef Py_ssize_t first = 0, block, blocks = (size + BLOCK - 1) // BLOCK
+    """Draw a token. There is room for the scaled logits of all tokens."""
+    cdef Py_ssize_t first = 0, block
     cdef bint finite
     cdef Row row
-    cdef Scratch scratch
-    scratch.scaled, scratch.gathered = room, room + size
     row.logits, row.mask, row.size = logits, mask, size
+    row.peaks, row.blocks = peaks, (size + BLOCK - 1) // BLOCK
     row.temperature, row.seed, row.position = draw.temperature, draw.seed, draw.position
     finite = chosen.find_peaks(<const int32_t *>logits, size, mask, peaks)
-    for block in range(1, blocks):
+    for block in range(1, row.blocks):
         if peaks[block] > peaks[first]:
             first = block
     row.highest = number_of(peaks[first])
@@ -166,45 +158,53 @@ cdef void _draw_one(
         draw.token = _first_highest(&row, first)
         draw.processed, draw.support = 0, 1
     else:
-        row.lowest = -INFINITY
-        if draw.top_k > 0 or draw.top_p < 1 or draw.scored:
-            chosen.scale(logits, size, mask, row.highest, row.temperature, scratch.scaled)
+        row.lowest = -FLT_MAX
         if draw.top_k > 0:
-            row.lowest = _least_of_count(&row, &scratch, draw.top_k)
+            row.lowest = _least_of_count(&row, draw.top_k, room)
         if draw.top_p < 1:
-            row.lowest = max(row.lowest, _least_of_mass(&row, &scratch, draw.top_p))
+            row.lowest = max(row.lowest, _least_of_share(&row, draw.top_p, room))
         if draw.min_p > 0:
             row.lowest = max(row.lowest, log(draw.min_p))
-        draw.token = _draw(&row, peaks, blocks, first)
+        draw.token = _draw(&row, first)
         if draw.scored:
-            _score(draw, &row, &scratch)
+            draw.support = _gather(&row, row.lowest, room)
+            draw.processed = _scaled(&row, logits[draw.token]) - log(
+                chosen.mass(room, draw.support)
+            )
 
 
 def philox(uint64_t key, counter, uint32_t[::1] out):
     cdef uint32_t words[4]
     words[0], words[1], words[2], words[3] = counter
+    if out.shape[0] != BLOCK:
+        raise ValueError(f"there are {BLOCK} random words, and room for {out.shape[0]}")
     with nogil:
-        chosen.philox(key, words, out.shape[0] // 4, &out[0])
+        chosen.philox(key, words, &out[0])
 
 
-cdef Py_ssize_t _draw(
-    const Row *row, const int32_t *peaks, Py_ssize_t blocks, Py_ssize_t first
-) noexcept nogil:
+cdef Py_ssize_t _draw(const Row *row, Py_ssize_t first) noexcept nogil:
     """The token with the highest score. Block number `first` has the highest logit."""
     cdef Py_ssize_t block
-    cdef double reach
+    cdef float peak
     cdef Best best
     best.score, best.token = -INFINITY, 0
-    _improve(row, first, 0xFFFFFFFF, &best)
-    for block in range(blocks):
-        if block == first or peaks[block] == NOTHING:
-            continue
-        if _scaled(row, number_of(peaks[block])) < row.lowest:
-            continue
-        reach = exp(_scaled(row, number_of(peaks[block])) - best.score) * SLACK
-        if reach >= 0.5:
-            _improve(row, block, <uint32_t>min(reach, 4294967295.0), &best)
+    _improve(row, first, 0, &best)
+    for block in range(row.blocks):
+        peak = _peak(row, block)
+        if block != first and peak >= row.lowest:
+            _improve(row, block, peak, &best)
     return best.token
+
+
+cdef inline float _peak(const Row *row, Py_ssize_t block) noexcept nogil:
+    """The highest scaled logit of a block; -inf where none is allowed."""
+    return _scaled(row, number_of(row.peaks[block]))
+
+
+cdef inline double _most(float peak, const Best *best) noexcept nogil:
+    """The bound on random words with which a scaled logit of at most `peak` can still win. Below
+    0.5, none can."""
+    return min(exp(peak - best.score) * SLACK, 4294967295.0)
 
 
 cdef inline float _scaled(const Row *row, float logit) noexcept nogil:
@@ -213,118 +213,113 @@ cdef inline float _scaled(const Row *row, float logit) noexcept nogil:
     return (logit - row.highest) / row.temperature
 
 
-cdef void _improve(const Row *row, Py_ssize_t block, uint32_t limit, Best *best) noexcept nogil:
-    """Look at the tokens of a block whose random words are at most `limit`."""
+cdef void _improve(const Row *row, Py_ssize_t block, float peak, Best *best) noexcept nogil:
+    """Look at the tokens of a block, whose scaled logits are at most `peak`, for a better one."""
     cdef uint32_t words[BLOCK]
     cdef uint32_t counter[4]
-    cdef Py_ssize_t i, token, begin = block * BLOCK
-    cdef uint32_t word
+    cdef Py_ssize_t at, token, begin = block * BLOCK
+    cdef double score, most = _most(peak, best)
+    cdef uint32_t limit = <uint32_t>most
     cdef float scaled
-    cdef double score
+    if most < 0.5:
+        return
     counter[0], counter[1], counter[2], counter[3] = <uint32_t>(begin // 4), row.position, 0, 0
-    chosen.philox(row.seed, counter, BLOCK // 4, words)
+    chosen.philox(row.seed, counter, words)
     if not chosen.any_at_most(words, limit):
         return
-    for i in range(min(<Py_ssize_t>BLOCK, row.size - begin)):
-        word, token = words[(i & 3) * (BLOCK // 4) + (i >> 2)], begin + i
-        if word <= limit and _allows(row, token):
-            scaled = _scaled(row, row.logits[token])
-            if scaled < row.lowest:
-                continue
-            score = scaled - log(-log1p(-(word + 0.5) * 2.0**-32))
-            if score > best.score or (score == best.score and token < best.token):
-                best.score, best.token = score, token
+    for at in range(BLOCK):
+        if words[at] > limit:
+            continue
+        token = begin + 4 * (at % COUNTERS) + at // COUNTERS
+        if token >= row.size or not _allows(row, token):
+            continue
+        scaled = _scaled(row, row.logits[token])
+        if scaled < row.lowest:
+            continue
+        score = scaled - log(-log1p(-(words[at] + 0.5) * 2.0**-32))
+        if score > best.score or (score == best.score and token < best.token):
+            best.score, best.token = score, token
+            limit = <uint32_t>_most(peak, best)
 
 
-cdef void _score(Draw *draw, const Row *row, Scratch *scratch) noexcept nogil:
-    """Find how likely the drawn token was, and among how many."""
-    cdef double exponentials[AT_ONCE]
-    cdef double mass = 0
-    cdef Py_ssize_t begin = 0, at, some
-    cdef const float *scaled
-    draw.support = 0
-    while begin < row.size:
-        some = min(<Py_ssize_t>AT_ONCE, row.size - begin)
-        scaled = scratch.scaled + begin
-        chosen.exponentials(scaled, some, 0, exponentials)
-        for at in range(some):
-            if scaled[at] > -INFINITY and scaled[at] >= row.lowest:
-                mass += exponentials[at]
-                draw.support += 1
-        begin += some
-    draw.processed = scratch.scaled[draw.token] - log(mass)
+cdef double _least_of_count(const Row *row, Py_ssize_t count, float *room) noexcept nogil:
+    """The scaled logit of the token that is number `count` from the highest on; the lowest number
+    if there are fewer."""
+    cdef double bound = -FLT_MAX
+    cdef Py_ssize_t block
+    if count <= row.blocks:  # the highest ones of so many blocks are not below it
+        for block in range(row.blocks):
+            room[block] = _peak(row, block)
+        bound = max(bound, _least(room, row.blocks, count, False))
+    block = _gather(row, bound, room)
+    return _least(room, block, count, False) if count <= block else -FLT_MAX
 
 
-cdef double _least_of_count(const Row *row, Scratch *scratch, Py_ssize_t count) noexcept nogil:
-    """The scaled logit of the token that is number `count` from the highest on; -inf if there are
-    fewer."""
-    cdef Py_ssize_t bucket = 0, token
-    cdef float scaled
-    memset(scratch.counts, 0, sizeof(scratch.counts))
-    for token in range(row.size):
-        scaled = scratch.scaled[token]
-        if scaled > -INFINITY:
-            scratch.counts[_bucket(scaled)] += 1
-    while bucket < BUCKETS and scratch.counts[bucket] < count:
-        count -= scratch.counts[bucket]
-        bucket += 1
-    if bucket == BUCKETS:
-        return -INFINITY
-    _gather(row, scratch, bucket)
-    return scratch.gathered[count - 1]
-
-
-cdef double _least_of_mass(const Row *row, Scratch *scratch, double share) noexcept nogil:
+cdef double _least_of_share(const Row *row, double share, float *room) noexcept nogil:
     """The least scaled logit of the fewest tokens, the highest ones, that have a share of the mass
     of all that are at least `row.lowest`."""
-    cdef double exponentials[AT_ONCE]
-    cdef double wanted = 0, mass = 0
-    cdef Py_ssize_t begin = 0, bucket, at, some
-    cdef const float *scaled
-    memset(scratch.masses, 0, sizeof(scratch.masses))
-    while begin < row.size:
-        some = min(<Py_ssize_t>AT_ONCE, row.size - begin)
-        scaled = scratch.scaled + begin
-        chosen.exponentials(scaled, some, 0, exponentials)
-        for at in range(some):
-            if scaled[at] >= LEAST and scaled[at] >= row.lowest:
-                scratch.masses[_bucket(scaled[at])] += exponentials[at]
-        begin += some
-    for bucket in range(BUCKETS):
-        wanted += scratch.masses[bucket]
-    wanted *= share
+    cdef Py_ssize_t at, count = _gather(row, row.lowest, room), found = 0
+    cdef double mass = chosen.mass(room, count)
+    # All tokens below it together have less than the rest of the mass, with a margin for rounding.
+    cdef double bound = log((1 - share) * mass / count) - 1e-6
+    for at in range(count):
+        room[found] = room[at]
+        found += room[at] >= bound
+    return _least(room, found, share * mass, True)
+
+
+cdef Py_ssize_t _gather(const Row *row, double bound, float *out) noexcept nogil:
+    """Write the scaled logits that are at least `bound` in the order of their tokens; returns their
+    number."""
+    cdef Py_ssize_t block, begin, size, at, found = 0
+    cdef float scaled[BLOCK]
+    for block in range(row.blocks):
+        if _peak(row, block) < bound:
+            continue
+        begin = block * BLOCK
+        size = min(<Py_ssize_t>BLOCK, row.size - begin)
+        chosen.scale(
+            row.logits + begin, size, row.mask + begin // 32, row.highest, row.temperature, scaled
+        )
+        for at in range(size):
+            out[found] = scaled[at]
+            found += scaled[at] >= bound
+    return found
+
+
+cdef double _least(float *scaled, Py_ssize_t count, double wanted, bint by_mass) noexcept nogil:
+    """The least of the fewest numbers, the highest ones, that are `wanted` in number or in mass; of
+    all where they don't reach it. The numbers are in another order afterwards."""
+    cdef double weights[AT_ONCE]
+    cdef double masses[BUCKETS]
+    cdef double above = 0
+    cdef Py_ssize_t at, bucket, last = 0, found = 0
+    memset(masses, 0, sizeof(masses))
+    for at in range(count):
+        if by_mass and at % AT_ONCE == 0:
+            chosen.exponentials(scaled + at, min(<Py_ssize_t>AT_ONCE, count - at), 0, weights)
+        bucket = _bucket(scaled[at])
+        last = max(last, bucket)
+        masses[bucket] += weights[at % AT_ONCE] if by_mass else 1
     bucket = 0
-    while bucket < BUCKETS - 1 and mass + scratch.masses[bucket] < wanted:
-        mass += scratch.masses[bucket]
+    while bucket < last and above + masses[bucket] < wanted:
+        above += masses[bucket]
         bucket += 1
-    some = _gather(row, scratch, bucket)
-    for at in range(1, some):
-        mass += exp(scratch.gathered[at - 1])
-        if mass >= wanted:
-            return scratch.gathered[at - 1]
-    return scratch.gathered[some - 1]
+    for at in range(count):
+        if _bucket(scaled[at]) == bucket:
+            scaled[found] = scaled[at]
+            found += 1
+    qsort(scaled, found, sizeof(float), _descending)
+    for at in range(found):
+        above += exp(scaled[at]) if by_mass else 1
+        if above >= wanted:
+            return scaled[at]
+    return scaled[found - 1]
 
 
 cdef inline Py_ssize_t _bucket(float scaled) noexcept nogil:
     cdef float at = scaled * -A_UNIT
     return <Py_ssize_t>at if at < BUCKETS else BUCKETS - 1
-
-
-cdef Py_ssize_t _gather(const Row *row, Scratch *scratch, Py_ssize_t bucket) noexcept nogil:
-    """Collect the scaled logits of a bucket that are at least `row.lowest`, the highest first;
-    returns their number."""
-    cdef Py_ssize_t token, found = 0
-    cdef float scaled
-    # A product with a power of two is exact, so these bounds are those of `_bucket`.
-    cdef float most = -<float>bucket / A_UNIT
-    cdef float above = -(<float>bucket + 1) / A_UNIT if bucket < BUCKETS - 1 else -INFINITY
-    for token in range(row.size):
-        scaled = scratch.scaled[token]
-        if above < scaled <= most and scaled >= row.lowest:
-            scratch.gathered[found] = scaled
-            found += 1
-    qsort(scratch.gathered, found, sizeof(float), _descending)
-    return found
 
 
 cdef int _descending(const void *one, const void *other) noexcept nogil:

@@ -9,8 +9,10 @@ sums, products and quotients, so there is one result in all sets of instructions
 #include <stdint.h>
 #include <string.h>
 
-/* Tokens that have one upper bound: two words of the mask, 16 counters. */
+/* Tokens that have one upper bound: two words of the mask. */
 #define BLOCK 64
+/* Counters whose random words they have, four tokens each. */
+#define COUNTERS (BLOCK / 4)
 #define INFINITE 0x7f800000
 #define MAGNITUDE 0x7fffffff
 /* The key of -inf: of tokens that are not allowed, and of blocks without an allowed token. */
@@ -18,10 +20,11 @@ sums, products and quotients, so there is one result in all sets of instructions
 
 struct kernels {
     int (*find_peaks)(const int32_t *, ptrdiff_t, const int32_t *, int32_t *);
-    void (*philox)(uint64_t, const uint32_t *, ptrdiff_t, uint32_t *);
+    void (*philox)(uint64_t, const uint32_t *, uint32_t *);
     int (*any_at_most)(const uint32_t *, uint32_t);
     void (*scale)(const float *, ptrdiff_t, const int32_t *, float, float, float *);
     void (*exponentials)(const float *, ptrdiff_t, double, double *);
+    double (*mass)(const float *, ptrdiff_t);
 };
 
 /* An int32 in the order of the float32 numbers with these bits, except NaN; its own inverse. */
@@ -81,7 +84,6 @@ static int NAMED(find_peaks)(
 
 /* Words of 32 bits in lanes of 64, whose upper halves mean nothing. */
 typedef uint64_t NAMED(lanes) __attribute__((vector_size(4 * WIDTH)));
-typedef uint32_t NAMED(words) __attribute__((vector_size(2 * WIDTH)));
 
 INLINE NAMED(lanes) NAMED(product)(NAMED(lanes) x, uint32_t factor) {
 #if WIDTH == 16
@@ -95,37 +97,34 @@ INLINE NAMED(lanes) NAMED(product)(NAMED(lanes) x, uint32_t factor) {
 #endif
 }
 
-/* Philox4x32-10 of `count` counters that follow each other in their first word: word `j` of counter
-`i` goes to out[j * count + i]. */
-static void NAMED(philox)(
-    uint64_t key, const uint32_t *counter, ptrdiff_t count, uint32_t *out) {
-    enum { VECTORS = 2, HALF = WIDTH / 2 };
-    for (ptrdiff_t at = 0; at < count; at += VECTORS * HALF) {
+/* Philox4x32-10 of COUNTERS counters that follow each other in their first word: word `j` of counter
+`i` goes to out[j * COUNTERS + i]. Even counters and odd ones have a vector each, so that a shift
+and an or put their words side by side. */
+static void NAMED(philox)(uint64_t key, const uint32_t *counter, uint32_t *out) {
+    NAMED(lanes) number;
+    for (int i = 0; i < WIDTH / 2; i++) number[i] = counter[0] + 2 * (uint32_t)i;
+    for (int at = 0; at < COUNTERS; at += WIDTH) {
         uint32_t key_0 = (uint32_t)key, key_1 = (uint32_t)(key >> 32);
-        NAMED(lanes) state[4][VECTORS];
-        for (int v = 0; v < VECTORS; v++)
-            for (int j = 0; j < 4; j++)
-                for (int i = 0; i < HALF; i++)
-                    state[j][v][i] = counter[j] + (j ? 0 : (uint32_t)(at + v * HALF + i));
+        NAMED(lanes) state[4][2];
+        for (int odd = 0; odd < 2; odd++) {
+            state[0][odd] = number + (uint64_t)(at + odd);
+            for (int j = 1; j < 4; j++) state[j][odd] = (NAMED(lanes)){0} + counter[j];
+        }
         for (int round = 0; round < 10; round++) {
-            for (int v = 0; v < VECTORS; v++) {
-                const NAMED(lanes) one = NAMED(product)(state[0][v], 0xD2511F53);
-                const NAMED(lanes) two = NAMED(product)(state[2][v], 0xCD9E8D57);
-                state[0][v] = two >> 32 ^ state[1][v] ^ key_0;
-                state[1][v] = two;
-                state[2][v] = one >> 32 ^ state[3][v] ^ key_1;
-                state[3][v] = one;
+            for (int odd = 0; odd < 2; odd++) {
+                const NAMED(lanes) one = NAMED(product)(state[0][odd], 0xD2511F53);
+                const NAMED(lanes) two = NAMED(product)(state[2][odd], 0xCD9E8D57);
+                state[0][odd] = two >> 32 ^ state[1][odd] ^ key_0;
+                state[1][odd] = two;
+                state[2][odd] = one >> 32 ^ state[3][odd] ^ key_1;
+                state[3][odd] = one;
             }
             key_0 += 0x9E3779B9;
             key_1 += 0xBB67AE85;
         }
-        for (int v = 0; v < VECTORS; v++) {
-            const ptrdiff_t left = count - at - v * HALF, some = left < HALF ? left : HALF;
-            for (int j = 0; j < 4 && some > 0; j++) {
-                const NAMED(words) done = __builtin_convertvector(state[j][v], NAMED(words));
-                memcpy(out + j * count + at + v * HALF, &done,
-                       some == HALF ? sizeof done : some * sizeof(uint32_t));
-            }
+        for (int j = 0; j < 4; j++) {
+            const NAMED(lanes) both = (state[j][0] & 0xFFFFFFFF) | state[j][1] << 32;
+            memcpy(out + j * COUNTERS + at, &both, sizeof both);
         }
     }
 }
@@ -151,42 +150,78 @@ static void NAMED(scale)(
     }
 }
 
-/* Writes e to the power of `count` numbers, of which none is above `highest`, less that, by
-x = k ln 2 + r and a Taylor polynomial of r, |r| <= ln 2 / 2, with a relative error below 2^-50.
-Below e^-700 it writes that, and for NaN. A branch in the loop would keep compilers from using
-vectors. */
-static void NAMED(exponentials)(
-    const float *restrict numbers, ptrdiff_t count, double highest, double *restrict out) {
+typedef double NAMED(doubles) __attribute__((vector_size(4 * WIDTH)));
+typedef int64_t NAMED(longs) __attribute__((vector_size(4 * WIDTH)));
+typedef float NAMED(half) __attribute__((vector_size(2 * WIDTH)));
+
+/* e to the power of numbers, by x = k ln 2 + r and a Taylor polynomial of r, |r| <= ln 2 / 2, with
+a relative error below 2^-50. Below e^-700 it is that, and for NaN. */
+INLINE NAMED(doubles) NAMED(exponential)(NAMED(doubles) x) {
     /* Adding it leaves the nearest integer in the last bits. */
     const double magic = 6755399441055744.0;
-    for (ptrdiff_t i = 0; i < count; i++) {
-        const double below = numbers[i] - highest, x = below > -700.0 ? below : -700.0;
-        const double shifted = x * 1.4426950408889634074 + magic, k = shifted - magic;
-        const double r = (x - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10;
-        double sum = 1.0 / 6227020800;
-        sum = sum * r + 1.0 / 479001600;
-        sum = sum * r + 1.0 / 39916800;
-        sum = sum * r + 1.0 / 3628800;
-        sum = sum * r + 1.0 / 362880;
-        sum = sum * r + 1.0 / 40320;
-        sum = sum * r + 1.0 / 5040;
-        sum = sum * r + 1.0 / 720;
-        sum = sum * r + 1.0 / 120;
-        sum = sum * r + 1.0 / 24;
-        sum = sum * r + 1.0 / 6;
-        sum = sum * r + 0.5;
-        sum = sum * r + 1.0;
-        sum = sum * r + 1.0;
-        uint64_t power, bits;
-        memcpy(&power, &shifted, sizeof power);
-        memcpy(&bits, &sum, sizeof bits);
-        bits += power << 52;
-        memcpy(&out[i], &bits, sizeof bits);
+    const NAMED(doubles) least = (NAMED(doubles)){0} - 700.0;
+    const NAMED(longs) over = x > least;
+    x = (NAMED(doubles))(((NAMED(longs))x & over) | ((NAMED(longs))least & ~over));
+    const NAMED(doubles) shifted = x * 1.4426950408889634074 + magic, k = shifted - magic;
+    const NAMED(doubles) r =
+        (x - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10;
+    /* In pairs, since each sum would wait for the one before otherwise. */
+    const NAMED(doubles) r2 = r * r, r4 = r2 * r2, r8 = r4 * r4;
+    const NAMED(doubles) low = (r + 1.0) + (r * (1.0 / 6) + 0.5) * r2;
+    const NAMED(doubles) middle =
+        (r * (1.0 / 120) + 1.0 / 24) + (r * (1.0 / 5040) + 1.0 / 720) * r2;
+    const NAMED(doubles) high =
+        (r * (1.0 / 362880) + 1.0 / 40320) + (r * (1.0 / 39916800) + 1.0 / 3628800) * r2 +
+        (r * (1.0 / 6227020800) + 1.0 / 479001600) * r4;
+    const NAMED(doubles) sum = low + middle * r4 + high * r8;
+    return (NAMED(doubles))((NAMED(longs))sum + ((NAMED(longs))shifted << 52));
+}
+
+/* Writes e to the power of `count` numbers, of which none is above `highest`, less that. */
+static void NAMED(exponentials)(
+    const float *numbers, ptrdiff_t count, double highest, double *out) {
+    enum { LANES = WIDTH / 2 };
+    for (ptrdiff_t at = 0; at < count; at += LANES) {
+        const size_t some = count - at < LANES ? (size_t)(count - at) : LANES;
+        NAMED(half) part = {0};
+        if (some == LANES)
+            memcpy(&part, numbers + at, sizeof part);
+        else
+            memcpy(&part, numbers + at, some * sizeof *numbers);
+        const NAMED(doubles) done =
+            NAMED(exponential)(__builtin_convertvector(part, NAMED(doubles)) - highest);
+        if (some == LANES)
+            memcpy(out + at, &done, sizeof done);
+        else
+            memcpy(out + at, &done, some * sizeof *out);
     }
 }
 
+/* The sum of e to the power of `count` numbers, of which none is above 0. The order of the sums is
+that of eight lanes in all sets of instructions. */
+static double NAMED(mass)(const float *numbers, ptrdiff_t count) {
+    enum { LANES = WIDTH / 2, ALL = 8, VECTORS = ALL / LANES };
+    NAMED(doubles) sums[VECTORS] = {0};
+    double lanes[ALL], sum = 0;
+    for (ptrdiff_t at = 0; at < count; at += ALL) {
+        NAMED(half) parts[VECTORS];
+        if (count - at >= ALL)
+            memcpy(parts, numbers + at, sizeof parts);
+        else { /* what e^-700 adds to the others is nothing */
+            for (int v = 0; v < VECTORS; v++) parts[v] = (NAMED(half)){0} - INFINITY;
+            memcpy(parts, numbers + at, (size_t)(count - at) * sizeof *numbers);
+        }
+        for (int v = 0; v < VECTORS; v++)
+            sums[v] += NAMED(exponential)(__builtin_convertvector(parts[v], NAMED(doubles)));
+    }
+    memcpy(lanes, sums, sizeof lanes);
+    for (int i = 0; i < ALL; i++) sum += lanes[i];
+    return sum;
+}
+
 static const struct kernels NAMED(kernels) = {
-    NAMED(find_peaks), NAMED(philox), NAMED(any_at_most), NAMED(scale), NAMED(exponentials),
+    NAMED(find_peaks), NAMED(philox), NAMED(any_at_most),
+    NAMED(scale), NAMED(exponentials), NAMED(mass),
 };
 
 #endif

@@ -6,6 +6,7 @@ cdef extern from "instructions.h":
 cdef extern from "sampling/kernels.h":
     enum:
         BLOCK
+        COUNTERS
         INFINITE
         NOTHING
 
@@ -13,9 +14,7 @@ cdef extern from "sampling/kernels.h":
         int (*find_peaks)(
             const int32_t *bits, Py_ssize_t size, const int32_t *words, int32_t *peaks
         ) noexcept nogil
-        void (*philox)(
-            uint64_t key, const uint32_t *counter, Py_ssize_t count, uint32_t *out
-        ) noexcept nogil
+        void (*philox)(uint64_t key, const uint32_t *counter, uint32_t *out) noexcept nogil
         int (*any_at_most)(const uint32_t *words, uint32_t limit) noexcept nogil
         void (*scale)(
             const float *logits, Py_ssize_t size, const int32_t *words, float highest,
@@ -24,6 +23,7 @@ cdef extern from "sampling/kernels.h":
         void (*exponentials)(
             const float *numbers, Py_ssize_t count, double highest, double *out
         ) noexcept nogil
+        double (*mass)(const float *numbers, Py_ssize_t count) noexcept nogil
 
     const kernels *const KERNEL_SETS[]
     float number_of(int32_t key) noexcept nogil
