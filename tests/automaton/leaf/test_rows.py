@@ -5,14 +5,26 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from maskwright.automaton.leaf.rows import DEAD, UNBUILT, LeafRows, WordPlaces
+from maskwright.automaton.leaf.rows import DEAD, UNBUILT, LeafRows, Piece, WordPlaces
 
 
-def row(**targets: int) -> np.ndarray:
-    found = np.full(256, DEAD, np.int32)
-    for byte, target in targets.items():
-        found[ord(byte)] = target
-    return found
+def row(**targets: int) -> list[Piece]:
+    return [(ord(byte), ord(byte), target) for byte, target in targets.items()]
+
+
+def pieces(targets: np.ndarray) -> list[Piece]:
+    return [(byte, byte, target) for byte, target in enumerate(targets.tolist())]
+
+
+def test_a_later_piece_replaces_a_part_of_an_earlier_one() -> None:
+    rows = LeafRows()
+    rows.store(1, [(10, 20, 7), (12, 13, DEAD), (20, 20, 8), (255, 255, 9)], None)
+    expected = dict.fromkeys(range(10, 20), 7) | {20: 8, 255: 9}
+    del expected[12], expected[13]
+    assert rows.next_states(1) == expected
+    for first, last in ((-1, 3), (4, 3), (0, 256)):
+        with pytest.raises(ValueError, match="256 bytes"):
+            rows.store(2, [(first, last, 1)], None)
 
 
 def test_equal_rows_are_stored_once() -> None:
@@ -31,12 +43,12 @@ def test_equal_rows_are_stored_once() -> None:
 def test_a_row_near_its_trunk_is_stored_as_the_difference(differing: int) -> None:
     rows = LeafRows()
     trunk = np.arange(256, dtype=np.int32)
-    rows.store(0, trunk, None)
+    rows.store(0, pieces(trunk), None)
     other = trunk.copy()
     other[10 : 10 + differing] = 900
     if differing:
         other[10] = DEAD
-    rows.store(1, other, int(rows.base[0]))
+    rows.store(1, pieces(other), int(rows.base[0]))
     few = differing <= 8
     assert (rows.base[1] == rows.base[0]) == few
     expected = {byte: int(target) for byte, target in enumerate(other) if target != DEAD}
@@ -45,15 +57,13 @@ def test_a_row_near_its_trunk_is_stored_as_the_difference(differing: int) -> Non
 
 @pytest.mark.parametrize("trunk", [None, 0, 1])
 @pytest.mark.parametrize("count", [0, 1, 8, 9, 256])
-def test_a_row_given_by_byte_is_the_one_that_an_array_gives(count: int, trunk: int | None) -> None:
+def test_a_row_given_by_byte_is_the_one_that_pieces_give(count: int, trunk: int | None) -> None:
     found, alike = LeafRows(), LeafRows()
     targets = {(7 * at) % 256: at + 3 for at in range(count)}
     for rows in (found, alike):
-        rows.store(0, np.arange(256, dtype=np.int32), None)
-    array = np.full(256, DEAD, np.int32)
-    array[[*targets]] = [*targets.values()]
+        rows.store(0, pieces(np.arange(256)), None)
     found.fill(1, targets, trunk)
-    alike.store(1, array, trunk)
+    alike.store(1, [(byte, byte, target) for byte, target in targets.items()], trunk)
     assert found.next_states(1) == alike.next_states(1) == targets
     assert found.base[1] == alike.base[1]
     assert (found.base[1] == 0) == (count == 0 or (trunk == 0 and count <= 8))

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-import numpy as np
-
 from maskwright.automaton.leaf.characters import QUOTE, SpelledCharacters, escapable
 from maskwright.automaton.leaf.keys import (
     Begun,
@@ -28,11 +26,11 @@ from maskwright.automaton.leaf.keys import (
     TokenId,
     TokenRead,
 )
-from maskwright.automaton.leaf.rows import DEAD, LeafRows, Row
+from maskwright.automaton.leaf.rows import DEAD, LeafRows, Piece, Row
 from maskwright.automaton.leaf.spelling import BACKSLASH, BETWEEN
 from maskwright.grammar.regular.derivative import label, split
 from maskwright.grammar.regular.length_bounds import counted
-from maskwright.grammar.regular.terms import EMPTY, Parallel, Tagged, Words, tagged
+from maskwright.grammar.regular.terms import EMPTY, Parallel, Regular, Tagged, Words, tagged
 from maskwright.limits import spend
 
 _ROW: Final = 4
@@ -152,21 +150,25 @@ class LeafBuilder:
     def _build_text(self, state: int, key: Text) -> None:
         inside, term = key
         found = split(term)
-        row = np.full(256, DEAD, np.int32)
-        states = {target: self._state(Text(inside, target)) for target in found.targets}
+        least = 0x20 if inside else 0
+        states: dict[Regular, int] = {}
+        pieces: list[Piece] = []
         for low, high, target in found.ascii:
-            first = max(low, 0x20) if inside else low
-            if first <= high:
-                row[first : high + 1] = states[target]
-        self._spelled.enter(row, key, BETWEEN, 0)
+            number = states.get(target)
+            if number is None:
+                number = states[target] = self._state(Text(inside, target))
+            if high >= least:
+                pieces.append((max(low, least), high, number))
+        pieces += self._spelled.beyond(key, BETWEEN, 0)
         if inside:
-            row[QUOTE] = row[_BACKSLASH] = DEAD
+            backslash = quote = DEAD
             if any(escapable(term)):
-                row[_BACKSLASH] = self._state(Begun(True, term, BACKSLASH, 0))
+                backslash = self._state(Begun(True, term, BACKSLASH, 0))
             name = label(term)
             if name:
-                row[QUOTE] = self._state(End(name))
-        self._rows.store(state, row, self._trunk(key))
+                quote = self._state(End(name))
+            pieces += [(_BACKSLASH, _BACKSLASH, backslash), (QUOTE, QUOTE, quote)]
+        self._rows.store(state, pieces, self._trunk(key))
 
     def _trunk(self, key: Key) -> int | None:
         """The base row that the row of `key` differs from in few bytes: that of `key` without its

@@ -8,10 +8,9 @@ from struct import iter_unpack
 from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from maskwright.automaton.leaf.keys import Begun, Key, Skipped, Text
-from maskwright.automaton.leaf.rows import DEAD, Row
+from maskwright.automaton.leaf.rows import DEAD, Piece, Row
 from maskwright.automaton.leaf.spelling import (
     ANY_BYTES,
     ANY_DIGITS,
@@ -44,33 +43,40 @@ class SpelledCharacters:
         row: Row = {}
         match key:
             case Skipped(part=part, target=target):
+                skipping: dict[int, int] = {}
                 for byte, after, _ in following(part, 0):
-                    row[byte] = self._skipping(after, target)
+                    if after not in skipping:
+                        skipping[after] = self._skipping(after, target)
+                    row[byte] = skipping[after]
             case Begun(part=part, value=value) if part < BACKSLASH:
-                self.enter(row, Text(key.inside, key.term), part, value)
+                for low, high, state in self.beyond(Text(key.inside, key.term), part, value):
+                    row |= dict.fromkeys(range(low, high + 1), state)
             case Begun(part=part, value=value):
                 found = escapable(key.term)
-                known = {
-                    (after, read): self._escaped(key.term, found, after, read)
-                    for _, after, read in following(part, value)
-                }
+                known: dict[tuple[int, int], int] = {}
                 for byte, after, read in following(part, value):
+                    if (after, read) not in known:
+                        known[after, read] = self._escaped(key.term, found, after, read)
                     if known[after, read] != DEAD:
                         row[byte] = known[after, read]
         return row
 
-    def enter(self, row: Row | npt.NDArray[np.int32], text: Text, part: int, value: int) -> None:
-        """Enter into `row` the states after the bytes beyond ASCII, where `part` and `value` of a
-        character of `text` have been read."""
+    def beyond(self, text: Text, part: int, value: int) -> list[Piece]:
+        """The states after bytes beyond ASCII, where `part` and `value` of a character have been
+        read."""
         inside, term = text
         beyond = split(term).beyond
+        if not beyond:
+            return []
         mixed, whole = _targets(tuple([some for some, _ in beyond]), part, value)
-        for byte, after, read in mixed:
-            row[byte] = self._state(Begun(inside, term, after, read))
-        for which, skipped, bytes_ in whole:
+        pieces = [
+            (byte, byte, self._state(Begun(inside, term, after, read)))
+            for byte, after, read in mixed
+        ]
+        for which, skipped, runs in whole:
             target = self._skipping(skipped, self._state(Text(inside, beyond[which][1])))
-            for byte in bytes_:
-                row[byte] = target
+            pieces += [(first, last, target) for first, last in runs]
+        return pieces
 
     def _skipping(self, part: int, target: int) -> int:
         return target if part == BETWEEN else self._state(Skipped(part, target))
@@ -163,8 +169,8 @@ class _Targets(NamedTuple):
 
     mixed: list[tuple[int, int, int]]
     """(byte, part, value) where the bytes that follow decide on the set."""
-    whole: list[tuple[int, int, list[int]]]
-    """(set, part skipped, bytes) where all characters are in one set."""
+    whole: list[tuple[int, int, list[tuple[int, int]]]]
+    """(set, part skipped, runs of bytes) where all characters are in one set."""
 
 
 _LOWEST: Final = np.array((0, 0x80, 0x800, 0x10000))
@@ -174,8 +180,6 @@ _LOWEST: Final = np.array((0, 0x80, 0x800, 0x10000))
 @lru_cache(1 << 12)
 def _targets(sets: tuple[Chars, ...], part: int, value: int) -> _Targets:
     """Where the bytes beyond ASCII lead that may follow `part` and `value` of a character."""
-    if not sets:
-        return _Targets([], [])
     steps = [step for step in following(part, value) if step[0] > LAST_ASCII]
     _, left, read = np.array(steps, np.int64).T
     low = np.maximum(read << 6 * left, _LOWEST[left])
@@ -191,4 +195,15 @@ def _targets(sets: tuple[Chars, ...], part: int, value: int) -> _Targets:
         else:
             skipped = ANY_BYTES + after if after else BETWEEN
             whole.setdefault((int(which[at]), skipped), []).append(byte)
-    return _Targets(mixed, [(*target, bytes_) for target, bytes_ in whole.items()])
+    return _Targets(mixed, [(*target, _runs(bytes_)) for target, bytes_ in whole.items()])
+
+
+def _runs(numbers: list[int]) -> list[tuple[int, int]]:
+    """The first and the last of each run of consecutive numbers, given in ascending order."""
+    found: list[tuple[int, int]] = []
+    for number in numbers:
+        if found and number == found[-1][1] + 1:
+            found[-1] = found[-1][0], number
+        else:
+            found.append((number, number))
+    return found

@@ -11,6 +11,8 @@ UNBUILT: Final = -2
 Int32 = npt.NDArray[np.int32]
 UInt8 = npt.NDArray[np.uint8]
 Row = dict[int, int]
+Piece = tuple[int, int, int]
+"""The first and the last of some bytes, and the next state after them."""
 
 class LeafRows:
     """Grows only. An array is replaced by a longer one when it has to grow."""
@@ -47,8 +49,10 @@ class LeafRows:
     def first_bytes(self, state: int, order: bytes, /) -> list[tuple[int, int]]:
         """Each state that a byte of `order` leads to from a built state, once, after the first such
         byte."""
-    def store(self, state: int, row: Int32, trunk: int | None, /) -> None:
-        """Give `state` its row (int32 [256]), if `trunk` is one as its differences from that."""
+    def store(self, state: int, pieces: list[Piece], trunk: int | None, /) -> None:
+        """Give `state` its row, the next states by byte: of pieces that have the same byte the last
+        counts, bytes of none lead nowhere. If `trunk` is a row, the row is stored as its
+        differences from that, where they are few."""
     def fill(self, state: int, targets: Row, trunk: int | None, /) -> None:
         """As `store`, given the next states by byte; the other bytes lead nowhere."""
     def override(self, state: int, trunk: int, overrides: Row, /) -> None:

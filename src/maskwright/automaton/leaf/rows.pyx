@@ -18,6 +18,7 @@ from maskwright.native import require_built
 require_built(__name__, BUILT_FROM)
 
 Row = dict[int, int]
+Piece = tuple[int, int, int]
 
 cdef enum:
     MOST_OVERRIDES = 8
@@ -132,10 +133,17 @@ cdef class LeafRows:
                 found.append((order[at], target))
         return found
 
-    def store(self, int32_t state, const int32_t[::1] row, trunk):
-        if row.shape[0] != 256:
-            raise ValueError(f"a row has 256 next states, not {row.shape[0]}")
-        self.put(state, &row[0], trunk)
+    def store(self, int32_t state, list pieces not None, trunk):
+        cdef int32_t row[256]
+        cdef int32_t low, high, target, byte
+        for byte in range(256):
+            row[byte] = DEAD
+        for low, high, target in pieces:
+            if not 0 <= low <= high < 256:
+                raise ValueError(f"there are 256 bytes, none from {low} to {high}")
+            for byte in range(low, high + 1):
+                row[byte] = target
+        self.put(state, row, trunk)
 
     def fill(self, int32_t state, dict targets not None, trunk):
         cdef int32_t row[256]
