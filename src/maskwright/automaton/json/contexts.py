@@ -105,9 +105,16 @@ class JsonContexts(Contexts):
         self._remembered = RememberedNames(solver.values.names, within_tokens)
         self._plain_shape = plain_shapes(solver, self._remembered)
         self._open_names = OpenNamesFinder(solver, self._plain_shape)
-        self._completion = LevelCompletion(solver, whitespace, self._owners)
-        self._bounds = LevelBounds(solver, whitespace, price)
+        self._price = price
         self._context(Level(LevelPhase.DONE, "", (), 0))
+
+    @cached_property
+    def _completion(self) -> LevelCompletion:
+        return LevelCompletion(self._solver, self.whitespace, self._owners)
+
+    @cached_property
+    def _bounds(self) -> LevelBounds:
+        return LevelBounds(self._solver, self.whitespace, self._price)
 
     # The machine's questions
 
@@ -362,10 +369,13 @@ class JsonContexts(Contexts):
 
     def value_alone(self, value: Conjunction, depth: int) -> int:
         """The context of a value on a level of its own, above an object in one thread."""
-        threads = (Thread(0, None, self._representative(value)),)
-        context = self._context(Level(LevelPhase.VALUE, "", threads, depth))
-        self._table.numbers.gates[context] = None
-        return context
+        value = self._representative(value)
+        known = self._table.alone.get((value, depth))
+        if known is None:
+            context = self._context(Level(LevelPhase.VALUE, "", (Thread(0, None, value),), depth))
+            self._table.numbers.gates[context] = None
+            known = self._table.alone[value, depth] = context
+        return known
 
     # Values that have been read
 

@@ -30,6 +30,8 @@ class Levels(Contexts):
         self.numbers: Final = LevelNumbers()
         self.same: dict[bytes, Conjunction] = {}
         """The conjunction that represents all schemas with this `Schema.key`."""
+        self.alone: dict[tuple[Conjunction, int], int] = {}
+        """By value and depth: the context of a value alone."""
         self.scalars: dict[tuple[Regular, Regular], Conjunction] = {}
         """The conjunction that represents all that allow just these strings and other scalars."""
 
@@ -67,7 +69,7 @@ class Levels(Contexts):
 
     def knows(self, root: Schema) -> bool:
         """Whether a root schema has been met before."""
-        return self._root(root) is not None
+        return root.key in self.same and self._root(root) is not None
 
     def begun(self, root: Schema) -> tuple[int, int] | None:
         """The first context and leaf state of a root schema that has been met before."""

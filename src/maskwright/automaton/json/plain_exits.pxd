@@ -15,9 +15,9 @@ cdef class PlainExits:
     cdef LevelNumbers numbers
     cdef readonly dict readers, goes_on
     cdef object owner, colon
-    # By value and depth: the context of a value alone. By term: the leaf state before a name. By
-    # what may come: that after a member. By tag: the exit at the end of an object.
-    cdef dict alone, starts, commas, closed
+    # By term: the leaf state before a name. By what may come: that after a member. By tag: the exit
+    # at the end of an object.
+    cdef dict starts, commas, closed
     cdef after(self, value, PlainReader following, int32_t dynamic)
     cdef tuple after_value(self, int32_t frame, PlainReader following, shape)
     cdef start(self, term)

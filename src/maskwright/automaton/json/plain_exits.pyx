@@ -52,7 +52,7 @@ cdef class PlainExits:
     def __init__(self, LevelNumbers numbers not None, owner):
         self.numbers, self.owner = numbers, owner
         self.readers, self.goes_on = {}, {}
-        self.alone, self.starts, self.commas, self.closed = {}, {}, {}, {}
+        self.starts, self.commas, self.closed = {}, {}, {}
         self.colon = None
 
     def enter(self, int32_t context, reader, start):
@@ -83,10 +83,7 @@ cdef class PlainExits:
         spend()
         if self.colon is None:
             self.colon = self.owner.colon
-        key = value, following.depth
-        above = self.alone.get(key)
-        if above is None:
-            above = self.alone[key] = self.owner.value_alone(value, following.depth)
+        above = self.owner.value_alone(value, following.depth)
         shape = self.numbers.shape(following.shape)
         frame = self.numbers.context(following.key(NEXT, shape), self.owner)
         then = () if frame in self.goes_on else self.after_value(frame, following, shape)

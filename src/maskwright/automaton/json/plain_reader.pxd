@@ -1,3 +1,10 @@
+from libc.stdint cimport uint8_t
+
+cdef enum:
+    # Words whose sets are numbers of C.
+    FEW = 64
+
+
 cdef class PlainFacts:
     cdef object possible, required, order
     cdef bint others, any_order, leaves_to_text
@@ -6,6 +13,10 @@ cdef class PlainFacts:
     cdef object most
     # By name of the shape: its word; and the words of all that are possible, as bits.
     cdef list word_of
+    cdef object words
+    # The same as `word_of`, where there are few.
+    cdef bint few
+    cdef uint8_t place[FEW]
     cdef object possible_words
     cdef object sum_of(self, names)
     cdef object words_of(self, names)

@@ -1,5 +1,7 @@
 """Reading a name by counting; see `plain_reader.pyi`. Sets are bits of ints of any size."""
 
+from libc.stdint cimport uint8_t, uint64_t
+
 from maskwright.automaton.json.bit_sets import bits_of, numbers_in
 from maskwright.automaton.value.level import Thread
 from maskwright.automaton.value.progress import ObjectProgress
@@ -19,11 +21,26 @@ cdef class PlainFacts:
         self.leaves_to_text = leaves_to_text
         self.declared, self.least, self.most = shape.declared, shape.least, shape.most
         self.required = bits_of(shape.required)
+        self.words = words
         self.word_of = [index[name] for name in shape.names]
+        self.few = len(words) <= FEW
+        if self.few:
+            for at, word in enumerate(self.word_of):
+                self.place[at] = <uint8_t><int>word
         self.possible_words = self.sum_of(possible)
 
     cdef object sum_of(self, names):
         """A set of the shape's names as one of words."""
+        cdef uint64_t left, found = 0
+        cdef int at = 0
+        if self.few:
+            left = names
+            while left:
+                if left & 1:
+                    found |= (<uint64_t>1) << self.place[at]
+                left >>= 1
+                at += 1
+            return found
         return bits_of([self.word_of[at] for at in numbers_in(names)])
 
     cdef object words_of(self, names):
@@ -82,7 +99,7 @@ cdef class PlainReader:
             )
         self.names, self.others = found, others
         self.term = self.plain.open if others else self.plain.closed
-        self.words = self.plain.words
+        self.words = facts.words
         self.bits = facts.words_of(found)
         return 0
 
