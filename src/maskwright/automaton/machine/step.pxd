@@ -85,7 +85,7 @@ cdef class MachineArrays:
     # By context: 1 where there is room for it and its gate is known.
     cdef uint8_t *noted
     cdef int32_t contexts_noted
-    cdef Py_ssize_t exit_count, gate_words
+    cdef Py_ssize_t exit_count, gate_words, bytes_of_arrays
     cdef int bind(self) except -1
     cdef int check(self, int32_t leaf, int32_t node) except -1
     cdef int check_node(self, int32_t node) except -1

@@ -239,6 +239,10 @@ cdef class MachineArrays:
         self.c.gate_start = int32s(self.gate_start)
         self.c.gate_bits = uint64s(self.gate_bits)
         self.noted, self.contexts_noted = uint8s(self.is_noted), <int32_t>len(self.is_noted)
+        arrays = (
+            self.node_context, self.node_parent, self.node_slots, self.gate_start, self.gate_bits
+        )
+        self.bytes_of_arrays = sum([array.nbytes for array in arrays])
         return 0
 
     cdef int check(self, int32_t leaf, int32_t node) except -1:
@@ -323,11 +327,7 @@ cdef class MachineArrays:
 
     @property
     def nbytes(self):
-        cdef Py_ssize_t exits = (self.c.exit_mask + 1) * sizeof(ExitEntry)
-        arrays = (
-            self.node_context, self.node_parent, self.node_slots, self.gate_start, self.gate_bits
-        )
-        return exits + sizeof(Machine) + sum([array.nbytes for array in arrays])
+        return (self.c.exit_mask + 1) * sizeof(ExitEntry) + sizeof(Machine) + self.bytes_of_arrays
 
     def add_root(self, int32_t context):
         cdef int32_t node = self.c.nodes

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Final
 
 from maskwright.errors import Construct, LimitError, SchemaError
@@ -270,7 +271,12 @@ class Shapes:
         self._orders: dict[Conjunction, dict[str, int]] = {}
         self._resolved = ResolvedAssertions(limits)
         self._strings = StringLanguages(self._resolved)
-        self._branches = Branches(ExclusiveUnions(limits, possible), self._resolved, limits)
+        self._possible = possible
+
+    @cached_property
+    def _branches(self) -> Branches:
+        exclusive = ExclusiveUnions(self._limits, self._possible)
+        return Branches(exclusive, self._resolved, self._limits)
 
     def normal_form(self, conjunction: Conjunction) -> Shape:
         """Return the normal form of a conjunction. Raises `LimitError`, or `SchemaError` for a

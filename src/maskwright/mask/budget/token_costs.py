@@ -52,7 +52,6 @@ class TokenCosts:
         self._spellings = walker.tables.vocabulary.spellings
         self._completion = walker.recognizer.shared.completion
         self.cache: Final = walker.recognizer.shared.budget_cache
-        self.places: Final = Places(walker.recognizer)
 
     def tokens_needed(self, here: Configuration, prefix: bytes = b"") -> int:
         """Tokens that certainly complete the text from `here`; 0 if it is complete.
@@ -74,6 +73,11 @@ class TokenCosts:
                 taken = self._follow(here, prefix, way, certain=True)
                 assert taken is not None, "a known way can be taken"
         return known
+
+    @cached_property
+    def places(self) -> Places:
+        """What of a text decides how it is completed."""
+        return Places(self._recognizer)
 
     @cached_property
     def _longest(self) -> int:

@@ -45,8 +45,9 @@ def compiler(compile: Callable[_P, Grammar]) -> Callable[_P, Grammar]:
         if "vocab" in given:
             _check_vocabulary(given, call)
         for name, (kind, words) in _KINDS.items():
-            if not isinstance(given.get(name), kind | None):
-                message = f"{name} has to be {words}, not {named(given[name])}"
+            value = given.get(name)
+            if value is not None and not isinstance(value, kind):
+                message = f"{name} has to be {words}, not {named(value)}"
                 raise InputError(message, param=name)
         for name in texts & given.keys():
             check_text(given[name], name)

@@ -97,7 +97,8 @@ def compile_json_schema(
     _check("integers", integers, _INTEGERS)
     _check("numbers", numbers, _NUMBERS)
     _check("additional_properties", additional_properties, _ADDITIONAL)
-    limits = limits or DEFAULT_LIMITS
+    if limits is None or limits == DEFAULT_LIMITS:
+        limits = DEFAULT_LIMITS
     options = ParseOptions(
         draft=_DRAFTS[draft],
         documents=documents or {},
@@ -106,7 +107,8 @@ def compile_json_schema(
         closed=additional_properties == "forbid",
         limits=limits,
     )
-    kind = (property_order, whitespace, formats, integers, numbers, escapes, limits)
+    bounded = None if limits is DEFAULT_LIMITS else limits  # whose hash takes long
+    kind = (property_order, whitespace, formats, integers, numbers, escapes, bounded)
 
     def source(root: Schema) -> _Source:
         return _Source(root, vocab, kind, property_order, whitespace, escapes, numbers, limits)

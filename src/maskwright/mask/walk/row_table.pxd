@@ -42,6 +42,7 @@ cdef class RowTable:
     cdef Record **records
     cdef int32_t *slots
     cdef list pages
+    cdef Py_ssize_t paged  # bytes of all pages
     cdef Py_ssize_t page_used
     # Two whole rows, for a comparison.
     cdef int32_t *whole

@@ -90,7 +90,7 @@ cdef class RowTable:
 
     @property
     def nbytes(self):
-        return sum([len(page) for page in self.pages])
+        return self.paged
 
     cdef const Record *record(self, int32_t number) except NULL:
         if not 0 <= number < self.count:
@@ -249,6 +249,7 @@ cdef class RowTable:
         cdef Py_ssize_t size = sizeof(Record) + patches * sizeof(Patch), used = self.page_used
         if used + size > PAGE:
             self.pages.append(bytearray(max(PAGE, size)))
+            self.paged += max(PAGE, size)
             used = 0
         cdef char *page = <bytearray>self.pages[len(self.pages) - 1]
         self.page_used = used + size
