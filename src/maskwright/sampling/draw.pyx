@@ -168,9 +168,7 @@ cdef void _draw_one(
         draw.token = _draw(&row, first)
         if draw.scored:
             draw.support = _gather(&row, row.lowest, room)
-            draw.processed = _scaled(&row, logits[draw.token]) - log(
-                chosen.mass(room, draw.support)
-            )
+            draw.processed = _scaled(&row, logits[draw.token]) - log(_mass(room, draw.support))
 
 
 def philox(uint64_t key, counter, uint32_t[::1] out):
@@ -259,13 +257,19 @@ cdef double _least_of_share(const Row *row, double share, float *room) noexcept 
     """The least scaled logit of the fewest tokens, the highest ones, that have a share of the mass
     of all that are at least `row.lowest`."""
     cdef Py_ssize_t at, count = _gather(row, row.lowest, room), found = 0
-    cdef double mass = chosen.mass(room, count)
+    cdef double mass = _mass(room, count)
     # All tokens below it together have less than the rest of the mass, with a margin for rounding.
     cdef double bound = log((1 - share) * mass / count) - 1e-6
     for at in range(count):
         room[found] = room[at]
         found += room[at] >= bound
     return _least(room, found, share * mass, True)
+
+
+cdef inline double _mass(const float *scaled, Py_ssize_t count) noexcept nogil:
+    cdef double sums[2]
+    chosen.masses(scaled, count, NULL, 0, sums)
+    return sums[0]
 
 
 cdef Py_ssize_t _gather(const Row *row, double bound, float *out) noexcept nogil:

@@ -24,7 +24,8 @@ struct kernels {
     int (*any_at_most)(const uint32_t *, uint32_t);
     void (*scale)(const float *, ptrdiff_t, const int32_t *, float, float, float *);
     void (*exponentials)(const float *, ptrdiff_t, double, double *);
-    double (*mass)(const float *, ptrdiff_t);
+    void (*highest)(const float *, ptrdiff_t, uint32_t, float *);
+    void (*masses)(const float *, ptrdiff_t, const int32_t *, double, double *);
 };
 
 /* An int32 in the order of the float32 numbers with these bits, except NaN; its own inverse. */
@@ -150,6 +151,31 @@ static void NAMED(scale)(
     }
 }
 
+/* Writes the highest of up to 32 numbers, and of those that a word of a mask allows; -inf where there
+is none, and NaN is no number. */
+static void NAMED(highest)(
+    const float *numbers, ptrdiff_t count, uint32_t word, float *out) {
+    const floats none = splat(-INFINITY);
+    floats every = none, allowed = none, part;
+    ints bit;
+    for (int i = 0; i < WIDTH; i++) bit[i] = 1 << i;
+    for (ptrdiff_t at = 0; at < count; at += WIDTH) {
+        part = none;
+        if (count - at >= WIDTH)
+            part = load(numbers + at);
+        else
+            memcpy(&part, numbers + at, (size_t)(count - at) * sizeof *numbers);
+        const ints on = (bit & (int32_t)(word >> at)) != 0;
+        every = larger(part, every);
+        allowed = larger((floats)(((ints)part & on) | ((ints)none & ~on)), allowed);
+    }
+    out[0] = out[1] = -INFINITY;
+    for (int i = 0; i < WIDTH; i++) {
+        out[0] = every[i] > out[0] ? every[i] : out[0];
+        out[1] = allowed[i] > out[1] ? allowed[i] : out[1];
+    }
+}
+
 typedef double NAMED(doubles) __attribute__((vector_size(4 * WIDTH)));
 typedef int64_t NAMED(longs) __attribute__((vector_size(4 * WIDTH)));
 typedef float NAMED(half) __attribute__((vector_size(2 * WIDTH)));
@@ -197,13 +223,18 @@ static void NAMED(exponentials)(
     }
 }
 
-/* The sum of e to the power of `count` numbers, of which none is above 0. The order of the sums is
-that of eight lanes in all sets of instructions. */
-static double NAMED(mass)(const float *numbers, ptrdiff_t count) {
+/* Writes two sums of e to the power of `count` numbers, of which none is above `highest`, less that:
+of all, and of those that the mask `words` allows; NULL allows none. The order of the sums is that of
+eight lanes in all sets of instructions. */
+static void NAMED(masses)(
+    const float *numbers, ptrdiff_t count, const int32_t *words, double highest, double *out) {
     enum { LANES = WIDTH / 2, ALL = 8, VECTORS = ALL / LANES };
-    NAMED(doubles) sums[VECTORS] = {0};
-    double lanes[ALL], sum = 0;
+    NAMED(doubles) every[VECTORS] = {0}, allowed[VECTORS] = {0};
+    NAMED(longs) bit;
+    double lanes[ALL];
+    for (int i = 0; i < LANES; i++) bit[i] = 1 << i;
     for (ptrdiff_t at = 0; at < count; at += ALL) {
+        const uint32_t word = words ? (uint32_t)words[at / 32] >> at % 32 : 0;
         NAMED(half) parts[VECTORS];
         if (count - at >= ALL)
             memcpy(parts, numbers + at, sizeof parts);
@@ -211,17 +242,24 @@ static double NAMED(mass)(const float *numbers, ptrdiff_t count) {
             for (int v = 0; v < VECTORS; v++) parts[v] = (NAMED(half)){0} - INFINITY;
             memcpy(parts, numbers + at, (size_t)(count - at) * sizeof *numbers);
         }
-        for (int v = 0; v < VECTORS; v++)
-            sums[v] += NAMED(exponential)(__builtin_convertvector(parts[v], NAMED(doubles)));
+        for (int v = 0; v < VECTORS; v++) {
+            const NAMED(doubles) x =
+                NAMED(exponential)(__builtin_convertvector(parts[v], NAMED(doubles)) - highest);
+            const NAMED(longs) on = ((bit << v * LANES) & (int64_t)word) != 0;
+            every[v] += x;
+            allowed[v] += (NAMED(doubles))((NAMED(longs))x & on);
+        }
     }
-    memcpy(lanes, sums, sizeof lanes);
-    for (int i = 0; i < ALL; i++) sum += lanes[i];
-    return sum;
+    out[0] = out[1] = 0;
+    memcpy(lanes, every, sizeof lanes);
+    for (int i = 0; i < ALL; i++) out[0] += lanes[i];
+    memcpy(lanes, allowed, sizeof lanes);
+    for (int i = 0; i < ALL; i++) out[1] += lanes[i];
 }
 
 static const struct kernels NAMED(kernels) = {
-    NAMED(find_peaks), NAMED(philox), NAMED(any_at_most),
-    NAMED(scale), NAMED(exponentials), NAMED(mass),
+    NAMED(find_peaks), NAMED(philox), NAMED(any_at_most), NAMED(scale),
+    NAMED(exponentials), NAMED(highest), NAMED(masses),
 };
 
 #endif

@@ -23,7 +23,13 @@ cdef extern from "sampling/kernels.h":
         void (*exponentials)(
             const float *numbers, Py_ssize_t count, double highest, double *out
         ) noexcept nogil
-        double (*mass)(const float *numbers, Py_ssize_t count) noexcept nogil
+        void (*highest)(
+            const float *numbers, Py_ssize_t count, uint32_t word, float *out
+        ) noexcept nogil
+        void (*masses)(
+            const float *numbers, Py_ssize_t count, const int32_t *words, double highest,
+            double *out
+        ) noexcept nogil
 
     const kernels *const KERNEL_SETS[]
     float number_of(int32_t key) noexcept nogil
