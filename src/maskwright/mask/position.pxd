@@ -1,5 +1,6 @@
 from libc.stdint cimport int32_t, int64_t
 
+from maskwright.mask.walk.row_table cimport RowTable
 from maskwright.mask.walk.walk cimport Walk
 
 
@@ -20,3 +21,15 @@ cdef class Positions:
     cdef dict known, precomputed, known_alike, by_text
     cdef object matter, lock
     cdef Position of(self, int32_t leaf, int32_t node)
+    cdef int find_row(self, Position here, lacking) except -1
+    cdef Position move(self, Position here, int32_t token)
+
+
+cdef class PositionPath:
+    cdef public list _path, _steps
+    cdef Positions positions
+    cdef readonly RowTable _rows
+    cdef Py_ssize_t size
+    cdef int find(self, Position here) except -1
+    cdef Position here(self)
+    cdef bint fill(self, Position here, out) except -1

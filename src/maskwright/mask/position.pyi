@@ -4,7 +4,11 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any, Final
 
+import numpy as np
+import numpy.typing as npt
+
 from maskwright.automaton.machine.exits import Configuration
+from maskwright.mask.walk.row_table import RowTable
 from maskwright.mask.walk.walk import PrecomputedMask, Walk
 
 UNKNOWN: Final[int]
@@ -88,3 +92,49 @@ class Positions:
         """The position after a token, kept as a move, where the machine lacks nothing for it and
         the text doesn't matter. None elsewhere, and for a token that is not allowed or ends the
         text."""
+
+class PositionPath:
+    """The positions of a text, from its beginning on: what a matcher has of its grammar, with all
+    that is done for each token."""
+
+    _path: list[Position]
+    """The position at the beginning and after each step."""
+    _steps: list[int | bytes]
+    """The accepted tokens, and what was accepted as bytes."""
+    @property
+    def _rows(self) -> RowTable: ...
+    def __init__(
+        self, first: Position, positions: Positions | None, rows: RowTable, size: int, /
+    ) -> None:
+        """`first`: where the text begins. `positions`: None if each mask and each move has to be
+        asked for. `rows`: the table of masks. `size`: tokens in the vocabulary."""
+    @property
+    def row(self) -> int:
+        """The number of the current mask in the row table of the vocabulary."""
+    def fill_mask(self, out: npt.NDArray[np.int32], budget: int | None = None) -> None:
+        """Write the mask to `out`: bit i of word w (int32, ceil(V/32)) allows token 32*w+i.
+
+        `budget`: the number of tokens that may still come, the next one included. Only tokens are
+        allowed after which the text can be completed within it. After an end token nothing is
+        allowed.
+
+        Raises `BudgetError` if the budget doesn't suffice for any completion, `ValueError` for an
+        array of another type or shape, `InputError` for a budget that is no whole number, and
+        `UnspellableError` if `accept_bytes` has led to a place from which no tokens of the
+        vocabulary can continue.
+        """
+    def accept(self, token: int) -> bool:
+        """Append a token. Returns False, without a change, if the mask doesn't allow it.
+
+        Raises `InputError` for what is no id of the vocabulary.
+        """
+    def _find_lacking(self, here: Position, stopped: bool) -> None:
+        """Find the row of a position for which the machine lacks something; see `Positions.find`.
+        This and the next two are the matcher's."""
+    def _fill(self, out: npt.NDArray[np.int32], budget: int | None) -> None:
+        """Do as `fill_mask`, where a budget may make a difference, and for objects of any kind."""
+    def _after_lacking(self, token: int) -> Position | None:
+        """Do as `_after`, for what the machine lacks something for, and for other tokens."""
+    def _after(self, token: int) -> Position | None:
+        """Return the position after a token that was not accepted here before; None if the mask
+        doesn't allow it."""

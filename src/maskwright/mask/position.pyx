@@ -1,10 +1,21 @@
 """Positions: configurations with what has been computed about them; see `position.pyi`."""
 
+from cpython.buffer cimport (
+    PyBUF_C_CONTIGUOUS,
+    PyBUF_FORMAT,
+    PyBUF_WRITABLE,
+    PyBuffer_Release,
+    PyObject_GetBuffer,
+)
 from libc.stdint cimport int32_t, int64_t
+
+from numpy import ndarray
 
 from maskwright.automaton.leaf.rows cimport DEAD, Leaves
 from maskwright.automaton.machine.exits import Configuration
 from maskwright.automaton.machine.step cimport PENDING
+from maskwright.errors import whole_number
+from maskwright.mask.walk.row_table cimport RowTable
 from maskwright.mask.walk.walk cimport UNMEASURED, PrecomputedMask, Spelling, Walk
 from maskwright.native cimport BUILT_FROM
 from maskwright.native import require_built
@@ -64,39 +75,48 @@ cdef class Positions:
         return <Position>self.known.setdefault(packed, position)
 
     def find(self, Position here not None, lacking):
+        self.find_row(here, lacking)
+
+    cdef int find_row(self, Position here, lacking) except -1:
+        """See `find`."""
         cdef PrecomputedMask precomputed
         cdef const Leaves *leaves = self.walk.machine.c.leaves
         cdef int32_t number, leaf
         cdef Position alike
         with self.lock:
             if here.row >= 0:
-                return
+                return 0
             if here.variant:
                 lacking(here, False)
-                return
+                return 0
             leaf = leaves.ready_leaf[here.leaf]
             if leaf == 0:
                 leaf = here.leaf
                 simpler = self.known_alike.get(leaf)
                 if simpler is None:
                     lacking(here, False)
-                    return
+                    return 0
                 if simpler != leaf:
                     alike = self.of(simpler, here.node)
-                    self.find(alike, lacking)
+                    self.find_row(alike, lacking)
                     here.row = alike.row
-                    return
+                    return 0
             precomputed = self.precomputed.get(leaf)
             if precomputed is None:
                 lacking(here, False)
-                return
+                return 0
             number = self.walk.find_row(here.leaf, here.node, precomputed, UNMEASURED, False, None)
             if number >= 0:
                 here.row = number
             else:
                 lacking(here, True)
+        return 0
 
     def after(self, Position here not None, int32_t token):
+        return self.move(here, token)
+
+    cdef Position move(self, Position here, int32_t token):
+        """See `after`."""
         cdef Spelling texts = self.walk.spelling
         cdef int64_t target
         cdef int32_t node
@@ -120,3 +140,94 @@ cdef class Positions:
                 return None
             following = here.moves[token] = self.of(<int32_t>(target >> 32), node)
             return following
+
+
+cdef object ARRAY = ndarray
+
+
+cdef class PositionPath:
+    def __init__(self, Position first not None, positions, RowTable rows not None, Py_ssize_t size):
+        self._path, self._steps = [first], []
+        self.positions, self._rows, self.size = positions, rows, size
+
+    cdef Position here(self):
+        """Where the text stands."""
+        return <Position?>self._path[len(self._path) - 1]
+
+    cdef int find(self, Position here) except -1:
+        """Find the row of a position."""
+        if self.positions is None:
+            self._find_lacking(here, False)
+        else:
+            self.positions.find_row(here, self._find_lacking)
+        return 0
+
+    @property
+    def row(self):
+        cdef Position here = self.here()
+        if here.row < 0:
+            self.find(here)
+        return here.row
+
+    def fill_mask(self, out, budget=None):
+        """Write the mask to `out`: bit i of word w (int32, ceil(V/32)) allows token 32*w+i.
+
+        `budget`: the number of tokens that may still come, the next one included. Only tokens are
+        allowed after which the text can be completed within it. After an end token nothing is
+        allowed.
+
+        Raises `BudgetError` if the budget doesn't suffice for any completion, `ValueError` for an
+        array of another type or shape, `InputError` for a budget that is no whole number, and
+        `UnspellableError` if `accept_bytes` has led to a place from which no tokens of the
+        vocabulary can continue.
+        """
+        cdef Position here = self.here()
+        is_enough = type(budget) is int and budget >= here.sufficient_budget
+        if not (budget is None or is_enough) or not self.fill(here, out):
+            self._fill(out, budget)
+
+    cdef bint fill(self, Position here, out) except -1:
+        """Write the mask of a position to an array of the usual kind; False for other objects."""
+        cdef Py_buffer view
+        if type(out) is not ARRAY:
+            return False
+        try:
+            PyObject_GetBuffer(out, &view, PyBUF_WRITABLE | PyBUF_FORMAT | PyBUF_C_CONTIGUOUS)
+        except (BufferError, ValueError):
+            return False
+        try:
+            if view.ndim != 1 or view.shape[0] != self._rows.words or view.itemsize != 4:
+                return False
+            if view.format[0] != c"i" or view.format[1] != 0:
+                return False
+            if here.row < 0:
+                self.find(here)
+            self._rows.copy(here.row, <int32_t *>view.buf)
+        finally:
+            PyBuffer_Release(&view)
+        return True
+
+    def accept(self, token):
+        """Append a token. Returns False, without a change, if the mask doesn't allow it.
+
+        Raises `InputError` for what is no id of the vocabulary.
+        """
+        cdef Position here = self.here()
+        if type(token) is not int:
+            token = whole_number(token, "token")
+        following = here.moves.get(token)
+        if following is None:
+            following = self._after(token)
+            if following is None:
+                return False
+        self._path.append(following)
+        self._steps.append(token)
+        return True
+
+    def _after(self, token):
+        cdef Position here = self.here(), following
+        if self.positions is not None and 0 <= token < self.size:
+            following = self.positions.move(here, token)
+            if following is not None:
+                return following
+        return self._after_lacking(token)

@@ -17,15 +17,12 @@ from maskwright.automaton.machine.step import PENDING
 from maskwright.automaton.rules.text_contexts import TextContexts
 from maskwright.limits import spend
 from maskwright.mask.names.positions import NamePositions
-from maskwright.mask.position import UNKNOWN, Position, unpacked
+from maskwright.mask.position import UNKNOWN, Position, Positions, unpacked
 from maskwright.mask.ready_rows.runs import CharacterRun
 from maskwright.mask.recognizer import Recognizer
 from maskwright.mask.shared.leaf_bounds import ENDLESS
 from maskwright.mask.shared.vocabulary_tables import NOTHING
 from maskwright.mask.walk.walk import LEAF_NEED, UNMEASURED, PrecomputedMask
-
-Lacking = Callable[[Position, bool], object]
-"""Computes the mask row of a position; the second argument says whether a walk has stopped."""
 
 _NODES_A_STEP: Final = 256
 """Nodes of the trie whose visit takes some 15 microseconds."""
@@ -59,14 +56,9 @@ class Walker:
         self._is_json = isinstance(recognizer.machine.contexts, Levels)
         self._precomputed = recognizer.shared.precomputed
         self.names: Final = NamePositions(recognizer)
-        self.find_first: Callable[[Position, Lacking], None] = recognizer.positions.find
-        """Like `find`; what the machine lacks something for is left to its second argument, which
-        `find_lacking` is, or calls. Elsewhere nothing has to be counted, so that there is no
-        question."""
-        self.known_after: Callable[[Position, int], Position | None] = recognizer.positions.after
-        """Like `after`, where the machine lacks nothing for it and the text doesn't matter: nothing
-        has to be counted then. None elsewhere, and for a token that is not allowed or ends the
-        text."""
+        self.positions: Positions | None = recognizer.positions
+        """What finds masks and moves where the machine lacks nothing, so that nothing has to be
+        counted, and there is no question; None if they have to be asked for here."""
         self._text_positions = recognizer.shared.text_positions
 
     def find(self, position: Position, read_prefix: Callable[[], bytes | bytearray]) -> None:
@@ -75,7 +67,11 @@ class Walker:
         `read_prefix` gives the text so far; masks don't depend on it where every text can be
         spelled (`budget.spellable` has the others).
         """
-        self.find_first(position, partial(self.find_lacking, read_prefix))
+        lacking = partial(self.find_lacking, read_prefix)
+        if self.positions is None:
+            lacking(position, False)
+        else:
+            self.positions.find(position, lacking)
 
     def find_lacking(
         self, read_prefix: Callable[[], bytes | bytearray], position: Position, stopped: bool

@@ -12,7 +12,7 @@ from maskwright.mask.budget.token_costs import TokenCosts
 from maskwright.mask.budget.verdicts import verdicts
 from maskwright.mask.position import Position
 from maskwright.mask.shared.leaf_bounds import ENDLESS
-from maskwright.mask.walker import Lacking, Walker
+from maskwright.mask.walker import Walker
 
 
 class SpellableWalker(Walker):
@@ -22,9 +22,7 @@ class SpellableWalker(Walker):
     def __init__(self, costs: TokenCosts) -> None:
         super().__init__(costs.walker.recognizer)
         self._costs: Final = costs
-        # Whether a token is allowed depends on the text.
-        self.find_first = _find_lacking
-        self.known_after = _unknown_after
+        self.positions = None  # whether a token is allowed depends on the text
 
     def find_lacking(
         self, read_prefix: Callable[[], bytes | bytearray], position: Position, stopped: bool
@@ -69,11 +67,3 @@ class SpellableWalker(Walker):
         if not left.any():
             costs.tokens_needed(here, prefix)  # raises the error that names what is missing
         return rows.number(left)
-
-
-def _find_lacking(position: Position, lacking: Lacking) -> None:
-    lacking(position, False)
-
-
-def _unknown_after(position: Position, token: int) -> None:
-    del position, token

@@ -23,7 +23,7 @@ from maskwright.mask.matcher.forced import (
 )
 from maskwright.mask.matcher.protocol import Reply
 from maskwright.mask.matcher.reader import EventReader
-from maskwright.mask.position import Position
+from maskwright.mask.position import Position, PositionPath
 from maskwright.mask.recognizer import Recognizer
 from maskwright.mask.walker import Walker
 
@@ -56,7 +56,7 @@ def _reading(
     return run
 
 
-class Matcher:
+class Matcher(PositionPath):
     """A text and its position in a grammar, which accepted tokens extend.
 
     Its whole state is the text and the position after each accepted token. So rolling back and
@@ -69,9 +69,6 @@ class Matcher:
         "_ends",
         "_events",
         "_events_read",
-        "_path",
-        "_rows",
-        "_steps",
         "_text",
         "_walker",
         "_words",
@@ -80,29 +77,22 @@ class Matcher:
     )
 
     def __init__(self, walker: Walker, budgets: BudgetMasks) -> None:
+        tables = walker.tables
+        super().__init__(
+            walker.recognizer.first, walker.positions, tables.rows, tables.vocabulary.size
+        )
         self._walker = walker
         self._budgets = budgets
         self.added = Added()
         """What this text has added to the machine."""
         self.recognizer: Final[Recognizer] = walker.recognizer
         """The recognizer whose machine reads the text."""
-        self._words = (walker.tables.vocabulary.words,)
-        self._rows = walker.tables.rows
-        self._path = [walker.recognizer.first]
-        self._steps: list[int | bytes] = []
+        self._words = (tables.vocabulary.words,)
         self._text = bytearray()
         self._ends = [0]
         self._events: EventReader | None = None
         self._events_read = 0
         """Bytes of the text whose events have been returned."""
-
-    @property
-    def row(self) -> int:
-        """The number of the current mask in the row table of the vocabulary."""
-        here = self._path[-1]
-        if here.row < 0:
-            self._walker.find_first(here, self._find_lacking)
-        return here.row
 
     @property
     def known(self) -> bool:
@@ -139,18 +129,8 @@ class Matcher:
         filled under `budget`; and whether that holds for every text at this position."""
         return self._budgets.scope(self._path[-1], budget)
 
-    def fill_mask(self, out: npt.NDArray[np.int32], budget: int | None = None) -> None:
-        """Write the mask to `out`: bit i of word w (int32, ceil(V/32)) allows token 32*w+i.
-
-        `budget`: the number of tokens that may still come, the next one included. Only tokens are
-        allowed after which the text can be completed within it. After an end token nothing is
-        allowed.
-
-        Raises `BudgetError` if the budget doesn't suffice for any completion, `ValueError` for an
-        array of another type or shape, `InputError` for a budget that is no whole number, and
-        `UnspellableError` if `accept_bytes` has led to a place from which no tokens of the
-        vocabulary can continue.
-        """
+    def _fill(self, out: npt.NDArray[np.int32], budget: int | None) -> None:
+        """Do as `fill_mask`, where a budget may make a difference, and for objects of any kind."""
         if getattr(out, "dtype", None) != _INT32 or out.shape != self._words:
             raise ValueError(_no_row(out, self._words[0]))
         if budget is not None and type(budget) is not int:
@@ -158,13 +138,8 @@ class Matcher:
         here = self._path[-1]
         if budget is not None and budget < here.sufficient_budget:
             self._fill_within(here, budget, out)
-            return
-        if here.row < 0:
-            self._walker.find_first(here, self._find_lacking)
-        try:
-            self._rows.write(here.row, out)
-        except ValueError:  # the words are not contiguous
-            out[:] = self._rows[here.row]
+        else:
+            out[:] = self._rows[self.row]
 
     def mask(self, budget: int | None = None) -> npt.NDArray[np.int32]:
         """The mask, int32 [words]; see `fill_mask`."""
@@ -180,26 +155,7 @@ class Matcher:
     def _fill_within(self, here: Position, budget: int, out: npt.NDArray[np.int32]) -> None:
         self._budgets.fill(here, budget, out, bytes(self._read()), self._steps)
 
-    def accept(self, token: int) -> bool:
-        """Append a token. Returns False, without a change, if the mask doesn't allow it.
-
-        Raises `InputError` for what is no id of the vocabulary.
-        """
-        path = self._path
-        if type(token) is not int:
-            token = whole_number(token, "token")
-        following = path[-1].moves.get(token)
-        if following is None:
-            following = self._after(token)
-            if following is None:
-                return False
-        path.append(following)
-        self._steps.append(token)
-        return True
-
-    def _after(self, token: int) -> Position | None:
-        """Return the position after a token that was not accepted here before; None if the mask
-        doesn't allow it."""
+    def _after_lacking(self, token: int) -> Position | None:
         recognizer, here = self.recognizer, self._path[-1]
         vocabulary = recognizer.vocabulary
         if not 0 <= token < vocabulary.size:
@@ -207,9 +163,6 @@ class Matcher:
                 f"token {token} is not in the vocabulary, whose ids are 0 to {vocabulary.size - 1}",
                 param="token",
             )
-        following = self._walker.known_after(here, token)
-        if following is not None:
-            return following
         if here is recognizer.ended:
             return None
         if token in vocabulary.eos:

@@ -57,6 +57,7 @@ cdef class RowTable:
     cdef int32_t find(self, const Addition *addition) except -1
     cdef bint is_row(self, const Record *record, const Addition *addition) noexcept
     cdef const Record *record(self, int32_t number) except NULL
+    cdef int copy(self, int32_t number, int32_t *out) except -1
 
 
 cdef inline uint64_t scattered(int32_t token) noexcept nogil:

@@ -98,11 +98,16 @@ cdef class RowTable:
         return self.records[number]
 
     def write(self, int32_t number, int32_t[::1] out):
-        cdef const Record *record = self.record(number)
+        self.record(number)
         if out.shape[0] != self.words:
             raise ValueError(f"a row has {self.words} words, not {out.shape[0]}")
         if self.words:
-            _write(record, &out[0], self.words)
+            self.copy(number, &out[0])
+
+    cdef int copy(self, int32_t number, int32_t *out) except -1:
+        """Write a row to `words` numbers."""
+        _write(self.record(number), out, self.words)
+        return 0
 
     def ready(self, row):
         seen = self.seen.get(id(row))
