@@ -63,14 +63,13 @@ def test_what_is_used_again_stays(vocab: Vocabulary) -> None:
 def test_what_was_used_longest_ago_goes_first(vocab: Vocabulary) -> None:
     held = Generations(vocab)
     for _ in range(4):
-        held.newest().leaves.keys.known += [None] * 800
-        held.all[-1].leaves.count += 800  # 1 MB of leaves
+        held.newest().leaves.weight += 800  # 1 MB of leaves
     for tables in held.all:
         held.use_again(tables)
     held.use_again(held.all[0])
     second = held.all[1]
     for _ in range(3):
-        held.newest().leaves.count += 800
+        held.newest().leaves.weight += 800
         held.use_again(held.all[-1])
         if second.is_retired:
             break
@@ -95,12 +94,12 @@ def test_of_a_circle_that_is_too_long_some_are_still_known(vocab: Vocabulary) ->
 def test_a_generation_that_takes_half_of_the_room_goes_first(vocab: Vocabulary) -> None:
     first = compiled(vocab, 0)
     held = generations_of(vocab)
-    held.all[-1].leaves.count += 800
+    held.all[-1].leaves.weight += 800
     large = held.newest()
-    large.leaves.count += 4_000
+    large.leaves.weight += 4_000
     held.use_again(large)
     held.newest()
-    held.newest().leaves.count += 800
+    held.newest().leaves.weight += 800
     held.newest()
     assert large.is_retired
     assert is_known(vocab, first)

@@ -138,7 +138,6 @@ class Keys(Sequence[Key]):
 
     def __init__(self) -> None:
         self.known: list[Key | None] = []
-        self.in_tries = 0
         self._tries: list[WordTrie] = []
         self._firsts: list[int] = []
 
@@ -171,7 +170,6 @@ class Keys(Sequence[Key]):
         self._tries.append(trie)
         self._firsts.append(trie.state)
         self.known += [None] * trie.count
-        self.in_tries += trie.count
 
 
 class LeafTable:
@@ -179,6 +177,8 @@ class LeafTable:
 
     def __init__(self) -> None:
         self.count = 0
+        self.weight = 0
+        """How many states there are, in terms of what one takes that was made alone."""
         self.keys = Keys()
         self._tries: dict[NameLanguage, WordTrie] = {}
         self._others: dict[tuple[Regular, ...] | None, tuple[tuple[int, ...], tuple[int, ...]]] = {}
@@ -251,14 +251,10 @@ class LeafTable:
     def _new(self, typed: tuple[type[Key], Key]) -> int:
         number = self._ids[typed] = self.count
         self.count += 1
+        self.weight += 1
         self.keys.known.append(typed[1])
         self.rows.make_room(number)
         return number
-
-    @property
-    def weight(self) -> int:
-        """How many states there are, in terms of what one takes that was made alone."""
-        return self.count - self.keys.in_tries + self.keys.in_tries // _PER_TRIE_STATE
 
     def _in_trie(self, key: Text | Begun) -> int | None:
         """The state of a place in a list of words that is made at once."""
@@ -292,6 +288,7 @@ class LeafTable:
         beyond = self._beyond(names) if names.open else None
         trie = WordTrie(names, self.count)
         self.count += trie.count
+        self.weight += trie.count // _PER_TRIE_STATE
         self.keys.add(trie)
         own = trie.state
         parts = WordTrie.PARTS
