@@ -111,7 +111,7 @@ class Levels(Contexts):
             return False
         if isinstance(known, Level):
             return super().leaves_names_to_text(context)
-        return ObjectProgress(*known[3:]).has_unremembered  # with the shape's number for the shape
+        return known[-1]  # the last field of the progress, `has_unremembered`
 
     def finish(
         self, contexts: list[int], leaf: int, before: bytes, *, names: bool = True

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from maskwright.automaton.json.distinguish import Distinguished, DistinguishedValues
 from maskwright.automaton.satisfy.solver import Solver
-from maskwright.automaton.value.equality import NONE, equality_candidates
+from maskwright.automaton.value.equality import EqualityCandidates, equality_candidates
 from maskwright.automaton.value.finite_values import spellings
 from maskwright.automaton.value.level import Thread
 from maskwright.automaton.value.progress import ArrayProgress, ObjectProgress
@@ -94,7 +94,7 @@ class ValueReader:
         if not gated and any(r.listed for r in readings):
             threads = [reading.thread for reading in readings]
             readings = tuple(_reading(thread, solver, table, False) for thread in threads)
-        opened = {bracket: tuple(_containers(readings, bracket, solver)) for bracket in "{["}
+        opened = _opened(readings, solver)
         if len(readings) == 1 and not (readings[0].words or gated):
             strings, scalars = readings[0].strings, readings[0].scalars
             return cls(
@@ -163,29 +163,25 @@ class ValueReader:
         return next((value for value, flag in pairs if flag), None)
 
 
-def _containers(
-    readings: Iterable[ThreadReading], bracket: str, solver: Solver
-) -> dict[Thread, None]:
-    """A thread for each array or object that a bracket may open, before its first item or member.
-    The tags are indexes of `readings`."""
-    threads: dict[Thread, None] = {}
+def _opened(readings: Iterable[ThreadReading], solver: Solver) -> dict[str, tuple[Thread, ...]]:
+    """By bracket: a thread for each array or object that it may open, before its first item or
+    member. The tags are indexes of `readings`."""
+    threads: dict[str, dict[Thread, None]] = {"{": {}, "[": {}}
     for tag, reading in enumerate(readings):
         if reading.thread.value is None:
             continue
-        compared = bool(reading.excluded or reading.distinguished or reading.must_equal_one)
-        against = NONE
-        if compared:
-            against = equality_candidates(reading.excluded, reading.distinguished, bracket)
+        against: dict[str, EqualityCandidates] = {}
+        if reading.excluded or reading.distinguished or reading.must_equal_one:
+            values = reading.excluded, reading.distinguished
+            against = {bracket: equality_candidates(*values, bracket) for bracket in "{["}
         for start in solver.values.containers(reading.thread.value):
-            if isinstance(start, ObjectProgress) is not (bracket == "{"):
-                continue
-            progress = start
-            if compared:
+            bracket, progress = "{" if isinstance(start, ObjectProgress) else "[", start
+            if against:
                 must = reading.must_equal_one
-                progress = start._replace(candidates=against, must_equal_one=must)
+                progress = start._replace(candidates=against[bracket], must_equal_one=must)
             if solver.can_complete(progress):
-                threads[Thread(tag, progress)] = None
-    return threads
+                threads[bracket][Thread(tag, progress)] = None
+    return {bracket: tuple(found) for bracket, found in threads.items()}
 
 
 class _ScalarKind(NamedTuple):
