@@ -19,16 +19,9 @@ class TextNames:
 
     def __init__(self, leaves_names_to_text: Callable[[int], bool]) -> None:
         """`leaves_names_to_text`: see `Contexts`."""
-        self._leaves_names_to_text = leaves_names_to_text
+        self.matter: Final = leaves_names_to_text
+        """Whether a name is read in a context that must differ from some that only the text has."""
         self._memory: Final = NamesMemory()
-        self._by_text: dict[int, bool] = {}
-
-    def matter(self, context: int) -> bool:
-        """Whether a name is read in `context` that must differ from some that only the text has."""
-        known = self._by_text.get(context)
-        if known is None:
-            known = self._by_text[context] = self._leaves_names_to_text(context)
-        return known
 
     def before(self, text: bytes, name: int) -> NamesRead:
         """The names of the members before the one whose name begins at the index `name`."""
