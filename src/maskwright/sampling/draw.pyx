@@ -87,6 +87,7 @@ cdef class Draws:
         self.each = <Draw *>calloc(room + 1, sizeof(Draw))
         if self.each == NULL:
             raise MemoryError
+        self.peaks, self.scaled = np.empty(0, np.int32), np.empty(0, np.float32)
 
     def __dealloc__(self):
         free(self.each)
@@ -104,7 +105,7 @@ cdef class Draws:
         for number in range(count):
             if not 0 <= self.each[number].row < logits.shape[0]:
                 raise IndexError("a draw from a row of logits that isn't there")
-        if self.scaled is None or self.scaled.shape[0] < size:
+        if self.scaled.shape[0] < size:
             self.peaks = np.empty((size + BLOCK - 1) // BLOCK, np.int32)
             self.scaled = np.empty(size, np.float32)
         with nogil:
