@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from maskwright import compile_grammar
-from maskwright.automaton.rules.follow import SPECIAL, VALUE, next_bytes, successors
+from maskwright.automaton.rules.follow import SPECIAL, VALUE, NextBytes, successors
 from maskwright.automaton.rules.nodes import (
     BoundedEnd,
     BranchNode,
@@ -107,7 +107,7 @@ def test_bytes_that_may_come_next(rules: dict[str, Expression], place: str, expe
     found = network(rules)
     rule, _, path = place.partition(" ")
     node, _ = along(found, rule, path)
-    assert shown(next_bytes(found)[node]) == expected
+    assert shown(NextBytes(found).of_nodes()[node]) == expected
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from maskwright.cli.input import files
+from maskwright.errors import InputError
 from tests.cli.conftest import Run
 
 SCHEMA = {
@@ -432,6 +434,19 @@ def test_a_rule_of_a_profile_in_one_of_several(run: Run) -> None:
     found = run("check", INTEGER, '{"type": "array"}', "--profile", "openai-strict")
     assert found.returncode == 1
     assert found.stdout.count("openai-strict-root") == 2
+
+
+def test_a_folder_of_too_many_files_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "MOST_ENTRIES", 3)
+    (tmp_path / "inner").mkdir()
+    for name in ("a.json", "b.txt"):
+        (tmp_path / "inner" / name).write_text("{}")
+    assert files.shapes_named([str(tmp_path)]) == [str(tmp_path / "inner" / "a.json")]
+    (tmp_path / "inner" / "c.txt").touch()
+    with pytest.raises(InputError, match="has more than 3 files and folders: name the folders"):
+        files.shapes_named([str(tmp_path)])
 
 
 def test_a_folder_without_shapes_is_refused(run: Run, tmp_path: Path) -> None:

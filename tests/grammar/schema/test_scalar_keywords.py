@@ -99,6 +99,10 @@ def test_plain_numbers_by_option(draft: Draft, document: Any, expected: list[Ass
         ({"minimum": "1"}, "a number"),
         ({"exclusiveMinimum": "1"}, "a number"),
         ({"multipleOf": 0}, "greater than 0, not 0"),
+        (
+            {"multipleOf": 1e-400},
+            "not 0.0; a smaller one than 5e-324 is read as 0.0",
+        ),
         ({"multipleOf": -2}, "greater than 0, not -2"),
         ({"minLength": -1}, "a whole number of at least 0"),
         ({"pattern": 3}, "a string"),

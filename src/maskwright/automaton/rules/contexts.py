@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from enum import Enum
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from maskwright.automaton.json.contexts import JsonContexts
@@ -31,7 +32,7 @@ from maskwright.automaton.machine.contexts import Bound, Contexts, Ending
 from maskwright.automaton.machine.exits import BLOCKED, DONE, NO_FRAME, POP, PUSH, STAY, Exit
 from maskwright.automaton.machine.trace import Left
 from maskwright.automaton.rules.completion import RuleCompletion
-from maskwright.automaton.rules.follow import next_bytes
+from maskwright.automaton.rules.follow import NextBytes
 from maskwright.automaton.rules.item_sets import (
     Closure,
     Item,
@@ -43,6 +44,7 @@ from maskwright.automaton.rules.item_sets import (
 )
 from maskwright.automaton.rules.network import RuleNetwork
 from maskwright.automaton.rules.nodes import BoundedEnd, RuleCall, Symbol, TextSymbol
+from maskwright.automaton.rules.number_ends import endless_number
 from maskwright.automaton.rules.value_places import ValueBeginning, read_beginning, value_places
 from maskwright.automaton.rules.values import RuleValues
 from maskwright.automaton.value.level import Level
@@ -137,17 +139,36 @@ class RuleContexts(Contexts):
         """The `token_limit` of each kernel."""
         self._completion = RuleCompletion(self.sets, values, limits)
         at_once = network.has_captures or network.counts_tokens or network.has_cuts
-        self._follow = None if at_once else next_bytes(network)
+        self._follow = None if at_once else self._next_bytes.of_nodes()
 
     def check_values(self) -> None:
         """Raises `UnsupportedGrammarError` where the first byte can't distinguish a JSON value from
         an alternative that begins in the same place. An alternative that began earlier and is still
-        being read is found out only when a text comes there."""
+        being read is found out only when a text comes there. Raises it also for a number that
+        can't end; see `number_ends`."""
+        self._check_numbers()
         for kernel in value_places(self.network):
             number = self.sets.intern(kernel)
             self._mark_values(
                 number, parallel_start(tuple(self.sets.closure(number).texts), None), {}
             )
+
+    def _check_numbers(self) -> None:
+        if not self.network.has_values:
+            return
+        for value, rules, after in self._next_bytes.after_values():
+            _, leaf = self.values.contexts(value).begin((self.values.root(value),))
+            if endless_number(self._leaves, leaf, after):
+                where = Construct.rules(self.network.names[rule] for rule in rules).name
+                raise UnsupportedGrammarError(
+                    f"a JSON number in {where} can't end, because only digits may follow it and "
+                    "these would belong to it: write something between them, or give the number "
+                    "a maximum"
+                )
+
+    @cached_property
+    def _next_bytes(self) -> NextBytes:
+        return NextBytes(self.network)
 
     def release(self) -> None:
         self.values.release()

@@ -8,6 +8,7 @@ rule, not after every one. A set is an int, in which bit n stands for byte n.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from maskwright.automaton.leaf.special_tokens import LEAD
@@ -36,27 +37,49 @@ SPECIAL: Final = 1 << LEAD
 VALUE: Final = sum(1 << byte for byte in b'"{[-0123456789tfn')
 """The bytes with which JSON values begin."""
 
-_ENDS: Final = 1 << 256
+ENDS: Final = 1 << 256
 """A bit beside the bytes of a FIRST set: the rule may end without another byte (epsilon)."""
 
 
-def next_bytes(network: RuleNetwork) -> list[int]:
-    """[nodes]: the bytes that may come next, those after the end of the rule included."""
-    first = _first_sets(network)
-    rules = _rules_by_node(network)
-    follow = _follow_sets(network, first, rules)
-    ahead: list[int] = []
-    for at, next_of_node in enumerate(first):
-        if next_of_node & _ENDS:
-            next_of_node ^= _ENDS
-            for rule in rules[at]:
-                next_of_node |= follow[rule]
-        ahead.append(next_of_node)
-    return ahead
+class NextBytes:
+    """With which bytes a text may go on at the nodes of a network.
+
+    The end of the whole text is `ENDS` in a set, as the end of a rule is in a FIRST set.
+    """
+
+    def __init__(self, network: RuleNetwork) -> None:
+        self._network = network
+        self._first = _first_sets(network)
+        self._rules = _rules_by_node(network)
+        self._follow = _follow_sets(network, self._first, self._rules)
+
+    def of_nodes(self) -> list[int]:
+        """[nodes]: the bytes that may come next, those after the end of the rule included."""
+        return [self._next(at, self._rules[at]) & ~ENDS for at in range(len(self._first))]
+
+    def after_values(self) -> Iterator[tuple[JsonValue, list[int], int]]:
+        """Each JSON value that can be completed, the rules that it stands in, and what may come
+        after it, with `ENDS`."""
+        for at, node in enumerate(self._network.nodes):
+            if (
+                isinstance(node, SymbolNode)
+                and isinstance(node.symbol, JsonValue)
+                and self._network.is_live(at)
+            ):
+                yield node.symbol, self._rules[at], self._next(node.next, self._rules[at])
+
+    def _next(self, at: int, rules: list[int]) -> int:
+        """What may come at a node of `rules`."""
+        found = self._first[at]
+        if found & ENDS:
+            found ^= ENDS
+            for rule in rules:
+                found |= self._follow[rule]
+        return found
 
 
 def _first_sets(network: RuleNetwork) -> list[int]:
-    """[nodes]: the FIRST sets, with `_ENDS`; the least fixed point, found with a worklist."""
+    """[nodes]: the FIRST sets, with `ENDS`; the least fixed point, found with a worklist."""
     users: list[list[int]] = [[] for _ in network.nodes]
     for at, node in enumerate(network.nodes):
         for used in successors(node):
@@ -85,7 +108,7 @@ def _first_of_node(network: RuleNetwork, at: int, first: list[int]) -> int:
             first_bytes = _first_of_symbol(network, symbol, first)
             return first_bytes | first[after] if network.is_nullable(symbol) else first_bytes
         case RuleEnd():
-            return _ENDS
+            return ENDS
         case node:
             first_bytes = 0
             for after in successors(node):
@@ -98,7 +121,7 @@ def _first_of_symbol(network: RuleNetwork, symbol: Symbol, first: list[int]) -> 
         case TextSymbol(term=term):
             return first_bytes(term)
         case RuleCall(rule=rule):
-            return first[network.starts[rule]] & ~_ENDS
+            return first[network.starts[rule]] & ~ENDS
         case JsonValue():
             return VALUE
         case SpecialToken():
@@ -124,13 +147,14 @@ def _rules_by_node(network: RuleNetwork) -> list[list[int]]:
 def _follow_sets(network: RuleNetwork, first: list[int], rules: list[list[int]]) -> list[int]:
     """[rules]: the FOLLOW sets; the least fixed point."""
     follow = [0] * len(network.starts)
+    follow[network.start] = ENDS
     ended_with: list[set[int]] = [set() for _ in network.starts]
     """[rules]: the rules that may end with a call of each, whose FOLLOW sets are in its own."""
     for at, node in enumerate(network.nodes):
         if isinstance(node, SymbolNode) and isinstance(node.symbol, RuleCall):
             after = first[node.next]
-            follow[node.symbol.rule] |= after & ~_ENDS
-            if after & _ENDS:
+            follow[node.symbol.rule] |= after & ~ENDS
+            if after & ENDS:
                 ended_with[node.symbol.rule].update(rules[at])
     changed = True
     while changed:

@@ -484,6 +484,14 @@ class RuleNetwork:
         return any(isinstance(node, CaptureBoundary) for node in self.nodes)
 
     @cached_property
+    def has_values(self) -> bool:
+        """Whether the grammar has JSON values."""
+        return any(
+            isinstance(node, SymbolNode) and isinstance(node.symbol, JsonValue)
+            for node in self.nodes
+        )
+
+    @cached_property
     def left_corners(self) -> list[frozenset[int]]:
         """[rules]: the rules with which a text of each rule may begin, itself included."""
         firsts = [

@@ -15,12 +15,14 @@ from maskwright.errors import InputError
 
 SHAPE_SUFFIXES: Final = frozenset({".json", ".regex", *YAML, *SUFFIXES})
 """The suffixes of files that are read as shapes where a folder is given."""
+MOST_ENTRIES: Final = 100_000
+"""Files and folders within a folder that are looked at; one with more was hardly meant."""
 
 
 def shapes_named(arguments: list[str]) -> list[str]:
     """The arguments, in place of each folder the files in it that are shapes by their suffix, in
     the order of their paths; what begins with a point is left out. Raises InputError for a folder
-    without shapes, and where standard input is needed twice."""
+    without shapes, for one of too many files, and where standard input is needed twice."""
     refuse_twice(arguments, "shapes")
     found: list[str] = []
     for argument in arguments:
@@ -37,7 +39,15 @@ def shapes_named(arguments: list[str]) -> list[str]:
 
 def _files(folder: str) -> list[str]:
     found: list[str] = []
+    entries = 0
     for here, folders, files in os.walk(folder):
+        entries += len(folders) + len(files)
+        if entries > MOST_ENTRIES:
+            raise InputError(
+                f"the folder {folder} has more than {MOST_ENTRIES:,} files and folders: name the "
+                "folders in it that have the shapes",
+                param="shapes",
+            )
         folders[:] = [name for name in folders if not name.startswith(".")]
         named = (name for name in files if not name.startswith("."))
         found += [os.path.join(here, name) for name in named if Path(name).suffix in SHAPE_SUFFIXES]

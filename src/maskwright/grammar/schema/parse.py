@@ -135,7 +135,10 @@ def _read_bound(
 def _read_multiple_of(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
     divisor: Decimal = decimal(as_number(setting, place))
     if divisor <= 0:
-        raise SchemaError(f"a divisor is greater than 0, not {setting}", pointer=place)
+        reason = f"a divisor is greater than 0, not {setting}"
+        if divisor == 0 and isinstance(setting, float):  # 1e-400 is 0.0 when it has been read
+            reason += "; a smaller one than 5e-324 is read as 0.0"
+        raise SchemaError(reason, pointer=place)
     multiples(divisor, source.parser.options.limits.divisor)  # which checks the limit
     return [MultipleOf(divisor)]
 
