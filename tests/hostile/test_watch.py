@@ -27,8 +27,8 @@ def chunk(text: str, finish: str | None = None) -> bytes:
 
 
 def test_a_silence_is_a_gap_of_its_time() -> None:
-    """But for the time by which the client reads late what comes before the silence."""
-    pieces: list[Any] = [chunk("["), 0.02, chunk('"a"'), 0.3, chunk("]", "stop"), b"data: [DONE]"]
+    """But for the time by which a client of a busy machine reads late what comes before it."""
+    pieces: list[Any] = [chunk("["), 0.02, chunk('"a"'), 0.5, chunk("]", "stop"), b"data: [DONE]"]
     with scripted(200, pieces) as url, Watch(url) as watch:
         begin = time.monotonic()
         watch.wait_for_answers(2)
@@ -36,9 +36,9 @@ def test_a_silence_is_a_gap_of_its_time() -> None:
     assert watch.faults == []
     assert set(watch.texts) == {'["a"]'}
     gaps = watch.during(begin, end)
-    assert 0.2 <= longest_ms(gaps) / 1e3 < 0.3 + 5
-    assert sum(gap.seconds >= 0.2 for gap in gaps) >= 2
-    assert min(gap.seconds for gap in gaps) < 0.2
+    assert 0.3 <= longest_ms(gaps) / 1e3 < 0.5 + 5
+    assert sum(gap.seconds >= 0.3 for gap in gaps) == 2
+    assert min(gap.seconds for gap in gaps) < 0.3
 
 
 def test_a_collection_does_not_look_through_what_the_process_held_before() -> None:

@@ -245,13 +245,13 @@ cdef double _least_of_count(const Row *row, Py_ssize_t count, float *room) noexc
     """The scaled logit of the token that is number `count` from the highest on; the lowest number
     if there are fewer."""
     cdef double bound = -FLT_MAX
-    cdef Py_ssize_t block
+    cdef Py_ssize_t block, found
     if count <= row.blocks:  # the highest ones of so many blocks are not below it
         for block in range(row.blocks):
             room[block] = _peak(row, block)
         bound = max(bound, _least(room, row.blocks, count, False))
-    block = _gather(row, bound, room)
-    return _least(room, block, count, False) if count <= block else -FLT_MAX
+    found = _gather(row, bound, room)
+    return _least(room, found, count, False) if count <= found else -FLT_MAX
 
 
 cdef double _least_of_share(const Row *row, double share, float *room) noexcept nogil:

@@ -44,7 +44,7 @@ from maskwright.automaton.rules.item_sets import (
 )
 from maskwright.automaton.rules.network import RuleNetwork
 from maskwright.automaton.rules.nodes import BoundedEnd, RuleCall, Symbol, TextSymbol
-from maskwright.automaton.rules.number_ends import endless_number
+from maskwright.automaton.rules.number_ends import endless_number, only_digits
 from maskwright.automaton.rules.value_places import ValueBeginning, read_beginning, value_places
 from maskwright.automaton.rules.values import RuleValues
 from maskwright.automaton.value.level import Level
@@ -157,6 +157,8 @@ class RuleContexts(Contexts):
         if not self.network.has_values:
             return
         for value, rules, after in self._next_bytes.after_values():
+            if not only_digits(after):
+                continue
             _, leaf = self.values.contexts(value).begin((self.values.root(value),))
             if endless_number(self._leaves, leaf, after):
                 where = Construct.rules(self.network.names[rule] for rule in rules).name

@@ -21,11 +21,14 @@ _DIGITS: Final = b"0123456789"
 _ONLY_DIGITS: Final = sum(1 << byte for byte in _DIGITS)
 
 
+def only_digits(after: int) -> bool:
+    """Whether of `after`, a set of bytes and of the text's end, digits alone may follow a value."""
+    return bool(after) and not after & ~_ONLY_DIGITS
+
+
 def endless_number(leaves: LeafTable, leaf: int, after: int) -> bool:
     """Whether a value that begins at `leaf` may be an integer, but none of at most `DIGITS_READ`
-    digits that a text goes on after; one of the bytes of `after` follows the value."""
-    if not after or after & ~_ONLY_DIGITS:
-        return False  # the text may end there, or something follows that may end a number
+    digits that a text goes on after; one of the digits of `after` follows the value."""
     first = leaves.next_states(leaf)
     return any(_is_endless(leaves, first[byte], after) for byte in _DIGITS[1:] if byte in first)
 
