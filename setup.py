@@ -179,6 +179,7 @@ class Builder(build_ext):
     def finalize_options(self) -> None:
         super().finalize_options()
         self.parallel = self.parallel or os.cpu_count()
+        self._into_source = self.inplace  # `run` forgets it while it builds
 
     def build_extensions(self) -> None:
         self._stale = [each for each in self.extensions if not self._is_built(each)]
@@ -211,14 +212,19 @@ class Builder(build_ext):
             super().build_extension(ext)
 
     def copy_extensions_to_source(self) -> None:
+        every, self.extensions = self.extensions, self._stale
         super().copy_extensions_to_source()
+        self.extensions = every
         for path in Path(PACKAGE).rglob("*" + sysconfig.get_config_var("EXT_SUFFIX")):
             name = ".".join((*path.relative_to("src").parent.parts, path.name.split(".")[0]))
             if name not in [each.name for each in self.extensions]:
                 path.unlink()  # its source is gone, and it would be imported all the same
 
     def _is_built(self, extension: Extension) -> bool:
-        path = Path(self.get_ext_fullpath(extension.name))
+        # Beside the sources, what pip has built for an editable installation is found as well: its
+        # folder of builds is gone.
+        folder = "src" if self._into_source else self.build_lib
+        path = Path(folder, self.get_ext_filename(extension.name))
         built = dict(extension.define_macros)["MASKWRIGHT_BUILT"].strip('"')
         return path.exists() and built.encode() in path.read_bytes()
 
