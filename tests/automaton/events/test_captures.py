@@ -29,24 +29,26 @@ def heard(body: Expression, data: str, *, ended: bool = False) -> list[str]:
         for left in trace.read(bytes([byte])):
             reader.left(left, trace.stack)
             events += reader.boundaries()
-        found.append(written([*events, *reader.boundaries(), *reader.pieces()]))
+        found.append(written([*events, *reader.boundaries(), *reader.pieces()], data))
     if ended:
         events = []
         for left in trace.end():
             reader.left(left, trace.stack)
             events += reader.boundaries()
-        found.append(written([*events, *reader.pieces(final=True)]))
+        found.append(written([*events, *reader.pieces(final=True)], data))
     return found
 
 
-def written(events: list[Event]) -> str:
-    """`<c` where a capture begins, `c>` where it ends, a piece of text between quotes."""
+def written(events: list[Event], whole: str) -> str:
+    """`<c` where a capture begins, `c>` where it ends, a piece of text between quotes, which stands
+    in the `whole` text where it says."""
     names: list[str] = []
     for event in events:
         match event:
             case CaptureBegun(name=name):
                 names.append(f"<{name}")
-            case CaptureText(text=text):
+            case CaptureText(text=text, at=at):
+                assert whole.startswith(text, at)
                 names.append(f"'{text}'")
             case CaptureEnded(name=name):
                 names.append(f"{name}>")

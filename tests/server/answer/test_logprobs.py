@@ -11,6 +11,7 @@ from maskwright.engine.request.emission import Emitter
 from maskwright.engine.request.stops import StopAutomaton
 from maskwright.sampling import Alternative
 from maskwright.server.answer.logprobs import LEAST, ScoreReader
+from maskwright.server.answer.parts import Part, Reasoning, TextPart
 from maskwright.server.json import Json
 from maskwright.vocab import Vocabulary
 
@@ -73,6 +74,26 @@ def test_entries_are_those_of_the_text(
         ]
         if "�" not in text and not stops:
             assert joined(entries) == text.encode()
+
+
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        ([TextPart("a", 0), TextPart("bc", 1)], [[7, 0], [7, 1]]),
+        ([Reasoning("a"), TextPart("bc", 1)], [[1]]),  # the control token ends the reasoning
+        ([TextPart("a", 0), Reasoning("bc")], [[7, 0]]),
+        ([TextPart("ab", 0), TextPart("c", 2)], [[7, 0, 7, 1], []]),
+    ],
+)
+def test_entries_of_parts(parts: list[Part], expected: list[list[int]]) -> None:
+    reader, ids = ScoreReader(VOCAB, "raw"), [7, 0, 7, 1]
+    reader.read("abc", ids, [score(token) for token in ids], final=True)
+    placed = reader.place(parts)
+    assert placed == parts
+    found = [part.logprobs for part in placed if isinstance(part, TextPart)]
+    assert [[bytes(one["bytes"]) for one in each] for each in found] == [
+        [VOCAB.tokens[token] for token in each] for each in expected
+    ]
 
 
 @pytest.mark.parametrize("scale", ["raw", "masked"])

@@ -98,8 +98,8 @@ def test_only_the_last_item_is_incomplete() -> None:
 
 def test_log_probabilities_come_with_their_text() -> None:
     items = OutputItems(str)
-    [*_, first] = items.add(TextPart("a"), [{"token": "a"}])
-    [second] = items.add(TextPart("b"), [{"token": "b"}])
+    [*_, first] = items.add(TextPart("a", logprobs=[{"token": "a"}]))
+    [second] = items.add(TextPart("b", logprobs=[{"token": "b"}]))
     [done, *_] = items.end("completed")
     assert (first["logprobs"], second["logprobs"]) == ([{"token": "a"}], [{"token": "b"}])
     assert done["logprobs"] == [{"token": "a"}, {"token": "b"}]

@@ -11,6 +11,7 @@ import pytest
 from maskwright.errors import InputError
 from maskwright.server import ServerConfig
 from tests.server.scripted import Client, Script, ScriptedEngine
+from tests.server.test_tools import TOOLS, says
 
 
 def ask(client: Client, **fields: Any) -> httpx.Response:
@@ -169,6 +170,29 @@ def test_text_that_was_held_back_keeps_its_log_probabilities(
     assert streamed["content"][0] == whole["content"][0]
     entries = [e for one in made if one["type"].endswith("text.delta") for e in one["logprobs"]]
     assert bytes(b for e in entries for b in e["bytes"]) == b"<tool_kit> is here"
+
+
+@pytest.mark.parametrize("size", [1, 3, 1000])
+def test_log_probabilities_stand_with_the_text_of_their_tokens(
+    client: Client, engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    """Those of reasoning and of calls stand with none."""
+    monkeypatch.setattr(type(engine.loaded), "chat_template", "<think></think> <tool_call>")
+    client.config = ServerConfig(tool_format="hermes")
+    call = '<tool_call>\n{"name": "now", "arguments": {}}\n</tool_call>'
+    says(engine, f"<think>\nNôt\n</think>\n\nSée:\n{call}\n{call}", size)
+    wanted: Any = {"tools": TOOLS, "include": ["message.output_text.logprobs"]}
+    made = events(client, **wanted)
+    for body in (ask(client, **wanted).json(), made[-1]["response"]):
+        kinds = [one["type"] for one in body["output"]]
+        assert kinds == ["reasoning", "message", "function_call", "function_call"]
+        [said] = body["output"][1]["content"]
+        assert said["text"] == "Sée:\n"
+        assert bytes(b for entry in said["logprobs"] for b in entry["bytes"]) == "Sée:\n".encode()
+    for one in made:
+        if one["type"] == "response.output_text.delta":
+            data = bytes(b for entry in one["logprobs"] for b in entry["bytes"])
+            assert data.decode() == one["delta"]
 
 
 def test_a_trace_is_reported_at_the_end(client: Client) -> None:

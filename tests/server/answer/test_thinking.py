@@ -48,7 +48,9 @@ def read(text: str, size: int, *, begun: bool) -> list[Part]:
 def test_sections(text: str, begun: bool, reasoning: str, words: str, size: int) -> None:
     parts = read(text, size, begun=begun)
     assert "".join(part.text for part in parts if isinstance(part, Reasoning)) == reasoning
-    assert "".join(part.text for part in parts if isinstance(part, TextPart)) == words
+    said = [part for part in parts if isinstance(part, TextPart)]
+    assert "".join(part.text for part in said) == words
+    assert all(text.startswith(part.text, part.at) for part in said)
 
 
 def test_text_is_reported_as_soon_as_it_is_certain() -> None:

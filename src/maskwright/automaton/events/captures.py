@@ -66,11 +66,13 @@ Threads = dict[CaptureThread | None, set[Log]]
 
 @dataclass(slots=True)
 class _Open:
-    """A capture that has begun: its text from byte `start` on is reported up to `reported`."""
+    """A capture that has begun: its text from byte `start` on is reported up to `reported`, before
+    which the whole text has so many `characters`."""
 
     name: str
     start: int
     reported: int
+    characters: int
     container: ContainerCapture | None = None
     """Another name that may count. Then not even the beginning has been reported."""
 
@@ -85,6 +87,8 @@ class CaptureReader:
         self._text = text
         self._open: list[_Open] = []
         """The captures whose beginning has been reported, and not their end; the innermost last."""
+        self._counted = (0, 0)
+        """A place in the text, and how many characters come before it."""
         self._threads: Threads = defaultdict(set)
         self._go_on(start_position(self._network), {()}, 0, self._threads)
 
@@ -196,7 +200,10 @@ class CaptureReader:
                 yield CaptureEnded(one.name, text)
             else:
                 container = self._containers.get(passed.container)
-                self._open.append(_Open(passed.name, passed.at, passed.at, container))
+                begun = _Open(
+                    passed.name, passed.at, passed.at, self._characters(passed.at), container
+                )
+                self._open.append(begun)
                 if container is None:
                     yield CaptureBegun(passed.name)
         if agreed:
@@ -230,9 +237,10 @@ class CaptureReader:
         """The text of a capture from where it was last reported to `stop`."""
         if stop > one.reported and one.container is None:
             text = self._plain(one.reported, stop)
-            one.reported = stop
+            at, one.reported = one.characters, stop
+            one.characters += len(text)
             if text:
-                yield CaptureText(one.name, text)
+                yield CaptureText(one.name, text, at)
 
     def _held(self, one: _Open, stop: int) -> int:
         """How many bytes before `stop` may turn out to begin a tail or a character."""
@@ -267,6 +275,12 @@ class CaptureReader:
             if isinstance(node, CaptureBoundary) and node.ends:
                 tails[node.name].add(node.tail.encode())
         return tails
+
+    def _characters(self, stop: int) -> int:
+        """How many characters come before a place in the text."""
+        start, count = self._counted if self._counted[0] <= stop else (0, 0)
+        self._counted = (stop, count + len(self._plain(start, stop)))
+        return self._counted[1]
 
     def _plain(self, start: int, stop: int) -> str:
         """The text between two places, without special tokens."""

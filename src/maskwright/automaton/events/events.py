@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from maskwright.grammar.schema.tree import Json
 
@@ -16,10 +16,12 @@ class CaptureBegun:
 
 @dataclass(frozen=True, slots=True)
 class CaptureText:
-    """A further piece of the text of a capture."""
+    """A further piece of the text of a capture. `at`: how many characters of the whole text come
+    before it, without special tokens; pieces with equal texts are equal wherever they stand."""
 
     name: str
     text: str
+    at: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

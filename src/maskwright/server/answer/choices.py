@@ -304,6 +304,7 @@ class Choices:
                 logprobs = None
                 if scores is not None:
                     logprobs = scores.read(delta.text, delta.token_ids, delta.scores, final=final)
+                    parts = scores.place(parts)
                 for part in parts:
                     if isinstance(part, CallBegun):
                         called.add(index)
@@ -350,6 +351,7 @@ async def _answer(completion: Completion, reader: PartReader, scores: ScoreReade
     logprobs = None
     if scores is not None:
         logprobs = scores.read(completion.text, completion.token_ids, completion.scores, final=True)
+        parts = scores.place(parts)
     likelihood = sum(one.raw for one in completion.scores) / max(1, len(completion.scores))
     return Answer(
         message,

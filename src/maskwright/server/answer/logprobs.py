@@ -14,10 +14,12 @@ from __future__ import annotations
 import codecs
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Final, cast
 
 from maskwright.engine import TokenScore
 from maskwright.sampling import PromptScores, Scale
+from maskwright.server.answer.parts import Part, TextPart
 from maskwright.server.json import Json
 from maskwright.vocab import Vocabulary
 
@@ -70,6 +72,10 @@ class ScoreReader:
         self._sent = 0
         self._held: deque[tuple[int, Json]] = deque()
         """Entries that were not sent yet, each with the place of its first character."""
+        self._unplaced: deque[tuple[int, Json]] = deque()
+        """Entries that may begin in parts that have not been read yet."""
+        self._end = 0
+        """The end of the last text that was read as a part."""
 
     def read(
         self, text: str, token_ids: Sequence[int], scores: Sequence[TokenScore], *, final: bool
@@ -80,7 +86,9 @@ class ScoreReader:
             data, begun = self._texts[token], bool(self._decoder.getstate()[0])
             # A token without text comes after a character that was begun and may never end.
             place = self._written + (begun and not data)
-            self._held.append((place, self._entry(score)))
+            entry = (place, self._entry(score))
+            self._held.append(entry)
+            self._unplaced.append(entry)
             self._written += len(self._decoder.decode(data))
         self._sent += len(text)
         ready: list[Json] = []
@@ -88,6 +96,22 @@ class ScoreReader:
         while self._held and (rest or self._held[0][0] < self._sent):
             ready.append(self._held.popleft()[1])
         return ready
+
+    def place(self, parts: Sequence[Part]) -> list[Part]:
+        """Return the next parts of the answer, after their tokens have been read, with each text
+        having the entries of the tokens that begin in it. Those of calls and reasoning, and of the
+        control tokens around them, have no place."""
+        return [self._placed(part) if isinstance(part, TextPart) else part for part in parts]
+
+    def _placed(self, part: TextPart) -> TextPart:
+        follows, self._end = part.at == self._end, part.at + len(part.text)
+        entries: list[Json] = []
+        while self._unplaced and self._unplaced[0][0] < self._end:
+            place, entry = self._unplaced.popleft()
+            # A token without text at the beginning is of the text if that continues another one.
+            if place > part.at or (place == part.at and (follows or entry["bytes"])):
+                entries.append(entry)
+        return replace(part, logprobs=entries)
 
     def _entry(self, score: TokenScore) -> Json:
         own = score.raw if self._scale == "raw" else score.masked

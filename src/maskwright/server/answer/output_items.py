@@ -83,11 +83,10 @@ class OutputItems:
         """The items that have ended."""
         self._open: OutputItem | None = None
 
-    def add(self, part: Part, logprobs: Sequence[Json] = ()) -> Iterator[Json]:
-        """Add a part of the answer, with the log-probabilities of the tokens that begin in its
-        text."""
+    def add(self, part: Part) -> Iterator[Json]:
+        """Add a part of the answer."""
         match part:
-            case TextPart(text=text):
+            case TextPart(text=text, logprobs=logprobs):
                 yield from self._continue(MESSAGE, {"role": "assistant"}, text, logprobs)
             case Reasoning(text=text):
                 yield from self._continue(REASONING, {"summary": []}, text)

@@ -13,6 +13,7 @@ from typing import Final, Protocol, TypeAlias
 
 from maskwright.grammar.tools.python_literals import json_text
 from maskwright.mask import CaptureBegun, CaptureEnded, CaptureText, Event, EventSource
+from maskwright.server.json import Json
 
 _BEGUN: Final = re.compile(r"\\(u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?)?$")
 """An escape that has been begun at the end of a text without other backslashes before it."""
@@ -42,9 +43,12 @@ class Unescaper:
 
 @dataclass(frozen=True, slots=True)
 class TextPart:
-    """A piece of the answer's text."""
+    """A piece of the answer's text. `at`: how many characters of the answer, as the model wrote it,
+    come before it. `logprobs`: the entries of the tokens that begin in it, if they are wanted."""
 
     text: str
+    at: int = field(default=0, compare=False)
+    logprobs: Sequence[Json] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +92,14 @@ class PartReader(Protocol):
 class WordReader:
     """Takes the whole answer as words."""
 
+    def __init__(self) -> None:
+        self._read = 0
+        """Characters so far."""
+
     async def read(self, text: str, token_ids: Sequence[int], *, final: bool) -> list[Part]:
-        return [TextPart(text)] if text else []
+        at = self._read
+        self._read += len(text)
+        return [TextPart(text, at)] if text else []
 
 
 class ToolReader:
@@ -109,8 +119,8 @@ class ToolReader:
 
     def _parts(self, event: Event) -> Iterator[Part]:
         match event:
-            case CaptureText(name="text", text=text):
-                yield TextPart(text)
+            case CaptureText(name="text", text=text, at=at):
+                yield TextPart(text, at)
             case CaptureText(name="reasoning", text=text):
                 yield Reasoning(text)
             case CaptureBegun(name=name) if name.startswith("call:"):

@@ -6,6 +6,7 @@ of its output that it begins, its text, and that it has ended, and at last the w
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import cast
 
@@ -35,16 +36,11 @@ class ResponseWriter:
         self._items = OutputItems(naming.item_id)
         self._status: Status = "in_progress"
         self._number = -1
-        self._logprobs: list[Json] = []
-        """Those of a stream's tokens whose text is held back, as it may still begin a call."""
 
     def whole(self, answers: list[Answer], usage: Usage) -> Json:
         [answer] = answers
-        logprobs = answer.logprobs or ()
         for part in answer.parts:
-            for said in self._items.add(part, logprobs):
-                if "logprobs" in said:
-                    logprobs = ()
+            deque(self._items.add(part), maxlen=0)  # a whole answer has no events
         self._end_items(answer.finish_reason)
         return self._body(usage)
 
@@ -53,12 +49,8 @@ class ResponseWriter:
             yield self._event({"type": name, "response": self._body(None)})
 
     def parts(self, delta: ChoiceDelta) -> Iterator[bytes]:
-        self._logprobs += delta.logprobs or ()
         for part in delta.parts:
-            for said in self._items.add(part, self._logprobs):
-                yield self._event(said)
-                if "logprobs" in said:
-                    self._logprobs = []
+            yield from map(self._event, self._items.add(part))
 
     def ended(self, delta: ChoiceDelta) -> Iterator[bytes]:
         for said in self._end_items(cast(str, delta.finish_reason)):

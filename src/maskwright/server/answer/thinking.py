@@ -42,11 +42,14 @@ class ThinkingReader:
         """Whether some of the reasoning has been returned."""
         self._held = ""
         """Text that may belong to a mark, or to the line breaks next to one."""
+        self._at = 0
+        """How many characters of the answer come before the text that is held."""
 
     async def read(self, text: str, token_ids: Sequence[int], *, final: bool) -> list[Part]:
         parts: list[Part] = []
         for part in await self._inner.read(text, token_ids, final=final):
             if isinstance(part, TextPart):
+                self._at = self._at if self._held else part.at
                 self._held += part.text
                 parts += self._split(final=False)
             else:
@@ -61,26 +64,33 @@ class ThinkingReader:
             if not final and self._marks.begin.startswith(begun):
                 return
             if begun.startswith(self._marks.begin):
-                self._held = begun[len(self._marks.begin) :]
+                self._hold(begun[len(self._marks.begin) :])
                 self._place = "inside"
             else:
                 self._place = "words"
         if self._place == "inside":
             yield from self._reasoning(final=final)
         if self._place == "after":
-            self._held = self._held.lstrip("\n")
+            self._hold(self._held.lstrip("\n"))
             self._place = "words" if self._held else "after"
         if self._place == "words" and self._held:
-            yield TextPart(self._held)
-            self._held = ""
+            yield TextPart(self._held, self._at)
+            self._hold("")
+
+    def _hold(self, rest: str) -> None:
+        """Hold only the end of what is held."""
+        self._at += len(self._held) - len(rest)
+        self._held = rest
 
     def _reasoning(self, *, final: bool) -> Iterator[Part]:
         thought, mark, rest = self._held.partition(self._marks.end)
         if mark:
-            self._place, self._held = "after", rest
+            self._place = "after"
+            self._hold(rest)
         else:
             stop = len(thought) if final else len(thought) - _held_back(thought, self._marks.end)
-            thought, self._held = thought[:stop], thought[stop:]
+            self._hold(thought[stop:])
+            thought = thought[:stop]
         if mark:
             thought = thought.rstrip("\n")
         if not self._returned:
