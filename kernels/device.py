@@ -97,6 +97,11 @@ def jit(function: Any, **options: Any) -> Any:
     return triton.jit(function, **options) if INTERPRETED else Kernel(function, **options)
 
 
+def constant(value: Any) -> Any:
+    """Make of `value` what kernels may read of their module, if Triton is installed."""
+    return value if triton is None else language.constexpr(value)
+
+
 def compile_ahead(launch: Callable[[], object]) -> None:
     """Compile the kernels that `launch` launches, several at a time, so that their first launches
     find them ready. None of them runs, so `launch` must read nothing of what they would write. One

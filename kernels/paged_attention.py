@@ -27,6 +27,7 @@ import torch
 from torch import Tensor
 
 from maskwright.kernels import reference
+from maskwright.kernels.attention.codes import CODES, as_numbers, scales_of
 from maskwright.kernels.attention.tiles import (
     Kind,
     Tiles,
@@ -61,9 +62,6 @@ LEAST_PIECE: Final = 512
 
 MOST_FOUND: Final = 256 << 20
 """Bytes for what programs of prompts find. Further sequences are computed afterwards."""
-
-CODES: Final = {torch.int8: "int8", torch.float8_e4m3fn: "fp8"}
-"""The name of each kind of codes."""
 
 LOG2_E: Final = 1.4426950408889634
 
@@ -107,37 +105,6 @@ class Scores:
     window: int | None = None
     softcap: float | None = None
     sinks: Tensor | None = None
-
-
-@jit
-def as_numbers(loaded, kind: tl.constexpr, CODES: tl.constexpr):
-    """Return what was loaded as numbers of `kind`: a tuple of one matrix, or of codes, which are
-    loaded in pairs of int16, one with the even columns and one with the odd ones."""
-    if CODES == "int8":
-        numbers = ((loaded << 8) >> 8).to(kind), (loaded >> 8).to(kind)
-    elif CODES == "fp8":
-        numbers = from_fp8(loaded << 8, kind), from_fp8(loaded, kind)
-    else:
-        numbers = (loaded.to(kind),)
-    return numbers
-
-
-@jit
-def from_fp8(bits, kind: tl.constexpr):
-    """Return the numbers of fp8 (e4m3) in the upper bytes of `bits` int16, divided by 256, as
-    numbers of `kind`. Not every GPU knows fp8. What this does is to move the bits to their places
-    in float16, whose exponents have another origin."""
-    bits = (bits & -32768) | ((bits >> 1) & 0x3F80)
-    return bits.to(tl.float16, bitcast=True).to(kind)
-
-
-@jit
-def scales_of(scales, place, exists, CODES: tl.constexpr):
-    """Return the scales of what `as_numbers` makes of codes."""
-    scale = tl.load(scales + place, mask=exists, other=0)
-    if CODES == "fp8":
-        scale *= 256
-    return scale
 
 
 @jit

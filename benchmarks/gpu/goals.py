@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Final
 from unittest.mock import patch
 
+import torch
 import torch.nn.functional as F
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -75,6 +76,11 @@ STEP_US: Final = {
 
 SINGLE_US: Final[dict[tuple[str, int, int], float]] = {("8B", 1, 512): 10.0, ("8B", 1, 4096): 15.0}
 """Goals of single sequences, which no share of the bandwidth tells, since launches take most."""
+
+CODES: Final = {"int8": torch.int8, "fp8": torch.float8_e4m3fn}
+CODES_US: Final = 271 / 1.6
+"""Goal of a decode of 64 x 4,096 over codes: to be 1.6 times as fast as one over bfloat16, which
+took 271 us on an H200."""
 
 
 _FACTS: Final[dict[str, Facts]] = {}
@@ -171,12 +177,23 @@ def decodes() -> Iterator[Row]:
                     issue_us=issue_us(_decode_instructions(heads, rows, length)),
                     **goal,
                 )
+    heads, rows, length = HEADS["8B"], 64, 4096
+    for name, codes in CODES.items():
+        moved = rows * length * heads.keys * 2 * (heads.width + 4)  # and a scale in float32
+        yield row(
+            *(f"decode, 8B, {name}", f"{rows} x {length}", moved / BYTES_PER_US, None),
+            MB=moved / 1e6,
+            issue_us=issue_us(_decode_instructions(heads, rows, length, codes)),
+            allowed_us=CODES_US,
+        )
 
 
-def _decode_instructions(heads: Heads, rows: int, length: int) -> float:
+def _decode_instructions(
+    heads: Heads, rows: int, length: int, codes: torch.dtype | None = None
+) -> float:
     shape = {"heads": heads.queries, "kv_heads": heads.keys, "width": heads.width}
     attend, *merges = static.launches(
-        partial(static.attend, "decode", rows=rows, longest=length, **shape)
+        partial(static.attend, "decode", rows=rows, longest=length, codes=codes, **shape)
     )
     taken = issued(attend, _tiles(attend, length))
     return taken + sum(issued(merge, [_merges(length)]) for merge in merges)
