@@ -99,7 +99,7 @@ def jit(function: Any, **options: Any) -> Any:
 
 def constant(value: Any) -> Any:
     """Make of `value` what kernels may read of their module, if Triton is installed."""
-    return value if triton is None else language.constexpr(value)
+    return value if triton is None else tl.constexpr(value)
 
 
 def compile_ahead(launch: Callable[[], object]) -> None:
