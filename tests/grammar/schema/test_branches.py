@@ -24,7 +24,13 @@ THREE: dict[str, Any] = {"oneOf": [{"const": 1}, {"const": 2}, {"const": 3}]}
         ({"if": {"minimum": 1}, "then": THREE, "else": TWO}, 5),
         ({"properties": {"a": TWO}, "items": THREE}, 1),
         ({"contains": TWO, "allOf": [{"contains": {}}]}, 16),
-        ({"$ref": "#/$defs/a", "$defs": {"a": {"anyOf": [{}, {"$ref": "#/$defs/a"}]}}}, 2),
+        (
+            {
+                "$ref": "#/$defs/a",
+                "$defs": {"a": {"anyOf": [{}, {"items": {"$ref": "#/$defs/a"}}]}},
+            },
+            2,
+        ),
     ],
 )
 def test_most_branches(schema: Any, branches: int) -> None:

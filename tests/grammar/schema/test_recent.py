@@ -20,7 +20,7 @@ OPTIONS = ParseOptions()
     [
         ({"type": "string"}, {"type": "string"}, True),
         ({"type": "string"}, '{"type":  "string"}', True),
-        ({"$ref": "#"}, {"$ref": "#"}, True),
+        ({"items": {"$ref": "#"}}, {"items": {"$ref": "#"}}, True),
         (True, True, True),
         ({"const": 1}, {"const": True}, False),
         ({"const": 1}, {"const": 1.0}, False),

@@ -30,8 +30,3 @@ def test_names_come_as_the_document_has_them(document: Any, expected: str) -> No
     assert "".join(name_order([root])) == expected
     for shape in Shapes().normal_form(frozenset([root])).objects:
         assert "".join(shape.names[: shape.declared]) == expected
-
-
-def test_a_schema_that_refers_to_itself_ends() -> None:
-    document = {"properties": B, "allOf": [{"$ref": "#"}]}
-    assert list(name_order([parse_schema(document, ParseOptions()).root])) == ["b"]

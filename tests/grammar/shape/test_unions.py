@@ -109,8 +109,6 @@ COUNTS: list[tuple[Json, str, int]] = [
         "object",
         1,
     ),
-    ({"$ref": "#"}, "object", 0),
-    ({"anyOf": [{"$ref": "#"}, {"type": "null"}]}, "null", 1),
 ]
 
 

@@ -39,6 +39,7 @@ For tests, add a row to `schema_cases.py`, `container_cases.py` or `algebra_case
 `tests/grammar/schema/`, and the class to `tests/grammar/shape/semantics.py`. For users, add a row
 to docs/json-schema.md.
 
+- `circles`: Schemas that refer to themselves about one and the same value.
 - `common_keywords`: Keywords that most schemas have.
 - `document`: The document as JSON: loading it, checking it, reading settings of a kind.
 - `document_text`: The text of a document, written in one pass that checks it, and the schemas that

@@ -28,6 +28,7 @@ from maskwright.grammar.number.interval import Interval
 from maskwright.grammar.number.multiples import multiples
 from maskwright.grammar.number.spellings import decimal
 from maskwright.grammar.regular.terms import length
+from maskwright.grammar.schema.circles import circular
 from maskwright.grammar.schema.common_keywords import COMMON_KEYWORDS, read_reference
 from maskwright.grammar.schema.document import (
     as_array,
@@ -437,6 +438,23 @@ def parse_schema(source: Json | SchemaMaker, options: ParseOptions) -> ParsedSch
     return parse_document(check(loaded(source), options.limits), options)
 
 
+def _empty_circles(parser: DocumentParser, root: Schema) -> None:
+    """Leave no value to the schemas that refer to themselves about one and the same value, and
+    refuse the document if its root is one of them."""
+    found = circular(parser.schemas.values())
+    if root in found:
+        raise SchemaError(
+            "the schema refers to itself without end, about one and the same value; a recursive"
+            " reference has to stand in a property or an item",
+            pointer=found[root].pointer,
+        )
+    for schema in found:
+        schema.never, schema.assertions = True, ()
+    note = "refers to itself without end, about one and the same value: no value satisfies it"
+    pointers = dict.fromkeys(circle.pointer for circle in found.values())
+    parser.annotations.extend(ReportEntry(pointer, "", note) for pointer in pointers)
+
+
 def parse_document(text: DocumentText, options: ParseOptions) -> ParsedSchema:
     """Parse a document that has been checked, with the errors of `parse_schema`."""
     noted: list[ReportEntry] = []
@@ -457,6 +475,8 @@ def parse_document(text: DocumentText, options: ParseOptions) -> ParsedSchema:
         document, "", dialect, references.root(), entered=True, closed=options.closed
     )
     parser.read(READERS)
+    if text.has_references:
+        _empty_circles(parser, root)
     many_choices = parser.choices > options.limits.alternatives
     intricate = parser.intricate or (parser.negates and parser.options_read > MANY_NEGATED)
     return ParsedSchema(

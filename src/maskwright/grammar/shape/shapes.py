@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Final
 
-from maskwright.errors import Construct, LimitError, SchemaError
+from maskwright.errors import Construct, LimitError
 from maskwright.grammar.regular.terms import (
     ANYTHING,
     EMPTY,
@@ -82,28 +82,15 @@ class StringLanguages:
     def __init__(self, resolved: ResolvedAssertions) -> None:
         self._resolved = resolved
         self._languages: dict[Schema, Regular] = {}
-        self._open: set[Schema] = set()
 
     def language(self, schema: Schema) -> Regular:
-        """The strings that satisfy a schema, computed once.
-
-        Raises `SchemaError` for a schema that refers to itself about one and the same value."""
+        """The strings that satisfy a schema, computed once."""
         known = self._languages.get(schema)
         if known is not None:
             return known
-        if schema in self._open:
-            raise SchemaError(
-                "the schema refers to itself without end, about one and the same value; a recursive"
-                " reference has to stand in a property or an item",
-                pointer=schema.pointer,
-            )
-        self._open.add(schema)
-        try:
-            language = EMPTY if schema.never else ANYTHING
-            for assertion in self._resolved.assertions(schema):
-                language = intersection(language, self._satisfying(assertion))
-        finally:
-            self._open.discard(schema)
+        language = EMPTY if schema.never else ANYTHING
+        for assertion in self._resolved.assertions(schema):
+            language = intersection(language, self._satisfying(assertion))
         self._languages[schema] = language
         return language
 
@@ -279,8 +266,7 @@ class Shapes:
         return Branches(exclusive, self._resolved, self._limits)
 
     def normal_form(self, conjunction: Conjunction) -> Shape:
-        """Return the normal form of a conjunction. Raises `LimitError`, or `SchemaError` for a
-        schema that refers to itself without end."""
+        """Return the normal form of a conjunction. Raises `LimitError`."""
         shape = self._shapes.get(conjunction)
         if shape is None:
             try:
@@ -295,8 +281,6 @@ class Shapes:
         target = target_of(conjunction)
         if target is conjunction:
             return self._compute(conjunction)
-        for schema in conjunction:
-            self._strings.language(schema)  # which refuses references in a circle
         shape = self._shapes.get(target)
         if shape is None:
             shape = self._shapes[target] = self._compute(target)
