@@ -11,7 +11,7 @@ from maskwright.errors import UnsupportedGrammarError
 from maskwright.grammar.rules.tree import Ref, Rules
 from maskwright.grammar.schema.tree import Json
 from maskwright.mask.compile.rules import compile_rules
-from tests.automaton.rules.networks import seq, text, value
+from tests.automaton.rules.networks import alt, seq, text, value
 from tests.matching import EVERY_BYTE, matches
 
 INTEGER: dict[str, Json] = {"type": "integer"}
@@ -37,6 +37,13 @@ def test_a_number_that_only_digits_follow_is_refused(
         compile_rules(Rules("start", rules), EVERY_BYTE)
 
 
+def test_the_same_number_has_to_stand_beside_it_wherever_it_stands() -> None:
+    number = value(INTEGER)
+    rules = {"start": seq(text("a"), alt(seq(number, text("5x")), seq(text("b"), number)))}
+    with pytest.raises(UnsupportedGrammarError, match="can't end"):
+        compile_rules(Rules("start", rules), EVERY_BYTE)
+
+
 @pytest.mark.parametrize(
     ("schema", "after", "right"),
     [
@@ -47,6 +54,8 @@ def test_a_number_that_only_digits_follow_is_refused(
         (INTEGER, '("5" | "x")', "12x"),
         (INTEGER, '"." /[0-9]/', "12.0.5"),
         ({"type": "string"}, '"5x"', '"a"5x'),
+        (INTEGER, f'"5x" | %json {json.dumps(INTEGER)} "y"', "12y"),
+        (INTEGER, f'"5x" | %json {json.dumps(INTEGER)}', "12"),
     ],
 )
 def test_a_number_that_can_end_is_not(schema: Json, after: str, right: str) -> None:

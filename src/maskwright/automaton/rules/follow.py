@@ -8,7 +8,8 @@ rule, not after every one. A set is an int, in which bit n stands for byte n.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Final
 
 from maskwright.automaton.leaf.special_tokens import LEAD
@@ -28,6 +29,7 @@ from maskwright.automaton.rules.nodes import (
     SymbolNode,
     TextSymbol,
 )
+from maskwright.automaton.rules.number_ends import only_digits
 from maskwright.grammar.regular.derivative import first_bytes
 from maskwright.grammar.rules.tree import JsonValue, SpecialToken
 from maskwright.limits import CHEAP, spend
@@ -59,14 +61,25 @@ class NextBytes:
 
     def after_values(self) -> Iterator[tuple[JsonValue, list[int], int]]:
         """Each JSON value that can be completed, the rules that it stands in, and what may come
-        after it, with `ENDS`."""
+        after it, with `ENDS`. Where that is digits alone, it is also what may come after the same
+        value beside it."""
+        after: dict[int, int] = {}
+        values: dict[int, JsonValue] = {}
         for at, node in enumerate(self._network.nodes):
             if (
                 isinstance(node, SymbolNode)
                 and isinstance(node.symbol, JsonValue)
                 and self._network.is_live(at)
             ):
-                yield node.symbol, self._rules[at], self._next(node.next, self._rules[at])
+                after[at] = self._next(node.next, self._rules[at])
+                values[at] = node.symbol
+        few = {at for at, following in after.items() if only_digits(following)}
+        beside = _beside(self._network, few, values) if few else {}
+        for at, value in values.items():
+            followed = after[at]
+            for other in beside.get(at, ()):
+                followed |= after[other]
+            yield value, self._rules[at], followed
 
     def _next(self, at: int, rules: list[int]) -> int:
         """What may come at a node of `rules`."""
@@ -142,6 +155,35 @@ def _rules_by_node(network: RuleNetwork) -> list[list[int]]:
             seen |= new
             stack += new
     return rules
+
+
+def _beside(
+    network: RuleNetwork, wanted: set[int], values: Mapping[int, JsonValue]
+) -> dict[int, set[int]]:
+    """The nodes of the same value that may be read wherever one of the nodes `wanted` may."""
+    beside: dict[int, set[int]] = {}
+    after_symbols = (node.next for node in network.nodes if isinstance(node, SymbolNode))
+    for start in {*network.starts, *after_symbols}:
+        seen = {start}
+        stack = [start]
+        while stack:
+            node = network.nodes[stack.pop()]
+            spend(CHEAP)
+            new = set() if isinstance(node, SymbolNode) else set(successors(node)) - seen
+            seen |= new
+            stack += new
+        for at in seen & wanted:
+            spend(CHEAP * len(seen))
+            same = {other for other in seen & values.keys() if _equal(values[other], values[at])}
+            beside[at] = beside.get(at, same) & same
+    return beside
+
+
+def _equal(value: JsonValue, other: JsonValue) -> bool:
+    """Whether two values have equal texts, since their schemas are written alike."""
+    key = value.schema.key
+    is_alike = value.schema is other.schema or (key is not None and key == other.schema.key)
+    return is_alike and replace(value, schema=other.schema) == other
 
 
 def _follow_sets(network: RuleNetwork, first: list[int], rules: list[list[int]]) -> list[int]:
