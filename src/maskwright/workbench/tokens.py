@@ -86,17 +86,17 @@ def traced(grammar: Grammar, text: bytes) -> Iterator[TracedToken]:
     matcher = grammar.matcher()
     row = np.zeros(vocabulary.words, np.int32)
     run: list[int] = []  # what is left of the tokens that were forced together
-    read = b""
+    read = bytearray()
     for token in [*vocabulary.encode(text), *vocabulary.eos[:1]]:
         start = time.perf_counter()
         matcher.fill_mask(row)
         microseconds = 1e6 * (time.perf_counter() - start)
         run = run or matcher.forced_tokens()
-        allowed = int(np.unpackbits(row.view(np.uint8)).sum())
+        allowed = int.from_bytes(row.tobytes(), "little").bit_count()
         is_allowed = bool(int(row[token >> 5]) >> (token & 31) & 1)
         data, state = vocabulary.tokens[token], matcher.state
         shown = token_text(data, token in vocabulary.eos)
-        at = _at(place_of(matcher, read)) if len(text) <= LONGEST else ""
+        at = _at(place_of(matcher, bytes(read))) if len(text) <= LONGEST else ""
         is_forced = run[:1] == [token]
         run = run[1:] if is_forced else []
         yield TracedToken(
