@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 
 from maskwright.kernels import reference
-from maskwright.kernels.device import jit, runs_kernels, tl
+from maskwright.kernels.device import await_earlier, jit, runs_kernels, tl
 
 GROUPS: Final = 512
 """Groups of eight tokens in a program: with four warps, four groups a thread, each of which is one
@@ -50,12 +50,14 @@ def mask_kernel(
     BY_ROW: tl.constexpr,
     WHOLE: tl.constexpr,
     GROUPS: tl.constexpr,
+    OVERLAPS: tl.constexpr = False,
 ):
     """Mask one tile of a row. `logits` are viewed as integers, `table` as bytes, and strides are in
     these elements. `FORBIDDEN`: the bits of -inf. `BY_ROW`: `rows` names rows of the table.
     `WHOLE`: the vocabulary is a multiple of eight. Else the tokens of its last group are masked
     apart, so that all other groups are whole: each is one access, of 128 bits if rows begin at
     multiples of as many, and nothing after the vocabulary is read or written."""
+    await_earlier(OVERLAPS)
     row = tl.program_id(0)
     number = row
     if BY_ROW:

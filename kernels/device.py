@@ -12,6 +12,7 @@ with, which takes seconds. `compile_ahead` does it for all launches of a functio
 
 # Triton is untyped, and absent on many machines.
 # pyright: reportMissingImports=false, reportUnknownVariableType=false
+# pyright: reportInvalidTypeForm=false
 from __future__ import annotations
 
 import logging
@@ -61,6 +62,9 @@ log = logging.getLogger(__name__)
 MOST_COMPILERS: Final = 16
 """The most threads that compile kernels at once. Each takes some hundred megabytes meanwhile."""
 
+OVERLAPPING: Final = 9
+"""The first generation of GPUs whose launches may overlap."""
+
 _ahead: ContextVar[set[object] | None] = ContextVar("_ahead", default=None)
 """The launches that are compiled in `compile_ahead`; None outside of it."""
 
@@ -68,10 +72,14 @@ if AVAILABLE and not INTERPRETED:
     _Base: Any = getattr(triton, "JITFunction")  # noqa: B009  (untyped)
 
     class Kernel(_Base):
-        """A kernel whose launches only compile it within `compile_ahead`."""
+        """A kernel whose launches only compile it within `compile_ahead`. Where the GPU can, those
+        of a kernel that has the argument `OVERLAPS` begin before what was launched earlier ends, up
+        to where the kernel waits for it (`await_earlier`)."""
 
         def run(self, *arguments: Any, grid: Any, warmup: bool, **options: Any) -> Any:
             """Launch, unless `warmup`; see `triton.JITFunction`."""
+            if "OVERLAPS" in self.arg_names and launches_overlap():
+                options |= {"OVERLAPS": True, "launch_pdl": True}
             seen = _ahead.get()
             if seen is None:
                 return super().run(*arguments, grid=grid, warmup=warmup, **options)
@@ -95,6 +103,16 @@ def jit(function: Any, **options: Any) -> Any:
     if triton is None:
         return function
     return triton.jit(function, **options) if INTERPRETED else Kernel(function, **options)
+
+
+@jit
+def await_earlier(OVERLAPS: tl.constexpr):
+    """Wait until all that earlier launches do is done, and let the next launch begin meanwhile,
+    which then waits for this one. A kernel calls this before anything else, so that it reads and
+    writes no memory before. Nothing is done if launches don't overlap: then GPUs do the same."""
+    if OVERLAPS:
+        tl.extra.cuda.gdc_wait()
+        tl.extra.cuda.gdc_launch_dependents()
 
 
 def constant(value: Any) -> Any:
@@ -149,6 +167,16 @@ def generation_of(device: torch.device) -> int:
     """Return the generation of a GPU, the major number of its compute capability. What isn't one is
     taken for one of the eldest that kernels are made for."""
     return torch.cuda.get_device_capability(device)[0] if device.type == "cuda" else 8
+
+
+@cache
+def launches_overlap() -> bool:
+    """Whether all GPUs here know launches that begin before the one before them ends: those of
+    NVIDIA since compute capability 9.0 do."""
+    gpus = range(torch.cuda.device_count())
+    return len(gpus) > 0 and all(
+        generation_of(torch.device("cuda", gpu)) >= OVERLAPPING for gpu in gpus
+    )
 
 
 def numbered(device: torch.device) -> torch.device:

@@ -24,7 +24,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from maskwright.kernels.device import INTERPRETED, jit, runs_kernels, tl
+from maskwright.kernels.device import INTERPRETED, await_earlier, jit, runs_kernels, tl
 from maskwright.kernels.silu_mul import silu_mul
 
 MOST_ROWS: Final = 8
@@ -64,11 +64,13 @@ def few_rows_kernel(
     KIND: tl.constexpr,
     UPCAST: tl.constexpr,
     STAGES: tl.constexpr,
+    OVERLAPS: tl.constexpr = False,
 ):
     """Write `OUTPUTS` outputs of all `rows`, at most `ROWS`. `weight` `[OUTPUTS_ALL, INPUTS_ALL]`,
     contiguous; if `GATED`, another one of this shape follows it, and the output is the activation
     of the first product times the second. With `scales`, `x` and `weight` are codes of fp8 as
     bytes. What a product gives is rounded to `KIND`. `UPCAST`: multiply in float32."""
+    await_earlier(OVERLAPS)
     output = tl.program_id(0) * OUTPUTS + tl.arange(0, OUTPUTS)
     known = output < OUTPUTS_ALL
     row = tl.arange(0, ROWS)

@@ -28,7 +28,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from maskwright.kernels.device import INTERPRETED, jit, tl, upload
+from maskwright.kernels.device import INTERPRETED, await_earlier, jit, tl, upload
 
 ROWS: Final = 16
 """Rows in a tile, all of one adapter: the fewest that a product on tensor cores has."""
@@ -166,11 +166,13 @@ def shrink_kernel(
     ROWS: tl.constexpr,
     RANKS: tl.constexpr,
     UPCAST: tl.constexpr,
+    OVERLAPS: tl.constexpr = False,
 ):
     """Multiply one tile of rows of `x` (axis 0 of the grid) by `RANKS` rows (axis 1) of the matrix
     `down` of one of `PARTS` modules from number `module` on, over one split of the `WIDTH` inputs
     (axis 2: splits by modules). The sums go to `found`, float32 `[rows, splits, PARTS, most_rank]`.
     `UPCAST`: compute in float32, since the interpreter can't in bfloat16."""
+    await_earlier(OVERLAPS)
     SPLITS: tl.constexpr = (WIDTH + SPLIT - 1) // SPLIT
     part, split = tl.program_id(2) % PARTS, tl.program_id(2) // PARTS
     entry, rank, first, count = matrices_of(tables, tiles, module + part)
@@ -215,10 +217,12 @@ def expand_kernel(
     ROWS: tl.constexpr,
     RANKS: tl.constexpr,
     UPCAST: tl.constexpr,
+    OVERLAPS: tl.constexpr = False,
 ):
     """Add the update of `OUTPUTS` outputs (axis 1 of the grid) of one of `PARTS` modules (axis 2)
     to one tile of rows (axis 0) of `out`. `END_0`, `END_1`, `END_2`: where the outputs of each
     module end. The rest is as in `shrink_kernel`."""
+    await_earlier(OVERLAPS)
     part = tl.program_id(2)
     begin = tl.where(part == 0, 0, tl.where(part == 1, END_0, END_1))
     end = tl.where(part == 0, END_0, tl.where(part == 1, END_1, END_2))

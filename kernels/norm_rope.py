@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from maskwright.kernels import reference
-from maskwright.kernels.device import jit, runs_kernels, tl
+from maskwright.kernels.device import await_earlier, jit, runs_kernels, tl
 from maskwright.kernels.kv_pool import KvPool
 from maskwright.kernels.store_kv import check_type, encode, of_layer, scale_of, store_kv
 
@@ -42,9 +42,11 @@ def add_norm_kernel(
     normed,
     WIDTH: tl.constexpr,
     WIDTH_2: tl.constexpr,
+    OVERLAPS: tl.constexpr = False,
 ):
     """Write the sum of one row of `hidden` and `addition` to `total`, unless `addition` is None,
     and its norm to `normed`; both are `[rows, WIDTH]` and contiguous."""
+    await_earlier(OVERLAPS)
     row = tl.program_id(0).to(tl.int64)
     lane = tl.arange(0, WIDTH_2)
     inside = lane < WIDTH
@@ -93,12 +95,14 @@ def norm_rope_store_kernel(
     HALF_2: tl.constexpr,
     GROUP: tl.constexpr,
     FP8: tl.constexpr,
+    OVERLAPS: tl.constexpr = False,
 ):
     """Take up to `GROUP` heads of one row, all of them queries, keys or values, which follow each
     other on axis 1 of the grid. Queries and keys are normed and rotated. Queries go to `out`
     `[rows, QUERIES, 2 * HALF]`, keys and values of the first `stored` rows to their slots in
     `pool`. A head is `2 * HALF` numbers; its halves rotate together. `cos`, `sin`: of all
     positions, with the first half of `sin` negated. The pool's arguments: see `store_kernel`."""
+    await_earlier(OVERLAPS)
     row = tl.program_id(0).to(tl.int64)
     OF_QUERIES: tl.constexpr = (QUERIES + GROUP - 1) // GROUP
     OF_KEYS: tl.constexpr = (KEYS + GROUP - 1) // GROUP

@@ -36,7 +36,14 @@ from maskwright.kernels.attention.tiles import (
     power_of_two,
     prefill_tiles,
 )
-from maskwright.kernels.device import INTERPRETED, generation_of, jit, runs_kernels, tl
+from maskwright.kernels.device import (
+    INTERPRETED,
+    await_earlier,
+    generation_of,
+    jit,
+    runs_kernels,
+    tl,
+)
 from maskwright.kernels.kv_pool import KvPool
 from maskwright.kernels.reference import Span
 
@@ -359,6 +366,7 @@ def attend_kernel(
     CODES: tl.constexpr,
     APART: tl.constexpr,
     UPCAST: tl.constexpr,
+    OVERLAPS: tl.constexpr = False,
 ):
     """Attend from one sequence (axis 0 of the grid) with the heads that share a head of keys (axis
     1). Axis 2: some of its queries and of its keys, see `division`. The programs with the most keys
@@ -372,6 +380,7 @@ def attend_kernel(
     neighbours, since Triton then reads values in accesses of 128 bits; strides count codes.
     `APART`, not with `BULK`: a tile is summed by itself, then added, as `merge_kernel` does it if a
     piece is one tile. `UPCAST`: compute in float32, since the interpreter can't in bfloat16."""
+    await_earlier(OVERLAPS)
     TOKENS: tl.constexpr = ROWS // GROUP
     sequence, head = tl.program_id(0), tl.program_id(1)
     queries, begun = tl.load(count + sequence), tl.load(start + sequence)
@@ -456,11 +465,13 @@ def merge_kernel(
     LEAST: tl.constexpr,
     PIECES: tl.constexpr,
     SPLITS: tl.constexpr,
+    OVERLAPS: tl.constexpr = False,
 ):
     """Join what `attend_kernel` found in the pieces of one sequence (axis 0) for one head (axis 1)
     of one query (axis 2), unless one program had all its keys. `PIECES` pieces are a split, and are
     added one after another; then `SPLITS` splits are joined at a time. `programs`: their number in
     `found`, of each sequence and head of keys."""
+    await_earlier(OVERLAPS)
     TOKENS: tl.constexpr = ROWS // GROUP
     sequence, head, token = tl.program_id(0), tl.program_id(1), tl.program_id(2)
     queries, begun = tl.load(count + sequence), tl.load(start + sequence)

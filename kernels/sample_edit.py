@@ -11,7 +11,7 @@ reads the logits knows nothing of them.
 # pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false
 from __future__ import annotations
 
-from maskwright.kernels.device import jit, tl
+from maskwright.kernels.device import await_earlier, jit, tl
 
 
 @jit
@@ -41,10 +41,12 @@ def edit_kernel(
     BANNED: tl.constexpr,
     ALLOWED: tl.constexpr,
     LIST: tl.constexpr,
+    OVERLAPS: tl.constexpr = False,
 ):
     """Compute the values of `LIST` listed tokens of a row, and set their logits to -inf. `raw` gets
     the logits, `masked` those that the mask allows, `values` what the chain makes of them; all are
     float32 `[listed]`. `bits_of_logits`: the logits as integers; `FORBIDDEN`: the bits of -inf."""
+    await_earlier(OVERLAPS)
     row = tl.program_id(0)
     begin, end = tl.load(starts + row), tl.load(starts + row + 1)
     index = begin + tl.program_id(1) * LIST + tl.arange(0, LIST)

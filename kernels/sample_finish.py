@@ -19,7 +19,7 @@ it is computed again in float64 as the CPU does; that is about one token of a ro
 # pyright: reportUnknownVariableType=false
 from __future__ import annotations
 
-from maskwright.kernels.device import jit, tl
+from maskwright.kernels.device import await_earlier, jit, tl
 from maskwright.kernels.sample_draw import (
     distance,
     exponential,
@@ -380,10 +380,12 @@ def finish_kernel(
     RUNGS: tl.constexpr,
     LIST: tl.constexpr,
     TILES: tl.constexpr,
+    OVERLAPS: tl.constexpr = False,
 ):
     """Choose the token of one row from what `gather_kernel` wrote. `scores`: float32 `[rows, 4]`
     gets raw, masked, kept and processed, and `supports`: int32 `[rows, 2]` gets support and
     allowed."""
+    await_earlier(OVERLAPS)
     number = tl.program_id(0)
     every = 2 * ends - tiles
     first = number * every

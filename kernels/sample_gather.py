@@ -17,7 +17,7 @@ most:
 # pyright: reportUnknownVariableType=false
 from __future__ import annotations
 
-from maskwright.kernels.device import jit, tl
+from maskwright.kernels.device import await_earlier, jit, tl
 from maskwright.kernels.sample_draw import (
     exponential,
     extra_of,
@@ -267,6 +267,7 @@ def gather_kernel(
     EIGHTS: tl.constexpr,
     SLOTS: tl.constexpr,
     STEPS: tl.constexpr,
+    OVERLAPS: tl.constexpr = False,
 ):
     """Gather the candidates of one tile of a row. The results are `[rows, tiles]`, of all tiles:
     `peaks`, float32, gets the highest value, +inf if one is NaN; `rests`, float32, the highest
@@ -274,6 +275,7 @@ def gather_kernel(
     `exp((value - peak) / temperature)`; `counts`, int32, how many candidates there are;
     `slots`, int64 `[rows, tiles, SLOTS]`, the candidates: the bits of the value above the token;
     `stats`, float32 `[rows, STATS, tiles]` if `SCORED`."""
+    await_earlier(OVERLAPS)
     number, tile = tl.program_id(0), tl.program_id(1)
     every = 2 * ends - tiles
     masks, sizes = (table, table_stride, mask_rows), (vocab, readable, mask_bytes)

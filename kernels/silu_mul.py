@@ -12,15 +12,23 @@ import torch
 from torch import Tensor
 
 from maskwright.kernels import reference
-from maskwright.kernels.device import jit, runs_kernels, tl
+from maskwright.kernels.device import await_earlier, jit, runs_kernels, tl
 
 LANES: Final = 1024
 """Numbers in a program: with four warps, eight a thread."""
 
 
 @jit
-def silu_mul_kernel(gate_up, stride, out, WIDTH: tl.constexpr, LANES: tl.constexpr):
+def silu_mul_kernel(
+    gate_up,
+    stride,
+    out,
+    WIDTH: tl.constexpr,
+    LANES: tl.constexpr,
+    OVERLAPS: tl.constexpr = False,
+):
     """Write `silu(gate) * up` of one tile of a row to `out` `[rows, WIDTH]`, contiguous."""
+    await_earlier(OVERLAPS)
     row = tl.program_id(0).to(tl.int64)
     lane = tl.program_id(1) * LANES + tl.arange(0, LANES)
     inside = lane < WIDTH

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from maskwright.kernels import kv_pool
 from maskwright.kernels.apply_mask import AS_INTEGERS
-from maskwright.kernels.device import jit, runs_kernels, tl
+from maskwright.kernels.device import await_earlier, jit, runs_kernels, tl
 from maskwright.kernels.kv_pool import KvPool
 
 WARPS: Final = 4
@@ -98,10 +98,12 @@ def store_kernel(
     HEADS_2: tl.constexpr,
     WIDTH_2: tl.constexpr,
     FP8: tl.constexpr,
+    OVERLAPS: tl.constexpr = False,
 ):
     """Write the keys (axis 1 of the grid: 0) or values (1) of one token. `pool` and `scales`: of
     one layer; without `scales`, numbers are copied. `HEADS_2`, `WIDTH_2`: the powers of two from
     `HEADS` and `WIDTH` on. Strides are in elements. `FP8`: see `encode_head`."""
+    await_earlier(OVERLAPS)
     token, part = tl.program_id(0), tl.program_id(1)
     head = tl.arange(0, HEADS_2)[:, None]
     lane = tl.arange(0, WIDTH_2)[None, :]

@@ -46,7 +46,7 @@ from maskwright.kernels import (
     silu_mul,
     store_kv,
 )
-from maskwright.kernels.device import AVAILABLE, new_logits
+from maskwright.kernels.device import AVAILABLE, OVERLAPPING, new_logits
 from maskwright.kernels.fp8 import product
 from maskwright.kernels.kv_pool import KvPool
 from maskwright.kernels.sample_inputs import ListedTokens, SampleInputs
@@ -154,6 +154,8 @@ class Facts:
     instructions: int
     loops: tuple[int, ...]
     """Instructions of each loop that contains no other, in order."""
+    awaits: bool = False
+    """Whether the program waits for earlier launches before it accesses device memory."""
 
     @property
     def wide_share(self) -> float:
@@ -209,8 +211,16 @@ def read_facts(listing: str, shared: int) -> Facts:
     ]
     return Facts(
         *(int(used[1]), int(used[2]), shared, local, loads, stores, products),
-        *(len(code), innermost_loops(code)),
+        *(len(code), innermost_loops(code), awaits_first([text for _, text in code])),
     )
+
+
+def awaits_first(code: Sequence[str]) -> bool:
+    """Whether instructions wait for earlier launches (`ACQBULK`) before one accesses device
+    memory."""
+    kinds = r"(?:@!?U?P\d+ )?(ACQBULK|LDGSTS|LDG|STG|LD|ST|ATOM\w*|RED\w*|UTMA\w+|UBLK\w+)\b"
+    first = next((found[1] for text in code if (found := re.match(kinds, text))), None)
+    return first == "ACQBULK"
 
 
 def innermost_loops(code: Sequence[tuple[int, str]]) -> tuple[int, ...]:
@@ -241,10 +251,11 @@ def launches(subject: Callable[[], object], target: str = "90") -> list[Launch]:
 
         def __getitem__(self, grid: tuple[int, ...]) -> Callable[..., None]:
             return lambda *arguments, **options: found.append(
-                Launch(self.kernel, arguments, options, grid)
+                Launch(self.kernel, arguments, options | overlaps, grid)
             )
 
     generation = int(target) // 10
+    overlaps = {"OVERLAPS": generation >= OVERLAPPING}
     with ExitStack() as stack:
         stack.enter_context(patch.object(paged_attention, "generation_of", return_value=generation))
         for module in MODULES:

@@ -20,7 +20,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from maskwright.kernels import few_rows, kv_pool
-from maskwright.kernels.device import jit, runs_kernels, tl
+from maskwright.kernels.device import await_earlier, jit, runs_kernels, tl
 from maskwright.kernels.silu_mul import silu_mul
 from maskwright.kernels.store_kv import encode_head
 
@@ -36,8 +36,17 @@ MOST_WARPS: Final = 16
 
 
 @jit
-def encode_rows_kernel(numbers, stride, codes, scales, WIDTH: tl.constexpr, WIDTH_2: tl.constexpr):
+def encode_rows_kernel(
+    numbers,
+    stride,
+    codes,
+    scales,
+    WIDTH: tl.constexpr,
+    WIDTH_2: tl.constexpr,
+    OVERLAPS: tl.constexpr = False,
+):
     """Write the codes of one row, as bytes `[rows, WIDTH]`, and its scale `[rows]`."""
+    await_earlier(OVERLAPS)
     row = tl.program_id(0).to(tl.int64)
     lane = tl.arange(0, WIDTH_2)
     inside = lane < WIDTH

@@ -20,7 +20,7 @@ from typing import Final
 import torch
 from torch import Tensor
 
-from maskwright.kernels.device import jit, runs_kernels, tl, upload
+from maskwright.kernels.device import await_earlier, jit, runs_kernels, tl, upload
 
 STOPPED: Final = -1
 """The state of a row that draws no more before the host has looked at it."""
@@ -117,9 +117,11 @@ def advance_kernel(
     LAST: tl.constexpr,
     IDLE: tl.constexpr,
     ROWS: tl.constexpr,
+    OVERLAPS: tl.constexpr = False,
 ):
     """Advance `ROWS` rows. `width`: blocks in a row of `tables`. `halvings` of a range suffice to
     find a move. `BLOCK`: positions in a block; `LAST`: tokens in a row of `last`."""
+    await_earlier(OVERLAPS)
     row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     exists = row < rows
     state = tl.load(states + row, mask=exists, other=-1)

@@ -12,7 +12,14 @@ import pytest
 import torch
 
 from maskwright.kernels import device
-from maskwright.kernels.device import INTERPRETED, compile_ahead, jit, tl
+from maskwright.kernels.device import (
+    INTERPRETED,
+    await_earlier,
+    compile_ahead,
+    jit,
+    launches_overlap,
+    tl,
+)
 
 triton = pytest.importorskip("triton", reason="needs triton, of the extra gpu")
 pytestmark = pytest.mark.skipif(INTERPRETED, reason="the interpreter compiles nothing")
@@ -33,6 +40,12 @@ def halved_kernel(source, target, SIZE: tl.constexpr):
 @jit
 def wrong_kernel(source, SIZE: tl.constexpr):
     tl.store(source + tl.arange(0, SIZE), "text")
+
+
+@jit
+def awaiting_kernel(source, SIZE: tl.constexpr, OVERLAPS: tl.constexpr = False):
+    await_earlier(OVERLAPS)
+    tl.store(source + tl.arange(0, SIZE), 0.0)
 
 
 class Driver:
@@ -63,7 +76,7 @@ def compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[t
         triton.knobs.cache.dir = str(tmp_path)
         triton.knobs.compilation.listener = note
         yield found
-    for kernel in (added_kernel, halved_kernel, wrong_kernel):
+    for kernel in (added_kernel, halved_kernel, wrong_kernel, awaiting_kernel):
         kernel.device_caches.clear()
 
 
@@ -127,6 +140,31 @@ def test_a_kernel_that_does_not_compile_is_left_to_its_launch(
     assert "tl.store" in message
     with pytest.raises(Exception, match=r"wrong_kernel|text"):
         wrong_kernel[(1,)](source, SIZE=128)
+
+
+@pytest.mark.parametrize("generations", [[], [8], [9, 8], [9], [10, 9]])
+def test_only_kernels_that_wait_are_launched_early(
+    compiled: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch, generations: list[int]
+) -> None:
+    """And only where all GPUs know such launches."""
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: len(generations))
+    monkeypatch.setattr(device, "generation_of", lambda gpu: generations[gpu.index])
+    launches_overlap.cache_clear()
+    source = torch.ones(256)
+
+    def launch() -> None:
+        awaiting_kernel[(1,)](source, SIZE=128)
+        halved_kernel[(1,)](source, source, SIZE=128)
+
+    compile_ahead(launch)
+    launches_overlap.cache_clear()
+    assert len(compiled) == 2
+    early = min(generations, default=0) >= 9
+    for kernel, begins in ((awaiting_kernel, early), (halved_kernel, False)):
+        [program] = kernel.device_caches[0][0].values()
+        assert program.metadata.launch_pdl is begins
+        for instruction in ("griddepcontrol.wait", "griddepcontrol.launch_dependents"):
+            assert (instruction in program.asm["ptx"]) is begins
 
 
 def test_an_error_of_the_function_ends_it(compiled: list[tuple[str, str]]) -> None:

@@ -14,6 +14,7 @@ from benchmarks.gpu.static import (
     SUBJECTS,
     Facts,
     attend,
+    awaits_first,
     draw,
     facts,
     launches,
@@ -71,6 +72,7 @@ def test_every_kernel_compiles_without_spills(subject: str, target: str) -> None
     for case, _, launch in programs([subject], [target]):
         read = facts(launch.compile(target))
         assert (read.stack, read.local) == (0, 0), case
+        assert read.awaits == (target != "80"), case  # which doesn't know such launches
         assert read.occupancy(launch.options["num_warps"], target) > 0, case
         # Rows of an odd length with nothing between them can't be read in wide steps, nor listed
         # tokens and moves, which lie apart.
@@ -201,6 +203,20 @@ def test_what_cuobjdump_tells() -> None:
     assert read_facts(listing, 512) == Facts(40, 8, 512, 3, loads, stores, products, 12, (5,))
     with pytest.raises(ValueError, match="nothing about registers"):
         read_facts("", 0)
+
+
+@pytest.mark.parametrize(
+    ("code", "first"),
+    [
+        (["LDC R1, c[0x0][0x28]", "ACQBULK", "@!P0 LDG.E R4, desc[UR4][R2.64]"], True),
+        (["@!P0 LDG.E R4, desc[UR4][R2.64]", "ACQBULK"], False),
+        (["ATOMG.E.ADD R4, desc[UR4][R2.64], R5", "ACQBULK"], False),
+        (["LDS R4, [R1]", "STS [R1], R4", "ACQBULK"], True),  # shared memory is its own
+        (["LDC R1, c[0x0][0x28]", "EXIT"], False),
+    ],
+)
+def test_what_comes_first(code: list[str], first: bool) -> None:
+    assert awaits_first(code) is first
 
 
 @pytest.mark.parametrize(
