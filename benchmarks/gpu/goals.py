@@ -7,7 +7,9 @@ that a launch can't avoid to move, at 4.0 TB/s, or computes its products, at 790
 bfloat16. `allowed_us` is that time divided by the share that the goal asks for. `issue_us` is the
 time in which its multiprocessors, all busy, issue the instructions of the programs that are
 launched, as compiled for sm_90. A goal is out of reach if that is more than is allowed; if it is
-less, waiting for memory and for other programs decides, which only a GPU shows.
+less, waiting for memory and for other programs decides, which only a GPU shows. `expected_us` is
+the sum of all that is known to take time, from the decision that is named, and `before_us` was
+measured on an H200 at commit 14cf45c5, of the kernels of that time.
 """
 
 from __future__ import annotations
@@ -81,6 +83,55 @@ CODES: Final = {"int8": torch.int8, "fp8": torch.float8_e4m3fn}
 CODES_US: Final = 271 / 1.6
 """Goal of a decode of 64 x 4,096 over codes: to be 1.6 times as fast as one over bfloat16, which
 took 271 us on an H200."""
+
+
+ESTIMATES: Final[dict[tuple[str, str], tuple[float | None, float | None, int]]] = {
+    ("chain: greedy", "64 rows of 128256"): (20, 12.3, 17),
+    ("chain: temperature", "64 rows of 128256"): (185, 29, 17),
+    ("chain: top-p", "64 rows of 128256"): (1078, 40, 17),
+    ("chain: mixed", "64 rows of 128256"): (705, 56, 17),
+    ("chain: top-p", "256 rows of 128256"): (None, 117, 17),
+    ("chain: mixed", "256 rows of 128256"): (1026, 152, 17),
+    ("decode, 8B", "1 x 512"): (19.7, 10, 18),
+    ("decode, 8B", "1 x 4096"): (37.4, 14, 18),
+    ("decode, 8B", "64 x 4096"): (271, None, 18),
+    ("decode, 8B", "8 x 32768"): (266, None, 18),
+    ("decode, 0.6B", "64 x 4096"): (265, None, 18),
+    ("decode, 256 wide", "64 x 4096"): (268, None, 18),
+    ("decode, 8B, int8", "64 x 4096"): (280, 206, 23),
+    ("decode, 8B, fp8", "64 x 4096"): (None, 227, 23),
+    ("prefill, 8B", "256 after 8192"): (243, 126, 21),
+    ("prefill, 8B", "256 after 32768"): (887, 448, 21),
+    ("prefill, 8B", "2048 after 0"): (138, 111, 21),
+    ("prefill, 8B", "2048 after 8192"): (988, None, 21),
+    ("prefill, 0.6B", "256 after 8192"): (235, 64, 21),
+    ("prefill, 0.6B", "256 after 32768"): (872, 223, 21),
+    ("prefill, 256 wide", "256 after 8192"): (528, 137, 21),
+    ("prefill, 256 wide", "256 after 32768"): (2005, 506, 21),
+    ("prefill, 256 wide", "2048 after 8192"): (1141, None, 21),
+    ("step, 8B", "1 sequences"): (5430, 4200, 24),
+    ("step, 8B", "64 sequences"): (6970, 6790, 24),
+    ("step, 0.6B", "1 sequences"): (1990, 710, 24),
+    ("step, 0.6B", "64 sequences"): (3050, 2960, 24),
+}
+"""Of goals, by case and shape: what was measured, the sum of what should take time, in us, and the
+number of the decision that has it. Where two sums are possible, the higher one."""
+
+TORCH_US: Final[dict[tuple[str, int, int], float]] = {
+    ("8B", 0, 2048): 85.3,
+    ("8B", 8192, 256): 129,
+    ("8B", 8192, 2048): 942,
+    ("8B", 32_768, 256): 443,
+    ("0.6B", 8192, 256): 70.2,
+    ("0.6B", 32_768, 256): 227,
+    ("256 wide", 8192, 256): 73.3,
+    ("256 wide", 8192, 2048): 539,
+    ("256 wide", 32_768, 256): 231,
+}
+"""What torch's attention took on the H200 for pieces of prompts, by shape, prefix and length."""
+
+PREFILL_SHARES: Final = {"8B": 0.95, "0.6B": 0.85, "256 wide": 0.85}
+"""Goals of pieces of prompts: shares of torch's rate."""
 
 
 _FACTS: Final[dict[str, Facts]] = {}
@@ -211,34 +262,38 @@ def _merges(length: int) -> float:
 
 
 def prefills() -> Iterator[Row]:
-    """A piece of one prompt of 2,048 tokens, in one layer. The goal is a share of torch's rate,
-    which is not known here; `allowed_us` is that share of what tensor cores can do."""
-    length = 2048
+    """A piece of one prompt, in one layer. The goal is a share of torch's rate where that has been
+    measured, else, of long pieces, 70 % of what tensor cores can do."""
     for name, heads in HEADS.items():
         for prefix in (0, 8192, 32_768):
-            seen = length * prefix + length * (length + 1) / 2
-            operations = 4 * seen * heads.queries * heads.width
-            yield row(
-                f"prefill, {name}",
-                f"{length} after {prefix}",
-                operations / OPERATIONS_PER_US,
-                0.7,
-                issue_us=issue_us(_prefill_instructions(heads, prefix, length)),
-            )
+            for length in (256, 2048):
+                seen = length * prefix + length * (length + 1) / 2
+                operations = 4 * seen * heads.queries * heads.width
+                torch_us = TORCH_US.get((name, prefix, length))
+                goal = {} if torch_us is None else {"allowed_us": torch_us / PREFILL_SHARES[name]}
+                yield row(
+                    f"prefill, {name}",
+                    f"{length} after {prefix}",
+                    operations / OPERATIONS_PER_US,
+                    0.7 if length == 2048 else None,
+                    issue_us=issue_us(_prefill_instructions(heads, prefix, length)),
+                    **goal,
+                )
 
 
 def _prefill_instructions(heads: Heads, prefix: int, length: int) -> float:
     shape = {"heads": heads.queries, "kv_heads": heads.keys, "width": heads.width}
     longest = prefix + length
-    [launch] = static.launches(
+    launch, *merges = static.launches(
         partial(static.attend, "prefill", rows=1, queries=length, longest=longest, **shape)
     )
     tokens = launch.options["ROWS"] // launch.options["GROUP"]
-    tile, pieces = launch.options["TILE"], launch.grid[2]
-    begins = [prefix + piece * tokens for piece in range(pieces)]
+    tile, programs = launch.options["TILE"], launch.grid[2]
+    begins = range(prefix, longest, tokens)
     whole = [(begin + 1) // tile for begin in begins]
     every = [-(-(begin + tokens) // tile) for begin in begins]
-    return issued(launch, [sum(whole) / pieces, (sum(every) - sum(whole)) / pieces])
+    trips = [sum(whole) / programs, (sum(every) - sum(whole)) / programs]
+    return issued(launch, trips) + sum(issued(merge) for merge in merges)
 
 
 def steps() -> Iterator[Row]:
@@ -344,13 +399,22 @@ GOALS: Final[dict[str, Callable[[], Iterator[Row]]]] = {
 }
 
 
+def estimate(found: Row) -> Row:
+    """Return what `ESTIMATES` says of a row."""
+    before, expected, decision = ESTIMATES.get(
+        (str(found["case"]), str(found["shape"])), (None,) * 3
+    )
+    more = {"before_us": before, "expected_us": expected, "decision": decision}
+    return {name: figure for name, figure in more.items() if figure is not None}
+
+
 def main() -> None:
     """Compile and print."""
     options = options_of(__doc__, goals=GOALS)
     report = static.report_of_compiler("gpu_goals")
     for goal in options.goals:
         for found in GOALS[goal]():
-            report.add(**found)  # type: ignore[arg-type] - the case is text
+            report.add(**found, **estimate(found))  # type: ignore[arg-type] - the case is text
     report.finish(save=options.save)
 
 

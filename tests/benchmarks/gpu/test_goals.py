@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.gpu import static
-from benchmarks.gpu.goals import GOALS, chains, constraints, issued
+from benchmarks.gpu.goals import ESTIMATES, GOALS, chains, constraints, estimate, issued
 from benchmarks.report import RESULTS
 
 pytest.importorskip("triton", reason="needs triton, of the extra gpu")
@@ -76,8 +76,23 @@ def test_the_table_has_the_figures_of_the_newest_rows() -> None:
     assert len(shown) == len(lines) - 2 > 12  # all but the heading and the line below it
     for case, shape, *figures in shown:
         row = newest[case, shape]
-        columns = ("floor_us", "allowed_us", "issue_us", "shipping_us")
-        assert figures == [three_digits(row[name]) if name in row else "" for name in columns], case
+        columns = ("before_us", "allowed_us", "floor_us", "issue_us", "expected_us", "shipping_us")
+        told = [three_digits(row[name]) if name in row else "" for name in columns]
+        link = f"[{row['decision']}](../docs/decisions/" if "decision" in row else ""
+        assert figures[:-1] == told, case
+        assert figures[-1].startswith(link), case
+        assert bool(figures[-1]) == bool(link), case
+
+
+def test_estimates_are_those_of_the_rows() -> None:
+    rows = [json.loads(line) for line in (RESULTS / "gpu_goals.jsonl").read_text().splitlines()]
+    newest = {(row["case"], row["shape"]): row for row in rows}
+    assert ESTIMATES.keys() <= newest.keys()
+    for row in newest.values():
+        names = ("before_us", "expected_us", "decision")
+        assert estimate(row) == {name: row[name] for name in names if name in row}
+    numbers = {path.name[:4] for path in (ROOT / "docs" / "decisions").glob("0*.md")}
+    assert {f"{decision:04}" for _, _, decision in ESTIMATES.values()} <= numbers
 
 
 def three_digits(number: float) -> str:
