@@ -218,7 +218,7 @@ def read_facts(listing: str, shared: int) -> Facts:
 def awaits_first(code: Sequence[str]) -> bool:
     """Whether instructions wait for earlier launches (`ACQBULK`) before one accesses device
     memory."""
-    kinds = r"(?:@!?U?P\d+ )?(ACQBULK|LDGSTS|LDG|STG|LD|ST|ATOM\w*|RED\w*|UTMA\w+|UBLK\w+)\b"
+    kinds = r"(?:@!?U?P\d+ )?(ACQBULK|LDGSTS|LDG|STG|LD|ST|ATOMG?|REDG?|UTMA\w+|UBLK\w+)\b"
     first = next((found[1] for text in code if (found := re.match(kinds, text))), None)
     return first == "ACQBULK"
 

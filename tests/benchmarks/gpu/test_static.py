@@ -211,7 +211,8 @@ def test_what_cuobjdump_tells() -> None:
         (["LDC R1, c[0x0][0x28]", "ACQBULK", "@!P0 LDG.E R4, desc[UR4][R2.64]"], True),
         (["@!P0 LDG.E R4, desc[UR4][R2.64]", "ACQBULK"], False),
         (["ATOMG.E.ADD R4, desc[UR4][R2.64], R5", "ACQBULK"], False),
-        (["LDS R4, [R1]", "STS [R1], R4", "ACQBULK"], True),  # shared memory is its own
+        (["LDS R4, [R1]", "ATOMS.OR RZ, [UR5+0x14], R3", "ACQBULK"], True),  # its own memory
+        (["REDUX.SUM UR4, R2", "ACQBULK"], True),  # within a warp
         (["LDC R1, c[0x0][0x28]", "EXIT"], False),
     ],
 )
