@@ -10,7 +10,7 @@ from maskwright.engine import TokenScore
 from maskwright.engine.request.emission import Emitter
 from maskwright.engine.request.stops import StopAutomaton
 from maskwright.sampling import Alternative
-from maskwright.server.answer.logprobs import LEAST, ScoreReader
+from maskwright.server.answer.logprobs import LEAST, ScoreReader, TokenPlaces
 from maskwright.server.answer.parts import Part, Reasoning, TextPart
 from maskwright.server.json import Json
 from maskwright.vocab import Vocabulary
@@ -74,6 +74,32 @@ def test_entries_are_those_of_the_text(
         ]
         if "�" not in text and not stops:
             assert joined(entries) == text.encode()
+
+
+@pytest.mark.parametrize(
+    ("pieces", "expected"),
+    [
+        (["a", "bc", "d"], [0, 1, 3]),
+        (["é", b"\xf0\x9f", b"\x98\x80", "x"], [0, 1, 1, 2]),
+        ([b"\xf0", b"\x9f", b"\x98", b"\x80x", "y"], [0, 0, 0, 0, 2]),
+        (["a", b"\xe6\x9d", "foun", "d"], [0, 1, 2, 6]),  # a broken character is one
+        ([b"\xe6", b"\xe6\x9d", b"\xb1", "a"], [0, 1, 1, 2]),
+        ([b"\xe6", b"\x41", "b"], [0, 1, 2]),
+        ([b"\xe0", b"\x80", "b"], [0, 1, 2]),  # 0x80 may not come here
+        ([b"\xff", "b"], [0, 1]),
+        (["\ufffd", "b"], [0, 1]),
+        ([b"\xef", b"\xbf\xbd", "b"], [0, 0, 1]),
+        (["a", b"\xe6", b""], [0, 1, 2]),  # what comes after it may be the end
+    ],
+)
+def test_where_tokens_begin(pieces: list[str | bytes], expected: list[int]) -> None:
+    data = [piece.encode() if isinstance(piece, str) else piece for piece in pieces]
+    for before in (0, 7):
+        places = TokenPlaces(before)
+        assert [places.next(piece) - before for piece in data] == expected
+    whole = b"".join(data).decode(errors="replace")
+    for piece, at in zip(pieces, expected, strict=True):
+        assert not isinstance(piece, str) or whole.startswith(piece, at)
 
 
 @pytest.mark.parametrize(

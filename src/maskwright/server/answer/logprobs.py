@@ -54,6 +54,33 @@ class TokenNames:
         }
 
 
+class TokenPlaces:
+    """Where tokens begin in their text, in which a broken character is U+FFFD. `before`: how many
+    characters come before the first one."""
+
+    def __init__(self, before: int = 0) -> None:
+        self._read = before
+        self._decoder = _DECODER("replace")
+
+    def next(self, data: bytes) -> int:
+        """Return how many characters come before the next token, whose bytes are `data`; all of
+        those, where it goes on with a character that was begun."""
+        begun = self._decoder.getstate()[0]
+        place = self._read + (bool(begun) and not _continues(begun, data))
+        self._read += len(self._decoder.decode(data))
+        return place
+
+
+def _continues(begun: bytes, data: bytes) -> bool:
+    """Whether `data` goes on with the character whose first bytes are `begun`. A token without text
+    doesn't: it comes after that, which may never end."""
+    try:
+        _DECODER("strict").decode(begun + data[:1])
+    except UnicodeDecodeError:
+        return False
+    return bool(data)
+
+
 class ScoreReader:
     """Makes the entries of one answer from its beginning. `scale`: which log-probability they
     contain, the model's own or the one among the tokens that the grammar allows. `as_ids`: a token
@@ -66,9 +93,7 @@ class ScoreReader:
         self._names = TokenNames(vocab, as_ids=as_ids)
         self._texts = vocab.tokens
         self._scale: Scale = scale
-        self._decoder = _DECODER("replace")
-        self._written = 0
-        """Characters in the tokens so far."""
+        self._places = TokenPlaces()
         self._sent = 0
         self._held: deque[tuple[int, Json]] = deque()
         """Entries that were not sent yet, each with the place of its first character."""
@@ -83,13 +108,9 @@ class ScoreReader:
         """Return the entries to send with the new text `text`, after adding new tokens and their
         scores; `final` if they are the last ones."""
         for token, score in zip(token_ids, scores, strict=False):
-            data, begun = self._texts[token], bool(self._decoder.getstate()[0])
-            # A token without text comes after a character that was begun and may never end.
-            place = self._written + (begun and not data)
-            entry = (place, self._entry(score))
+            entry = (self._places.next(self._texts[token]), self._entry(score))
             self._held.append(entry)
             self._unplaced.append(entry)
-            self._written += len(self._decoder.decode(data))
         self._sent += len(text)
         ready: list[Json] = []
         rest = final and self._every

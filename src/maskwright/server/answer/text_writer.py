@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import cast
 
 from maskwright.server.answer.answers import CompletionWriter, Envelope
 from maskwright.server.answer.choices import Answer, ChoiceDelta, Usage
-from maskwright.server.answer.logprobs import PromptLogprobs
+from maskwright.server.answer.logprobs import PromptLogprobs, TokenPlaces
 from maskwright.server.answer.parts import TextPart, WholeAnswer
 from maskwright.server.json import Json
 from maskwright.server.request.answer_request import ReplyOptions
@@ -175,20 +174,15 @@ class TextScores:
 
     def __init__(self, before: str) -> None:
         """`before`: the text before the answer."""
-        self._offset = len(before)
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._places = TokenPlaces(len(before))
 
     def body(self, entries: list[Json]) -> Json:
         """Return the next entries, which are in the form of chat completions."""
-        offsets: list[int] = []
-        for entry in entries:
-            offsets.append(self._offset)
-            self._offset += len(self._decoder.decode(bytes(cast(list[int], entry["bytes"]))))
         return {
             "tokens": [entry["token"] for entry in entries],
             "token_logprobs": [entry["logprob"] for entry in entries],
             "top_logprobs": [_alternatives(entry) for entry in entries],
-            "text_offset": offsets,
+            "text_offset": [self._places.next(bytes(cast(list[int], e["bytes"]))) for e in entries],
         }
 
 
