@@ -12,7 +12,7 @@ with, which takes seconds. `compile_ahead` does it for all launches of a functio
 
 # Triton is untyped, and absent on many machines.
 # pyright: reportMissingImports=false, reportUnknownVariableType=false
-# pyright: reportInvalidTypeForm=false
+# pyright: reportInvalidTypeForm=false, reportUnknownParameterType=false
 from __future__ import annotations
 
 import logging
