@@ -208,6 +208,8 @@ class _Conversion:
         self.losses = ConversionLosses()
         self._rules: dict[str, Expression] = {}
         self._values: dict[Conjunction, Ref] = {}
+        self._numbers: dict[str, int] = {}
+        """The number that was appended last to a name; 1 for none."""
         self._waiting: list[Conjunction] = []
         self._states: dict[Progress, Ref] = {}
         self._states_waiting: list[tuple[Progress, Conjunction]] = []
@@ -245,9 +247,12 @@ class _Conversion:
         return name
 
     def _free_name(self, wanted: str) -> str:
-        name, number = wanted, 2
+        number = self._numbers.get(wanted, 1)
+        name = f"{wanted} {number}" if number > 1 else wanted
         while name in self._rules:
-            name, number = f"{wanted} {number}", number + 1
+            number += 1
+            name = f"{wanted} {number}"
+        self._numbers[wanted] = number
         return name
 
     def _value(self, conjunction: Conjunction) -> Expression:
