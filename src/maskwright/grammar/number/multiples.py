@@ -62,10 +62,7 @@ class Multiples:
 def multiples(divisor: Decimal, most: int = DEFAULT_LIMITS.divisor) -> Multiples:
     """Return the multiples of `divisor`. Raises `LimitError` for more than `most` remainders."""
     digits, exponent = digits_of(divisor)
-    factor, places = digits * 10 ** max(0, exponent), max(0, -exponent)
-    while places and factor % 10 == 0:
-        factor, places = factor // 10, places - 1
-    result = Multiples(factor, places)
+    result = Multiples(digits * 10 ** max(0, exponent), max(0, -exponent))
     if result.states > most:
         raise LimitError(
             f"multiples of {divisor} need {result.states:,} states",
@@ -76,11 +73,15 @@ def multiples(divisor: Decimal, most: int = DEFAULT_LIMITS.divisor) -> Multiples
 
 
 def common(one: Multiples | None, other: Multiples | None) -> Multiples | None:
-    """The numbers that are multiples of both; None stands for all numbers."""
+    """The numbers that are multiples of both, with as few places as these have; None stands for all
+    numbers."""
     if one is None or other is None:
         return one or other
     places = max(one.places, other.places)
-    return Multiples(lcm(one.step(places), other.step(places)), places)
+    factor = lcm(one.step(places), other.step(places))
+    while places and factor % 10 == 0:
+        factor, places = factor // 10, places - 1
+    return Multiples(factor, places)
 
 
 def effective_exclusions(
