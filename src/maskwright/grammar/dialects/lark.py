@@ -117,17 +117,18 @@ class Expressions:
 
     def repeated(self) -> Node:
         node = self.item()
-        while True:
-            here = self.text.at
-            self.text.match(INLINE_SPACE)
-            bounds = self.bounds()
-            if bounds is None:
-                self.text.at = here
-                return node
-            node = Times(node, *bounds)
+        bounds = self.bounds()
+        if bounds is None:
+            return node
+        here = self.text.at
+        if self.bounds() is not None:
+            self.text.fail("a repeat of a repeat needs a group: (a~2)*", here)
+        return Times(node, *bounds)
 
     def bounds(self) -> tuple[int, int | None] | None:
-        text, start = self.text, self.text.at
+        text, here = self.text, self.text.at
+        text.match(INLINE_SPACE)
+        start = text.at
         following = text.text[start + 1 : start + 2]
         if text.take("*"):
             return 0, None
@@ -139,6 +140,7 @@ class Expressions:
         if match := text.match(_TILDE):
             return self.ordered(count_of(match[1]), count_of(match[2] or match[1]), start)
         if text.peek() != "{":
+            text.at = here
             return None
         match = text.match(_BOUNDS)
         if match is None or not (match[1] or match[3]):
