@@ -267,6 +267,8 @@ def test_what_claude_code_sends_is_accepted() -> None:
             {"tools": [TOOL], "tool_choice": {"type": "tool", "name": "other"}},
             "tool_choice.name",
         ),
+        ({"tools": [TOOL], "tool_choice": {"type": "any", "name": "look"}}, "tool_choice.name"),
+        ({"tool_choice": {"type": "any"}}, "tool_choice"),
         ({"tools": [TOOL], "tool_choice": "auto"}, "tool_choice"),
         ({"thinking": {"type": "on"}}, "thinking.type"),
         ({"thinking": {"budget_tokens": 5}}, "thinking.type"),
@@ -292,6 +294,7 @@ def test_what_can_not_be_obeyed_is_refused_by_name(fields: dict[str, Any], place
     error = refused(**fields)
     assert error.param == place
     assert ".function" not in error.message
+    assert "'required'" not in error.message  # as chat completions call `any`
 
 
 def test_the_bounds_of_stop_sequences() -> None:

@@ -309,7 +309,7 @@ def _mode(choice: str, tools: tuple[Tool, ...], place: str) -> Mode:
         )
     if choice == "required" and not tools:
         raise InputError(
-            f"{place} 'required' needs tools, and there are none: send some, or leave {place} out",
+            f"{place} demands a call, and there are no tools: send some, or leave {place} out",
             param=place,
         )
     return choice if tools else "none"

@@ -284,8 +284,8 @@ SentTool: TypeAlias = Annotated[
     AnthropicTool,
     ByField(
         "type",
-        " {shown} is not supported: such tools are a part of Anthropic's service; send a tool "
-        "with a name and an input_schema",
+        " {shown} is not supported: this server has no tools of its own; send one with a name and "
+        "an input_schema",
         code="unsupported_value",
         default="custom",
     ),
@@ -296,7 +296,6 @@ class AnyChoice(ClosedModel):
     """Whether there may or must be calls."""
 
     type: Literal["auto", "any", "none"]
-    name: str | None = None
     disable_parallel_tool_use: bool = Field(default=False, description="At most one call.")
 
     def choice(self) -> object:
