@@ -56,6 +56,22 @@ LONG: dict[str, tuple[str, dict[str, Any], str]] = {
         chat("Anna", tools=[{"type": "function", "name": "f", "description": MEGABYTES}]),
         "tools",
     ),
+    "instructions": (
+        "/v1/responses",
+        {"input": "Anna", "instructions": MEGABYTES[:80_000]},
+        "instructions",
+    ),
+    "instructions beside a schema": (
+        "/v1/responses",
+        {"input": "Anna", "instructions": MEGABYTES[:80_000], "guided_json": {"type": "object"}},
+        "instructions",
+    ),
+    "instructions and input": (
+        "/v1/responses",
+        {"input": MEGABYTES[:40_000], "instructions": MEGABYTES[:40_000]},
+        "input",
+    ),
+    "a system": ("/v1/messages", {**chat("Anna"), "system": MEGABYTES}, "system"),
     "an assistant": (
         "/v1/chat/completions",
         {"messages": [{"role": "assistant", "content": MEGABYTES}, *SMALL["messages"]]},

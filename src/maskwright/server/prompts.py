@@ -17,7 +17,7 @@ from jinja2 import TemplateError
 
 from maskwright.engine import Engine
 from maskwright.errors import InputError
-from maskwright.server.grammars.lengths import prompt_too_long, without_shape
+from maskwright.server.grammars.lengths import prompt_too_long, without_first, without_shape
 from maskwright.server.request.answer_request import (
     AnswerRequest,
     ChatPrompt,
@@ -124,13 +124,22 @@ class PromptReader:
         self, request: AnswerRequest, number: int, prompt: TokenisedPrompt
     ) -> InputError:
         """Return the error of a prompt that is too long, which says how many of its tokens are for
-        tools and schema."""
-        bare, other = None, without_shape(request)
-        if other is not None:
-            rest = (await self._read(other))[number]
-            bare = len(rest.ids) if rest.whole else None
+        tools and schema, and names the field of the first message if the rest would fit."""
         context, count = self._engine.max_context, len(prompt.ids)
-        return prompt_too_long(request, count, bare, context, whole=prompt.whole)
+        bare = await self._length(without_shape(request), number)
+        error = prompt_too_long(request, count, bare, context, whole=prompt.whole)
+        if error.param == request.place:
+            rest = await self._length(without_first(request), number)
+            if rest is not None and rest < context:
+                error.param = request.first_place
+        return error
+
+    async def _length(self, request: AnswerRequest | None, number: int) -> int | None:
+        """Return how many tokens a prompt takes; None without a request, or for too many."""
+        if request is None:
+            return None
+        prompt = (await self._read(request))[number]
+        return len(prompt.ids) if prompt.whole else None
 
     async def _read(self, request: AnswerRequest) -> list[TokenisedPrompt]:
         shown = _shown(request)

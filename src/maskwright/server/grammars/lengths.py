@@ -10,7 +10,7 @@ from typing import Final
 from maskwright.errors import BudgetError, InputError, LimitError
 from maskwright.mask import CompiledGrammar
 from maskwright.server.grammars.recipes import Recipe
-from maskwright.server.request.answer_request import AnswerRequest
+from maskwright.server.request.answer_request import AnswerRequest, ChatPrompt
 from maskwright.server.request.shape import (
     ChoiceShape,
     FreeText,
@@ -29,6 +29,15 @@ def without_shape(request: AnswerRequest) -> AnswerRequest | None:
     if request.tool_use is None and not _shows_schema(request):
         return None
     return replace(request, shape=FreeText(), tool_use=None)
+
+
+def without_first(request: AnswerRequest) -> AnswerRequest | None:
+    """Return a request without the first message; None unless that has a field of its own."""
+    if request.first_place is None:
+        return None
+    (prompt,) = request.prompts
+    assert isinstance(prompt, ChatPrompt)
+    return replace(request, prompts=(replace(prompt, messages=prompt.messages[1:]),))
 
 
 def prompt_too_long(

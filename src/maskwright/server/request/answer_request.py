@@ -136,7 +136,8 @@ class ReplyOptions:
 class AnswerRequest:
     """A valid request. Only what depends on the model (lengths, token ids) is not checked yet.
 
-    `place`: the field that contained the prompts, which errors name.
+    - `place`: the field that contained the prompts, which errors name.
+    - `first_place`: that of the first message, where it has one of its own.
     """
 
     model: str | None
@@ -147,3 +148,4 @@ class AnswerRequest:
     limit: TokenLimit | None
     options: GenerationOptions
     reply: ReplyOptions
+    first_place: str | None = None

@@ -405,6 +405,7 @@ class AnthropicRequest(ReasoningFields, FormattedShapeFields, TemplateFields):
             limit=first_limit(max_tokens=self.max_tokens),
             options=options,
             reply=self.reply(),
+            first_place=None if self.system is None else "system",
         )
 
     def _shape(self) -> Shape:

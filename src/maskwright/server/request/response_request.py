@@ -343,6 +343,7 @@ class ResponseRequest(OpenAIRequest, ReasoningFields, TemplateFields, ToolFields
             limit=first_limit(max_output_tokens=self.max_output_tokens),
             options=self.options(alternatives, stop=self.stop, user=self.user),
             reply=self.reply(logprobs=alternatives is not None),
+            first_place=None if self.instructions is None else "instructions",
         )
 
 
