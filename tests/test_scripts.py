@@ -45,7 +45,8 @@ class Row:
 
     `{tmp}` stands for an empty folder, `{url}` for a server of the demo model. `data` is a file of
     the shared data that it needs, `package` one that it needs, `module` that it is started by
-    `python -m`; `slow` that another row starts the script in every run, and this one with `--slow`.
+    `python -m`; `slow` that it takes more than ten seconds, and is started with `--slow` alone.
+    Of the scripts that load a server, every run starts `overhead.py`; the rest is type-checked.
     """
 
     script: str
@@ -75,7 +76,10 @@ ROWS = [
     ),
     Row("benchmarks/demo_model.py", "--count 1", "exact_values_%"),
     Row(
-        "benchmarks/engine.py", "--least --parts throughput", r"generate \+ xgrammar +repeated +yes"
+        "benchmarks/engine.py",
+        "--least --parts throughput",
+        r"generate \+ xgrammar +repeated +yes",
+        slow=True,
     ),
     Row(
         "benchmarks/engine.py",
@@ -102,6 +106,7 @@ ROWS = [
         "benchmarks/grammars.py",
         "--cases semver --engines maskwright,llguidance",
         "llguidance: [0-9]+ disagreements judged, maskwright is wrong in 0",
+        slow=True,
     ),
     Row("tools/try_port.py", "0", ""),
     Row("tools/client_suites.py", "--list", "(?m)^langchain$"),
@@ -110,19 +115,26 @@ ROWS = [
     Row("tools/sanitize.py", "--list", "(?m)^sanitized: pytest --slow tests/native/test_fuzzed.py"),
     Row("tools/first_mask_classes.py", "", "first mask: [0-9]+ classes"),
     Row("tools/request_functions.py", "", "(?m)^a streamed chat: [0-9]+ functions in"),
-    Row("benchmarks/mask_steps.py", "--cases list", "row by name us"),
+    Row("benchmarks/mask_steps.py", "--cases list", "row by name us", slow=True),
     Row(
         "benchmarks/step_cost.py",
         "--vocabularies 4000 --cases greedy,schema --running 2 --steps 5",
         "2 running +schema +4,000",
+        slow=True,
     ),
     Row(
         "benchmarks/hostile.py",
         "--match itself --strings 20 --alone 0.2 --settle 0 --patience 100 --again 1",
         r"(?s)stream alone.*\n0 faults",
+        slow=True,
     ),
-    Row("benchmarks/many_schemas.py", "--schemas 6 --again 2 --settle 0", "others like them"),
-    Row("benchmarks/forced_function.py", "--answers 10", "forced_function"),
+    Row(
+        "benchmarks/many_schemas.py",
+        "--schemas 6 --again 2 --settle 0",
+        "others like them",
+        slow=True,
+    ),
+    Row("benchmarks/forced_function.py", "--answers 10", "forced_function", slow=True),
     Row("benchmarks/first_texts.py", "--data {tmp}/cases.jsonl --tokens 60", "first_texts"),
     Row(
         "benchmarks/maskbench.py",
@@ -133,36 +145,42 @@ ROWS = [
         "benchmarks/maskbench.py",
         "--data {tmp}/cases.jsonl.gz --memory --cases 0 --engines maskwright-any --limit 60",
         "most_MB",
+        slow=True,
     ),
     Row("benchmarks/masks.py", "--cases list --rounds 1", "maskwright, budget"),
     Row(
         "benchmarks/server/fuzz_bodies.py",
         "--bodies 12 --settle 0 --patience 200 --within 200",
         r"(?s)200,000 brackets.*\n0 faults in 12 bodies",
+        slow=True,
     ),
     Row(
         "benchmarks/server/mixed_requests.py",
         "--requests 16 --settle 0",
         "0 violations in 16 requests",
+        slow=True,
     ),
     Row(
         "benchmarks/server/arriving_blocks.py",
         "--streams 2 --rounds 1 --prompt 64 --seconds 0.2 --shared",  # there may be one core only
         "blocks arrive",
+        slow=True,
     ),
-    Row("benchmarks/server/router.py", "--requests 4 --tokens 2", "whole, added"),
+    Row("benchmarks/server/router.py", "--requests 4 --tokens 2", "whole, added", slow=True),
     Row(
         "benchmarks/server/prefix_skew.py",
         "--rounds 1 --requests 4 --rate 20 --beginnings 4 --tokens 200 --answer 2",
         "(?s)estimate.*round-robin",
+        slow=True,
     ),
     Row("benchmarks/server/overhead.py", "--streams 2 --tokens 8 --rounds 1", "server, streams"),
     Row(
         "benchmarks/server/two_versions.py",
         f"{ROOT} --python {sys.executable} --rounds 1",
         "(?s)64 streams.*16 whole",
+        slow=True,
     ),
-    Row("benchmarks/server/long_prompts.py", "--rounds 1", "[0-9]"),
+    Row("benchmarks/server/long_prompts.py", "--rounds 1", "[0-9]", slow=True),
     Row("benchmarks/pages/playground.py", "--rounds 2 --fields 3", "text edited, matches"),
     Row("benchmarks/start.py", "--runs 1 --parts commands", "next, later +1 +0.4 "),
     Row("benchmarks/tools.py", "--counts 1 --formats json", "json, 1 tools, auto"),
@@ -183,6 +201,7 @@ ROWS = [
         "--batch-tokens 500 --held-out 2",
         "held_out_values_exact",
         module=True,
+        slow=True,
     ),
     Row(
         "tools/dashboard_pictures.py",
@@ -271,7 +290,7 @@ def scripts() -> set[str]:
 
 
 def test_every_script_has_a_row() -> None:
-    assert scripts() == {row.script for row in ROWS if not row.slow}
+    assert scripts() == {row.script for row in ROWS}
 
 
 def test_make_bench_runs_every_benchmark() -> None:

@@ -9,7 +9,6 @@ from typing import Final
 import torch
 import torch.nn.functional as F
 from torch import Tensor
-from torch.nn.attention.bias import causal_lower_right
 
 from benchmarks.gpu.flashinfer_peer import decode, flashinfer_us
 from benchmarks.gpu.timing import Bench
@@ -125,6 +124,8 @@ def measure_prefill(bench: Bench) -> None:
 
 
 def _time_prefill(bench: Bench, name: str, heads: Heads, prefix: int, length: int) -> None:
+    from torch.nn.attention.bias import causal_lower_right  # noqa: PLC0415  (five seconds)
+
     sequences, blocks = sequences_of(bench, 1, prefix, length)
     query = bench.numbers(length, heads.queries, heads.width)
     pool, scores = pool_of(bench, blocks, heads), Scores(heads.width**-0.5)
