@@ -195,16 +195,17 @@ def ahead_answers(
 @pytest.mark.skipif(
     importlib.util.find_spec("triton") is None, reason="needs triton, of the extra gpu"
 )
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("family", "kv_dtype", "steps", "count"),
     [
         ("Llama", "auto", "recorded", 1),
-        pytest.param("Llama", "auto", "recorded", 4, marks=pytest.mark.slow),
-        pytest.param("Llama", "auto", "launched", 1, marks=pytest.mark.slow),
-        pytest.param("Llama", "int8", "recorded", 4, marks=pytest.mark.slow),
-        pytest.param("Gemma2", "auto", "recorded", 4, marks=pytest.mark.slow),
-        pytest.param("GptOss", "auto", "launched", 4, marks=pytest.mark.slow),
-        pytest.param("GptOss", "int8", "recorded", 1, marks=pytest.mark.slow),
+        ("Llama", "auto", "recorded", 4),
+        ("Llama", "auto", "launched", 1),
+        ("Llama", "int8", "recorded", 4),
+        ("Gemma2", "auto", "recorded", 4),
+        ("GptOss", "auto", "launched", 4),
+        ("GptOss", "int8", "recorded", 1),
     ],
 )
 def test_tokens_are_those_of_the_engine_without_kernels(
