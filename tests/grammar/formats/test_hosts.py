@@ -97,7 +97,9 @@ def test_ipv6() -> None:
 
 
 @pytest.mark.parametrize(
-    "language", [hosts.hostname(), hosts.plain_hostname()], ids=["any", "plain"]
+    "language",
+    [hosts.hostname(), hosts.plain_hostname(), hosts.unreserved_hostname(((0x2E, 0x2E),))],
+    ids=["any", "plain", "unreserved"],
 )
 def test_host_names(language: Regular) -> None:
     label = "a" * 63
@@ -119,7 +121,12 @@ def test_punycode_is_left_out_of_plain_names() -> None:
     split(hosts.hostname(), names, [])
     split(hosts.plain_hostname(), [], names)
     split(hosts.plain_hostname(), ["a", "xn-a", "xna--b", "xn.xn-a"], ["a.xn--b", "", "-", "a."])
-    split(hosts.plain_hostname(((0x2E, 0x2F),)), ["a.b/c"], ["a./b", "a-/b", "a/xn--b"])
+
+
+def test_reserved_labels_have_hyphens_as_third_and_fourth_characters() -> None:
+    language = hosts.unreserved_hostname(((0x2E, 0x2F),))
+    taken = ["a.b/c", "a--b", "abc--d", "ab-c-d", "ab", "ab-c", "1-2", "xn/n--1"]
+    split(language, taken, ["a./b", "a-/b", "a/xn--b", "ab--c", "a.b1--c", "a---b", "ab-", "ab--"])
 
 
 @pytest.mark.parametrize("language", [hosts.email(), hosts.idn_email()], ids=["ascii", "idn"])

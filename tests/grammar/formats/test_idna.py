@@ -13,6 +13,7 @@ from maskwright.grammar.regular.derivative import contains
 
 RULES: list[tuple[str, list[str], list[str]]] = [
     ("ascii", ["a", "a-b.c", "xn-a", "a" * 63], ["", "-a", "a-", "a_b", "a..b", "a.", "a" * 64]),
+    ("reserved", ["a--b", "abc--d"], ["ab--cc", "a---b", "b\u00fc--a", "\u00fc.ab--cc"]),
     ("punycode", [], ["xn--a", "xn--bcher-kva.example", "a.XN--b"]),
     (
         "letters and marks",

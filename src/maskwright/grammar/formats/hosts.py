@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Final
 
@@ -30,6 +30,8 @@ MOST_NAME: Final = 253
 _MOST_LABEL: Final = 63
 _LETTERS: Final = ((0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A))
 _PUNYCODE: Final = "xn--"
+_RESERVED: Final = "??--"
+"""How labels begin that RFC 5890 reserves; `?` is any character."""
 _DOT: Final[Ranges] = ((0x2E, 0x2E),)
 
 
@@ -52,10 +54,16 @@ def hostname() -> Regular:
 
 
 @cache
-def plain_hostname(between: Ranges = _DOT) -> Regular:
-    """A host name without any label that begins with `xn--`. `between`: the characters that may
-    stand between two labels, one at a time."""
-    return _name(_label(_AsciiLabelState()), between)
+def plain_hostname() -> Regular:
+    """A host name without any label that begins with `xn--`."""
+    return _name(_label(_AsciiLabelState()), _DOT)
+
+
+@cache
+def unreserved_hostname(between: Ranges) -> Regular:
+    """A host name without any label that RFC 5890 reserves: with hyphens as its third and fourth
+    characters. `between`: the characters that may stand between two labels, one at a time."""
+    return _name(_label(_AsciiLabelState(prefix=_RESERVED)), between)
 
 
 def _name(label: Regular, between: Ranges) -> Regular:
@@ -70,22 +78,25 @@ class _AsciiLabelState:
     """What the rest of a label depends on: how far it has been read. How long a label is altogether
     is counted elsewhere (see `_name`).
 
-    `free`: whether `xn--` is no concern, because the label differs from it already or may begin
-    with it. `count`: characters of the label so far, of a free one 0 or 1. `hyphen`: whether the
-    last one is a hyphen.
+    `free`: whether `prefix`, with which no label begins, is no concern, because the label differs
+    from it already or may begin with it. `count`: characters of the label so far, of a free one 0
+    or 1. `hyphen`: whether the last one is a hyphen.
     """
 
     free: bool = False
     count: int = 0
     hyphen: bool = False
+    prefix: str = _PUNYCODE
 
     @property
     def complete(self) -> bool:
         return self.count > 0 and not self.hyphen
 
     def after(self, character: str) -> _AsciiLabelState:
-        free = self.free or character.lower() != _PUNYCODE[self.count]
-        return _AsciiLabelState(free, 1 if free else self.count + 1, character == "-")
+        free = self.free or self.prefix[self.count] not in ("?", character.lower())
+        return replace(
+            self, free=free, count=1 if free else self.count + 1, hyphen=character == "-"
+        )
 
 
 def _label(read: _AsciiLabelState) -> Regular:
@@ -96,7 +107,7 @@ def _label(read: _AsciiLabelState) -> Regular:
 
 def _label_moves(read: _AsciiLabelState) -> list[tuple[int, int, Regular]]:
     moves: list[tuple[int, int, Regular]] = []
-    prefix = "" if read.free else _PUNYCODE[read.count : read.count + 1]
+    prefix = "" if read.free else read.prefix[read.count : read.count + 1]
     if read.count and not (prefix == "-" and read.count == 3):
         moves.append((0x2D, 0x2D, _label(read.after("-"))))
     other = _label(read.after("0"))

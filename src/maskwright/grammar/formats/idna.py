@@ -3,7 +3,7 @@
 Which code points a label may hold is derived from the Unicode tables of the standard library, as
 RFC 5892 says. Left out is what no small automaton can check or those tables don't have:
 
-- labels that begin with `xn--`;
+- labels that begin with `xn--`, the only valid ones of those that RFC 5890 reserves;
 - labels whose Punycode might be longer than 63 octets: a character outside ASCII counts five;
 - names of more than four labels, if one is not ASCII;
 - what Unicode normalisation might change, unless few states show that it doesn't: accents that
@@ -23,7 +23,7 @@ from operator import itemgetter
 from typing import Final, NamedTuple
 from unicodedata import normalize
 
-from maskwright.grammar.formats.hosts import plain_hostname
+from maskwright.grammar.formats.hosts import unreserved_hostname
 from maskwright.grammar.regular import charset
 from maskwright.grammar.regular.character_classes import Arc, Split
 from maskwright.grammar.regular.charset import Ranges
@@ -189,7 +189,7 @@ def idn_hostname() -> Regular:
         _name(alt(_label(_LabelState("ltr")), _label(_LabelState("rtl")))),
     )
     place(names)[0].explore(_AT_ONCE)
-    return alt(plain_hostname(_BETWEEN_LABELS), weighed(names, _OCTETS.most, _OCTETS))
+    return alt(unreserved_hostname(_BETWEEN_LABELS), weighed(names, _OCTETS.most, _OCTETS))
 
 
 def _name(label: Regular) -> Regular:
