@@ -167,6 +167,12 @@ def test_batches_that_are_refused(http: httpx.Client, change: Any, status: int, 
     assert http.get("/batches").json()["data"] == []
 
 
+def test_too_much_metadata_is_counted(http: httpx.Client) -> None:
+    answer = made(http, stored(http, request("a")), metadata={str(n): "" for n in range(17)})
+    message = answer.json()["error"]["message"]
+    assert message == "metadata must have at most 16 members, not 17"
+
+
 def test_batches_are_listed_and_end_once(http: httpx.Client, engine: ScriptedEngine) -> None:
     quick = engine.script
     engine.script = dataclasses.replace(quick, pause=PATIENCE)

@@ -54,7 +54,10 @@ class BatchRequest(ClosedModel):
         """Return what the client has to say of the batch, within the bounds."""
         given = self.metadata
         if given is not None and len(given) > MOST_METADATA:
-            raise invalid("metadata", f"an object of at most {MOST_METADATA} members", given)
+            raise InputError(
+                f"metadata must have at most {MOST_METADATA} members, not {len(given)}",
+                param="metadata",
+            )
         for name, value in (given or {}).items():
             is_short = isinstance(value, str) and len(value) <= METADATA_TEXT
             if len(name) > METADATA_NAME or not is_short:
