@@ -78,14 +78,12 @@ def is_anthropic(path: str) -> bool:
     return _ANTHROPIC_PATH.fullmatch(path) is not None
 
 
-def anthropic_error(body: Json, status: int | None = None) -> Json:
+def anthropic_error(body: Json, status: int) -> Json:
     """Return the body of an error in Anthropic's form. `param` and `code` are kept, which clients
-    of that protocol ignore. `status`: None in a stream."""
+    of that protocol ignore. `status`: that of an answer which isn't streamed."""
     error = cast(Json, body["error"])
     kind = "api_error" if error["type"] == "server_error" else error["type"]
-    if status is not None:
-        kind = ANTHROPIC_TYPES.get(status, kind)
-    return {"type": "error", "error": {**error, "type": kind}}
+    return {"type": "error", "error": {**error, "type": ANTHROPIC_TYPES.get(status, kind)}}
 
 
 def describe(error: BaseException) -> tuple[int, dict[str, object]]:

@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
+from maskwright.errors import EngineStoppedError
 from maskwright.server.access.keys import ApiKey, KeyRing, digest_of
 from maskwright.server.answer.anthropic_writer import AnthropicWriter
 from maskwright.server.answer.choices import Answer, ChoiceDelta, Usage
@@ -23,6 +24,7 @@ from maskwright.server.answer.parts import (
     WholeAnswer,
 )
 from maskwright.server.config import ServerConfig
+from maskwright.server.errors import HttpError
 from tests.server.scripted import Client, Script, ScriptedEngine
 
 HELLO: dict[str, Any] = {"max_tokens": 10, "messages": [{"role": "user", "content": "hello"}]}
@@ -181,11 +183,23 @@ def test_an_answer_over_http(client: Client, engine: ScriptedEngine) -> None:
     assert events[-2]["delta"]["stop_reason"] == "max_tokens"
 
 
-def test_a_stream_that_fails_ends_with_an_error(client: Client, engine: ScriptedEngine) -> None:
-    engine.script = Script(("a",), error=RuntimeError("broken"))
+@pytest.mark.parametrize(
+    ("error", "kind", "code"),
+    [
+        (RuntimeError("broken"), "api_error", "internal_error"),
+        (HttpError(504, "too late", code="timeout"), "timeout_error", "timeout"),
+        (EngineStoppedError("broken"), "overloaded_error", "engine_stopped"),
+    ],
+)
+def test_a_stream_that_fails_ends_with_an_error(
+    client: Client, engine: ScriptedEngine, error: Exception, kind: str, code: str
+) -> None:
+    engine.script = Script(("a",), error=error)
     *_, last = read(ask(client, stream=True).text)
     assert last["type"] == "error"
-    assert (last["error"]["type"], last["error"]["code"]) == ("api_error", "internal_error")
+    assert (last["error"]["type"], last["error"]["code"]) == (kind, code)
+    alone = ask(client).json()
+    assert (alone["error"]["type"], alone["error"]["code"]) == (kind, code)
 
 
 @pytest.mark.parametrize("path", ["/v1/messages", "/messages", "/v1/messages/count_tokens"])

@@ -242,7 +242,7 @@ class CompletionWriter(ABC):
             yield event({**head, "choices": [], "usage": self._counted(usage)})
         yield DONE
 
-    def failed(self, error: Json) -> Iterator[bytes]:
+    def failed(self, error: Json, status: int) -> Iterator[bytes]:
         yield event(error)
 
     def _counted(self, usage: Usage) -> Json:

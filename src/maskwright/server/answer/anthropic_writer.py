@@ -84,8 +84,8 @@ class AnthropicWriter:
         yield _event("message_delta", delta=self._ending, usage=_usage(usage))
         yield _event("message_stop")
 
-    def failed(self, error: Json) -> Iterator[bytes]:
-        yield event(anthropic_error(error), "error")
+    def failed(self, error: Json, status: int) -> Iterator[bytes]:
+        yield event(anthropic_error(error, status), "error")
 
     def _part(self, part: Part) -> Iterator[bytes]:
         match part:

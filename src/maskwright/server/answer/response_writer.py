@@ -59,7 +59,7 @@ class ResponseWriter:
     def end(self, usage: Usage) -> Iterator[bytes]:
         yield self._event({"type": f"response.{self._status}", "response": self._body(usage)})
 
-    def failed(self, error: Json) -> Iterator[bytes]:
+    def failed(self, error: Json, status: int) -> Iterator[bytes]:
         """Yield the event of an error, with the error in both forms that clients read."""
         details = cast(Json, error["error"])
         fields: Json = {name: details[name] for name in ("code", "message", "param")}

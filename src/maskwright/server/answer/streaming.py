@@ -47,8 +47,9 @@ class AnswerWriter(Protocol):
         """Yield the last events, after the end of all choices."""
         ...
 
-    def failed(self, error: Json) -> Iterator[bytes]:
-        """Yield the last events of a stream that fails with the body `error`."""
+    def failed(self, error: Json, status: int) -> Iterator[bytes]:
+        """Yield the last events of a stream that fails with the body `error`. `status`: that of an
+        answer which isn't streamed."""
         ...
 
 
@@ -247,8 +248,8 @@ def _failed(writer: AnswerWriter, exchange: Exchange, error: Exception) -> Itera
     """Yield the last events of a stream that fails."""
     if exchange.relayed and isinstance(error, EngineStoppedError):
         raise CutStreamError from error
-    body = describe(error)[1]
+    status, body = describe(error)
     exchange.code = code_of(body)
     if is_defect(error):
         log.exception("a stream failed", exc_info=error)
-    yield from writer.failed(body)
+    yield from writer.failed(body, status)
