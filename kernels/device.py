@@ -22,7 +22,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import ContextVar
-from functools import cache
+from functools import cache, partial
+from importlib import import_module
 from importlib.util import find_spec
 from itertools import accumulate
 from pathlib import Path
@@ -30,6 +31,8 @@ from typing import Any, Final
 
 import torch
 from torch import Tensor
+
+from maskwright.kernels.noting import SHIFTED, NotedStep, is_noting, note
 
 INSTALLED = find_spec("triton") is not None
 """Whether Triton is installed."""
@@ -68,27 +71,63 @@ OVERLAPPING: Final = 9
 _ahead: ContextVar[set[object] | None] = ContextVar("_ahead", default=None)
 """The launches that are compiled in `compile_ahead`; None outside of it."""
 
-if AVAILABLE and not INTERPRETED:
-    _Base: Any = getattr(triton, "JITFunction")  # noqa: B009  (untyped)
+if AVAILABLE:
+    _Base: Any = (
+        getattr(import_module("triton.runtime.interpreter"), "InterpretedFunction")  # noqa: B009
+        if INTERPRETED
+        else getattr(triton, "JITFunction")  # noqa: B009  (untyped)
+    )
+
+    Program: Any = getattr(import_module("triton.compiler"), "CompiledKernel")  # noqa: B009
 
     class Kernel(_Base):
         """A kernel whose launches only compile it within `compile_ahead`. Where the GPU can, those
         of a kernel that has the argument `OVERLAPS` begin before what was launched earlier ends, up
-        to where the kernel waits for it (`await_earlier`)."""
+        to where the kernel waits for it (`await_earlier`). Launches are noted where such are (see
+        `noting.py`)."""
 
         def run(self, *arguments: Any, grid: Any, warmup: bool, **options: Any) -> Any:
             """Launch, unless `warmup`; see `triton.JITFunction`."""
-            if "OVERLAPS" in self.arg_names and launches_overlap():
+            if not INTERPRETED and "OVERLAPS" in self.arg_names and launches_overlap():
                 options |= {"OVERLAPS": True, "launch_pdl": True}
             seen = _ahead.get()
             if seen is None:
-                return super().run(*arguments, grid=grid, warmup=warmup, **options)
+                program = super().run(*arguments, grid=grid, warmup=warmup, **options)
+                if is_noting():
+                    note(self._step(program, grid, arguments, options))
+                return program
+            note(None)
             # Each layer and many shapes launch the same, and Triton looks for it much longer.
             launch = self.fn, *map(_likeness, arguments), *options.items()
             if launch not in seen:
                 seen.add(launch)
                 super().run(*arguments, grid=grid, warmup=True, **options)
             return None
+
+        def _step(
+            self,
+            program: Any,
+            grid: tuple[int, ...],
+            arguments: tuple[Any, ...],
+            options: dict[str, Any],
+        ) -> NotedStep | None:
+            """Return the launch of a `program` that has been launched, to make it again. A compiled
+            program is launched without being looked for, with all arguments of the kernel in order,
+            constants too."""
+            shifted = None
+            if SHIFTED in self.arg_names:
+                place = self.arg_names.index(SHIFTED)
+                shifted = place, arguments[place]
+            if INTERPRETED:
+                again = partial(self.run, grid=grid, warmup=False, **options)
+                return NotedStep(again, [*arguments], shifted=shifted)
+            if not isinstance(program, Program):
+                return None
+            known = {name: options[name] for name in options if name in self.arg_names}
+            bound = self.signature.bind(*arguments, **known)
+            bound.apply_defaults()
+            again = program[(*grid, 1, 1)[:3]]
+            return NotedStep(again, [*bound.args], by_address=True, shifted=shifted)
 
 
 def _likeness(argument: Any) -> object:
@@ -100,9 +139,7 @@ def _likeness(argument: Any) -> object:
 
 def jit(function: Any, **options: Any) -> Any:
     """Make a kernel of `function`, if Triton is installed."""
-    if triton is None:
-        return function
-    return triton.jit(function, **options) if INTERPRETED else Kernel(function, **options)
+    return function if triton is None else Kernel(function, **options)
 
 
 @jit

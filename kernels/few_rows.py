@@ -25,6 +25,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from maskwright.kernels.device import INTERPRETED, await_earlier, jit, runs_kernels, tl
+from maskwright.kernels.noting import noted
 from maskwright.kernels.silu_mul import silu_mul
 
 MOST_ROWS: Final = 8
@@ -146,6 +147,17 @@ def suits(x: Tensor, weight: Tensor) -> bool:
     )
 
 
+def product(
+    x: Tensor, weight: Tensor, bias: Tensor | None = None, out: Tensor | None = None
+) -> Tensor:
+    """Return `x @ weight.T + bias` by torch, in `out` if it is given."""
+    if out is None:
+        return F.linear(x, weight, bias)
+    if bias is None:
+        return torch.mm(x, weight.t(), out=out)
+    return torch.addmm(bias, x, weight.t(), out=out)
+
+
 def linear(
     x: Tensor, weight: Tensor, bias: Tensor | None = None, out: Tensor | None = None
 ) -> Tensor:
@@ -153,7 +165,7 @@ def linear(
     `weight` `[outputs, inputs]`. `out`: where it is written, also in another type; its rows are
     contiguous."""
     if not suits(x, weight):
-        result = F.linear(x, weight, bias)
+        result = noted(product, x, weight, bias)
         return result if out is None else out.copy_(result)
     if out is None:
         out = torch.empty(len(x), len(weight), dtype=x.dtype, device=x.device)

@@ -40,6 +40,10 @@ class KvPool:
     data: Tensor
     scales: Tensor | None = None
 
+    def of_layer(self, layer: int) -> tuple[Tensor, Tensor | None]:
+        """Return data and scales of one layer: `[num_blocks, 2, block_size, kv_heads, ...]`."""
+        return self.data[:, layer], None if self.scales is None else self.scales[:, layer]
+
     @property
     def nbytes(self) -> int:
         """Bytes of all blocks."""

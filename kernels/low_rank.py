@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import torch
@@ -29,6 +30,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from maskwright.kernels.device import INTERPRETED, await_earlier, jit, tl, upload
+from maskwright.kernels.noting import SHIFTED
 
 ROWS: Final = 16
 """Rows in a tile, all of one adapter: the fewest that a product on tensor cores has."""
@@ -149,7 +151,7 @@ def matrices_of(tables, tiles, module):
     return entry, rank, tl.load(tile + 1), tl.load(tile + 2)
 
 
-@jit
+@partial(jit, do_not_specialize=[SHIFTED])
 def shrink_kernel(
     x,
     x_stride,
@@ -198,7 +200,7 @@ def shrink_kernel(
         tl.store(place, total, mask=real[:, None])
 
 
-@jit
+@partial(jit, do_not_specialize=[SHIFTED])
 def expand_kernel(
     out,
     out_stride,

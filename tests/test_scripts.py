@@ -94,6 +94,7 @@ ROWS = [
         "constrained step, shape: 256 rows, all masks are new",
         package="triton",
     ),
+    Row("benchmarks/gpu/launching.py", "--cases decode", "decode +141 +113", package="triton"),
     Row("benchmarks/gpu/measure.py", "--tiny --subjects mask", "mask by row numbers"),
     Row("benchmarks/gpu/measure.py", "--tiny", "engine, structured", slow=True),
     Row(

@@ -73,7 +73,7 @@ class RandomWeights(Mapping[str, Tensor]):
     """The weights of a shape, each of them made when it is asked for."""
 
     def __init__(self, config: ModelConfig, device: torch.device, dtype: torch.dtype) -> None:
-        self._shapes = _weight_shapes(config)
+        self._shapes = weight_shapes(config)
         self._device, self._dtype = device, dtype
 
     def __getitem__(self, name: str) -> Tensor:
@@ -87,7 +87,7 @@ class RandomWeights(Mapping[str, Tensor]):
         return len(self._shapes)
 
 
-def _weight_shapes(config: ModelConfig) -> dict[str, tuple[int, ...]]:
+def weight_shapes(config: ModelConfig) -> dict[str, tuple[int, ...]]:
     """Return the shape of every tensor by the name that it has in a checkpoint."""
     hidden, inner = config.hidden, config.intermediate
     queries, keys = config.heads * config.head_dim, config.kv_heads * config.head_dim

@@ -21,6 +21,7 @@ from torch import Tensor
 
 from maskwright.kernels import few_rows, kv_pool
 from maskwright.kernels.device import await_earlier, jit, runs_kernels, tl
+from maskwright.kernels.noting import noted
 from maskwright.kernels.silu_mul import silu_mul
 from maskwright.kernels.store_kv import encode_head
 
@@ -88,15 +89,31 @@ def multiply(
         of_codes = row_scales, scales
         few_rows.launch(*found, x.dtype, bias=bias, scales=of_codes, gated=gated)
         return out
-    if x.is_cuda:
-        out = torch._scaled_mm(
+    out = noted(_of_codes, codes, row_scales, weight, scales, bias, x)
+    return silu_mul(out) if gated else out
+
+
+def _of_codes(
+    codes: Tensor,
+    row_scales: Tensor,
+    weight: Tensor,
+    scales: Tensor,
+    bias: Tensor | None,
+    x: Tensor,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return the product of codes by torch, in the type of `x`, in `out` if it is given."""
+    if codes.is_cuda:
+        result = torch._scaled_mm(
             *(codes, weight.t()),
             scale_a=row_scales[:, None],
             scale_b=scales[None, :],
             out_dtype=x.dtype,
+            out=out,
         )
     else:
         sums = F.linear(codes.float(), weight.float())
-        out = (sums * row_scales[:, None] * scales).to(x.dtype)
-    out = out if bias is None else out + bias
-    return silu_mul(out) if gated else out
+        result = (sums * row_scales[:, None] * scales).to(x.dtype)
+    if bias is not None:
+        result.add_(bias)
+    return result if out is None or out is result else out.copy_(result)

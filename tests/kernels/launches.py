@@ -1,4 +1,4 @@
-"""Which kernels the package has, and which of them are launched."""
+"""Which kernels the package has, which of them are launched, and how."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from torch import Tensor
+
+from benchmarks.gpu.launching import NoDriver
 from maskwright.kernels import apply_mask
 from maskwright.kernels.device import AVAILABLE
 
@@ -55,3 +58,38 @@ def launched() -> Generator[set[str]]:
 
     with patch.object(kind, "run", noting):
         yield names
+
+
+class Launches(NoDriver):
+    """Notes what is launched: program, grid, how, and the arguments that aren't constants; and of
+    products weights and biases."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[tuple[Any, ...]] = []
+        self._programs = 0
+
+    def launcher_cls(self, source: Any, metadata: Any) -> Any:
+        del metadata
+        constant = {place for (place,) in source.constants}
+
+        def launch(*arguments: Any) -> None:
+            x, y, z, stream, function, packed, *_ = arguments[:9]
+            values = [
+                value.data_ptr() if isinstance(value, Tensor) else value
+                for place, value in enumerate(arguments[9:])
+                if place not in constant
+            ]
+            self.found.append(((x, y, z), stream, function, packed, *values))
+
+        return launch
+
+    def product(
+        self, x: Tensor, weight: Tensor, bias: Tensor | None = None, out: Tensor | None = None
+    ) -> Tensor:
+        self.found.append(("product", weight.data_ptr(), bias is not None and bias.data_ptr()))
+        return super().product(x, weight, bias, out)
+
+    def load_binary(self, *_: object) -> tuple[int, int, int, int, int]:
+        self._programs += 1
+        return 1, self._programs, 32, 0, 1024

@@ -28,6 +28,8 @@ OFTEN = (
 LONG = ("test_paged_attention.py", "test_sample.py", "test_sample_paths.py")
 """Those that have cases marked as long."""
 
+LAYERS = ("../models/test_repeated_layers.py",)
+
 CHAIN = ("../sampling/test_device_draw.py", "../sampling/test_device_rows.py")
 
 FAMILIES = ("gemma2", "gpt_oss", "deepseek_v3", "gpt2")
@@ -53,6 +55,7 @@ values narrower than keys, positions without rope."""
         # The kernels beside the chain of the CPU itself, not a reference.
         pytest.param(CHAIN, "", id="chain", marks=pytest.mark.slow),
         pytest.param(MODELS, "", id="models", marks=pytest.mark.slow),
+        pytest.param(LAYERS, "", id="layers", marks=pytest.mark.slow),
     ],
 )
 def test_the_interpreted_kernels_pass_the_tests_of_their_twins(

@@ -84,10 +84,14 @@ class GroupedAdapters:
     rows: GroupedRows
     order: Mapping[str, int]
 
+    def change(self, parts: Sequence[tuple[str, int]]) -> bool:
+        """Whether any of them changes one of the modules `parts`."""
+        return any(name in adapter.modules for adapter in self.adapters for name, _ in parts)
+
     def add(self, out: Tensor, x: Tensor, parts: Sequence[tuple[str, int]]) -> None:
         """Add the updates for the input `x` to `out`, in place. `parts`: the modules whose outputs
         are stacked in `out`, which follow each other in the order too, each with its end."""
-        if any(name in adapter.modules for adapter in self.adapters for name, _ in parts):
+        if self.change(parts):
             ends = [end for _, end in parts]
             add_grouped(out, x, self.rows, self.order[parts[0][0]], ends)
 

@@ -71,9 +71,11 @@ class ModelConfig:
 
     @property
     def row_numbers(self) -> int:
-        """How many numbers the activations of one layer are, for one row of a step."""
+        """How many numbers the activations of one layer of each kind are, for one row of a step:
+        they are kept for other layers of the kind (`kernels/noting.py`)."""
         heads = (self.heads + 2 * self.kv_heads) * self.head_dim
-        return 4 * self.hidden + 2 * heads + 3 * self.intermediate
+        of_layer = 8 * self.hidden + 3 * heads + 3 * self.intermediate
+        return of_layer * len(set(self.windows))
 
     @property
     def product_sizes(self) -> tuple[tuple[int, int], ...]:

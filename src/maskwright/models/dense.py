@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import accumulate
 from typing import Any, assert_never
 
@@ -26,6 +27,7 @@ from maskwright.kernels.fp8.product import encode_rows
 from maskwright.kernels.kv_bytes import KvDtype, position_bytes
 from maskwright.kernels.kv_pool import KvPool, new_pool
 from maskwright.kernels.norm_rope import add_norm, norm_rope_store
+from maskwright.kernels.noting import Noted
 from maskwright.kernels.paged_attention import Scores
 from maskwright.kernels.paged_plan import DevicePlan, plan_on_device
 from maskwright.kernels.reference import Span, paged_attention, plan_attention
@@ -160,6 +162,9 @@ class DenseDecoder:
         take = _Weights(weights, dtype, self.device, fp8=fp8)
         self.embedding = take("model.embed_tokens.weight")
         self.layers = tuple(_layer(config, take, number) for number in range(config.layers))
+        self._tensors = [layer.tensors for layer in self.layers]
+        kinds = [layer.kind for layer in self.layers]
+        self._kinds = [kinds.index(kind) for kind in kinds]
         self.norm = take("model.norm.weight")
         self.head = self.embedding if config.tied_embeddings else take("lm_head.weight")
         cos, sin = rope_table(config.rope, config.head_dim, config.max_positions)
@@ -302,18 +307,54 @@ class DenseDecoder:
             adapters = group_adapters(adapters, self._module_order, self.device)
         batch = batch.to(self.device)
         eps = self.config.norm_eps
-        hidden, mixed = F.embedding(batch.tokens, self.embedding), None
-        for number, layer in enumerate(self.layers):
-            hidden, normed = add_norm(hidden, mixed, layer.input_norm, eps)
-            mixed = self._attend(layer, number, normed, batch, pool, adapters)
-            hidden, normed = add_norm(hidden, mixed, layer.mlp_norm, eps)
-            mixed = layer.down(layer.gate_up.activated(normed, adapters), adapters)
+        hidden, mixed = self._layers(batch, pool, adapters)
         selected = hidden[batch.select], None if mixed is None else mixed[batch.select]
         _, normed = add_norm(*selected, self.norm, eps)
         if out is None and self._runs_kernels:
             out = new_logits(len(normed), self.vocab_size, self.device)
         logits = linear(normed, self.head, out=out)
         return logits.float() if out is None else logits
+
+    def _layers(
+        self, batch: ForwardBatch, pool: KvPool, adapters: Updates
+    ) -> tuple[Tensor, Tensor | None]:
+        """Return what all layers give: the sum so far, and what is to be added. What the first of
+        several layers of a kind launches is noted, and others repeat it."""
+        hidden, mixed = F.embedding(batch.tokens, self.embedding), None
+        noted: dict[object, tuple[Noted, int]] = {}
+        notes = self._runs_kernels and len(hidden) > 0
+        for number, layer in enumerate(self.layers):
+            step = partial(self._layer, number, hidden, mixed, batch, pool, adapters)
+            if not notes or mixed is None:
+                hidden, mixed = step()
+                continue
+            given = hidden, mixed, *self._tensors[number], *pool.of_layer(number)
+            adapted = (product.is_adapted(adapters) for product in layer.products)
+            kind = self._kinds[number], *adapted
+            modules = self._module_order[layer.qkv.parts[0][0]]
+            if kind not in noted:
+                noted[kind] = Noted(step, given), modules
+            elif not noted[kind][0].repeat(given, modules - noted[kind][1]):
+                hidden, mixed = step()
+                continue
+            hidden, mixed = noted[kind][0].results
+        return hidden, mixed
+
+    def _layer(
+        self,
+        number: int,
+        hidden: Tensor,
+        mixed: Tensor | None,
+        batch: ForwardBatch,
+        pool: KvPool,
+        adapters: Updates,
+    ) -> tuple[Tensor, Tensor]:
+        """Return what layer `number` makes of the sum so far and what is to be added."""
+        layer, eps = self.layers[number], self.config.norm_eps
+        hidden, normed = add_norm(hidden, mixed, layer.input_norm, eps)
+        mixed = self._attend(layer, number, normed, batch, pool, adapters)
+        hidden, normed = add_norm(hidden, mixed, layer.mlp_norm, eps)
+        return hidden, layer.down(layer.gate_up.activated(normed, adapters), adapters)
 
     def _attend(
         self,

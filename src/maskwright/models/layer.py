@@ -49,6 +49,15 @@ class Linear:
         """Bytes of weight and scales."""
         return self.weight.nbytes + (0 if self.scales is None else self.scales.nbytes)
 
+    def is_adapted(self, adapters: Updates) -> bool:
+        """Whether any of `adapters` changes a module of this product."""
+        return isinstance(adapters, GroupedAdapters) and adapters.change(self.parts)
+
+    @property
+    def tensors(self) -> tuple[Tensor | None, ...]:
+        """All its tensors."""
+        return self.weight, self.bias, self.scales
+
     def adapt(self, out: Tensor, x: Tensor, adapters: Updates) -> None:
         """Add the updates of `adapters` for the input `x` to their rows of `out`, in place."""
         if isinstance(adapters, GroupedAdapters):
@@ -78,3 +87,23 @@ class Layer:
     gate_up: Linear
     down: Linear
     window: int | None
+
+    @property
+    def products(self) -> tuple[Linear, ...]:
+        """All products."""
+        return self.qkv, self.output, self.gate_up, self.down
+
+    @property
+    def tensors(self) -> tuple[Tensor | None, ...]:
+        """All tensors."""
+        norms = self.input_norm, self.query_norm, self.key_norm, self.mlp_norm
+        return (*norms, *(each for product in self.products for each in product.tensors))
+
+    @property
+    def kind(self) -> object:
+        """Equal for layers that launch the same on other weights."""
+        tensors = [
+            None if each is None else (each.dtype, each.shape, each.stride())
+            for each in self.tensors
+        ]
+        return self.window, *tensors

@@ -47,6 +47,7 @@ ADAPTERS = {"wide": ("q_proj", "v_proj"), "narrow": ("v_proj", "o_proj")}
 RANKS = {"wide": 17, "narrow": 3}
 FAMILIES: dict[str, dict] = {
     "Llama": {},
+    "Qwen3": {"num_hidden_layers": 3, "head_dim": 8},  # the last layer repeats the second
     # Of the transformers backend: windows and capped scores; windows, sinks and experts.
     "Gemma2": {"sliding_window": 6, "attn_logit_softcapping": 0.5, "head_dim": 8},
     "GptOss": {
@@ -203,6 +204,7 @@ def ahead_answers(
         ("Llama", "auto", "recorded", 4),
         ("Llama", "auto", "launched", 1),
         ("Llama", "int8", "recorded", 4),
+        ("Qwen3", "auto", "recorded", 1),
         ("Gemma2", "auto", "recorded", 4),
         ("GptOss", "auto", "launched", 4),
         ("GptOss", "int8", "recorded", 1),
