@@ -15,12 +15,13 @@ with, which takes seconds. `compile_ahead` does it for all launches of a functio
 # pyright: reportInvalidTypeForm=false, reportUnknownParameterType=false
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache, partial
 from importlib import import_module
@@ -168,6 +169,7 @@ def compile_ahead(launch: Callable[[], object]) -> None:
     seen = _ahead.set(set())
     try:
         with (
+            _without_collections(),
             ThreadPoolExecutor(threads, "compile-kernels") as pool,
             triton.AsyncCompileMode(pool, ignore_errors=True) as mode,
         ):
@@ -176,6 +178,20 @@ def compile_ahead(launch: Callable[[], object]) -> None:
         _ahead.reset(seen)
     for error in filter(None, (future.exception() for future in mode.raw_futures)):
         log.warning("A kernel is compiled at its first launch: %s", error)
+
+
+@contextmanager
+def _without_collections() -> Generator[None]:
+    """Collect no garbage meanwhile. A collection while one thread makes a syntax tree may let
+    others continue theirs, and Python 3.11, which counts the depth of all trees in one place, then
+    fails: "AST constructor recursion depth mismatch"."""
+    collected = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collected:
+            gc.enable()
 
 
 def keep_compiled(folder: Path) -> None:

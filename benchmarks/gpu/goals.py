@@ -76,6 +76,12 @@ STEP_US: Final = {
 }
 """Goals of whole steps by the shape of the model and the sequences."""
 
+ENGINE_ROWS: Final = 256
+ENGINE_POSITIONS: Final = 128
+ENGINE_TOKENS: Final = {"engine, 0.6B": 40e3, "engine, 0.6B, schema": 39e3}
+"""Goals of the engine, in tokens a second of so many running requests, each after so many positions
+on average."""
+
 SINGLE_US: Final[dict[tuple[str, int, int], float]] = {("8B", 1, 512): 10.0, ("8B", 1, 4096): 15.0}
 """Goals of single sequences, which no share of the bandwidth tells, since launches take most."""
 
@@ -113,6 +119,8 @@ ESTIMATES: Final[dict[tuple[str, str], tuple[float | None, float | None, int]]] 
     ("step, 8B", "64 sequences"): (6970, 6790, 24),
     ("step, 0.6B", "1 sequences"): (1990, 710, 24),
     ("step, 0.6B", "64 sequences"): (3050, 2960, 24),
+    ("engine, 0.6B", "256 running"): (30_500, 4600, 22),
+    ("engine, 0.6B, schema", "256 running"): (37_600, 4600, 22),
 }
 """Of goals, by case and shape: what was measured, the sum of what should take time, in us, and the
 number of the decision that has it. Where two sums are possible, the higher one."""
@@ -302,12 +310,8 @@ def steps() -> Iterator[Row]:
     the head, if the products are ours, as those of few rows are."""
     for name in ("8B", "0.6B"):
         config = parse_config({**COMMON, **MODELS[name]})
-        weights = 2 * config.parameters
-        if not config.tied_embeddings:
-            weights -= 2 * config.vocab_size * config.hidden
         for rows in (1, 8, 64):
-            kv = rows * STEP_POSITIONS * config.layers * config.kv_heads * config.head_dim * 4
-            moved = weights + kv
+            moved = read_by_step(config, rows, STEP_POSITIONS)
             goal = {"allowed_us": us} if (us := STEP_US.get((name, rows))) else {}
             layer, products, head = launches_of_layer(config, rows)
             taken = config.layers * sum(map(_in_step, layer)) + sum(map(_in_step, head))
@@ -328,6 +332,28 @@ def steps() -> Iterator[Row]:
                 launches=1,
                 issue_us=issue_us(issued(heads)),
             )
+
+
+def read_by_step(config: ModelConfig, rows: int, positions: int) -> int:
+    """Return the bytes that a step of `rows` sequences can't avoid to read: weights of products,
+    and keys and values, all of two bytes a number."""
+    weights = config.parameters
+    if not config.tied_embeddings:
+        weights -= config.vocab_size * config.hidden
+    return 2 * (weights + 2 * rows * positions * config.layers * config.kv_heads * config.head_dim)
+
+
+def engines() -> Iterator[Row]:
+    """A step of the engine, as long as the goal in tokens a second lets it be. What is expected is
+    what the host takes, beside which the device computes."""
+    config = parse_config({**COMMON, **MODELS["0.6B"]})
+    moved = read_by_step(config, ENGINE_ROWS, ENGINE_POSITIONS)
+    for case, tokens in ENGINE_TOKENS.items():
+        yield row(
+            *(case, f"{ENGINE_ROWS} running", moved / BYTES_PER_US, None),
+            MB=moved / 1e6,
+            allowed_us=ENGINE_ROWS / tokens * 1e6,
+        )
 
 
 def launches_of_layer(config: ModelConfig, rows: int) -> tuple[list[Launch], int, list[Launch]]:
@@ -395,6 +421,7 @@ GOALS: Final[dict[str, Callable[[], Iterator[Row]]]] = {
     "decode": decodes,
     "prefill": prefills,
     "step": steps,
+    "engine": engines,
     "constrained": constraints,
 }
 

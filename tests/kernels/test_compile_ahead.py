@@ -3,6 +3,7 @@ compiler."""
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -167,11 +168,19 @@ def test_only_kernels_that_wait_are_launched_early(
             assert (instruction in program.asm["ptx"]) is begins
 
 
+def test_no_garbage_is_collected_meanwhile(compiled: list[tuple[str, str]]) -> None:
+    """It would mix up the syntax trees of two threads on Python 3.11."""
+    del compiled
+    collected: list[bool] = []
+    compile_ahead(lambda: collected.append(gc.isenabled()))
+    assert (collected, gc.isenabled()) == ([False], True)
+
+
 def test_an_error_of_the_function_ends_it(compiled: list[tuple[str, str]]) -> None:
     del compiled
     with pytest.raises(ZeroDivisionError):
         compile_ahead(lambda: 1 // 0)
-    assert device._ahead.get() is None
+    assert (device._ahead.get(), gc.isenabled()) == (None, True)
     compile_ahead(lambda: None)
 
 
