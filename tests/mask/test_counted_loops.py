@@ -47,8 +47,8 @@ REASONS = {
         grammar/dialects/cursor.py: GrammarCursor.quoted
         grammar/dialects/lark.py: _LarkReader.document _LarkReader.options _LarkReader.statement
         grammar/dialects/lark.py: Expressions.choice Expressions.intersection
-        grammar/dialects/lark.py: Expressions.sequence Expressions.repeated
-        grammar/dialects/lark.py: Expressions.name
+        grammar/dialects/lark.py: Expressions.sequence
+        grammar/dialects/lark.py: Expressions.name Expressions.repeated
         grammar/dialects/bnf.py: _MacroReader.listed
         grammar/dialects/special.py: _ranges
         grammar/pattern/parse.py: _python_point bracket
@@ -73,7 +73,7 @@ REASONS = {
     """,
     TERM: """
         grammar/dialects/spelling.py: _pattern
-        grammar/number/multiples.py: Multiples.residue Multiples.least_exponent multiples
+        grammar/number/multiples.py: Multiples.residue Multiples.least_exponent common
         grammar/regular/byte_alphabet.py: _alphabet needed
         grammar/regular/beginnings.py: _least_length _longest _span _way_to_end _Beginnings._find
         grammar/regular/character_dfa.py: CharacterDfa.complete
