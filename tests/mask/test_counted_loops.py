@@ -48,7 +48,7 @@ REASONS = {
         grammar/dialects/lark.py: _LarkReader.document _LarkReader.options _LarkReader.statement
         grammar/dialects/lark.py: Expressions.choice Expressions.intersection
         grammar/dialects/lark.py: Expressions.sequence
-        grammar/dialects/lark.py: Expressions.name Expressions.repeated
+        grammar/dialects/lark.py: Expressions.name
         grammar/dialects/bnf.py: _MacroReader.listed
         grammar/dialects/special.py: _ranges
         grammar/pattern/parse.py: _python_point bracket
