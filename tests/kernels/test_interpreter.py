@@ -54,7 +54,9 @@ values narrower than keys, positions without rope."""
         pytest.param(("test_twins.py",), "", id="twins", marks=pytest.mark.slow),
         # The kernels beside the chain of the CPU itself, not a reference.
         pytest.param(CHAIN, "", id="chain", marks=pytest.mark.slow),
-        pytest.param(MODELS, "", id="models", marks=pytest.mark.slow),
+        pytest.param(MODELS[:1], "", id="models", marks=pytest.mark.slow),
+        pytest.param(MODELS[1:3], "", id="windows and sinks", marks=pytest.mark.slow),
+        pytest.param(MODELS[3:], "", id="latent values and no rope", marks=pytest.mark.slow),
         pytest.param(LAYERS, "", id="layers", marks=pytest.mark.slow),
     ],
 )
