@@ -401,8 +401,7 @@ def constraints() -> Iterator[Row]:
     the link, if every mask is new or none is. The goal is 2 % of a step, whose floor this is."""
     rows, vocab = 256, VOCAB
     config = parse_config({**COMMON, **MODELS["8B"]})
-    kv = rows * 1024 * config.layers * config.kv_heads * config.head_dim * 4
-    step = (2 * (config.parameters - config.vocab_size * config.hidden) + kv) / BYTES_PER_US
+    step = read_by_step(config, rows, STEP_POSITIONS) / BYTES_PER_US
     words = rows * -(-vocab // 32) * 4
     for case, shipped in {"all masks are there": 4 * rows, "all masks are new": words}.items():
         added = words / BYTES_PER_US + shipped / LINK_BYTES_PER_US
