@@ -52,7 +52,10 @@ TOO_LONG: dict[str, tuple[str, dict[str, Any], str]] = {
     "token ids": (TEXT, {"prompt": [65] * CONTEXT}, "prompt"),
     "several token ids": (TEXT, {"prompt": [[65], [65] * CONTEXT]}, "prompt"),
     "an input": (RESPONSES, {"input": WHOLE}, "input"),
-    "instructions": (RESPONSES, {"instructions": HALF, "input": REST}, "input"),
+    "instructions": (RESPONSES, {"instructions": HALF, "input": REST}, "instructions"),
+    "long instructions": (RESPONSES, {"instructions": WHOLE, "input": "x"}, "instructions"),
+    "long instructions alone": (RESPONSES, {"instructions": WHOLE}, "instructions"),
+    "short instructions": (RESPONSES, {"instructions": "x", "input": WHOLE}, "input"),
     "items": (RESPONSES, {"input": said(("user", HALF), ("user", REST))["messages"]}, "input"),
     "Anthropic's": (MESSAGES, {**said(("user", parts(HALF, REST))), "max_tokens": 5}, "messages"),
     "an output": (RESPONSES, {"input": [OUTPUT]}, "input"),
@@ -225,6 +228,7 @@ def ask(client: Client, key: str, path: str = CHAT, **fields: Any) -> httpx.Resp
         (CHAT, said(("user", "x" * 101)), "messages"),
         (TEXT, {"prompt": ["x" * 50, "x" * 51]}, "prompt"),
         (RESPONSES, {"input": "x" * 101}, "input"),
+        (RESPONSES, {"instructions": "x" * 100, "input": "x"}, "instructions"),
     ],
 )
 def test_a_prompt_beyond_a_keys_quota_is_refused_before_it_is_read(

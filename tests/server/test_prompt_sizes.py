@@ -182,6 +182,10 @@ def test_the_bytes_of_a_body_give_what_its_tree_does(
     assert parse_object(data).keys() == body.keys()
     tree = json.loads(data)  # in which the last of equal names counts
     assert least_tokens(data, place, *bound) == Naive(*bound).least(tree, place)
+    if place == "input" and isinstance(tree.get("instructions"), str):
+        tree["instructions"] = ""  # which are still the first message
+    expected = Naive(*bound).least(tree, place)
+    assert least_tokens(data, place, *bound, instructed=False) == expected
 
 
 PIECES = [

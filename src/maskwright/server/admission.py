@@ -31,18 +31,29 @@ class PromptAdmission:
         """Check the prompts of a request that is not parsed yet, whose field `place` contains
         them. Raises InputError for one that doesn't fit into the context, and HttpError if all of
         them exceed what `allowance` still allows. Says nothing of what is malformed."""
-        longest, total = least_tokens(body, place, self._shown, *self._least) or (0, 0)
+        longest, total = self._count(body, place)
         if longest >= self._context:
             raise InputError(
                 f"the prompt takes at least {longest} tokens; the context holds {self._context}, "
                 "the answer included",
-                param=place,
+                param=self._blamed(body, place, self._context - 1),
                 code="context_length_exceeded",
             )
         if allowance is not None:
-            self._check_quota(total, place, allowance)
+            self._check_quota(body, total, place, allowance)
 
-    def _check_quota(self, tokens: int, place: str, allowance: Allowance) -> None:
+    def _count(self, body: bytes, place: str, *, instructed: bool = True) -> tuple[int, int]:
+        found = least_tokens(body, place, self._shown, *self._least, instructed=instructed)
+        return found or (0, 0)
+
+    def _blamed(self, body: bytes, place: str, most: int) -> str:
+        """Return the field that makes a prompt take more than `most` tokens: the instructions if
+        the rest would fit, as where the prompt is cut into tokens."""
+        if place == "input" and self._count(body, place, instructed=False)[0] <= most:
+            return "instructions"
+        return place
+
+    def _check_quota(self, body: bytes, tokens: int, place: str, allowance: Allowance) -> None:
         excess = allowance.exceeded_by(tokens)
         if excess is None:
             return
@@ -50,7 +61,7 @@ class PromptAdmission:
         if tokens > excess.limit:
             raise InputError(
                 f"the prompt takes at least {tokens} tokens; the key {name} may use {excess.what}",
-                param=place,
+                param=self._blamed(body, place, excess.limit),
                 code="quota_too_small",
             )
         self._metrics.used_key(name, excess.name)

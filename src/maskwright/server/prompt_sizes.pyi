@@ -16,7 +16,13 @@ MAX_DIGITS: Final[int]
 """Digits of an integer at most: what Python reads by default."""
 
 def least_tokens(
-    body: bytes, place: str, shown: Container[str], shrinks: int, longest: int
+    body: bytes,
+    place: str,
+    shown: Container[str],
+    shrinks: int,
+    longest: int,
+    *,
+    instructed: bool = True,
 ) -> tuple[int, int] | None:
     """Return how many tokens the longest prompt of a body takes at least, and all of them together;
     None for a body that `parse_object` refuses.
@@ -24,5 +30,6 @@ def least_tokens(
     `place`: the field of the prompts, `messages`, `input` or `prompt`. `shown`: the roles, of
     `system`, `user` and `tool`, whose messages the chat template shows with all of their text,
     apart from space around it; a system's if it is the first one. `shrinks` and `longest`: see
-    `LeastTextTokens`. Of equal names, the last one counts. Prompts that `truncate_prompt_tokens`
-    cuts take no tokens. Raises ValueError for another place or size."""
+    `LeastTextTokens`. `instructed`: count the `instructions` before an `input`. Of equal names, the
+    last one counts. Prompts that `truncate_prompt_tokens` cuts take no tokens. Raises ValueError
+    for another place or size."""

@@ -548,7 +548,9 @@ cdef void read_prompts(Reader *r, int32_t level, Least *least) noexcept nogil:
         add_prompt(least, count)
 
 
-cdef Least read_body(Reader *r, const char *place, int32_t shown) noexcept nogil:
+cdef Least read_body(
+    Reader *r, const char *place, int32_t shown, bint instructed
+) noexcept nogil:
     cdef Least least = Least(0, 0)
     cdef Chat chat = Chat(shown, 0, 0)
     cdef Text name, text
@@ -584,12 +586,15 @@ cdef Least read_body(Reader *r, const char *place, int32_t shown) noexcept nogil
         fail(r)
     if is_chat:
         if instructions >= 0:  # which are the first message
-            chat.system = instructions if shown & SYSTEM else 0
+            chat.system = instructions if instructed and shown & SYSTEM else 0
         add_prompt(&least, tokens(&r.bound, chat.size + chat.system))
     return Least(0, 0) if is_cut else least
 
 
-def least_tokens(bytes body not None, str place not None, shown, int64_t shrinks, int64_t longest):
+def least_tokens(
+    bytes body not None, str place not None, shown, int64_t shrinks, int64_t longest, *,
+    bint instructed=True,
+):
     if place not in ("messages", "input", "prompt"):
         raise ValueError(f"no prompts are in the field {place}")
     if shrinks < 0 or longest < 1:
@@ -607,5 +612,5 @@ def least_tokens(bytes body not None, str place not None, shown, int64_t shrinks
     r.is_broken = False
     r.bound = Bound(shrinks, longest)
     with nogil:
-        least = read_body(&r, field, roles)
+        least = read_body(&r, field, roles, instructed)
     return None if r.is_broken else (least.most, least.total)
