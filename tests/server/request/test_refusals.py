@@ -8,7 +8,7 @@ import pytest
 
 from maskwright.errors import InputError
 from maskwright.server.request.anthropic_request import parse_anthropic_request
-from maskwright.server.request.protocol import ChatCompletionRequest
+from maskwright.server.request.protocol import ChatCompletionRequest, parse_chat_request
 from maskwright.server.request.refusals import (
     CONSTRAINT_WORDS,
     HARMLESS,
@@ -229,6 +229,27 @@ def test_each_endpoint_says_what_it_has_instead(parse: Any, body: Any, advice: s
     assert raised.value.message.endswith(f"; {advice}")
 
 
+@pytest.mark.parametrize(
+    ("parse", "name", "sent", "missing"),
+    [
+        (parse_response_request, "text", {"format": {}}, "text.format.schema"),
+        (parse_response_request, "text", {"format": {"name": "n"}}, "text.format.schema"),
+        (parse_anthropic_request, "output_format", {}, "output_format.schema"),
+        (parse_chat_request, "response_format", {}, "response_format.json_schema"),
+        (parse_chat_request, "response_format", {"name": "n"}, "response_format.schema"),
+    ],
+)
+def test_a_schema_is_missing_where_it_should_stand(
+    parse: Any, name: str, sent: dict[str, Any], missing: str
+) -> None:
+    format = {"type": "json_schema", **sent.get("format", sent)}
+    messages = [{"role": "user", "content": "x"}]
+    body = {"input": "x"} if name == "text" else {"messages": messages, "max_tokens": 5}
+    with pytest.raises(InputError) as raised:
+        parse({**body, name: {"format": format} if name == "text" else format})
+    assert (raised.value.param, raised.value.message) == (missing, f"{missing} is required")
+
+
 FORMAT = {"type": "json_schema", "name": "n", "schema": {}}
 
 
@@ -237,7 +258,7 @@ def test_a_shape_where_responses_have_it_is_refused(format: Any) -> None:
     param, code, message = refused(text={"format": format, "verbosity": "low"})
     assert (param, code) == ("text.format", "unsupported_parameter")
     assert message.endswith("; send response_format")
-    prompt = {"prompt": "x", "text": {"format": format}}
+    prompt: dict[str, Any] = {"prompt": "x", "text": {"format": format}}
     with pytest.raises(InputError) as raised:
         parse_text_request(prompt)
     assert raised.value.param == "text.format"

@@ -51,6 +51,8 @@ _SCHEMA: Final[Json] = {
     "anyOf": [{"type": ["object", "boolean"]}, _JSON_TEXT],
     "description": "A JSON Schema, or its JSON text. It is enforced, or refused at a JSON Pointer.",
 }
+CHAT_FORMAT: Final = "response_format"
+"""Where OpenAI's clients send the shape of a chat's answer."""
 _TAG: Final[Json] = {
     "anyOf": [{"type": "object"}, _JSON_TEXT],
     "description": "A structural tag, or its JSON text.",
@@ -126,13 +128,19 @@ class JsonSchemaFormat(NamedSchema):
     json_schema: NamedSchema | None = None
 
     def shape(self, place: str) -> Shape:
+        flat = [
+            name
+            for name in ("schema", "name", "description", "strict")
+            if (name if name != "schema" else "schema_") in self.model_fields_set
+        ]
         if self.json_schema is None:
             if self.schema_ is None:
-                raise missing(f"{place}.json_schema")
+                # Only chats document the schema to be one level lower.
+                is_nested = place == CHAT_FORMAT and not flat
+                raise missing(f"{place}.json_schema" if is_nested else f"{place}.schema")
             return super().shape(place)
-        for name in ("schema", "name", "description", "strict"):
-            if (name if name != "schema" else "schema_") in self.model_fields_set:
-                raise unknown_field(place, name, ("type", "json_schema"))
+        for name in flat:
+            raise unknown_field(place, name, ("type", "json_schema"))
         return self.json_schema.shape(f"{place}.json_schema")
 
 
@@ -311,7 +319,7 @@ class FormattedShapeFields(ShapeFields):
 
     def shape(self) -> Shape:
         """Return the shape of the answer."""
-        return self.shape_of(self.response_format, "response_format")
+        return self.shape_of(self.response_format, CHAT_FORMAT)
 
 
 FIELDS: Final = frozenset(FormattedShapeFields.names)
