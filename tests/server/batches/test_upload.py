@@ -59,6 +59,8 @@ def raw(body: bytes, content_type: str = "multipart/form-data; boundary=XX") -> 
 
 HEAD = b'Content-Disposition: form-data; name="file"; filename="f"\r\n\r\n'
 
+FIELD = b'--XX\r\nContent-Disposition: form-data; name="purpose"\r\n\r\nbatch\r\n'
+
 
 @pytest.mark.parametrize(
     ("options", "code"),
@@ -71,6 +73,8 @@ HEAD = b'Content-Disposition: form-data; name="file"; filename="f"\r\n\r\n'
         (raw(b"--XX\r\n" + b"A: b\r\n" * 5000 + b"\r\nx\r\n--XX--"), "invalid_form"),
         (raw(b"--XX\r\nA: b\r\n\r\nx\r\n--XX--"), "invalid_form"),
         (raw(b"--XXa\r\n" + HEAD + b"x\r\n--XX--"), "invalid_form"),
+        (raw(2 * (b"--XX\r\n" + HEAD + b"x\r\n") + b"--XX--"), "invalid_form"),
+        (raw(b"--XX\r\n" + HEAD + b"x\r\n" + 2 * FIELD + b"--XX--"), "invalid_form"),
         (raw(b"--XX--"), "invalid_value"),
         ({"data": {"purpose": "x"}, "files": {"other": b"a"}}, "invalid_value"),
         ({"data": {"purpose": "x" * 5000}, "files": {"file": b"a"}}, "invalid_value"),

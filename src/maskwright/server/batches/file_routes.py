@@ -84,6 +84,10 @@ def _taken_apart(body: Path, boundary: bytes, into: Path) -> UploadedForm:
         fields: dict[str, str] = {}
         filename: str | None = None
         for part in _parts(data, boundary):
+            if part.name in fields or (part.name == "file" and filename is not None):
+                raise InputError(
+                    f"the form has two fields {part.name!r}", param=part.name, code="invalid_form"
+                )
             if part.name == "file" and part.filename is not None:
                 filename = part.filename
                 with into.open("wb") as out:
