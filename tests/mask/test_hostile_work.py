@@ -282,6 +282,17 @@ def test_a_billion_letters_are_too_many_for_a_budget_at_once() -> None:
     assert calls.count < MOST_CALLS
 
 
+def test_a_large_multiple_is_near() -> None:
+    """A search for it looks at each remainder at each length."""
+    least = 10**37 + 1
+    schema = {"type": "number", "multipleOf": 2187, "minimum": least}
+    nearest = -(-least // 2187) * 2187
+    with counted_calls() as calls:
+        grammar = compile_json_schema(schema, EVERY_BYTE, numbers="plain", limits=FEW_STEPS)
+        assert grammar.min_tokens == len(str(nearest))
+    assert calls.count < MOST_CALLS / 100
+
+
 def test_the_limit_counts_the_work() -> None:
     schema = patterns("oneOf", "ab")
     with pytest.raises(LimitError, match="1,000 steps") as raised:

@@ -14,7 +14,9 @@ from maskwright.grammar.number.interval import Interval
 from maskwright.grammar.number.spellings import FREE, PADDED, number
 from maskwright.grammar.regular.derivative import arcs, contains, is_live
 from maskwright.grammar.regular.enumerate import few
+from maskwright.grammar.regular.shortest import shortest
 from maskwright.grammar.regular.terms import Regular
+from maskwright.limits import Limits, Work
 
 TEXTS = ["".join(text) for size in range(1, 7) for text in product("0159.-", repeat=size)]
 _JSON = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?")
@@ -53,6 +55,35 @@ def test_every_short_text(within: Interval, divisor: Decimal | None, decimals: i
         value = Decimal(text)
         fits = value in within and (divisor is None or value % divisor == 0)
         assert contains(term, text) is (fits and is_plain(text, decimals)), text
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_shortest_multiple_is_the_nearest(seed: int) -> None:
+    """Also of what may follow some of its digits, as arithmetic finds it, with few steps."""
+    chance = random.Random(seed)
+    divisor = chance.choice([2187, 411 * 8, 7, 1999, 12, 2187 * 10**16, 10**20])
+    low = chance.randrange(10 ** chance.randrange(1, 60))
+    high = chance.choice([None, low + divisor * chance.randrange(1, 10**6)])
+    within = Interval(low=Decimal(low), high=None if high is None else Decimal(high))
+    term = number(within, divisor=Decimal(divisor), plain=True)
+    nearest = -(-low // divisor) * divisor
+    begun, text = "", str(nearest)
+    with Work(Limits(work=2_000)):
+        while True:
+            assert shortest(term) == text[len(begun) :]
+            if term.nullable:
+                break
+            digit = text[len(begun)]
+            begun += digit
+            term = after(term, digit)
+    assert contains(number(within, divisor=Decimal(divisor), plain=True), text)
+    assert nearest >= low
+
+
+def after(term: Regular, character: str) -> Regular:
+    """The state after a character."""
+    [found] = [to for low, high, to in arcs(term) if low <= ord(character) <= high]
+    return found
 
 
 def test_integers_have_digits_alone() -> None:

@@ -23,6 +23,7 @@ from maskwright.grammar.number.multiples import Multiples
 from maskwright.grammar.regular.terms import (
     EMPTY,
     EPSILON,
+    Moves,
     Regular,
     alt,
     char,
@@ -201,7 +202,23 @@ class Magnitudes:
         residues = tuple(m.residue(digits) for m in self._multiples)
         key = (self, "integer", count, sides, mantissa, residues, single and digits == 1)
         nullable = self._contains(digits * self._unit)
-        return state(key, nullable, partial(self._integer_moves, count, digits), plain=True)
+        moves = partial(self._integer_moves, count, digits)
+        if single:  # after which an exponent may be nearer
+            return state(key, nullable, moves, plain=True)
+        return whole_state(key, nullable, moves, self._ending(count, digits, self.whole))
+
+    def _ending(self, count: int, digits: int, most: int) -> str | None:
+        """The fewest digits that continue `count` digits before the point to one of the numbers, if
+        these are integers that arithmetic finds, of at most `most` digits. A search would look at
+        all residues at each length."""
+        if self.divisor is None or self.divisor.places > 0 or self.excluded:
+            return None
+        for length in range(max(count, len(self._whole_bounds[0])), most + 1):
+            scale = self._unit * 10 ** (length - count)
+            nearest = -(-max(digits * scale, self.low) // self._step) * self._step
+            if nearest < (digits + 1) * scale and (self.high is None or nearest <= self.high):
+                return str(nearest // self._unit)[count:]
+        return None
 
     def _integer_moves(self, count: int, digits: int) -> Sequence[Arc]:
         arcs: list[Arc] = []
@@ -311,11 +328,11 @@ class Magnitudes:
 
     def _grows(self, count: int, digits: int) -> bool:
         """Whether `digits` can be continued to one of the numbers."""
-        room = self.whole - max(count, len(self._whole_bounds[0]))
-        if self.high is None and room > self._surely:
+        shortest = max(count, len(self._whole_bounds[0]))  # others are below the lower bound
+        if self.high is None and self.whole - shortest > self._surely:
             return True
-        scale = self._unit // 10
-        for _ in range(self.whole - count + 1):
+        scale = self._unit * 10 ** (shortest - count) // 10
+        for _ in range(self.whole - shortest + 1):
             scale *= 10
             if self._has_any(digits * scale, (digits + 1) * scale - 1):
                 return True
@@ -355,6 +372,18 @@ class Magnitudes:
             step = multiples.step(self.places) * 10**count
             remembered.append(digits * 10**self.places % step == 0)
         return tuple(remembered)
+
+
+def whole_state(
+    key: tuple[object, ...], nullable: bool, moves: Moves, ending: str | None
+) -> Regular:
+    """The state after digits before the point; `ending`: the shortest text that may follow, if it
+    is known."""
+    if ending is None:
+        return state(key, nullable, moves, plain=True)
+    made = state(key, nullable, moves, plain=True, shortest=lambda: ending)
+    made.least_length = len(ending)  # so that a search leaves it alone where it is far from an end
+    return made
 
 
 def _exponent_arcs(term: Regular) -> list[Arc]:

@@ -39,6 +39,7 @@ from maskwright.grammar.number.digits import (
     digit_arcs,
     exponents,
     sign,
+    whole_state,
 )
 from maskwright.grammar.number.interval import Interval
 from maskwright.grammar.number.multiples import (
@@ -92,7 +93,10 @@ class PlainMagnitudes(Magnitudes):
 
     def spellings(self) -> Regular:
         moves = self._first_moves()
-        return state((self, "plain"), False, lambda: moves, plain=True) if moves else EMPTY
+        if not moves:
+            return EMPTY
+        ending = self._ending(0, 0, min(self.whole, self.free_whole))
+        return whole_state((self, "plain"), False, lambda: moves, ending)
 
     def _zero(self) -> Regular:
         """The state after a zero before the point, where no other digit may follow."""
@@ -112,7 +116,9 @@ class PlainMagnitudes(Magnitudes):
         residues = tuple(m.residue(digits) for m in self._multiples)
         key = (self, "plain integer", count, sides, residues)
         nullable = self._contains(digits * self._unit)
-        return state(key, nullable, partial(self._integer_moves, count, digits), plain=True)
+        moves = partial(self._integer_moves, count, digits)
+        ending = self._ending(count, digits, min(self.whole, self.free_whole))
+        return whole_state(key, nullable, moves, ending)
 
     def _integer_moves(self, count: int, digits: int) -> Sequence[Arc]:
         arcs: list[Arc] = []
@@ -128,8 +134,9 @@ class PlainMagnitudes(Magnitudes):
 
     def _grows(self, count: int, digits: int) -> bool:
         """Whether `digits` before the point can be continued to one of the numbers."""
-        scale = self._unit
-        for length in range(count, self.whole + 1):
+        shortest = max(count, len(self._whole_bounds[0]))  # others are below the lower bound
+        scale = self._unit * 10 ** (shortest - count)
+        for length in range(shortest, self.whole + 1):
             first, zeros = digits * scale, length - self.free_whole
             if zeros <= 0:
                 step, last = 10 ** (self.places - self.free_places), first + scale - 1
