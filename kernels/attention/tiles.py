@@ -94,7 +94,9 @@ def prefill_tiles(kind: Kind, group: int) -> Tiles:
     rows = max(LEAST_ROWS, rows, power_of_two(group))
     # Of codes, half a tile is an access of 128 bits for each thread already.
     whole = width < NARROW if kind.codes else width <= NARROW
-    warps = 4 if _has_small_tiles(kind) else 8
+    # On sm_80, 8 warps spill here: its compiler gives each thread 64 registers.
+    eldest = kind.generation < ROOMY and kind.float32 and not kind.codes and kind.width == WIDE
+    warps = 4 if eldest or _has_small_tiles(kind) else 8
     bulk = not kind.float32 and not kind.codes
     return Tiles(rows, _tile(kind, whole), warps, bulk=bulk, apart=False)
 
