@@ -6,10 +6,14 @@ Nothing here is a time that was measured. `floor_us` is the time in which an H20
 that a launch can't avoid to move, at 4.0 TB/s, or computes its products, at 790 TFLOP/s in
 bfloat16. `allowed_us` is that time divided by the share that the goal asks for. `issue_us` is the
 time in which its multiprocessors, all busy, issue the instructions of the programs that are
-launched, as compiled for sm_90. A goal is out of reach if that is more than is allowed; if it is
+launched, as compiled for sm_90; of torch's products, the fewest instructions of tensor cores that
+can compute them, and nothing else. A goal is out of reach if that is more than is allowed; if it is
 less, waiting for memory and for other programs decides, which only a GPU shows. `expected_us` is
 the sum of all that is known to take time, from the decision that is named, and `before_us` was
 measured on an H200 at commit 14cf45c5, of the kernels of that time.
+
+A start is the host's work: its floor is the processor time of its programs, shared among `CORES`,
+or that of the longest one, as measured here, and it has no instructions.
 """
 
 from __future__ import annotations
@@ -20,7 +24,7 @@ from dataclasses import replace
 from functools import partial
 from math import prod
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 from unittest.mock import patch
 
 import torch
@@ -35,7 +39,8 @@ from benchmarks.gpu.chain_goals import GOALS_US, VOCAB, WAYS
 from benchmarks.gpu.decode_step import BLOCK, COMMON, RandomWeights
 from benchmarks.gpu.decode_step import SHAPES as MODELS
 from benchmarks.gpu.sample_ways import RULES
-from benchmarks.gpu.static import BF16, BYTES_PER_US, Facts, Launch
+from benchmarks.gpu.starting import starts
+from benchmarks.gpu.static import BF16, BYTES_PER_US, FP32, Facts, Launch
 from benchmarks.report import options_of
 from maskwright.cli.output.tables import Figure
 from maskwright.kernels import sample_gather
@@ -56,6 +61,10 @@ MULTIPROCESSORS, SCHEDULERS, CYCLES_PER_US = 132, 4, 1980
 
 OPERATIONS_PER_US: Final = 790e6
 """Of tensor cores in bfloat16: the most that is taken to be reached."""
+
+PRODUCT: Final = 64 * 256 * 16
+"""Numbers that the largest instruction of tensor cores of sm_90 in bfloat16 multiplies. Each of
+four warps issues it."""
 
 LINK_BYTES_PER_US: Final = 55e3
 """Between the host and the GPU."""
@@ -81,6 +90,12 @@ ENGINE_POSITIONS: Final = 128
 ENGINE_TOKENS: Final = {"engine, 0.6B": 40e3, "engine, 0.6B, schema": 39e3}
 """Goals of the engine, in tokens a second of so many running requests, each after so many positions
 on average."""
+
+CORES: Final = 16
+"""Of the machine with the H200 that was measured."""
+
+START_US: Final = {"first": 20e6, "later": 8e6}
+"""Goals of a server's start: the first one, and one whose kernels are on disk."""
 
 SINGLE_US: Final[dict[tuple[str, int, int], float]] = {("8B", 1, 512): 10.0, ("8B", 1, 4096): 15.0}
 """Goals of single sequences, which no share of the bandwidth tells, since launches take most."""
@@ -109,18 +124,20 @@ ESTIMATES: Final[dict[tuple[str, str], tuple[float | None, float | None, int]]] 
     ("prefill, 8B", "256 after 8192"): (243, 126, 21),
     ("prefill, 8B", "256 after 32768"): (887, 448, 21),
     ("prefill, 8B", "2048 after 0"): (138, 111, 21),
-    ("prefill, 8B", "2048 after 8192"): (988, None, 21),
+    ("prefill, 8B", "2048 after 8192"): (988, 961, 21),
     ("prefill, 0.6B", "256 after 8192"): (235, 64, 21),
     ("prefill, 0.6B", "256 after 32768"): (872, 223, 21),
     ("prefill, 256 wide", "256 after 8192"): (528, 137, 21),
     ("prefill, 256 wide", "256 after 32768"): (2005, 506, 21),
-    ("prefill, 256 wide", "2048 after 8192"): (1141, None, 21),
+    ("prefill, 256 wide", "2048 after 8192"): (1141, 1203, 21),
     ("step, 8B", "1 sequences"): (5430, 4200, 24),
     ("step, 8B", "64 sequences"): (6970, 6790, 24),
     ("step, 0.6B", "1 sequences"): (1990, 710, 24),
     ("step, 0.6B", "64 sequences"): (3050, 2960, 24),
     ("engine, 0.6B", "256 running"): (30_500, 4600, 22),
     ("engine, 0.6B, schema", "256 running"): (37_600, 4600, 22),
+    ("start, 8B", "first"): (65e6, 16e6, 19),
+    ("start, 8B", "later"): (None, 5e6, 19),
 }
 """Of goals, by case and shape: what was measured, the sum of what should take time, in us, and the
 number of the decision that has it. Where two sums are possible, the higher one."""
@@ -306,23 +323,23 @@ def _prefill_instructions(heads: Heads, prefix: int, length: int) -> float:
 
 def steps() -> Iterator[Row]:
     """A whole decode step after 1,024 positions: the products' weights and all keys and values.
-    `launches` are those of a layer. The instructions are those of all launches of the layers and of
-    the head, if the products are ours, as those of few rows are."""
+    `launches` are those of a layer, `products` those of them that are torch's."""
     for name in ("8B", "0.6B"):
         config = parse_config({**COMMON, **MODELS[name]})
         for rows in (1, 8, 64):
             moved = read_by_step(config, rows, STEP_POSITIONS)
             goal = {"allowed_us": us} if (us := STEP_US.get((name, rows))) else {}
-            layer, products, head = launches_of_layer(config, rows)
-            taken = config.layers * sum(map(_in_step, layer)) + sum(map(_in_step, head))
+            one, two = (forward_of(config, rows, STEP_POSITIONS, layers) for layers in (1, 2))
+            products = len(two.products) - len(one.products)
             yield row(
                 *(f"step, {name}", f"{rows} sequences", moved / BYTES_PER_US, None),
                 MB=moved / 1e6,
-                launches=len(layer) + products,
+                launches=len(two.launches) - len(one.launches) + products,
+                products=products,
+                issue_us=issue_us(instructions_of(config.layers, one, two, STEP_POSITIONS)),
                 **goal,
-                **({} if products else {"issue_us": issue_us(taken)}),
             )
-            [heads] = [launch for launch in layer if launch.name == "norm_rope_store"]
+            heads = next(launch for launch in one.launches if launch.name == "norm_rope_store")
             least = static.least_bytes(heads)
             assert least is not None
             yield row(
@@ -344,56 +361,93 @@ def read_by_step(config: ModelConfig, rows: int, positions: int) -> int:
 
 
 def engines() -> Iterator[Row]:
-    """A step of the engine, as long as the goal in tokens a second lets it be. What is expected is
-    what the host takes, beside which the device computes."""
+    """A step of the engine, as long as the goal in tokens a second lets it be, with the draws of
+    its rows at a temperature. What is expected is what the host takes, beside which the device
+    computes."""
     config = parse_config({**COMMON, **MODELS["0.6B"]})
     moved = read_by_step(config, ENGINE_ROWS, ENGINE_POSITIONS)
+    one, two = (forward_of(config, ENGINE_ROWS, ENGINE_POSITIONS, layers) for layers in (1, 2))
+    draws = partial(static.draw, FP32, config.vocab_size, rows=ENGINE_ROWS)
+    gather, finish = static.launches(draws)
+    drawn = _gathered(gather, "drawn") + issued(finish)
+    taken = drawn + instructions_of(config.layers, one, two, ENGINE_POSITIONS)
     for case, tokens in ENGINE_TOKENS.items():
         yield row(
             *(case, f"{ENGINE_ROWS} running", moved / BYTES_PER_US, None),
             MB=moved / 1e6,
+            issue_us=issue_us(taken),
             allowed_us=ENGINE_ROWS / tokens * 1e6,
         )
 
 
-def launches_of_layer(config: ModelConfig, rows: int) -> tuple[list[Launch], int, list[Launch]]:
-    """Return what a layer other than the first launches in a decode step of `rows` sequences, the
-    number of torch's products beside it, and what follows the layers."""
-    launched, by_torch = [], []
-    for layers in (1, 2):
-        few = replace(config, layers=layers, windows=config.windows[:layers])
-        weights = RandomWeights(few, static.META, BF16)
-        decoder = DenseDecoder(few, weights, BF16, compiled=False, device=static.META)
-        each = STEP_POSITIONS // BLOCK
-        runs = [
-            Run([7], STEP_POSITIONS - 1, range(1 + place * each, 1 + (place + 1) * each), 1)
-            for place in range(rows)
-        ]
-        pool = decoder.new_pool(1 + rows * each, BLOCK)
-        with (
-            patch.object(dense, "runs_kernels", return_value=True),
-            patch.object(F, "linear", wraps=F.linear) as linear,
-        ):
-            batch = lay_out(runs, BLOCK, decoder.plan)
-            launched.append(static.launches(partial(decoder.forward, batch, pool)))
-        by_torch.append(linear.call_count)
-    one, two = launched
-    count = len(two) - len(one)
-    return two[count : 2 * count], by_torch[1] - by_torch[0], two[2 * count :]
+class Forward(NamedTuple):
+    """What a forward launches, and how many numbers each product of torch's multiplies."""
+
+    launches: list[Launch]
+    products: list[int]
 
 
-def _in_step(launch: Launch) -> float:
+def forward_of(config: ModelConfig, rows: int, positions: int, layers: int) -> Forward:
+    """Return a decode step of `rows` sequences, each of so many `positions`, by the first
+    `layers`."""
+    few = replace(config, layers=layers, windows=config.windows[:layers])
+    weights = RandomWeights(few, static.META, BF16)
+    decoder = DenseDecoder(few, weights, BF16, compiled=False, device=static.META)
+    each = positions // BLOCK
+    runs = [
+        Run([7], positions - 1, range(1 + place * each, 1 + (place + 1) * each), 1)
+        for place in range(rows)
+    ]
+    pool = decoder.new_pool(1 + rows * each, BLOCK)
+    with (
+        patch.object(dense, "runs_kernels", return_value=True),
+        patch.object(F, "linear", wraps=F.linear) as linear,
+    ):
+        batch = lay_out(runs, BLOCK, decoder.plan)
+        launched = static.launches(partial(decoder.forward, batch, pool))
+    factors = [call.args[:2] for call in linear.call_args_list]
+    return Forward(launched, [x.numel() * len(weight) for x, weight in factors])
+
+
+def instructions_of(layers: int, one: Forward, two: Forward, positions: int) -> float:
+    """Return how many instructions a forward by `layers` layers issues at least, from those by one
+    and by two. Of torch's products, those of tensor cores are counted, all as large as they come;
+    copies and sums by torch are not."""
+    first, second = (
+        sum(_in_step(launch, positions) for launch in each.launches)
+        + 4 * sum(each.products) / PRODUCT
+        for each in (one, two)
+    )
+    return first + (layers - 1) * (second - first)
+
+
+def _in_step(launch: Launch, positions: int) -> float:
     """Return how many instructions a launch of a step issues."""
     options = launch.options
     match launch.name:
         case "few_rows":
             return issued(launch, [-(-options["INPUTS_ALL"] // INPUTS)])
         case "attend":
-            return issued(launch, _tiles(launch, STEP_POSITIONS))
+            return issued(launch, _tiles(launch, positions))
         case "merge":
-            return issued(launch, [_merges(STEP_POSITIONS)])
+            return issued(launch, [_merges(positions)])
         case _:
             return issued(launch)
+
+
+def readiness() -> Iterator[Row]:
+    """The start of a server of the 8B shape. `programs` are compiled the first time, and read from
+    the disk later, by one core."""
+    for case, start in zip(START_US, starts(), strict=True):
+        shared = max(start.processor / CORES, start.longest)
+        floor = 1e6 * (shared if case == "first" else start.processor)
+        yield row(
+            *("start, 8B", case, floor, None),
+            programs=start.programs,
+            processor_s=start.processor,
+            longest_s=start.longest,
+            allowed_us=START_US[case],
+        )
 
 
 def constraints() -> Iterator[Row]:
@@ -421,6 +475,7 @@ GOALS: Final[dict[str, Callable[[], Iterator[Row]]]] = {
     "prefill": prefills,
     "step": steps,
     "engine": engines,
+    "start": readiness,
     "constrained": constraints,
 }
 

@@ -113,13 +113,25 @@ def launching_nothing(driver: NoDriver) -> Iterator[None]:
             self.module = self.function = id(self)
             self._run = driver.launcher_cls(source, None)
 
+    with (
+        patch.object(triton.compiler, "compile", Program),
+        patch.object(few_rows, "product", driver.product),
+        choosing_kernels(driver),
+    ):
+        yield
+
+
+@contextmanager
+def choosing_kernels(driver: NoDriver) -> Iterator[None]:
+    """Have `driver` in the place of Triton's own, and kernels do the work on tensors that are not
+    on a GPU, as on one whose launches overlap."""
+    import triton  # noqa: PLC0415  (optional)
+
     with ExitStack() as stack:
-        stack.enter_context(patch.object(triton.compiler, "compile", Program))
         stack.callback(forget_programs)
         forget_programs()
         stack.enter_context(patch.object(triton.runtime.driver, "_active", driver))
         stack.enter_context(patch.object(device, "launches_overlap", lambda: True))
-        stack.enter_context(patch.object(few_rows, "product", driver.product))
         for name, module in list(sys.modules.items()):
             if name.startswith("maskwright."):
                 for function in ("runs_kernels", "kernels_run_on"):

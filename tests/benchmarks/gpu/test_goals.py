@@ -4,16 +4,30 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
-from benchmarks.gpu import static
-from benchmarks.gpu.goals import ESTIMATES, GOALS, chains, constraints, estimate, issued
+from benchmarks.gpu import goals, static
+from benchmarks.gpu.decode_step import BLOCK, COMMON, SHAPES
+from benchmarks.gpu.goals import (
+    ESTIMATES,
+    GOALS,
+    chains,
+    constraints,
+    estimate,
+    forward_of,
+    instructions_of,
+    issued,
+)
+from benchmarks.gpu.starting import starts
 from benchmarks.report import RESULTS
+from maskwright.models.config import parse_config
 
 pytest.importorskip("triton", reason="needs triton, of the extra gpu")
 
 ROOT = Path(__file__).resolve().parents[3]
+SLOW = ("decode", "prefill", "step", "engine")
 
 
 def test_floors_are_the_bytes_by_the_bandwidth() -> None:
@@ -47,7 +61,7 @@ def test_constraints_add_less_than_the_goal_allows() -> None:
 
 @pytest.mark.parametrize(
     "goal",
-    ["chain", *(pytest.param(goal, marks=pytest.mark.slow) for goal in ("decode", "prefill"))],
+    ["chain", *(pytest.param(goal, marks=pytest.mark.slow) for goal in SLOW)],
 )
 def test_instructions_leave_each_goal_within_reach(goal: str) -> None:
     for row in GOALS[goal]():
@@ -55,6 +69,30 @@ def test_instructions_leave_each_goal_within_reach(goal: str) -> None:
         assert isinstance(taken, float)
         assert taken > 0
         assert allowed is None or (isinstance(allowed, float) and taken < allowed), row
+
+
+def test_products_of_torch_have_the_fewest_instructions_of_tensor_cores() -> None:
+    """64 rows of a layer of the 0.6B shape: queries, keys and values, the output, gate and up, and
+    down. The largest instruction multiplies 64 by 256 by 16 numbers."""
+    config = parse_config({**COMMON, **SHAPES["0.6B"]})
+    one, two = (forward_of(config, 64, BLOCK, layers) for layers in (1, 2))
+    of_layer = [64 * 1024 * outputs for outputs in (4096, 2048, 6144, 3072)]
+    assert two.products == [*of_layer, *one.products]
+    assert one.products[-1] == 64 * 1024 * config.vocab_size
+    with patch.object(goals, "issued", return_value=1.0):
+        taken = instructions_of(3, one, two, BLOCK)
+    launches = 2 * len(two.launches) - len(one.launches)
+    products = 3 * sum(of_layer) + one.products[-1]
+    assert taken == pytest.approx(launches + products / (64 * 64 * 16))
+
+
+@pytest.mark.slow
+def test_a_later_start_reads_what_the_first_compiled() -> None:
+    """The longest program alone takes seconds, and reading all of them less than an eighth."""
+    first, later = starts()
+    assert first.programs == later.programs > 20
+    assert later.processor < first.processor / 8
+    assert 1 < first.longest < first.processor
 
 
 def test_a_loop_counts_as_often_as_it_is_passed() -> None:
