@@ -134,4 +134,4 @@ def test_estimates_are_those_of_the_rows() -> None:
 
 
 def three_digits(number: float) -> str:
-    return f"{float(f'{number:.3g}'):,g}"
+    return f"{float(f'{number:.3g}'):,.10g}"
