@@ -10,6 +10,7 @@ import pytest
 from maskwright.cli.input.yaml_text import read_yaml, yaml_spans
 from maskwright.errors import GrammarError
 from maskwright.grammar.schema.document import RepeatedNames
+from maskwright.grammar.schema.document_text import Vanished
 
 NAMES = "abcdefghi"
 
@@ -43,6 +44,11 @@ def test_values(text: str, value: Any) -> None:
     found = read_yaml(text)
     assert found == value
     assert repr(found) == repr(value)
+
+
+def test_a_number_that_is_too_small_is_no_0() -> None:
+    assert isinstance(read_yaml("minimum: 1e-400")["minimum"], Vanished)
+    assert not isinstance(read_yaml("minimum: -0.0e5")["minimum"], Vanished)
 
 
 def test_a_repeated_name_is_kept() -> None:

@@ -14,6 +14,26 @@ from tests.ids import named
 
 
 @pytest.mark.parametrize(
+    ("text", "pointer"),
+    [
+        ('{"minimum": 1e-400}', "/minimum"),
+        ('{"const": -0.00001E-330}', "/const"),
+        ('{"enum": [0.0, -0e5, 0E-400, 5e-324]}', None),
+        ('{"items": {"enum": [0.0, 1e-324]}}', "/items/enum/1"),
+        ("0." + "0" * 400 + "1", ""),
+        ("0." + "0" * 400, None),
+    ],
+)
+def test_a_number_that_is_read_as_0_is_none(text: str, pointer: str | None) -> None:
+    if pointer is None:
+        assert document.check(document.loaded(text), DEFAULT_LIMITS).is_json
+        return
+    with pytest.raises(SchemaError, match=r"smaller one than 5e-324 is read as 0\.0") as raised:
+        document.check(document.loaded(text), DEFAULT_LIMITS)
+    assert raised.value.pointer == pointer
+
+
+@pytest.mark.parametrize(
     ("value", "pointer"),
     [
         ({"a": [1, {"b": float("nan")}]}, "/a/1/b"),

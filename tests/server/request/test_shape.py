@@ -6,6 +6,7 @@ import pytest
 
 from maskwright.errors import InputError, LimitError
 from maskwright.limits import DEFAULT_LIMITS
+from maskwright.server.request.body import parse_object
 from maskwright.server.request.shape import (
     ChoiceShape,
     FreeText,
@@ -195,6 +196,14 @@ def test_faulty_shapes_are_refused(body: dict[str, Any], param: str) -> None:
     with pytest.raises(InputError) as refused:
         shape_of(body)
     assert refused.value.param == param
+
+
+def test_a_number_that_is_too_small_is_refused_in_the_body_and_in_a_text() -> None:
+    texts = ('{"guided_json": {"minimum": 1e-400}}', '{"guided_json": "{\\"minimum\\": 1e-400}"}')
+    for text in texts:
+        with pytest.raises(InputError, match=r"read as 0\.0 \(at /minimum\)") as raised:
+            FormattedShapeFields.read(parse_object(text.encode())).shape()
+        assert raised.value.param == "guided_json"
 
 
 def test_a_schema_that_is_too_large_is_refused_as_it_is_read() -> None:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Final
 import yaml
 
 from maskwright.errors import GrammarError
-from maskwright.grammar.schema.document import object_of
+from maskwright.grammar.schema.document import float_of, object_of
 from maskwright.workbench.pointer import ValueSpan, pointer_of
 
 MOST_VALUES: Final = 1_000_000
@@ -46,7 +46,7 @@ def _number(loader: Any, node: Any) -> int | float:
     try:
         return int(text, 0)
     except ValueError:
-        return int(text) if re.fullmatch(r"[-+]?[0-9]+", text) else float(text)
+        return int(text) if re.fullmatch(r"[-+]?[0-9]+", text) else float_of(text)
 
 
 def _object(loader: _Loader, node: Any) -> Any:

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, NoReturn, cast
 
 from maskwright.errors import Construct, LimitError, SchemaError, named
-from maskwright.grammar.schema.document_text import DocumentText
+from maskwright.grammar.schema.document_text import DocumentText, Vanished
 from maskwright.grammar.schema.drafts import BY_NAME, HOLDING, NAMING, READ_BY_NAME
 from maskwright.grammar.schema.tree import Json, ReportEntry, SchemaMaker
 from maskwright.json_faults import json_reason
@@ -24,6 +25,7 @@ from maskwright.limits import Limits
 
 _DATA: Final = frozenset(("const", "enum", "default", "examples", "example"))
 """Keywords whose settings are values, not schemas."""
+_ZERO: Final = re.compile(r"[-+]?[0.]*(?:[eE]|$)")
 _Holds = Literal["keywords", "names", "data"]
 """What the names of an object in a document are: keywords of a schema, names that each have a
 schema, or names in a value."""
@@ -50,6 +52,15 @@ def object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return made if len(made) == len(pairs) else RepeatedNames(pairs)
 
 
+def float_of(text: str) -> float:
+    """The number of a JSON text with a point or an exponent: what `json.loads` takes as
+    `parse_float` so that `1e-400` isn't taken for 0 in a schema."""
+    value = float(text)
+    if value == 0 and not _ZERO.match(text):
+        return Vanished(value)
+    return value
+
+
 def loaded(source: Json | SchemaMaker) -> Json:
     """The document itself, what JSON text stands for, the document in the file of a path, or the
     schema of a class of pydantic. Raises `SchemaError`, `LimitError`."""
@@ -57,7 +68,7 @@ def loaded(source: Json | SchemaMaker) -> Json:
     if not isinstance(document, str):
         return document
     try:
-        return json.loads(document, object_pairs_hook=object_of)
+        return json.loads(document, object_pairs_hook=object_of, parse_float=float_of)
     except ValueError as error:
         raise SchemaError(f"the schema is not JSON: {json_reason(error)}", pointer="") from None
     except RecursionError:
@@ -188,6 +199,12 @@ def _children(value: Any, place: str) -> Iterator[tuple[str, Any]]:
         case float() if not isfinite(value):
             raise SchemaError(
                 f"numbers have to be finite and within double precision; found {value}",
+                pointer=place,
+            )
+        case Vanished():
+            raise SchemaError(
+                "numbers have to be 0 or within double precision; a smaller one than 5e-324 is "
+                "read as 0.0",
                 pointer=place,
             )
         case None | bool() | int() | float() | str():

@@ -15,6 +15,9 @@ LARGE: Final[int]
 """The size in bytes from which on only a whole document has a key, not each schema in it: a key
 copies the text once more for each level of nesting."""
 
+class Vanished(float):
+    """A number of a JSON text other than 0 that is 0 in double precision."""
+
 class DocumentText:
     """A document as bytes that are equal for equal JSON, and what the pass over it has seen.
 

@@ -36,6 +36,10 @@ cdef frozenset ANCHORS = frozenset(("$anchor", "$dynamicAnchor", "$recursiveAnch
 cdef Py_ssize_t made = 0
 
 
+class Vanished(float):
+    __slots__ = ()
+
+
 cdef class DocumentText:
     def __cinit__(self, document, Py_ssize_t most_nodes, Py_ssize_t most_depth):
         cdef Level *level
@@ -99,7 +103,9 @@ cdef class DocumentText:
             else:
                 self._write(b"i", &whole, sizeof(whole))
         elif isinstance(value, float):
-            self._is_exact &= PyFloat_CheckExact(value)
+            if not PyFloat_CheckExact(value):
+                self._is_exact = False
+                self.is_json &= not isinstance(value, Vanished)
             number = value
             self.is_json &= isfinite(number)
             self._write(b"d", &number, sizeof(number))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, cast, get_args
 
 from maskwright.errors import StructuralTagError
-from maskwright.grammar.schema.document import escape, kind_of, object_of
+from maskwright.grammar.schema.document import escape, float_of, kind_of, object_of
 from maskwright.grammar.schema.tree import Json
 from maskwright.grammar.tags.tree import (
     AnyText,
@@ -130,7 +130,7 @@ class TagNode:
         if not isinstance(value, str):
             return self
         try:
-            inner = json.loads(value, object_pairs_hook=object_of)
+            inner = json.loads(value, object_pairs_hook=object_of, parse_float=float_of)
             return TagNode({**self.fields, name: inner}, self.pointer, self.depth)
         except (ValueError, RecursionError) as error:
             raise self.wrong(name, f"JSON ({json_reason(error)})") from None
@@ -169,7 +169,7 @@ def parse_tag(source: Json) -> Format:
     """
     if isinstance(source, str):
         try:
-            source = json.loads(source, object_pairs_hook=object_of)
+            source = json.loads(source, object_pairs_hook=object_of, parse_float=float_of)
         except (ValueError, RecursionError) as error:
             raise StructuralTagError(f"not JSON: {json_reason(error)}", pointer="") from None
     node = TagNode(source, "")

@@ -31,7 +31,7 @@ from maskwright.dist.content_coding import (
     decode,
 )
 from maskwright.errors import InputError
-from maskwright.grammar.schema.document import object_of
+from maskwright.grammar.schema.document import float_of, object_of
 from maskwright.json_faults import json_reason
 from maskwright.server.disconnect import ClientGoneError
 from maskwright.server.errors import HttpError
@@ -140,6 +140,7 @@ def parse_object(data: bytes, *, hooked: bool = False) -> dict[str, object]:
             data.decode("utf-8"),
             parse_constant=_refuse_constant,
             object_pairs_hook=object_of,
+            parse_float=float_of,
             **hooks,
         )
     except UnicodeDecodeError as error:
