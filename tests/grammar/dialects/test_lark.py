@@ -133,6 +133,7 @@ REFUSED = [
     ("start: x\nx{a}: a", 1, 8, "takes 1 arguments, not 0"),
     ('start: %json {"type": 5}', 1, 8, "in this schema"),
     ('start: %json {"a"', 1, 18, "not valid JSON"),
+    ('start: %json {"minimum": 1e-400}', 1, 8, "read as 0.0"),
     ("start: %regex {}", 1, 8, "substring_chars"),
     ("start: %lark { start: /a/ }", 1, 8, "nested grammars"),
     ("start: %foo", 1, 8, "%json"),

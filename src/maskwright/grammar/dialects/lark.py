@@ -40,6 +40,7 @@ from maskwright.grammar.pattern.flags import Flags
 from maskwright.grammar.pattern.parse import parse_pattern
 from maskwright.grammar.regular.substrings import joined_chunks
 from maskwright.grammar.regular.terms import Regular, char, chars, concat
+from maskwright.grammar.schema.document import float_of
 from maskwright.grammar.schema.parse import ParseOptions, parse_schema
 from maskwright.json_faults import json_fault
 from maskwright.limits import DEFAULT_LIMITS, Limits
@@ -299,7 +300,8 @@ def _place_before_unescaping(written: str, position: int) -> int:
 def read_json(text: GrammarCursor, start: int) -> Any:
     """Read a JSON value in a grammar."""
     try:
-        value, text.at = json.JSONDecoder().raw_decode(text.text, text.at)
+        decoder = json.JSONDecoder(parse_float=float_of)
+        value, text.at = decoder.raw_decode(text.text, text.at)
     except json.JSONDecodeError as error:
         reason, position = json_fault(error)
         text.fail(f"this is not valid JSON: {reason}", position)
