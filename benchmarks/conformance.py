@@ -27,7 +27,7 @@ import os
 import signal
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice, permutations, product
@@ -132,7 +132,7 @@ def parse_options() -> argparse.Namespace:
 def read_suite(path: Path) -> list[Group]:
     with gzip.open(path, "rt", encoding="utf-8") as file:
         lines = [json.loads(line) for line in file]
-    return [Group(**{**line, "tests": tuple(line["tests"])}) for line in lines]
+    return [Group(**(line | {"tests": tuple(line["tests"])})) for line in lines]
 
 
 def judge(group: Group, documents: dict[str, Any], order: PropertyOrder = "any") -> list[Verdict]:
@@ -209,7 +209,7 @@ def accepts(grammar: Grammar, text: bytes) -> bool:
 
 
 @contextmanager
-def limited(seconds: float) -> Iterator[None]:
+def limited(seconds: float) -> Generator[None]:
     """Raise `TimeoutError` in the block after so many seconds of processor time. Only the main
     thread can use it."""
 

@@ -49,6 +49,7 @@ class Score:
 
     def add(self, example: Example, text: str) -> None:
         """Count one output."""
+        assert example.schema is not None
         try:
             found = json.loads(text)
             valid = jsonschema.Draft202012Validator(example.schema).is_valid(found)

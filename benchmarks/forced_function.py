@@ -22,6 +22,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -112,7 +113,7 @@ def main() -> None:
         for first in range(0, options.answers, size):
             seeds = range(first, min(first + size, options.answers))
             before, begin = Counted.read(server), time.perf_counter()
-            answers = list(pool.map(lambda seed: ask(server, seed), seeds))
+            answers = list(pool.map(partial(ask, server), seeds))
             seconds = time.perf_counter() - begin
             tokens = sum(answer.tokens for answer in answers)
             report.add(

@@ -168,7 +168,7 @@ ENGINES: Final[dict[str, tuple[Callable[[Vocabulary], Any], str]]] = {
 
 def run(engine: Any, case: Case, dialect: str) -> Outcome:
     """Compile the first spelling that the engine reads, and read every text twice."""
-    outcome = Outcome()
+    outcome, compiled = Outcome(), None
     for text in case.dialects[dialect]:
         started = perf_counter()
         try:

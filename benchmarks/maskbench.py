@@ -312,7 +312,7 @@ def pointer(before: str) -> str:
         elif path and sign == "," and path[-1][0] == "[":
             path[-1][1] += 1
         elif path and sign == ",":
-            path[-1][1] = None
+            path[-1] = ["{", None]
         elif path and sign == '"' and path[-1] == ["{", None] and match[1]:
             path[-1][1] = json.loads(match[0])
     keys = [str(key).replace("~", "~0").replace("/", "~1") for _, key in path if key is not None]

@@ -51,7 +51,7 @@ def first_mask(offered: list[Any], choice: str, vocab: Vocabulary, format: str) 
 def kept(offered: list[Any], vocab: Vocabulary, format: str) -> float:
     """Milliseconds to the first mask of a request that the server has seen before."""
     store = GrammarStore(1 << 30, Metrics(cast(Any, None), "none"), vocab)
-    recipe = Recipe("tools", Build(compile_tools, (offered, "auto"), {"format": format}), None)
+    recipe = Recipe("tools", Build(compile_tools, (offered, "auto"), {"format": format}), "tools")
 
     async def ask() -> float:
         (await store.get(recipe))[1].matcher().mask(BUDGET)

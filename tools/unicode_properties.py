@@ -19,6 +19,7 @@ import re
 from importlib.metadata import metadata
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import regex
 from regex import _regex
@@ -104,7 +105,7 @@ def main() -> None:
     )
     parser.add_argument("--out", type=Path, default=FILE, help="default: the package's file")
     out: Path = parser.parse_args().out
-    summary = str(metadata("regex").get_payload())
+    summary = metadata("regex")["Description"]
     version = re.search(r"supports Unicode (\d+\.\d+\.\d+)", summary)
     assert version is not None, "regex no longer says which Unicode it has"
     aliases = script_names()
@@ -129,9 +130,11 @@ def script_names() -> dict[str, str]:
     """Every name of a script, long or short, with its long name; both in Unicode's spelling."""
     spelled = {name.replace("_", "").upper(): name for name in SPELLED.split()}
     names: dict[int, list[str]] = {}
-    for name, number in _regex.get_properties()["SCRIPT"][1].items():
+    properties: Any = _regex.get_properties()  # pyright: ignore[reportAttributeAccessIssue] - not in stubs
+    scripts: dict[str, int] = properties["SCRIPT"][1]
+    for name, number in scripts.items():
         names.setdefault(number, []).append(spelled.get(name, name.capitalize()))
-    del names[_regex.get_properties()["SCRIPT"][1]["HRKT"]]  # no character has it
+    del names[scripts["HRKT"]]  # no character has it
     return {name: group[0] for group in names.values() for name in group}
 
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 import ctypes
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
@@ -102,7 +102,7 @@ class NoDriver:
 
 
 @contextmanager
-def launching_nothing(driver: NoDriver) -> Iterator[None]:
+def launching_nothing(driver: NoDriver) -> Generator[None]:
     """Launch kernels on tensors of the CPU by `driver`, as on a GPU whose launches overlap. What
     Triton chooses to compile isn't compiled."""
     import triton  # noqa: PLC0415  (optional)
@@ -122,10 +122,13 @@ def launching_nothing(driver: NoDriver) -> Iterator[None]:
 
 
 @contextmanager
-def choosing_kernels(driver: NoDriver) -> Iterator[None]:
+def choosing_kernels(driver: NoDriver) -> Generator[None]:
     """Have `driver` in the place of Triton's own, and kernels do the work on tensors that are not
     on a GPU, as on one whose launches overlap."""
     import triton  # noqa: PLC0415  (optional)
+
+    def always(_: object) -> bool:
+        return True
 
     with ExitStack() as stack:
         stack.callback(forget_programs)
@@ -136,7 +139,7 @@ def choosing_kernels(driver: NoDriver) -> Iterator[None]:
             if name.startswith("maskwright."):
                 for function in ("runs_kernels", "kernels_run_on"):
                     if hasattr(module, function):
-                        stack.enter_context(patch.object(module, function, lambda _: True))
+                        stack.enter_context(patch.object(module, function, always))
         yield
 
 

@@ -111,7 +111,7 @@ def continuous(
         seed=seed,
     )
     started = time.perf_counter()
-    made = model.generate_batch(
+    made = model.generate_batch(  # pyright: ignore[reportCallIssue] - of GenerationMixin
         inputs=list(prompts),
         generation_config=generation,
         continuous_batching_config=batching,
@@ -138,7 +138,7 @@ def generate(
     free = processor is None
     started = time.perf_counter()
     with torch.inference_mode():
-        out = model.generate(
+        out = model.generate(  # pyright: ignore[reportCallIssue] - of GenerationMixin
             ids,
             attention_mask=attention,
             do_sample=True,

@@ -74,7 +74,9 @@ class StepTimes:
 
     def watch(self, engine: Engine, own_core: int | None) -> None:
         """Note every step of `engine` from now on, and let its thread run on `own_core` alone."""
-        step, pinned = engine._core.step, own_core is None
+        # What an engine does within and between steps shows in nothing that is public.
+        core, calls = engine._core, engine._calls  # pyright: ignore[reportPrivateUsage]
+        step, pinned = core.step, own_core is None
 
         def watched() -> None:
             nonlocal pinned
@@ -86,15 +88,15 @@ class StepTimes:
             self.processor.append(time.thread_time())
             step()
 
-        engine._core.step = watched
-        run_one = engine._calls.run_one
+        core.step = watched
+        run_one = calls.run_one
 
         def watched_call(*, busy: bool = False) -> None:
             began = time.thread_time()
             run_one(busy=busy)
             self.calls += time.thread_time() - began
 
-        engine._calls.run_one = watched_call
+        calls.run_one = watched_call
 
     def since(self, begin: int) -> tuple[list[float], list[float]]:
         """Milliseconds of the steps from number `begin` on, by both."""
@@ -278,7 +280,7 @@ def send_all(
 def prepared(task: dict[str, Any]) -> list[tuple[str, bytes]]:
     """The messages of the two turns of a round, of prompts that nobody has."""
     fields = task["layout"]
-    layout = KvLayout(**{**fields, "kind": tuple(fields["kind"])})
+    layout = KvLayout(**(fields | {"kind": tuple(fields["kind"])}))
     salt, size = tuple(task["salt"]), layout.block_size
     rng = random.Random()
     block = np.zeros((layout.layers, layout.layer_bytes), np.uint8)
