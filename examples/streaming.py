@@ -8,7 +8,7 @@ import sys
 
 from openai import OpenAI
 
-SCHEMA = {
+SCHEMA: dict[str, object] = {
     "type": "object",
     "properties": {
         "name": {"type": "string"},

@@ -40,27 +40,38 @@ class Batch:
 
     def to(self, device: torch.device) -> "Batch":
         """The batch on a device."""
-        moved = (each.to(device) for each in (self.ids, self.at, self.targets))
-        return Batch(*moved, self.tokens)
+        ids, at, targets = self.ids.to(device), self.at.to(device), self.targets.to(device)
+        return Batch(ids, at, targets, self.tokens)
 
 
 def render(tokenizer: PreTrainedTokenizerFast, drawn: Example) -> str:
     """The prompt, exactly as the checkpoint's chat template renders a request."""
     schema = drawn.schema and json.dumps(drawn.schema, separators=(",", ":"), ensure_ascii=False)
-    return tokenizer.apply_chat_template(
+    text = tokenizer.apply_chat_template(
         list(drawn.messages),
         tools=list(drawn.tools) or None,
         response_schema=schema,
         add_generation_prompt=True,
         tokenize=False,
     )
+    assert isinstance(text, str)  # not token ids
+    return text
+
+
+def end_and_pad(tokenizer: PreTrainedTokenizerFast) -> tuple[int, int]:
+    """The id of the token that ends an answer, and that of the one that pads rows."""
+    end, pad = tokenizer.eos_token_id, tokenizer.pad_token_id
+    assert isinstance(end, int)
+    assert isinstance(pad, int)
+    return end, pad
 
 
 def encode(tokenizer: PreTrainedTokenizerFast, drawn: Example) -> Encoded:
     """The token ids of an example."""
     prompt = tokenizer.encode(render(tokenizer, drawn), add_special_tokens=False)
     answer = tokenizer.encode(drawn.answer, add_special_tokens=False)
-    return Encoded(prompt, [*answer, tokenizer.eos_token_id])
+    end, _ = end_and_pad(tokenizer)
+    return Encoded(prompt, [*answer, end])
 
 
 def value_spans(tokenizer: PreTrainedTokenizerFast, answer: str) -> list[tuple[int, int]]:
@@ -106,5 +117,6 @@ def stream(
             groups.append([])
         groups[-1].append(row)
     rng.shuffle(groups)
+    _, pad = end_and_pad(tokenizer)
     for group in groups:
-        yield pack(group, tokenizer.pad_token_id)
+        yield pack(group, pad)

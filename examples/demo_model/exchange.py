@@ -42,7 +42,7 @@ class Exchange:
             self.pools |= {i: by_length for pool in by_length for i in pool}
         counted = tokenizer(" ".join(NUMBER_WORDS), add_special_tokens=False)["input_ids"]
         self.wording = set(by_length[2]) - set(counted)
-        self.user = tokenizer.convert_tokens_to_ids("<|user|>")
+        self.user = tokenizer.get_vocab()["<|user|>"]
 
     def __call__(
         self, rng: random.Random, prompt: list[int], answer: list[int]

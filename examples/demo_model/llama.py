@@ -8,6 +8,7 @@ import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -66,15 +67,15 @@ class _HalfProduct(torch.autograd.Function):
     """``x @ weight.T`` for matrices in float32, multiplied in bfloat16: twice as fast on a CPU."""
 
     @staticmethod
-    def forward(ctx, x: Tensor, weight: Tensor) -> Tensor:
+    def forward(ctx: Any, x: Tensor, weight: Tensor) -> Tensor:
         x, weight = x.bfloat16(), weight.bfloat16()
         ctx.save_for_backward(x, weight)
         return (x @ weight.T).float()
 
     @staticmethod
-    def backward(ctx, gradient: Tensor) -> tuple[Tensor, Tensor]:
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor]:
         x, weight = ctx.saved_tensors
-        gradient = gradient.bfloat16()
+        gradient = gradients[0].bfloat16()
         return (gradient @ weight).float(), (gradient.T @ x).float()
 
 
@@ -84,9 +85,9 @@ class Linear(nn.Linear):
     def __init__(self, inputs: int, outputs: int) -> None:
         super().__init__(inputs, outputs, bias=False)
 
-    def forward(self, x: Tensor) -> Tensor:
-        """x [..., inputs]."""
-        return _product(x, self.weight)
+    def forward(self, input: Tensor) -> Tensor:
+        """input [..., inputs]."""
+        return _product(input, self.weight)
 
 
 def _product(x: Tensor, weight: Tensor) -> Tensor:
@@ -153,6 +154,9 @@ class Layer(nn.Module):
 class Model(nn.Module):
     """``LlamaModel`` with a tied head."""
 
+    cos: Tensor
+    sin: Tensor
+
     def __init__(self, shape: Shape) -> None:
         super().__init__()
         self.shape = shape
@@ -172,6 +176,7 @@ class Model(nn.Module):
         x = self.embed_tokens(ids)
         cos, sin = self.cos[: ids.shape[1]], self.sin[: ids.shape[1]]
         for layer in self.layers:
+            assert isinstance(layer, Layer)
             x = x + layer.self_attn(layer.input_layernorm(x), cos, sin)
             if layer is self.layers[-1]:
                 x = x.flatten(0, 1)[at]
@@ -194,7 +199,9 @@ class Model(nn.Module):
                     std /= math.sqrt(2 * shape.layers)
                 nn.init.normal_(parameter, std=std)
         self.embed_tokens.weight[:, 0] = 0.06
-        attention, half, used = self.layers[0].self_attn, shape.head // 2, shape.head // 4
+        first = self.layers[0]
+        assert isinstance(first, Layer)
+        attention, half, used = first.self_attn, shape.head // 2, shape.head // 4
         attention.k_proj.weight[: shape.head] = 0
         attention.k_proj.weight[:used, 0] = 2.0
         for head in range(shape.heads // shape.kv_heads):

@@ -5,6 +5,7 @@ import json
 
 from transformers import PreTrainedTokenizerFast
 
+from examples.demo_model.batches import end_and_pad
 from examples.demo_model.held_out import HeldOut, evaluate, greedy, held_out
 from examples.demo_model.llama import save
 from examples.demo_model.state import State
@@ -18,6 +19,7 @@ class Log:
     ) -> None:
         self.state, self.tokenizer, self.options = state, tokenizer, options
         self.examples: HeldOut = held_out(tokenizer, options.held_out)
+        self.end, self.pad = end_and_pad(tokenizer)
         self.evaluated = state.progress.tokens
 
     def round(self, loss: float, factor: float, level: float, tokens: int, seconds: float) -> None:
@@ -35,7 +37,7 @@ class Log:
     def evaluate(self, loss: float) -> None:
         """Add a row to the curve, and print one example as the model decodes it."""
         progress, model, device = self.state.progress, self.state.model, self.state.device
-        held_loss, exact = evaluate(model, self.examples, self.tokenizer.pad_token_id, device)
+        held_loss, exact = evaluate(model, self.examples, self.pad, device)
         row = {
             "step": progress.step,
             "tokens": progress.tokens,
@@ -47,12 +49,12 @@ class Log:
         with (self.options.work / "curve.jsonl").open("a") as curve:
             curve.write(json.dumps(row) + "\n")
         sample = self.examples.rows[progress.step % len(self.examples.rows)]
-        answer = greedy(model, sample.prompt, self.tokenizer.eos_token_id, device)
+        answer = greedy(model, sample.prompt, self.end, device)
         print(row, self.tokenizer.decode(answer), flush=True)
 
     def finish(self, loss: float) -> None:
         """Write the finished checkpoint, and the last row of the curve."""
         folder, tokenizer = self.options.work / "export", self.tokenizer
-        save(self.state.model, folder, tokenizer.eos_token_id, tokenizer.pad_token_id)
+        save(self.state.model, folder, self.end, self.pad)
         tokenizer.save_pretrained(folder, save_jinja_files=False)
         self.evaluate(loss)

@@ -5,6 +5,7 @@ of the time on a CPU goes into the many small products of the Newton-Schulz step
 """
 
 from collections import defaultdict
+from collections.abc import Iterable
 
 import torch
 from torch import Tensor
@@ -28,7 +29,7 @@ def orthogonal(updates: Tensor) -> Tensor:
 class Muon(torch.optim.Optimizer):
     """Nesterov momentum, orthogonalised; the step of a matrix has spectral norm about ``lr``."""
 
-    def __init__(self, parameters: list[Tensor], lr: float, momentum: float = 0.95) -> None:
+    def __init__(self, parameters: Iterable[Tensor], lr: float, momentum: float = 0.95) -> None:
         super().__init__(parameters, {"lr": lr, "momentum": momentum})
 
     @torch.no_grad()
@@ -41,11 +42,12 @@ class Muon(torch.optim.Optimizer):
             for shape, parameters in by_shape.items():
                 updates: list[Tensor] = []
                 for parameter in parameters:
-                    state = self.state[parameter]
+                    state, gradient = self.state[parameter], parameter.grad
+                    assert gradient is not None
                     if not state:
                         state["momentum"] = torch.zeros_like(parameter)
-                    state["momentum"].lerp_(parameter.grad, 1 - group["momentum"])
-                    updates.append(torch.lerp(parameter.grad, state["momentum"], group["momentum"]))
+                    state["momentum"].lerp_(gradient, 1 - group["momentum"])
+                    updates.append(torch.lerp(gradient, state["momentum"], group["momentum"]))
                 scale = group["lr"] * max(1.0, shape[0] / shape[1]) ** 0.5
                 for parameter, step in zip(
                     parameters, orthogonal(torch.stack(updates)), strict=True

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 import torch.multiprocessing as mp
+from torch.multiprocessing.spawn import start_processes
 from transformers import AutoTokenizer
 
 from examples.demo_model.course import Course, rate_factor
@@ -31,7 +32,7 @@ def make_batches(_rank: int, course: Course, waiting: Any, options: argparse.Nam
 def learn(state: State, course: Course, options: argparse.Namespace) -> None:
     """Train `state` until the time is over; the checkpoint is written every round."""
     waiting = mp.get_context("spawn").Queue(WAITING * options.workers)
-    makers = mp.start_processes(
+    makers: Any = start_processes(
         make_batches,
         (course, waiting, options),
         options.workers,

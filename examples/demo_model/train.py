@@ -24,6 +24,7 @@ from typing import Any
 import torch
 import torch.multiprocessing as mp
 from torch import Tensor
+from torch.multiprocessing.spawn import start_processes
 from transformers import AutoTokenizer
 
 from examples.demo_model.course import Course, rate_factor
@@ -94,7 +95,7 @@ def _average(state: State, course: Course, options: argparse.Namespace) -> None:
         deadline=context.Value(ctypes.c_double, options.began + options.round_seconds),
         course=course,
     )
-    mp.start_processes(work, (shared, options), options.workers, start_method="spawn")
+    start_processes(work, (shared, options), options.workers, start_method="spawn")
 
 
 def torch_device(name: str) -> str:

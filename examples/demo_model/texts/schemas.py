@@ -46,7 +46,7 @@ def type_name(key: str) -> str:
 
 
 def _property(rng: random.Random, style: Style, prop: Property) -> Schema:
-    inner = dict(prop.schema)
+    inner: Schema = dict(prop.schema)
     if style.kind == "pydantic" and "enum" in inner and rng.random() < 0.4:
         name = type_name(prop.key)
         style.definitions[name] = {"enum": inner["enum"], "title": name, "type": "string"}
