@@ -14,6 +14,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,7 +47,8 @@ class Row:
     `{tmp}` stands for an empty folder, `{url}` for a server of the demo model. `data` is a file of
     the shared data that it needs, `package` one that it needs, `module` that it is started by
     `python -m`; `slow` that it takes more than ten seconds, and is started with `--slow` alone.
-    Of the scripts that load a server, every run starts `overhead.py`; the rest is type-checked.
+    Of the scripts that load a server, every run starts `overhead.py`; `make types` checks the types
+    of every script in Python, also of those that few runs start.
     """
 
     script: str
@@ -292,6 +294,11 @@ def scripts() -> set[str]:
 
 def test_every_script_has_a_row() -> None:
     assert scripts() == {row.script for row in ROWS}
+
+
+def test_types_are_checked_in_every_script() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert set(FOLDERS) <= set(settings["tool"]["pyright"]["include"])
 
 
 def test_make_bench_runs_every_benchmark() -> None:
