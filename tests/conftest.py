@@ -3,6 +3,7 @@ data."""
 
 from __future__ import annotations
 
+import gc
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -34,6 +35,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_sessionstart() -> None:
+    gc.disable()  # while the tests are collected, when nearly all that is made stays
+
+
+def pytest_collection_finish() -> None:
+    gc.enable()
+
+
 LONGEST = ("test_scripts.py", "test_interpreter.py", "test_device.py", "test_static.py")
 """Files that take minutes, the longest first."""
 
@@ -54,6 +63,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for marker, reason in absent.items():
             if item.get_closest_marker(marker):
                 item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def heap() -> None:
+    """Leave what was made before a file's tests out of the collections of garbage that they ask
+    for, each of which would look at millions of objects: the tests themselves, and what the package
+    keeps of languages. What a collection frees now is freed first."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

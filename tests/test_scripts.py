@@ -95,15 +95,23 @@ ROWS = [
         "--goals constrained",
         "constrained step, shape: 256 rows, all masks are new",
         package="triton",
+        slow=True,
     ),
-    Row("benchmarks/gpu/launching.py", "--cases decode", "decode +141 +113", package="triton"),
-    Row("benchmarks/gpu/measure.py", "--tiny --subjects mask", "mask by row numbers"),
+    Row(
+        "benchmarks/gpu/launching.py",
+        "--cases decode",
+        "decode +141 +113",
+        package="triton",
+        slow=True,
+    ),
+    Row("benchmarks/gpu/measure.py", "--tiny --subjects mask", "mask by row numbers", slow=True),
     Row("benchmarks/gpu/measure.py", "--tiny", "engine, structured", slow=True),
     Row(
         "benchmarks/gpu/static.py",
         "--subjects bitmask --targets 90",
         r"bitmask: mask, sm_90",
         package="triton",
+        slow=True,
     ),
     Row(
         "benchmarks/grammars.py",
@@ -138,11 +146,17 @@ ROWS = [
         slow=True,
     ),
     Row("benchmarks/forced_function.py", "--answers 10", "forced_function", slow=True),
-    Row("benchmarks/first_texts.py", "--data {tmp}/cases.jsonl --tokens 60", "first_texts"),
+    Row(
+        "benchmarks/first_texts.py",
+        "--data {tmp}/cases.jsonl --tokens 60",
+        "first_texts",
+        slow=True,
+    ),
     Row(
         "benchmarks/maskbench.py",
         "--data {tmp}/cases.jsonl --engines maskwright,llguidance --collector python",
         r"(?s)longest_collection_ms.*compile slower_%.*beside llguidance",
+        slow=True,
     ),
     Row(
         "benchmarks/maskbench.py",
@@ -214,7 +228,7 @@ ROWS = [
     Row("tools/constants_page.py", "--out {tmp}/constants.md", "^$"),
     Row("tools/settings_page.py", "--out {tmp}/settings.md", "^$"),
     Row("tools/newest_python.py", "--find", r"python3"),
-    Row("tools/smoke.py", "", "[36] passed, 0 failed, [03] skipped"),
+    Row("tools/smoke.py", "", "[36] passed, 0 failed, [03] skipped", slow=True),
     Row("tools/playground_pictures.py", "--out {tmp}/pictures", "playground.png: [0-9]+ KiB"),
     Row("tools/unicode_properties.py", "--out {tmp}/properties.json", "properties.json: Unicode"),
 ]

@@ -137,9 +137,10 @@ FUNCTIONS = {
     [
         long(None, None, False),
         long(1, None, True),
-        (21, None, True),
+        long(21, None, True),
         long(21, 1.5, False),
-        (None, 1.5, True),
+        long(None, 1.5, True),
+        (21, 1.5, True),
     ],
 )
 def test_all_ways_of_scoring(

@@ -121,6 +121,7 @@ def replace(path: Path, old: str, new: str) -> None:
     os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))  # nor does its time matter
 
 
+@pytest.mark.slow
 def test_what_changed_is_an_error_until_it_is_built_again(tree: Path) -> None:
     assert build(tree).returncode == 0
     assert asked(tree) == "[3, 6] 42"

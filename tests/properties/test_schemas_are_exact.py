@@ -57,7 +57,7 @@ WHOLE = vocabulary(*TOKENS, *CHARACTER_TOKENS)
 """For strings, where every byte may come."""
 
 
-@pytest.mark.parametrize("case", [*EVERY_CASE, *sampled(in_other_order(), 12)])
+@pytest.mark.parametrize("case", [*sampled(EVERY_CASE, 80), *sampled(in_other_order(), 6)])
 def test_masks_of_schemas(case: Case) -> None:
     vocab = WHOLE if case.blocks in (STRINGS, FORMATTED) else small(case.without)
     _check(case.schema, case.order, vocab, case.blocks, says_something=True)
@@ -78,7 +78,7 @@ def in_orders(drawn: list[Any]) -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize(("seed", "order"), sampled(in_orders(RANDOM), 36))
+@pytest.mark.parametrize(("seed", "order"), sampled(in_orders(RANDOM), 24))
 def test_masks_of_random_schemas(seed: int, order: str) -> None:
     _check(RANDOM[seed], order, small(), MIXED, seed=seed)
 
