@@ -180,6 +180,7 @@ def measure(
     config = EngineConfig(max_running=running, kv_bytes=(running + 1) * KV_BYTES)
     with Engine(loaded, config) as engine, ExitStack() as stack:
         forward = FreeForward(engine, loaded.vocab)
+        # Nothing public writes the memory of keys and values.
         engine.call(engine._runner._pool.data.zero_).result()  # pyright: ignore[reportPrivateUsage]
         if device:
             stack.enter_context(as_on_a_device(forward))
