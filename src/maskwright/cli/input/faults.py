@@ -14,7 +14,7 @@ from maskwright.errors import (
     SchemaError,
     UnsatisfiableSchemaError,
 )
-from maskwright.grammar.schema.document import float_of, object_of, plain
+from maskwright.grammar.schema.document import json_of, plain
 from maskwright.workbench.pointer import ValueSpan, innermost, value_spans
 from maskwright.workbench.position import TextPosition, position_of
 
@@ -67,7 +67,7 @@ def schema_in(text: str) -> Any:
     """The schema in a text of JSON or YAML, as it is written. Raises `GrammarError` with the place
     of what is neither."""
     try:
-        return json.loads(text, object_pairs_hook=object_of, parse_float=float_of)
+        return json_of(text)
     except ValueError:
         # Only here, because most schemas are JSON.
         from maskwright.cli.input.yaml_text import read_yaml  # noqa: PLC0415

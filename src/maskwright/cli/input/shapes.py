@@ -24,7 +24,7 @@ from maskwright.cli.input.texts import YAML, bytes_of, text_argument
 from maskwright.cli.output.progress import progress
 from maskwright.errors import GrammarError, InputError
 from maskwright.grammar.dialects.detect import Dialect, detect
-from maskwright.grammar.schema.document import float_of, kind_of, object_of, plain
+from maskwright.grammar.schema.document import json_of, kind_of, plain
 from maskwright.grammar.schema.drafts import READ_BY_NAME
 from maskwright.grammar.schema.remarks import DESCRIPTIONS, looks_like_schema
 from maskwright.grammar.schema.tree import Json
@@ -321,7 +321,7 @@ def _read_schema(source: _GivenText, pointer: str = "") -> SchemaArgument:
 
 def _json(source: _GivenText) -> Json:
     try:
-        return json.loads(source.text, object_pairs_hook=object_of, parse_float=float_of)
+        return json_of(source.text)
     except json.JSONDecodeError as error:
         reason, position = json_fault(error)
         place = place_of(source.text, position)

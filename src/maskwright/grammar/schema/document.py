@@ -61,6 +61,12 @@ def float_of(text: str) -> float:
     return value
 
 
+def json_of(text: str) -> Any:
+    """What JSON text stands for, with repeated names kept, and numbers that would be taken for 0
+    marked. Raises `ValueError`, `RecursionError`."""
+    return json.loads(text, object_pairs_hook=object_of, parse_float=float_of)
+
+
 def loaded(source: Json | SchemaMaker) -> Json:
     """The document itself, what JSON text stands for, the document in the file of a path, or the
     schema of a class of pydantic. Raises `SchemaError`, `LimitError`."""
@@ -68,7 +74,7 @@ def loaded(source: Json | SchemaMaker) -> Json:
     if not isinstance(document, str):
         return document
     try:
-        return json.loads(document, object_pairs_hook=object_of, parse_float=float_of)
+        return json_of(document)
     except ValueError as error:
         raise SchemaError(f"the schema is not JSON: {json_reason(error)}", pointer="") from None
     except RecursionError:

@@ -7,13 +7,12 @@ SGLang take them) and the older list of structures with triggers (`{"structures"
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, cast, get_args
 
 from maskwright.errors import StructuralTagError
-from maskwright.grammar.schema.document import escape, float_of, kind_of, object_of
+from maskwright.grammar.schema.document import escape, json_of, kind_of
 from maskwright.grammar.schema.tree import Json
 from maskwright.grammar.tags.tree import (
     AnyText,
@@ -130,7 +129,7 @@ class TagNode:
         if not isinstance(value, str):
             return self
         try:
-            inner = json.loads(value, object_pairs_hook=object_of, parse_float=float_of)
+            inner = json_of(value)
             return TagNode({**self.fields, name: inner}, self.pointer, self.depth)
         except (ValueError, RecursionError) as error:
             raise self.wrong(name, f"JSON ({json_reason(error)})") from None
@@ -169,7 +168,7 @@ def parse_tag(source: Json) -> Format:
     """
     if isinstance(source, str):
         try:
-            source = json.loads(source, object_pairs_hook=object_of, parse_float=float_of)
+            source = json_of(source)
         except (ValueError, RecursionError) as error:
             raise StructuralTagError(f"not JSON: {json_reason(error)}", pointer="") from None
     node = TagNode(source, "")

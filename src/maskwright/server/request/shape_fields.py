@@ -18,7 +18,7 @@ from typing_extensions import TypeAliasType
 
 from maskwright.errors import InputError
 from maskwright.grammar.dialects.detect import Dialect
-from maskwright.grammar.schema.document import check, float_of, object_of
+from maskwright.grammar.schema.document import check, json_of
 from maskwright.json_faults import json_reason
 from maskwright.limits import DEFAULT_LIMITS
 from maskwright.server.json import Json
@@ -367,7 +367,7 @@ def _schema(schema: object, place: str) -> JsonShape:
     the prompt shows it to the model."""
     if isinstance(schema, str):
         try:
-            schema = json.loads(schema, object_pairs_hook=object_of, parse_float=float_of)
+            schema = json_of(schema)
         except (ValueError, RecursionError) as error:
             raise InputError(f"{place} is not JSON: {json_reason(error)}", param=place) from None
     if not isinstance(schema, dict | bool):

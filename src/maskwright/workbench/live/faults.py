@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple
 
 from maskwright.errors import GrammarError, InputError, RegexError, SchemaError, StructuralTagError
-from maskwright.grammar.schema.document import float_of, object_of
+from maskwright.grammar.schema.document import json_of
 from maskwright.json_faults import json_fault, json_reason
 from maskwright.workbench.pointer import ValueSpan, innermost, pointer_of, value_spans
 from maskwright.workbench.position import line_and_column
@@ -40,7 +40,7 @@ def read_json_shape(text: str) -> Any:
     """The value of a shape that is written in JSON. Raises `GrammarError` with its place for what
     is no JSON."""
     try:
-        return json.loads(text, object_pairs_hook=object_of, parse_float=float_of)
+        return json_of(text)
     except json.JSONDecodeError as error:
         reason, position = json_fault(error)
         raise GrammarError(f"not valid JSON: {reason}", text=text, position=position) from None
