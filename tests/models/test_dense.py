@@ -128,7 +128,7 @@ def prompts_of(lengths: list[int]) -> list[list[int]]:
 @pytest.fixture
 def threads(request: pytest.FixtureRequest) -> Iterator[None]:
     """Most cases take one thread: where the cores are busy, two make such small products slow,
-    and have fewer and shorter prompts."""
+    and have fewer and shorter prompts without `--slow`."""
     before = torch.get_num_threads()
     torch.set_num_threads(2 if request.node.callspec.params["case"] == "llama" else 1)
     yield
@@ -138,10 +138,13 @@ def threads(request: pytest.FixtureRequest) -> Iterator[None]:
 @pytest.mark.usefixtures("threads")
 @pytest.mark.parametrize("compiled", [False, True], ids=["torch", "compiled"])
 @pytest.mark.parametrize("case", CASES)
-def test_logits_equal_transformers_under_any_schedule(case: str, compiled: bool) -> None:
+def test_logits_equal_transformers_under_any_schedule(
+    case: str, compiled: bool, pytestconfig: pytest.Config
+) -> None:
     model, decoder = build(*CASES[case], compiled=compiled)
     compare = comparison(decoder)
-    prompts = prompts_of([1, 5, 33] if torch.get_num_threads() > 1 else [1, 5, 33, 70, 150])
+    few = torch.get_num_threads() > 1 and not pytestconfig.getoption("--slow")
+    prompts = prompts_of([1, 5, 33] if few else [1, 5, 33, 70, 150])
     with torch.no_grad():
         expected = [model(torch.tensor([p]), use_cache=False).logits[0] for p in prompts]
     alone = [run_schedule(decoder, [p], chunk=1, together=1, seed=0)[0] for p in prompts]
