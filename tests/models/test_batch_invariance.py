@@ -155,9 +155,9 @@ def test_equality_is_not_claimed_where_the_probe_finds_none(uneven: None) -> Non
 @pytest.mark.parametrize("case", ["llama yarn", "qwen3 window"])
 @pytest.mark.parametrize("compiled", [False, True], ids=["torch", "compiled"])
 def test_the_dense_decoder_is_right_within_rounding(
-    case: str, compiled: bool, uneven: None
+    case: str, compiled: bool, uneven: None, pytestconfig: pytest.Config
 ) -> None:
-    test_dense.test_logits_equal_transformers_under_any_schedule(case, compiled)
+    test_dense.test_logits_equal_transformers_under_any_schedule(case, compiled, pytestconfig)
 
 
 @pytest.mark.parametrize("name", ["gemma2", "gpt2"])
