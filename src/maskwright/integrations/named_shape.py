@@ -6,11 +6,11 @@ A request names its shape as an object with one field, `{"json_schema": {…}}`,
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from maskwright.errors import InputError
+from maskwright.grammar.schema.document import json_of
 from maskwright.json_faults import json_reason
 from maskwright.mask import (
     Grammar,
@@ -58,6 +58,6 @@ def _parsed(definition: Any) -> Any:
     if not isinstance(definition, str):
         return definition
     try:
-        return json.loads(definition)
+        return json_of(definition)
     except ValueError as error:
         raise InputError(f"not JSON: {json_reason(error)}") from error

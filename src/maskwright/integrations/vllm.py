@@ -12,7 +12,6 @@ A request names its shape in the `extra_args` of its parameters, over HTTP in `v
 # pyright: reportUnknownArgumentType=false
 from __future__ import annotations
 
-import json
 from typing import Any, Final
 
 import numpy as np
@@ -22,6 +21,7 @@ from transformers import AutoTokenizer
 from vllm.v1.sample.logits_processor import BatchUpdate, LogitsProcessor, MoveDirectionality
 
 from maskwright.errors import BudgetError, InputError
+from maskwright.grammar.schema.document import json_of
 from maskwright.integrations.followed_text import FollowedText
 from maskwright.integrations.named_shape import check_named_shape, compile_named_shape
 from maskwright.json_faults import json_reason
@@ -142,6 +142,6 @@ def _shape_of(params: Any) -> Any:
     if not isinstance(shape, str):
         return shape
     try:
-        return json.loads(shape)
+        return json_of(shape)
     except ValueError as error:
         raise ValueError(f"{ARGUMENT}: not JSON: {json_reason(error)}") from error

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from maskwright.errors import InputError, LimitError
+from maskwright.errors import InputError, LimitError, SchemaError
 from maskwright.limits import DEFAULT_LIMITS
 from maskwright.server.request.body import parse_object
 from maskwright.server.request.shape import (
@@ -204,6 +204,38 @@ def test_a_number_that_is_too_small_is_refused_in_the_body_and_in_a_text() -> No
         with pytest.raises(InputError, match=r"read as 0\.0 \(at /minimum\)") as raised:
             FormattedShapeFields.read(parse_object(text.encode())).shape()
         assert raised.value.param == "guided_json"
+
+
+@pytest.mark.parametrize(
+    ("body", "param", "place"),
+    [
+        ('{"structural_tag": %s}', "structural_tag", "/format/json_schema/minimum"),
+        (
+            '{"structured_outputs": {"structural_tag": %s}}',
+            "structured_outputs.structural_tag",
+            "/format/json_schema/minimum",
+        ),
+        ('{"response_format": %s}', "response_format", "/format/json_schema/minimum"),
+        (
+            '{"response_format": {"type": "structural_tag", "structures": [{"begin": "<", '
+            '"schema": {"maximum": -1e-400}, "end": ">"}], "triggers": ["<"]}}',
+            "response_format",
+            "/structures/0/schema/maximum",
+        ),
+    ],
+)
+def test_a_number_that_is_too_small_is_refused_in_a_tag(body: str, param: str, place: str) -> None:
+    """Where a tag is an object, its text is written from what has been read."""
+    tag = (
+        '{"type": "structural_tag", '
+        '"format": {"type": "json_schema", "json_schema": {"minimum": 1e-400}}}'
+    )
+    sent = body.replace("%s", tag)
+    with pytest.raises(SchemaError, match=rf"read as 0\.0 \(at {place}\)") as raised:
+        FormattedShapeFields.read(parse_object(sent.encode())).shape()
+    assert raised.value.param == param
+    zero = FormattedShapeFields.read(parse_object(sent.replace("e-400", "e-300").encode()))
+    assert isinstance(zero.shape(), TagShape)
 
 
 def test_a_schema_that_is_too_large_is_refused_as_it_is_read() -> None:

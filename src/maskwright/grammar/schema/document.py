@@ -125,6 +125,15 @@ def check(document: Json, limits: Limits) -> DocumentText:
     return text
 
 
+def check_values(document: Json) -> None:
+    """Check that all values of a document are JSON, whatever its size and depth.
+
+    Raises `SchemaError` with the place of a value that is not.
+    """
+    if not DocumentText(document, sys.maxsize, sys.maxsize).is_json:
+        _refuse(document, Limits(schema_depth=sys.maxsize))
+
+
 def plain(document: Json) -> tuple[Json, list[ReportEntry]]:
     """The document without keywords that are null, which encoders of some languages write for what
     is absent, and with one value for each name; and an entry for each of both."""

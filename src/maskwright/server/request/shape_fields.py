@@ -18,7 +18,7 @@ from typing_extensions import TypeAliasType
 
 from maskwright.errors import InputError
 from maskwright.grammar.dialects.detect import Dialect
-from maskwright.grammar.schema.document import check, json_of
+from maskwright.grammar.schema.document import check, check_values, json_of
 from maskwright.json_faults import json_reason
 from maskwright.limits import DEFAULT_LIMITS
 from maskwright.server.json import Json
@@ -203,7 +203,7 @@ class TagFormat(RequestModel):
     def shape(self, place: str) -> Shape:
         if self.format is None and self.structures is None:
             raise missing(f"{place}.format")
-        return TagShape(_compact(self._sent), place)
+        return _tag(self._sent, place)
 
 
 AnyFormat: TypeAlias = (
@@ -381,12 +381,18 @@ def _schema(schema: object, place: str) -> JsonShape:
 
 
 def _tag(tag: object, place: str) -> TagShape:
-    """Read a structural tag, or a string with its JSON."""
+    """Read a structural tag, or a string with its JSON. Numbers of an object are checked here: it
+    is written again, which makes 0 of those that double precision takes for 0."""
     if isinstance(tag, str):
         return TagShape(tag, place)
-    if isinstance(tag, dict):
-        return TagShape(_compact(tag), place)
-    raise invalid(place, "a structural tag (an object, or its JSON text)", tag)
+    if not isinstance(tag, dict):
+        raise invalid(place, "a structural tag (an object, or its JSON text)", tag)
+    try:
+        check_values(cast(Any, tag))
+    except InputError as error:
+        error.param = place
+        raise
+    return TagShape(_compact(cast(object, tag)), place)
 
 
 def _compact(value: object) -> str:
