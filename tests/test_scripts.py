@@ -224,12 +224,18 @@ ROWS = [
         "tools/dashboard_pictures.py",
         "--out {tmp}/pictures --seconds 1",
         "dashboard-timeline.png: [0-9]+ KiB",
+        slow=True,
     ),
     Row("tools/constants_page.py", "--out {tmp}/constants.md", "^$"),
     Row("tools/settings_page.py", "--out {tmp}/settings.md", "^$"),
     Row("tools/newest_python.py", "--find", r"python3"),
     Row("tools/smoke.py", "", "[36] passed, 0 failed, [03] skipped", slow=True),
-    Row("tools/playground_pictures.py", "--out {tmp}/pictures", "playground.png: [0-9]+ KiB"),
+    Row(
+        "tools/playground_pictures.py",
+        "--out {tmp}/pictures",
+        "playground.png: [0-9]+ KiB",
+        slow=True,
+    ),
     Row("tools/unicode_properties.py", "--out {tmp}/properties.json", "properties.json: Unicode"),
 ]
 
