@@ -21,7 +21,6 @@ from tests.clients.node.scripts import run_script
 
 DOCUMENTS = Path(__file__).resolve().parents[2] / "docs"
 PAGES = ("clients.md", "tutorial.md", "guides/calling-tools.md")
-README = "../README.md"
 SECTION = re.compile(r"^## (.+?)\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 EXAMPLE = re.compile(r"```python\n(.*?)```\n\n```\n(.*?)```", re.DOTALL)
 NODE = re.compile(r"```javascript\n(.*?)```\n\n```\n(.*?)```", re.DOTALL)
@@ -36,10 +35,9 @@ CHANGING = ("id", "created", "system_fingerprint")
 
 EXAMPLES = [
     pytest.param(program, shown, id=f"{page}: {heading}-{number}")
-    for page in (*PAGES, README)
+    for page in PAGES
     for heading, text in SECTION.findall((DOCUMENTS / page).read_text())
     for number, (program, shown) in enumerate(EXAMPLE.findall(text), 1)
-    if page != README or SHOWN in program
 ]
 
 
@@ -76,12 +74,6 @@ def test_every_block_is_an_example(page: str) -> None:
     examples = [each.values[0] for each in EXAMPLES if str(each.id).startswith(page)]
     assert blocks == examples
     assert blocks
-
-
-def test_the_readme_shows_a_client() -> None:
-    """What it shows of the library needs no server, and is run elsewhere."""
-    [example] = [each for each in EXAMPLES if str(each.id).startswith(README)]
-    assert "from anthropic import Anthropic" in str(example.values[0])
 
 
 def test_an_example_has_about_ten_lines() -> None:
