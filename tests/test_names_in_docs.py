@@ -47,6 +47,19 @@ def python_files() -> tuple[tuple[Path, ast.Module], ...]:
 
 
 @cache
+def naming_nodes(tree: ast.Module) -> tuple[ast.AST, ...]:
+    """The nodes that give a name, and strings that stand by themselves: a fraction of all, which
+    several functions below would walk again."""
+    kinds = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef, ast.Import, ast.ImportFrom)
+    return tuple(
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, (*kinds, ast.Expr))
+        or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+    )
+
+
+@cache
 def tracked_paths() -> frozenset[str]:
     """Every tracked path and folder, from the repository's root."""
     files = [path.relative_to(ROOT) for path in tracked()]
@@ -59,7 +72,7 @@ def symbols() -> frozenset[str]:
     """Every name that our Python files define or import, at any depth."""
     found: set[str] = set(dir(builtins)) | set(typing.__all__)
     for _, tree in python_files():
-        for node in ast.walk(tree):
+        for node in naming_nodes(tree):
             match node:
                 case ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
                     found.add(node.name)
@@ -67,7 +80,7 @@ def symbols() -> frozenset[str]:
                     found |= {
                         (alias.asname or alias.name).partition(".")[0] for alias in node.names
                     }
-                case ast.Name(ctx=ast.Store()):
+                case ast.Name():
                     found.add(node.id)
                 case _:
                     pass
@@ -80,7 +93,7 @@ def members() -> dict[str, frozenset[str]]:
     own: dict[str, set[str]] = {}
     bases: dict[str, set[str]] = {}
     for _, tree in python_files():
-        for node in ast.walk(tree):
+        for node in naming_nodes(tree):
             if not isinstance(node, ast.ClassDef):
                 continue
             names = own.setdefault(node.name, set())
@@ -111,17 +124,16 @@ def module_symbols() -> dict[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
     for module in modules():
         names: set[str] = set()
-        for node in module.tree.body:
-            for inner in ast.walk(node):
-                match inner:
-                    case ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
-                        names.add(inner.name)
-                    case ast.Name(ctx=ast.Store()):
-                        names.add(inner.id)
-                    case ast.ImportFrom() | ast.Import():
-                        names |= {alias.asname or alias.name for alias in inner.names}
-                    case _:
-                        pass
+        for node in naming_nodes(module.tree):
+            match node:
+                case ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
+                    names.add(node.name)
+                case ast.Name():
+                    names.add(node.id)
+                case ast.ImportFrom() | ast.Import():
+                    names |= {alias.asname or alias.name for alias in node.names}
+                case _:
+                    pass
         found["" if module.name == "maskwright" else module.name.removeprefix("maskwright.")] = (
             frozenset(names)
         )
@@ -216,7 +228,7 @@ def prose(document: Path) -> str:
 
 def docstrings(tree: ast.Module) -> Iterator[str]:
     """Those of modules, classes and functions, and the strings below attributes."""
-    for node in ast.walk(tree):
+    for node in naming_nodes(tree):
         match node:
             case ast.Expr(value=ast.Constant(value=str(text))):
                 yield text

@@ -56,7 +56,8 @@ values narrower than keys, positions without rope."""
         pytest.param(CHAIN, "", id="chain", marks=pytest.mark.slow),
         pytest.param(MODELS[:1], "", id="models", marks=pytest.mark.slow),
         pytest.param(MODELS[1:3], "", id="windows and sinks", marks=pytest.mark.slow),
-        pytest.param(MODELS[3:], "", id="latent values and no rope", marks=pytest.mark.slow),
+        pytest.param(MODELS[3:4], "", id="latent values", marks=pytest.mark.slow),
+        pytest.param(MODELS[4:], "", id="no rope", marks=pytest.mark.slow),
         pytest.param(LAYERS, "", id="layers", marks=pytest.mark.slow),
     ],
 )
