@@ -293,6 +293,34 @@ def test_a_large_multiple_is_near() -> None:
     assert calls.count < MOST_CALLS / 100
 
 
+@pytest.mark.parametrize("divisor", [2477e6, 2477e16, 2.477e-6, 12.384, 7e-300])
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"exclusiveMinimum": 0},
+        {"minimum": 1, "maximum": 1e22},
+        {"exclusiveMaximum": -5e20},
+        {"minimum": 1.5e98},
+    ],
+    ids=str,
+)
+def test_a_multiple_with_an_exponent_is_near(divisor: float, more: Json) -> None:
+    """A search for it looks at each remainder at each length, with and without an exponent."""
+    schema = {"type": "number", "multipleOf": divisor, **more}
+    with counted_calls() as calls:
+        grammar = compile_json_schema(schema, EVERY_BYTE, numbers="any", limits=FEW_STEPS)
+        assert grammar.min_tokens < 40
+    assert calls.count < MOST_CALLS / 50
+
+
+def test_what_is_no_multiple_of_the_double_is_near() -> None:
+    schema = {"multipleOf": 2477e6, "not": {"multipleOf": 4954e6}, "type": "number"}
+    with counted_calls() as calls:
+        grammar = compile_json_schema(schema, EVERY_BYTE, numbers="any", limits=FEW_STEPS)
+        assert grammar.min_tokens == len("2477000000")
+    assert calls.count < MOST_CALLS / 50
+
+
 def test_the_limit_counts_the_work() -> None:
     schema = patterns("oneOf", "ab")
     with pytest.raises(LimitError, match="1,000 steps") as raised:

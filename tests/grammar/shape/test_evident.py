@@ -49,6 +49,8 @@ EVIDENT: list[tuple[Json, bool]] = [
     ({"type": "number", "exclusiveMinimum": 3, "exclusiveMaximum": 4}, False),  # but there is one
     ({"type": "integer", "minimum": 5, "multipleOf": 5}, True),
     ({"type": "integer", "minimum": 2, "maximum": 4, "multipleOf": 5}, False),
+    ({"type": "number", "minimum": 7, "multipleOf": 7e-300}, True),
+    ({"type": "number", "minimum": 1e-300, "maximum": 1e-280, "multipleOf": 7e-300}, False),
     # arrays
     ({"type": ["string", "array"], "uniqueItems": True}, True),
     ({"type": "array", "items": False}, True),

@@ -13,7 +13,7 @@ decides. Zero may have any exponent.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from math import lcm
@@ -32,6 +32,7 @@ from maskwright.grammar.regular.terms import (
     repeat,
     state,
 )
+from maskwright.limits import CHEAP, spend
 
 LEAST_EXPONENT: Final = -330
 MOST_EXPONENT: Final = 307
@@ -168,7 +169,8 @@ class Magnitudes:
     def spellings(self) -> Regular:
         if not self._has_any(0, 10 ** (self.whole + self.places) - 1):
             return EMPTY
-        return state((self, "start"), False, self._first_moves, plain=True)
+        found = self._first_end if self._knows_ends else None
+        return state((self, "start"), False, self._first_moves, plain=True, shortest=found)
 
     def _first_moves(self) -> Sequence[Arc]:
         zero = self._zero()
@@ -184,7 +186,7 @@ class Magnitudes:
         arcs = [(_DOT, _DOT, fraction)] if fraction is not EMPTY else []
         if nullable:
             arcs += _exponent_arcs(exponents(LEAST_EXPONENT, MOST_EXPONENT))
-        return state((self, "zero"), nullable, lambda: arcs, plain=True)
+        return state((self, "zero"), nullable, lambda: arcs, plain=True, shortest=self._end(0, 0))
 
     def _integer(self, count: int, digits: int) -> Regular:
         """The state after `count` digits before the point; the first is not zero."""
@@ -203,9 +205,12 @@ class Magnitudes:
         key = (self, "integer", count, sides, mantissa, residues, single and digits == 1)
         nullable = self._contains(digits * self._unit)
         moves = partial(self._integer_moves, count, digits)
-        if single:  # after which an exponent may be nearer
-            return state(key, nullable, moves, plain=True)
-        return whole_state(key, nullable, moves, self._ending(count, digits, self.whole))
+        if not single:  # otherwise an exponent may be nearer
+            ending = self._ending(count, digits, self.whole)
+            if ending is not None:
+                return whole_state(key, nullable, moves, ending)
+        end = self._end(digits, self.whole - count, single=single)
+        return state(key, nullable, moves, plain=True, shortest=end)
 
     def _ending(self, count: int, digits: int, most: int) -> str | None:
         """The fewest digits that continue `count` digits before the point to one of the numbers, if
@@ -260,9 +265,9 @@ class Magnitudes:
             return alt(rest, concat(mantissa_rest, E, self._exponents(digits, count)))
         key = (self, "fraction", count, single, sides, mantissa, self._rest(digits, count, single))
         nullable = count > 0 and self._contains(digits * scale)
-        return state(
-            key, nullable, partial(self._fraction_moves, count, digits, single), plain=True
-        )
+        moves = partial(self._fraction_moves, count, digits, single)
+        end = self._end(digits, 0, count, single=single)
+        return state(key, nullable, moves, plain=True, shortest=end)
 
     def _fraction_moves(self, count: int, digits: int, single: bool) -> Sequence[Arc]:
         arcs: list[Arc] = []
@@ -299,8 +304,8 @@ class Magnitudes:
         """Whether an exponent may follow after further digits."""
         if count == MOST_MANTISSA or self.high == 0 or self.excluded:
             return False
-        if self._has_multiple(digits, count):
-            return True
+        if self.divisor is not None:
+            return self._has_multiple(digits, count)
         texts = [f"{digits}{digit}" for digit in range(10)]
         for bound in self._bounds:
             if bound and compared(digits, str(bound), count + 1) == 0:
@@ -315,16 +320,153 @@ class Magnitudes:
         )
 
     def _has_multiple(self, digits: int, count: int) -> bool:
-        """Whether one of the numbers, spelled with an exponent, begins with `digits`."""
-        if self.divisor is None:
-            return False
-        least, most = max(count, 1) - self.divisor.places, MOST_MANTISSA - self.divisor.places
+        """Whether one of the multiples, spelled with an exponent, begins with `digits`."""
+        more = MOST_MANTISSA - count
+        first = digits * 10**more
+        return any(
+            self._nearest(first, first + 10**more - 1, self.places + exponent - MOST_MANTISSA)
+            is not None
+            for exponent in self._last_exponents(LEAST_EXPONENT, MOST_EXPONENT)
+        )
+
+    @property
+    def _knows_ends(self) -> bool:
+        """Whether arithmetic finds the shortest texts: where a search might have to look at all
+        residues at each length."""
+        return bool(self._multiples)
+
+    def _first_end(self) -> str:
+        """The shortest spelling of one of the numbers."""
+        firsts = [digit for digit in range(1, 10) if self._integer(1, digit) is not EMPTY]
+        texts = [f"{digit}{self._shortest(digit, self.whole - 1, None, True)}" for digit in firsts]
+        if self._zero() is not EMPTY:
+            texts.append("0" + self._shortest(0, 0, None, False))
+        return min(texts, key=len)
+
+    def _end(
+        self, digits: int, room: int, count: int | None = None, *, single: bool = False
+    ) -> Callable[[], str] | None:
+        """What finds the shortest text that may follow, where that is known without a search; see
+        `_shortest`."""
+        return partial(self._shortest, digits, room, count, single) if self._knows_ends else None
+
+    def _shortest(self, digits: int, room: int, count: int | None, single: bool) -> str:
+        """The shortest text that continues `digits` to one of the numbers: with up to `room` digits
+        before the point, or after `count` digits after it. `single`: whether there is one digit
+        before the point, which is not zero."""
+        found = self._in_digits(digits, room, count)
+        if single and self.high != 0 and not self.excluded:
+            most = MOST_MANTISSA + len(".e-330") if found is None else len(found) - 1
+            for length in range(len("e0"), most + 1):
+                spend(CHEAP * length)
+                other = self._in_exponents(digits, count, length)
+                if other is not None:
+                    return other
+        assert found is not None
+        return found
+
+    def _in_digits(self, digits: int, room: int, count: int | None) -> str | None:
+        """The shortest text of digits and perhaps a point; None if there is none."""
+        best: str | None = None
+        read, point = count or 0, "." if count is None else ""
+        least = int(count == 0)  # decimals: a point needs one
+        finest = self.divisor.places if self.divisor else self.places
+        for before in range(room + 1):
+            if best is not None and before >= len(best):
+                break
+            spend(CHEAP * finest)
+            most = max(least, finest - read)
+            if best is not None:
+                most = min(most, len(best) - before - len(point) - 1)
+            decimals = self._fewest_decimals(digits, before, read, range(least, most + 1))
+            rest = self._rest_of(digits, before, read, decimals)
+            if rest is not None:
+                best = rest[:before] + point * (decimals > 0) + rest[before:]
+        return best
+
+    def _fewest_decimals(self, digits: int, before: int, read: int, counts: range) -> int:
+        """The least of some numbers of decimals with which there is one of the numbers; the first
+        one if there is none. A number that has one of these has more, too."""
+        low, high = counts.start, max(counts.start, counts.stop - 1)
+        if self._rest_of(digits, before, read, low) is not None:
+            return low
+        if self._rest_of(digits, before, read, high) is None:
+            return low
+        while high - low > 1:
+            spend(CHEAP)
+            middle = (low + high) // 2
+            if self._rest_of(digits, before, read, middle) is None:
+                low = middle
+            else:
+                high = middle
+        return high
+
+    def _rest_of(self, digits: int, before: int, read: int, decimals: int) -> str | None:
+        """The digits that continue `digits`, of which `read` are decimals, to the least of the
+        numbers: so many before the point, and so many decimals; None if there is none."""
+        shift = before + decimals
+        first = digits * 10**shift
+        nearest = self._nearest(first, first + 10**shift - 1, self.places - read - decimals)
+        if nearest is None:
+            return None
+        return str(nearest - first).zfill(shift) if shift else ""
+
+    def _in_exponents(self, digits: int, count: int | None, length: int) -> str | None:
+        """A text of this length with an exponent; None if there is none."""
+        for more in range(0 if count != 0 else 1, MOST_MANTISSA - (count or 0) + 1):
+            point = "." if count is None and more else ""
+            size = length - len(point) - more - len("e")
+            if size < 1:
+                return None
+            first = digits * 10**more
+            most = MOST_EXPONENT + (count is None and more == 0 and digits == 1)
+            for exponent in self._exponents_of(size, most):
+                finest = self.places + exponent - more - (count or 0)
+                nearest = self._nearest(first, first + 10**more - 1, finest)
+                if nearest is not None:
+                    rest = str(nearest - first).zfill(more) if more else ""
+                    return f"{point}{rest}e{exponent}"
+        return None
+
+    def _exponents_of(self, size: int, most: int) -> Iterator[int]:
+        """Exponents up to `most` of `size` characters, so many that one of them suits a mantissa if
+        any does."""
+        yield from self._last_exponents(
+            0 if size == 1 else 10 ** (size - 1), min(most, 10**size - 1)
+        )
+        if size > 1:
+            yield from self._last_exponents(1 - 10 ** (size - 1), -(10 ** (size - 2)))
+
+    def _last_exponents(self, least: int, most: int) -> Iterator[int]:
+        """The last two of the exponents of the numbers from `least` to `most`. A larger one suits
+        wherever a smaller one does, but for that of the upper bound."""
+        least = max(least, LEAST_EXPONENT)
         if not self.tiny:
             least = max(least, self._exponent(self.low))
         if self.high is not None:
             most = min(most, self._exponent(self.high))
-        scales = (10 ** (self.places + e - count) for e in range(most, least - 1, -1))
-        return any(self._has_any(digits * scale, (digits + 1) * scale - 1) for scale in scales)
+        yield from range(most, max(least, most - 1) - 1, -1)
+
+    def _nearest(self, first: int, last: int, finest: int) -> int | None:
+        """The least of the integers from `first` to `last` that times 10^`finest` units is one of
+        the numbers."""
+        scale, counted = 10 ** max(finest, 0), 10 ** max(-finest, 0)
+        first, last = -(-first // counted), last // counted
+        least = max(first * scale, self.low)
+        most = last * scale if self.high is None else min(last * scale, self.high)
+        step = lcm(self._step, scale)
+        nearest = -(-least // step) * step
+        if self.excluded and nearest <= most:
+            if not self._has_any(nearest, most, step):
+                return None
+            while nearest < most:  # the half in which the least of the numbers is
+                spend(CHEAP)
+                middle = (nearest + most) // 2
+                if self._has_any(nearest, middle, step):
+                    most = middle
+                else:
+                    nearest = middle + 1
+        return nearest // scale * counted if nearest <= most else None
 
     def _grows(self, count: int, digits: int) -> bool:
         """Whether `digits` can be continued to one of the numbers."""

@@ -1,6 +1,7 @@
 """Schemas that evidently have a value; see `evident.pyi`."""
 
 from decimal import Decimal
+from fractions import Fraction
 
 from maskwright.grammar.regular.terms import EMPTY, is_text
 from maskwright.grammar.schema.document_text cimport SchemaText
@@ -230,7 +231,8 @@ cdef bint is_met(assertion, number) except -1:
         return Decimal(number) in assertion.interval
     if cls is MultipleOf:
         return not assertion.negative and (
-            number == 0 or Decimal(number) % assertion.divisor == 0
+            # A remainder of decimals is refused where the quotient has many digits.
+            number == 0 or Fraction(number) % Fraction(assertion.divisor) == 0
         )
     return cls is DigitsOnly and not assertion.negative
 
