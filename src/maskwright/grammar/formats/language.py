@@ -182,11 +182,18 @@ def _term(depth: int) -> Regular:
 
 @cache
 def _quantifier() -> Regular:
-    """A quantifier, or none. Bounds in braces have at most three digits and are in order."""
+    """A quantifier, or none. Bounds in braces have at most three digits and are in order; where
+    both have three, their first digits differ, so that no automaton remembers all of one."""
     ordered = "|".join(f"{low},[{low}-9]" for low in range(10))
     longer = r"\d,[1-9]\d{1,2}|[1-9]\d,[1-9]\d\d"
-    tens = "|".join(rf"{low}\d,[{low + 1}-9]\d" for low in range(1, 9))
-    return full_match(rf"(([*+?]|\{{(\d{{1,3}},?|{ordered}|{longer}|{tens})\}})\??)?")
+    tens = "|".join(rf"{low}\d,[{low + 1}-9]\d" for low in range(9))
+    alike = "|".join(
+        f"{ten}(" + "|".join(f"{low},{ten}[{low}-9]" for low in range(10)) + ")"
+        for ten in range(10)
+    )
+    hundreds = "|".join(rf"{low}\d\d,[{low + 1}-9]\d\d" for low in range(9))
+    pair = f"{ordered}|{longer}|{tens}|{alike}|{hundreds}"
+    return full_match(rf"(([*+?]|\{{(\d{{1,3}},?|{pair})\}})\??)?")
 
 
 @cache
@@ -431,8 +438,8 @@ def _idn_hostname(draft: str) -> FormatLanguage:
 
 def _regex(draft: str) -> FormatLanguage:
     note = (
-        f"back-references, a second named group and groups nested more than "
-        f"{MOST_NESTING} deep are left out: the syntax of patterns isn't regular"
+        f"back-references, a second named group, groups nested more than {MOST_NESTING} deep, and "
+        "unusual ranges, properties and bounds are left out: the syntax of patterns isn't regular"
     )
     return FormatLanguage(regex(), exact=False, note=note)
 
