@@ -115,6 +115,10 @@ def test_a_pattern_and_a_grammar_of_posix_classes(served: Served) -> None:
         (warning,) = warnings(post(served, "chat/completions", body))
         assert "'[:digit:]' is no class of characters here" in warning
         assert "write [0-9] or \\d" in warning
+    repeated = 'start: %json {"type": "null", "type": "boolean"}'
+    body = {"messages": MESSAGES, "max_tokens": 20, "guided_grammar": repeated}
+    (warning,) = warnings(post(served, "chat/completions", body))
+    assert "at /type: 'type' stands 2 times in one object" in warning
     body = {"messages": MESSAGES, "max_tokens": 20, "guided_regex": "[0-9:]{2}"}
     assert warnings(post(served, "chat/completions", body)) == []
 

@@ -217,6 +217,7 @@ LOOSE = [
     ("type: integer\ntype: 'null'\n", ["2:1 repeated-name"]),
     ("/[[:alpha:]]{2}/", ["1:1 posix-class"]),
     ('start: A\nA: /[[:digit:]]/ "x"', ["2:1 posix-class"]),
+    ('start: "x" b\nb: %json {"type": "null", "type": "boolean"}', ["2:1 repeated-name"]),
 ]
 
 

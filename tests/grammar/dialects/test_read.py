@@ -54,6 +54,22 @@ def test_dialect_and_unused_names(text: str, dialect: Dialect) -> None:
     assert found.unused == (("other",) if "other" in text else ())
 
 
+def test_mistakes_in_schemas_stand_at_the_names_of_rules() -> None:
+    grammar = """
+%import common.INT
+start: a b INT
+a: %json {"items": {"minimum": 1, "minimum": 5}} "x"
+b: %json {"enum": null, "type": "null"} | /[[:digit:]]/ // %json {"a": 1, "a": 2}
+"""
+    found = read_grammar(grammar, "lark")
+    assert {(each.pointer, each.rule) for each in found.remarks()} == {
+        *(("a", "repeated-name"), ("b", "null-keyword"), ("b", "posix-class"))
+    }
+    assert {each.pointer for each in found.remarks("/format/grammar")} == {"/format/grammar"}
+    (note,) = (each.note for each in found.remarks() if each.rule == "repeated-name")
+    assert note.startswith("in a schema of %json, at /items/minimum: 'minimum' stands 2 times")
+
+
 @pytest.mark.parametrize(
     ("text", "dialect"),
     [("start: <x>", "lark"), ("root ::= <x>", "gbnf"), ("root ::= <x>", "ebnf")],

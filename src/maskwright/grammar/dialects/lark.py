@@ -40,8 +40,9 @@ from maskwright.grammar.pattern.flags import Flags
 from maskwright.grammar.pattern.parse import parse_pattern
 from maskwright.grammar.regular.substrings import joined_chunks
 from maskwright.grammar.regular.terms import Regular, char, chars, concat
-from maskwright.grammar.schema.document import float_of
+from maskwright.grammar.schema.document import float_of, object_of
 from maskwright.grammar.schema.parse import ParseOptions, parse_schema
+from maskwright.grammar.schema.tree import ReportEntry
 from maskwright.json_faults import json_fault
 from maskwright.limits import DEFAULT_LIMITS, Limits
 
@@ -75,6 +76,8 @@ class Expressions:
     def __init__(self, text: GrammarCursor, context: Context) -> None:
         self.text = text
         self.context = context
+        self.remarks: list[tuple[int, ReportEntry]] = []
+        """What is likely to be a mistake in schemas, each with the place of its `%json`."""
 
     def skip(self) -> None:
         self.text.match(SPACE)
@@ -261,11 +264,12 @@ class Expressions:
         value = read_json(text, start)
         if found[1] == "json":
             try:
-                schema = parse_schema(value, ParseOptions(limits=self.context.limits)).root
+                parsed = parse_schema(value, ParseOptions(limits=self.context.limits))
             except SchemaError as error:
                 text.fail(f"in this schema: {error}", start)
+            self.remarks += [(start, each) for each in parsed.report.annotations if each.rule]
             try:
-                return Json(schema, start, style_of(value))
+                return Json(parsed.root, start, style_of(value))
             except ValueError as error:
                 text.fail(f"in this schema: {error}", start)
         return Literal(self.regex_object(value, start), start)
@@ -300,7 +304,7 @@ def _place_before_unescaping(written: str, position: int) -> int:
 def read_json(text: GrammarCursor, start: int) -> Any:
     """Read a JSON value in a grammar."""
     try:
-        decoder = json.JSONDecoder(parse_float=float_of)
+        decoder = json.JSONDecoder(object_pairs_hook=object_of, parse_float=float_of)
         value, text.at = decoder.raw_decode(text.text, text.at)
     except json.JSONDecodeError as error:
         reason, position = json_fault(error)
@@ -344,7 +348,8 @@ class _LarkReader:
             else:
                 self.define(self.definition())
             self.text.match(SPACE)
-        return Document(self.text.text, self.definitions, tuple(self.ignored))
+        remarks = tuple(self.expressions.remarks)
+        return Document(self.text.text, self.definitions, tuple(self.ignored), remarks)
 
     def define(self, definition: Definition) -> None:
         known = self.definitions.get(definition.name)

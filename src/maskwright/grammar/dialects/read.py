@@ -12,6 +12,8 @@ from maskwright.grammar.dialects.lower import Lowered, check_definitions, lower
 from maskwright.grammar.dialects.special import GrammarTokens
 from maskwright.grammar.dialects.syntax import Document
 from maskwright.grammar.rules.tree import Rules
+from maskwright.grammar.schema.remarks import grammar_remarks
+from maskwright.grammar.schema.tree import ReportEntry
 from maskwright.limits import DEFAULT_LIMITS, Limits
 
 
@@ -19,6 +21,8 @@ from maskwright.limits import DEFAULT_LIMITS, Limits
 class ReadGrammar:
     dialect: Dialect
     lowered: Lowered
+    text: str
+    schema_remarks: tuple[ReportEntry, ...]
 
     @property
     def rules(self) -> Rules:
@@ -28,6 +32,14 @@ class ReadGrammar:
     def unused(self) -> tuple[str, ...]:
         """Names of rules and terminals to which the start rule doesn't lead."""
         return self.lowered.unused
+
+    def remarks(self, pointer: str | None = None) -> tuple[ReportEntry, ...]:
+        """The entries of a report on the patterns and schemas in the grammar: at the names of their
+        rules, or at the pointer at which the grammar stands in something else."""
+        found = self.schema_remarks
+        if pointer is not None:
+            found = tuple(each._replace(pointer=pointer) for each in found)
+        return (*grammar_remarks(self.text, pointer), *found)
 
 
 def read_grammar(
@@ -47,7 +59,8 @@ def read_grammar(
     """
     try:
         document, first, found = _read(text, dialect, tokens or GrammarTokens(), limits)
-        return ReadGrammar(found, lower(document, start or first, limits))
+        lowered = lower(document, start or first, limits)
+        return ReadGrammar(found, lowered, text, document.schema_remarks())
     except GrammarError as error:
         language = resembles_schema(text)
         if language is None:

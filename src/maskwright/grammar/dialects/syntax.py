@@ -10,7 +10,7 @@ from typing import assert_never
 
 from maskwright.grammar.dialects.guidance_options import Style
 from maskwright.grammar.regular.terms import Regular
-from maskwright.grammar.schema.tree import Schema
+from maskwright.grammar.schema.tree import ReportEntry, Schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,11 +120,23 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A grammar: its text, its definitions by name, and the ignored nodes."""
+    """A grammar: its text, its definitions by name, the ignored nodes, and what is likely to be a
+    mistake in its schemas, each with the place of the schema."""
 
     text: str
     definitions: dict[str, Definition]
     ignored: tuple[Node, ...] = ()
+    remarks: tuple[tuple[int, ReportEntry], ...] = ()
+
+    def schema_remarks(self) -> tuple[ReportEntry, ...]:
+        """Entries of a report on the schemas, at the names of the rules in which these stand."""
+        entries: list[ReportEntry] = []
+        for place, entry in self.remarks:
+            before = ((each.at, name) for name, each in self.definitions.items())
+            _, name = max((each for each in before if each[0] <= place), default=(0, ""))
+            note = f"in a schema of %json, at {entry.place or 'its root'}: {entry.note}"
+            entries.append(ReportEntry(name, "", note, entry.rule))
+        return tuple(entries)
 
 
 def series(parts: list[Node]) -> Node:

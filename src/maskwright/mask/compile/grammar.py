@@ -10,7 +10,6 @@ from maskwright.grammar.dialects.detect import DIALECTS, Dialect
 from maskwright.grammar.dialects.read import read_grammar
 from maskwright.grammar.dialects.special import GrammarTokens
 from maskwright.grammar.rules.begins import check_bounded_begins
-from maskwright.grammar.schema.remarks import grammar_remarks
 from maskwright.grammar.schema.tree import Report, ReportEntry
 from maskwright.limits import DEFAULT_LIMITS, Limits, Work
 from maskwright.mask.compile.arguments import compiler
@@ -61,5 +60,5 @@ def _compile(
         "", "grammar", f"{read.dialect}, {amount(len(read.rules.rules), 'rule')}"
     )
     unused = tuple(ReportEntry("", name, "not used") for name in read.unused)
-    report = Report((enforced,), (*unused, *grammar_remarks(text)))
+    report = Report((enforced,), (*unused, *read.remarks()))
     return compile_rules(read.rules, vocab, report=report, limits=limits)

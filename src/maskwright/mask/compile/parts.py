@@ -40,7 +40,7 @@ from maskwright.grammar.schema.options import (
     PropertyOrder,
 )
 from maskwright.grammar.schema.parse import ParseOptions, parse_schema
-from maskwright.grammar.schema.remarks import grammar_remarks, pattern_remarks
+from maskwright.grammar.schema.remarks import pattern_remarks
 from maskwright.grammar.schema.tree import Json, Report, ReportEntry, Schema
 from maskwright.grammar.shape.shapes import Shapes
 from maskwright.grammar.tags.rules import TagRules
@@ -163,8 +163,8 @@ class Parts:
                     self.annotations += pattern_remarks(pattern, leaf.pointer)
                     return Terminal(full_match(pattern, self.limits))
                 case GrammarText(grammar=text, syntax=syntax):
-                    self.annotations += grammar_remarks(text, leaf.pointer)
-                    return self.grammar(text, None if syntax == "auto" else syntax, vocab)
+                    dialect = None if syntax == "auto" else syntax
+                    return self.grammar(text, dialect, vocab, leaf.pointer)
         except SchemaError as error:
             raise type(error)(error.reason, pointer=leaf.pointer + error.pointer) from None
         except LimitError as error:
@@ -187,10 +187,14 @@ class Parts:
         )
         return rules.expression(tag)
 
-    def grammar(self, text: str, dialect: Dialect | None, vocab: Vocabulary) -> Expression:
-        """Translate a grammar; without a `dialect`, that is recognised."""
+    def grammar(
+        self, text: str, dialect: Dialect | None, vocab: Vocabulary, pointer: str | None = None
+    ) -> Expression:
+        """Translate a grammar; without a `dialect`, that is recognised. `pointer`: where it stands
+        in something else."""
         tokens = GrammarTokens(vocab.special_tokens, frozenset(vocab.eos), vocab.tokens)
         read = read_grammar(text, dialect, tokens=tokens, limits=self.limits)
+        self.annotations += read.remarks(pointer)
         refuse_bounded(read.rules, "a structural tag or an answer beside tools")
         return self._included(read.rules)
 
@@ -231,7 +235,7 @@ class Parts:
         parts = replace(self, rules={}, enforced=[], annotations=[], impossible=[], intricate=False)
         if tool.input is not None:
             said = parts._input(tool, tool.input, format, vocab)
-            return Arguments(said, parts.rules, (), _input_remarks(tool.name, tool.input))
+            return Arguments(said, parts.rules, (), tuple(parts.annotations))
         try:
             root = parts.schema(tool.parameters, f"/{escape(tool.name)}")
             possible = parts.is_satisfiable(object_schema(root))
@@ -270,7 +274,7 @@ class Parts:
         """Translate the input of a custom tool. Raises errors that name its definition."""
         around = surroundings(format, compact=self.whitespace == "compact")
         try:
-            rules = self._input_rules(wanted, vocab)
+            rules = self._input_rules(wanted, vocab, f"/{tool.name}")
             prefix = f"{tool.name}:"
             for name, body in rules.rules.items():
                 self.rules[prefix + name] = spelled(body, around, prefix)
@@ -285,7 +289,7 @@ class Parts:
         said = start if isinstance(start, Terminal) else Ref(prefix + rules.start)
         return custom_arguments(said, around, vocab.special_tokens)
 
-    def _input_rules(self, wanted: CustomInput, vocab: Vocabulary) -> Rules:
+    def _input_rules(self, wanted: CustomInput, vocab: Vocabulary, pointer: str) -> Rules:
         match wanted.syntax:
             case "text":
                 return Rules(START, {START: Terminal(ANYTHING)})
@@ -296,10 +300,12 @@ class Parts:
                     raise RegexError(
                         "the pattern matches no text", pattern=wanted.definition, position=0
                     )
+                self.annotations += pattern_remarks(wanted.definition, pointer)
                 return Rules(START, {START: Terminal(language)})
             case dialect:
                 tokens = GrammarTokens(vocab.special_tokens, frozenset(vocab.eos), vocab.tokens)
                 read = read_grammar(wanted.definition, dialect, tokens=tokens, limits=self.limits)
+                self.annotations += read.remarks(pointer)
                 refuse_bounded(read.rules, "the input of a tool")
                 rules = fold_rules(read.rules)
                 RuleNetwork(rules, self._has_value, self.limits)  # which refuses one without texts
@@ -327,16 +333,6 @@ class Parts:
             ReportEntry(pointer + place, "additionalProperties", DECLARED_ONLY)
             for place in members.narrowed
         ]
-
-
-def _input_remarks(name: str, wanted: CustomInput) -> tuple[ReportEntry, ...]:
-    match wanted.syntax:
-        case "text":
-            return ()
-        case "regex":
-            return pattern_remarks(wanted.definition, f"/{name}")
-        case _:
-            return grammar_remarks(wanted.definition, f"/{name}")
 
 
 def no_arguments(tool: Tool) -> UnsatisfiableSchemaError:

@@ -14,7 +14,7 @@ from maskwright.grammar.regular.derivative import is_live
 from maskwright.grammar.regular.terms import ANYTHING, complement, concat, intersection, words
 from maskwright.grammar.rules.captures import without_captures
 from maskwright.grammar.rules.tree import Capture, Expression, Terminal
-from maskwright.grammar.schema.remarks import grammar_remarks, pattern_remarks
+from maskwright.grammar.schema.remarks import pattern_remarks
 from maskwright.grammar.schema.tree import Json, Schema
 from maskwright.grammar.tags.parse import parse_tag
 from maskwright.mask.compile.parts import Parts
@@ -80,7 +80,6 @@ def response_expression(
                 raise _conflict("every string")
             said = Terminal(words(left))
         case GrammarResponse(grammar=text, dialect=dialect):
-            parts.annotations += grammar_remarks(text)
             said = parts.grammar(text, dialect, vocab)
         case TagResponse(tag=tag):
             said = parts.tag(parse_tag(tag), vocab)
