@@ -11,6 +11,7 @@ from maskwright.automaton.value.whitespace import WhitespaceName
 from maskwright.errors import SchemaError
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.rules.tree import Terminal
+from maskwright.grammar.schema.document import json_of
 from maskwright.mask.shared.known_tools import Arguments, KnownTools
 from tests.matching import EVERY_BYTE, matches
 
@@ -41,6 +42,7 @@ def test_equal_schemas_are_known() -> None:
         (schema("a", "b"), schema("b", "a")),
         ({"properties": {"1": True}}, {"properties": {1: True}}),
         ({"enum": [1]}, {"enum": (1,)}),
+        ({"minimum": 0.0}, json_of('{"minimum": 1e-400}')),
     ],
 )
 def test_what_only_looks_equal_is_not(one: Any, other: Any) -> None:

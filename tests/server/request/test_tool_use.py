@@ -7,9 +7,13 @@ from typing import Any
 import pytest
 
 from maskwright.errors import InputError
+from maskwright.grammar.schema.document import json_of
 from maskwright.server.request.tool_use import FunctionFields, ToolUse
 
-F = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
+F: dict[str, Any] = {
+    "type": "function",
+    "function": {"name": "f", "parameters": {"type": "object"}},
+}
 G = {"type": "function", "function": {"name": "g"}}
 NAMED = {"type": "function", "function": {"name": "g"}}
 
@@ -35,6 +39,16 @@ def test_choices(choice: Any, constrains: bool, forced: bool, names: list[str]) 
     assert [tool.name for tool in found.choice.tools] == names
     assert [tool.name for tool in found.tools] == ["f", "g"]
     assert list(found.sent) == [F, G], "the template is shown what was sent"
+
+
+def test_a_number_that_is_too_small_is_told_from_0() -> None:
+    keys: set[str] = set()
+    for number in ("0.0", "1e-400", "1e-300"):
+        function = f'{{"name": "f", "parameters": {{"minimum": {number}}}}}'
+        found = use(tools=[json_of(f'{{"type": "function", "function": {function}}}')])
+        assert found is not None
+        keys.add(found.key())
+    assert len(keys) == 3
 
 
 def test_a_name_used_twice_is_named_where_it_stands() -> None:

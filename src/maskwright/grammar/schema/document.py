@@ -130,8 +130,14 @@ def check_values(document: Json) -> None:
 
     Raises `SchemaError` with the place of a value that is not.
     """
-    if not DocumentText(document, sys.maxsize, sys.maxsize).is_json:
+    if not is_json(document):
         _refuse(document, Limits(schema_depth=sys.maxsize))
+
+
+def is_json(document: object) -> bool:
+    """Whether all values of a document are JSON, and none is a number that is taken for 0, which
+    its text, written again, doesn't tell from 0."""
+    return DocumentText(document, sys.maxsize, sys.maxsize).is_json
 
 
 def plain(document: Json) -> tuple[Json, list[ReportEntry]]:

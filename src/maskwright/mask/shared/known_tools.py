@@ -9,6 +9,7 @@ from threading import Lock
 from typing import Any, Final, NamedTuple
 
 from maskwright.grammar.rules.tree import Expression
+from maskwright.grammar.schema.document import is_json
 from maskwright.grammar.schema.tree import Json, ReportEntry
 
 ROOM: Final = 1 << 21
@@ -50,6 +51,8 @@ class KnownTools:
             text = json.dumps(schema, ensure_ascii=False)
         except (TypeError, ValueError, RecursionError):
             return compute()  # not JSON, for which this raises an error
+        if not is_json(schema):
+            return compute()  # though its text is that of others
         key = (text, options)
         with self._lock:
             known = self._known.get(key)

@@ -10,6 +10,7 @@ from typing import Annotated, Any, cast
 from pydantic import Field, WithJsonSchema
 
 from maskwright.errors import InputError
+from maskwright.grammar.schema.document import is_json
 from maskwright.grammar.tools.tools import (
     INPUT_SCHEMA,
     CustomInput,
@@ -66,7 +67,10 @@ class ToolUse:
 
     def key(self) -> str:
         """Return a text that is equal for equal tools and choices."""
-        tools = [(tool.name, tool.parameters, repr(tool.input)) for tool in self.choice.tools]
+        tools = [
+            (tool.name, tool.parameters, is_json(tool.parameters), repr(tool.input))
+            for tool in self.choice.tools
+        ]
         return json.dumps([self.choice.mode, self.parallel, tools])
 
 
