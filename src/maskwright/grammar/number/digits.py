@@ -338,9 +338,8 @@ class Magnitudes:
     def _first_end(self) -> str:
         """The shortest spelling of one of the numbers."""
         firsts = [digit for digit in range(1, 10) if self._integer(1, digit) is not EMPTY]
-        texts = [f"{digit}{self._shortest(digit, self.whole - 1, None, True)}" for digit in firsts]
-        if self._zero() is not EMPTY:
-            texts.append("0" + self._shortest(0, 0, None, False))
+        texts = [] if self._zero() is EMPTY else ["0" + self._shortest(0, 0, None, False)]
+        texts += [f"{digit}{self._shortest(digit, self.whole - 1, None, True)}" for digit in firsts]
         return min(texts, key=len)
 
     def _end(
