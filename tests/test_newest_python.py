@@ -57,3 +57,8 @@ def test_all_but_torch_is_needed_first() -> None:
     names = {requirement.split(">")[0] for requirement in needed()}
     assert {"numpy", "tokenizers", "transformers"} <= names
     assert newest_python.TORCH not in names
+
+
+def test_it_says_when_no_time_was_left_for_torch(capsys: pytest.CaptureFixture[str]) -> None:
+    newest_python._install_torch(["no program"], -2.0)
+    assert capsys.readouterr().out == "no time was left to install torch\n"

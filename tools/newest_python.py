@@ -117,11 +117,14 @@ def _source(folder: Path) -> Path:
 
 
 def _install_torch(pip: list[str], seconds: float) -> None:
+    if seconds <= 0:
+        print("no time was left to install torch", flush=True)
+        return
     index = os.environ.get("TORCH_CPU_INDEX")
     command = [*pip, *([f"--extra-index-url={index}"] if index else []), TORCH]
     began = time.monotonic()
     try:
-        subprocess.run(command, timeout=max(0.0, seconds), check=True)
+        subprocess.run(command, timeout=seconds, check=True)
     except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
         print(f"torch could not be installed within {seconds:.0f} s: {error}", flush=True)
     else:
