@@ -258,22 +258,17 @@ def _taken(operation: Operation) -> Json:
 
 
 def _responses(operation: Operation, *, has_body: bool) -> Json:
-    responses: Json = {
-        str(status): _error(status, operation.error)
-        for status in sorted({*operation.errors, *ALWAYS})
+    answer: Json = {
+        "description": operation.about,
+        "headers": {"x-request-id": {"$ref": "#/components/headers/x-request-id"}},
     }
-    if operation.status is not None:
-        answer: Json = {
-            "description": operation.about,
-            "headers": {"x-request-id": {"$ref": "#/components/headers/x-request-id"}},
+    if operation.gives and has_body:
+        answer["content"] = {
+            kind: {"schema": _event(schema) if kind == EVENTS else schema}
+            for kind, schema in operation.gives.items()
         }
-        if operation.gives and has_body:
-            answer["content"] = {
-                kind: {"schema": _event(schema) if kind == EVENTS else schema}
-                for kind, schema in operation.gives.items()
-            }
-        responses = {str(operation.status): answer, **responses}
-    return responses
+    errors = sorted({*operation.errors, *ALWAYS})
+    return {"200": answer, **{str(status): _error(status, operation.error) for status in errors}}
 
 
 def _event(data: Json) -> Json:

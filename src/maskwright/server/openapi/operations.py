@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from maskwright.server.batches.batch_routes import DEFAULT, MOST
 from maskwright.server.batches.file_routes import MOST as MOST_FILES
@@ -32,7 +32,6 @@ class Operation:
     - `takes`: the schema of its body by media type; `gives`: that of its answers.
     - `queries`: the schemas of its parameters in the query.
     - `errors`: the statuses of its errors, besides those that every operation may answer.
-    - `status`: that of its answer; None if it answers only errors.
     - `needs_key`: it is for clients with a key, on a server with keys.
     - `examples`: bodies that can be sent, by a name.
     - `error`: the schema of its errors.
@@ -45,7 +44,6 @@ class Operation:
     gives: Mapping[str, Json] = field(default_factory=dict[str, Json])
     queries: Mapping[str, Json] = field(default_factory=dict[str, Json])
     errors: tuple[int, ...] = ()
-    status: int | None = 200
     needs_key: bool = True
     examples: Mapping[str, Json] = field(default_factory=dict[str, Json])
     error: str = "Error"
@@ -158,8 +156,7 @@ def about_shapes() -> Operations:
     mistaken: Json = {"shape": "(", "kind": "regex"}
     text_of: Json = {"guided_json": {"enum": ["red", "blue"]}, "text": '"gr'}
     tokens_of: Json = {"guided_regex": "[ab]+c", "tokens": [], "candidates": [0, 1]}
-    explained = {JSON: either(ref("ExplainedText"), ref("ExplainedAnswer"))}
-    check, sample, draw = (_SHAPES[name] for name in ("check", "sample", "draw"))
+    explained = either(ref("ExplainedText"), ref("ExplainedAnswer"))
     return {
         ("POST", "/explain"): _posting(
             "explain",
@@ -168,39 +165,46 @@ def about_shapes() -> Operations:
             {"text": text_of, "tokens": tokens_of},
             more=(404,),
         ),
-        ("POST", "/check"): _posting(*check, {"schema": shape, "mistake": mistaken}),
-        ("POST", "/sample"): _posting(*sample, {"texts": {**shape, "count": 2}}),
-        ("POST", "/draw"): _posting(*draw, {"picture": shape, "graph": {**shape, "as": "graph"}}),
+        ("POST", "/check"): _posting(
+            "checkShape",
+            "Whether a shape can be used, and what is found in it",
+            ("CheckRequest", "CheckedShape"),
+            {"schema": shape, "mistake": mistaken},
+        ),
+        ("POST", "/sample"): _posting(
+            "sampleShape",
+            "Texts of a shape",
+            ("SampleRequest", "SampledShape"),
+            {"texts": {**shape, "count": 2}},
+        ),
+        ("POST", "/draw"): _posting(
+            "drawShape",
+            "A picture of a shape",
+            ("DrawRequest", "DrawnShape"),
+            {"picture": shape, "graph": {**shape, "as": "graph"}},
+        ),
         ("GET", "/examples"): Operation(
             "listExamples", "Shapes that ship", "Shapes", gives={JSON: ref("Examples")}
         ),
     }
 
 
-_SHAPES: Final = {
-    "check": (
-        "checkShape",
-        "Whether a shape can be used, and what is found in it",
-        ("CheckRequest", {JSON: ref("CheckedShape")}),
-    ),
-    "sample": ("sampleShape", "Texts of a shape", ("SampleRequest", {JSON: ref("SampledShape")})),
-    "draw": ("drawShape", "A picture of a shape", ("DrawRequest", {JSON: ref("DrawnShape")})),
-}
-
-
 def _posting(
     id: str,
     about: str,
-    of: tuple[str, Mapping[str, Json]],
+    of: tuple[str, str | Json],
     examples: Mapping[str, Json],
     *,
     tag: str = "Shapes",
     more: tuple[int, ...] = (),
 ) -> Operation:
-    """Return an operation; `of`: the name of its body's schema, and the schemas of its answers."""
+    """Return an operation. `of`: the name of its body's schema; its answer's name, or schema."""
     request, gives = of
+    answers = {JSON: ref(gives) if isinstance(gives, str) else gives}
     errors = (400, 413, 415, 429, 503, *more)
-    return Operation(id, about, tag, {JSON: ref(request)}, gives, errors=errors, examples=examples)
+    return Operation(
+        id, about, tag, {JSON: ref(request)}, answers, errors=errors, examples=examples
+    )
 
 
 def about_tokens() -> Operations:
@@ -211,26 +215,25 @@ def about_tokens() -> Operations:
         "pieces": {"content": "red", "with_pieces": True},
     }
     detokenize: dict[str, Json] = {"ids": {"tokens": [1, 2]}, "many": {"tokens": [[1], [2]]}}
-    given, taken = {JSON: ref("TokenizedText")}, {JSON: ref("DetokenizedText")}
     return {
         ("POST", "/tokenize"): _posting(
             "tokenize",
             "The tokens of texts or of a chat",
-            ("TokenizeRequest", given),
+            ("TokenizeRequest", "TokenizedText"),
             tokenize,
             tag="Tokens",
         ),
         ("POST", "/detokenize"): _posting(
             "detokenize",
             "The text of tokens",
-            ("DetokenizeRequest", taken),
+            ("DetokenizeRequest", "DetokenizedText"),
             detokenize,
             tag="Tokens",
         ),
         ("POST", "/responses/input_tokens"): _posting(
             "countResponseInput",
             "How many tokens the prompt of a response has",
-            ("ResponseRequest", {JSON: ref("InputTokens")}),
+            ("ResponseRequest", "InputTokens"),
             {"text": {"input": "red"}},
             tag="Tokens",
         ),
@@ -238,7 +241,7 @@ def about_tokens() -> Operations:
             _posting(
                 "countMessageInput",
                 "How many tokens the prompt of a message has",
-                ("AnthropicRequest", {JSON: ref("InputTokens")}),
+                ("AnthropicRequest", "InputTokens"),
                 {"text": {"messages": [{"role": "user", "content": "red"}]}},
                 tag="Tokens",
             ),
@@ -251,19 +254,17 @@ def about_server() -> Operations:
     health = _probe("health", "Whether the engine runs")
     ready = _probe("ready", "Whether new requests are let in")
     live = _probe("live", "Whether the engine runs")
-    ping = Operation(
-        "ping",
-        "Whether the engine runs, with an empty body",
-        "Server",
-        errors=(503,),
-        needs_key=False,
-    )
+    ping = _probe("ping", "Whether the engine runs, with an empty body", has_body=False)
     metrics = {"text/plain": text(), "application/openmetrics-text": text()}
     since = {
         "since": text("Only the answers after this number.", pattern="^[0-9]+$"),
         "history": one_of(("0", "1"), "1: with the last hour.", default="0"),
     }
-    gives = {name: {JSON: ref(name)} for name in ("Model", "ModelList", "State", "Load", "Version")}
+
+    def reading(id: str, about: str, gives: Mapping[str, Json] | str, **more: Any) -> Operation:
+        answers = {JSON: ref(gives)} if isinstance(gives, str) else gives
+        return Operation(id, about, "Server", gives=answers, **more)
+
     return {
         ("GET", "/health"): health,
         ("HEAD", "/health"): health,
@@ -273,32 +274,21 @@ def about_server() -> Operations:
         ("HEAD", "/ready"): ready,
         ("GET", "/ping"): ping,
         ("POST", "/ping"): ping,
-        ("GET", "/models"): _reading("listModels", "The models", gives["ModelList"]),
-        ("GET", "/models/{name}"): _reading(
-            "describeModel", "One model or adapter", gives["Model"], errors=(404,)
+        ("GET", "/models"): reading("listModels", "The models", "ModelList"),
+        ("GET", "/models/{name}"): reading(
+            "describeModel", "One model or adapter", "Model", errors=(404,)
         ),
-        ("GET", "/metrics"): _reading("metrics", "Metrics for Prometheus", metrics),
-        ("GET", "/state"): _reading(
-            "state", "What the dashboard shows", gives["State"], errors=(400,), queries=since
+        ("GET", "/metrics"): reading("metrics", "Metrics for Prometheus", metrics),
+        ("GET", "/state"): reading(
+            "state", "What the dashboard shows", "State", errors=(400,), queries=since
         ),
-        ("GET", "/load"): _reading("load", "How many requests run or wait", gives["Load"]),
-        ("GET", "/version"): _reading("version", "The version", gives["Version"]),
+        ("GET", "/load"): reading("load", "How many requests run or wait", "Load"),
+        ("GET", "/version"): reading("version", "The version", "Version"),
     }
 
 
-def _reading(
-    id: str,
-    about: str,
-    gives: Mapping[str, Json],
-    *,
-    errors: tuple[int, ...] = (),
-    queries: Mapping[str, Json] | None = None,
-) -> Operation:
-    return Operation(id, about, "Server", gives=gives, errors=errors, queries=queries or {})
-
-
-def _probe(id: str, about: str) -> Operation:
-    gives = {JSON: ref("Health")}
+def _probe(id: str, about: str, *, has_body: bool = True) -> Operation:
+    gives = {JSON: ref("Health")} if has_body else {}
     return Operation(id, about, "Server", gives=gives, errors=(503,), needs_key=False)
 
 
@@ -332,46 +322,28 @@ def batches() -> Operations:
         "purpose": text(),
     }
     form = {"multipart/form-data": ref("FileUpload")}
-    batch, file = {JSON: ref("Batch")}, {JSON: ref("File")}
+    begun = {JSON: ref("BatchRequest")}
 
     def made(
-        id: str,
-        about: str,
-        gives: Mapping[str, Json],
-        *errors: int,
-        takes: Mapping[str, Json] | None = None,
-        queries: Mapping[str, Json] | None = None,
+        id: str, about: str, gives: str | Mapping[str, Json], *errors: int, **more: Any
     ) -> Operation:
-        return Operation(id, about, "Batches", takes or {}, gives, queries or {}, errors)
+        answers = {JSON: ref(gives)} if isinstance(gives, str) else gives
+        return Operation(id, about, "Batches", gives=answers, errors=errors, **more)
 
+    taking, changing = (400, 404, 413, 415, 429, 503), (400, 404, 429, 503)
+    content = {"application/octet-stream": dict[str, object]()}
     return {
         ("POST", "/files"): made(
-            "uploadFile", "Store a file", file, 400, 413, 415, 429, 503, takes=form
+            "uploadFile", "Store a file", "File", 400, 413, 415, 429, 503, takes=form
         ),
-        ("GET", "/files"): made(
-            "listFiles", "The files", {JSON: ref("FileList")}, 400, queries=files
-        ),
-        ("GET", "/files/{id}"): made("describeFile", "One file", file, 404),
-        ("DELETE", "/files/{id}"): made(
-            "deleteFile", "Remove a file", {JSON: ref("DeletedFile")}, 400, 404, 429, 503
-        ),
-        ("GET", "/files/{id}/content"): made(
-            "readFile", "What a file holds", {"application/octet-stream": {}}, 404
-        ),
-        ("POST", "/batches"): made(
-            "createBatch",
-            "Begin a batch",
-            batch,
-            *(400, 404, 413, 415, 429, 503),
-            takes={JSON: ref("BatchRequest")},
-        ),
-        ("GET", "/batches"): made(
-            "listBatches", "The batches", {JSON: ref("BatchList")}, 400, queries=listing
-        ),
-        ("GET", "/batches/{id}"): made("describeBatch", "One batch", batch, 404),
-        ("POST", "/batches/{id}/cancel"): made(
-            "cancelBatch", "End a batch", batch, 400, 404, 429, 503
-        ),
+        ("GET", "/files"): made("listFiles", "The files", "FileList", 400, queries=files),
+        ("GET", "/files/{id}"): made("describeFile", "One file", "File", 404),
+        ("DELETE", "/files/{id}"): made("deleteFile", "Remove a file", "DeletedFile", *changing),
+        ("GET", "/files/{id}/content"): made("readFile", "What a file holds", content, 404),
+        ("POST", "/batches"): made("createBatch", "Begin a batch", "Batch", *taking, takes=begun),
+        ("GET", "/batches"): made("listBatches", "The batches", "BatchList", 400, queries=listing),
+        ("GET", "/batches/{id}"): made("describeBatch", "One batch", "Batch", 404),
+        ("POST", "/batches/{id}/cancel"): made("cancelBatch", "End a batch", "Batch", *changing),
     }
 
 
