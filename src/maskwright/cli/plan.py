@@ -77,28 +77,12 @@ def run(options: PlanOptions) -> int:
         # Only here, because it imports torch.
         from maskwright.cli.input.checkpoint_shape import read_shape  # noqa: PLC0415
 
-        if any(
-            each is not None
-            for each in (
-                options.layers,
-                options.kv_heads,
-                options.head_dim,
-                options.parameters,
-                options.weights,
-            )
-        ):
+        sizes = (options.layers, options.kv_heads, options.head_dim)
+        if any(each is not None for each in (*sizes, options.parameters, options.weights)):
             raise InputError("--model says what the sizes of the model are; leave them out")
         shape, workspace = read_shape(options.model, options.weight_dtype)
     else:
-        shape = _given_shape(
-            options.layers,
-            options.kv_heads,
-            options.head_dim,
-            options.parameters,
-            options.weights,
-            options.weight_dtype or "bfloat16",
-        )
-        workspace = 0
+        shape, workspace = _given_shape(options), 0
     found = ServingPlan(
         model=shape,
         memory=parse_size(options.memory, "memory"),
@@ -204,25 +188,19 @@ def _tables(found: ServingPlan) -> list[tuple[str, list[Row]]]:
     return [*tables, ("with fewer bits (of a weight; of keys and values)", kinds)]
 
 
-def _given_shape(
-    layers: int | None,
-    kv_heads: int | None,
-    head_dim: int | None,
-    parameters: str | None,
-    weights: str | None,
-    weight_dtype: WeightDtype,
-) -> ModelShape:
+def _given_shape(given: PlanOptions) -> ModelShape:
     """The shape that options give. Raises InputError if some are missing."""
-    if layers is None or kv_heads is None or head_dim is None:
+    if given.layers is None or given.kv_heads is None or given.head_dim is None:
         raise InputError("give --model, or all of --layers, --kv-heads and --head-dim")
-    if (parameters is None) == (weights is None):
+    if (given.parameters is None) == (given.weights is None):
         raise InputError("give either --parameters or --weights")
-    bits = WEIGHT_BITS[weight_dtype]
-    if weights is not None:
-        size = parse_size(weights, "weights")
+    bits = WEIGHT_BITS[given.weight_dtype or "bfloat16"]
+    if given.weights is not None:
+        size = parse_size(given.weights, "weights")
     else:
-        size = parse_count(parameters or "", "parameters") * bits // 8
-    return ModelShape(layers, kv_heads, head_dim, size, bits, max(2, bits // 8))
+        size = parse_count(given.parameters or "", "parameters") * bits // 8
+    sizes = given.layers, given.kv_heads, given.head_dim
+    return ModelShape(*sizes, size, bits, max(2, bits // 8))
 
 
 def _title(found: ServingPlan) -> str:
