@@ -11,7 +11,7 @@ from maskwright.cli.generate import GenerateOptions
 from maskwright.cli.input.shapes import Shape, read_shape
 from maskwright.cli.input.texts import bytes_of, text_argument
 from maskwright.cli.output.appearance import remark
-from maskwright.cli.process.loading import loading
+from maskwright.cli.output.progress import loading
 from maskwright.errors import InputError
 
 HERE_ONLY: Final = ("model", "backend", "device", "dtype", "whitespace", "numbers")

@@ -23,8 +23,8 @@ from typing import Final, NamedTuple
 
 from maskwright.cli.arguments import CommandParser, read_options
 from maskwright.cli.input.spelling import nearest
+from maskwright.cli.output.progress import loading
 from maskwright.cli.process.environment import prepare_environment
-from maskwright.cli.process.loading import loading
 from maskwright.errors import AddressError, InputError, MaskwrightError
 
 SIMULATOR: Final = "maskwright_sim"

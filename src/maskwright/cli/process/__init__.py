@@ -6,7 +6,6 @@
 - `draining`: The HTTP server of `serve`: how it ends, and takes up changed files.
 - `environment`: The environment of the process, as it must be before torch is loaded.
 - `listening`: The socket of a server.
-- `loading`: What surrounds the import of a command.
 - `logs`: The log of `serve`, as text or as JSON.
 - `reaching`: How commands reach a server: trust, and what is said if none answers.
 - `security`: Keys of clients and TLS, from options and files.

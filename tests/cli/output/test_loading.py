@@ -6,7 +6,7 @@ import gc
 
 import pytest
 
-from maskwright.cli.process.loading import loading
+from maskwright.cli.output.progress import loading
 
 
 def test_no_garbage_is_looked_for_while_modules_are_imported() -> None:
