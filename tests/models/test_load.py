@@ -17,7 +17,7 @@ from maskwright.errors import InputError
 from maskwright.models import Backend, LoadedModel, load
 from maskwright.models.config import read_config
 from maskwright.models.dense import DenseDecoder
-from maskwright.models.library_tokenizer import read_library_tokenizer
+from maskwright.models.load import read_library_tokenizer
 from maskwright.models.transformers_backend.decoder import TransformersDecoder
 from tests.engine.tiny import END, save_checkpoint
 
@@ -194,7 +194,7 @@ def test_a_hub_id_brings_safetensors_of_the_top_folder_alone(
             (checkpoint / extra).unlink()
         return str(checkpoint)
 
-    monkeypatch.setattr("maskwright.models.hub.snapshot_download", download)
+    monkeypatch.setattr("huggingface_hub.snapshot_download", download)
     assert load("org/tiny").name == "org/tiny"
     assert asked == ["org/tiny"]
     left = {f.name for f in checkpoint.rglob("*") if f.is_file()}

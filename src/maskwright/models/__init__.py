@@ -12,10 +12,8 @@
 - `dense`: A dense decoder (Llama, Mistral, Qwen2, Qwen3 shapes) that reads its keys and values
   from a paged pool.
 - `device`: Where a model computes.
-- `hub`: Checkpoints on the Hugging Face hub.
 - `layer`: The weights of one layer of a dense decoder.
 - `library_operations`: The operations of a forward that a library computes.
-- `library_tokenizer`: Tokenizers that the transformers library reads.
 - `load`: Loads a checkpoint and chooses the backend that runs it.
 - `peft`: Reads adapters as peft saves them.
 - `plain_tokenizer`: Tokenizers that a tokenizer.json and few settings describe completely, and

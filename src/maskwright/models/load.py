@@ -6,6 +6,7 @@ Weights are read from safetensors only; a pickle is never opened.
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +15,7 @@ from typing import Any, Final, NamedTuple, cast
 
 import torch
 
-from maskwright.errors import InputError
+from maskwright.errors import InputError, first_line
 from maskwright.kernels.device import keep_compiled, kernels_run_on
 from maskwright.model_options import (
     BACKENDS,
@@ -243,13 +244,24 @@ def _decoder(
 
 
 def _directory(path_or_id: str | Path) -> Path:
+    """The folder of a checkpoint, downloaded if it is one of the Hugging Face hub. Raises
+    `InputError` for a name that there isn't."""
     path = local_checkpoint(path_or_id)
     if path is not None:
         return path
     # Takes a tenth of a second, which models that are there don't need.
-    from maskwright.models.hub import downloaded  # noqa: PLC0415
+    from huggingface_hub import snapshot_download  # noqa: PLC0415
 
-    return downloaded(str(path_or_id))
+    # Only the top folder, because some repositories contain the weights twice.
+    patterns = ["*.json", "*.safetensors", "*.jinja", "tokenizer.model"]
+    name = str(path_or_id)
+    try:
+        return Path(snapshot_download(name, allow_patterns=patterns, ignore_patterns=["*/*"]))
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"{name} is neither a directory nor a checkpoint on the hub: {first_line(error)}",
+            param="model",
+        ) from error
 
 
 def _read_tokenizer(directory: Path, raw: Mapping[str, Any]) -> ModelTokenizer:
@@ -258,12 +270,40 @@ def _read_tokenizer(directory: Path, raw: Mapping[str, Any]) -> ModelTokenizer:
             f"{directory} has no tokenizer.json; a fast tokenizer is needed.", param="model"
         )
     plain = read_plain_tokenizer(directory, raw.get("model_type"))
-    if plain is not None:
-        return plain
-    # Takes a second, which few settings of a checkpoint need.
-    from maskwright.models.library_tokenizer import read_library_tokenizer  # noqa: PLC0415
+    return read_library_tokenizer(directory, raw) if plain is None else plain
 
-    return cast(ModelTokenizer, read_library_tokenizer(directory, raw))
+
+def read_library_tokenizer(directory: Path, config: Mapping[str, Any]) -> ModelTokenizer:
+    """Have the transformers library read the tokenizer of a checkpoint with this config.json.
+    Raises `InputError` if it can't be read, or is no fast one."""
+    # Takes a second, which few settings of a checkpoint need.
+    from transformers import AutoTokenizer, PreTrainedTokenizerFast  # noqa: PLC0415
+
+    chosen = PreTrainedTokenizerFast if _is_plain_llama(directory, config) else AutoTokenizer
+    try:
+        tokenizer = chosen.from_pretrained(directory, local_files_only=True)
+    except Exception as error:  # the library raises many kinds of errors for wrong files
+        raise InputError(
+            f"{directory}: its tokenizer can't be read: {type(error).__name__}: "
+            f"{first_line(error)}",
+            param="model",
+        ) from error
+    if not isinstance(tokenizer, PreTrainedTokenizerFast):
+        raise InputError(f"{directory}: its tokenizer is not a fast one.", param="model")
+    return cast(ModelTokenizer, tokenizer)
+
+
+def _is_plain_llama(directory: Path, raw: Mapping[str, Any]) -> bool:
+    """Whether `AutoTokenizer` would choose `PreTrainedTokenizerFast`, for the one type of model of
+    which that is easy to say. To find out, `AutoTokenizer` imports the library's code of the model,
+    which takes two seconds."""
+    file = directory / "tokenizer_config.json"
+    settings = json.loads(file.read_bytes()) if file.exists() else {}
+    return (
+        raw.get("model_type") == "llama"
+        and settings.get("tokenizer_class") in ("PreTrainedTokenizerFast", "TokenizersBackend")
+        and "auto_map" not in settings
+    )
 
 
 def _eos(raw: Mapping[str, Any], tokenizer: ModelTokenizer) -> tuple[int, ...]:
