@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from random import Random
 
@@ -38,7 +39,7 @@ from maskwright.grammar.regular.terms import (
     weighed,
     words,
 )
-from maskwright.limits import Limits, Work
+from maskwright.limits import DEFAULT_LIMITS, Limits, Work
 from tests.properties.patterns import counted_pattern
 
 TEXTS = ["".join(text) for size in range(6) for text in product("ab", repeat=size)]
@@ -256,3 +257,11 @@ def test_parts_that_occur_in_many_places_are_looked_at_once() -> None:
         assert derivative(found, text).live is not False
         assert contains(found, text + "z") == contains(term, text + "z")
     assert derivative(found, "bca") is EMPTY
+
+
+def test_the_longest_string_of_a_large_term_is_found_soon() -> None:
+    """Parts of it are parts of many others: looked at for each of these, they are a million."""
+    bounded = length_bounded(regex(), 12, None)
+    assert isinstance(bounded, LengthBounded)
+    with Work(replace(DEFAULT_LIMITS, work=5_000)):
+        assert surely_fits(bounded)

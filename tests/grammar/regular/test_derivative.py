@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from itertools import pairwise, product
 
 import pytest
 
 from maskwright.errors import LimitError
+from maskwright.grammar.formats.language import date_time, time
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.regular.charset import LAST
 from maskwright.grammar.regular.derivative import (
@@ -16,6 +18,7 @@ from maskwright.grammar.regular.derivative import (
     derivative,
     is_live,
     label,
+    made,
     shortest_length,
 )
 from maskwright.grammar.regular.terms import (
@@ -116,6 +119,16 @@ def test_a_search_for_a_string_is_bounded() -> None:
     every = intersection(full_match("(a{3})*"), full_match("(a{5})*"), full_match("(a{7})*a{3}b"))
     with pytest.raises(LimitError, match="among 4 states"):
         is_live(every, limit=4)
+
+
+@pytest.mark.parametrize("times", [date_time, time])
+@pytest.mark.parametrize("ending", ["Z", r"\+00:00", r"\.\d{3}Z", "[^.]*", "7:3.*"])
+def test_times_with_an_ending_are_found_soon(times: Callable[[], Regular], ending: str) -> None:
+    """Their automaton has thousands of states, since it remembers the minute."""
+    term = intersection(times(), full_match(f"[^x]*{ending}"))
+    before = made()
+    assert is_live(term)
+    assert made() - before < 2_000
 
 
 @pytest.mark.parametrize(

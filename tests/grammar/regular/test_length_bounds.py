@@ -15,7 +15,7 @@ CHANGED = [
     ("a{1,12}", 1, 12),
     ("a{9,}", 9, None),
     ("ba{2,10}", 3, 11),
-    ("b[ab]{0,9}b", 2, 11),
+    ("b[ab]{0,9}b", 0, 11),
     ("b{2}a{9,10}b", 12, 13),
 ]
 TEXTS = [
@@ -61,3 +61,31 @@ def test_bounds_around_a_repeat_are_kept() -> None:
     found = counted(bounded)
     assert isinstance(found, LengthBounded)
     assert (found.least, found.most) == (4, 12)
+
+
+@pytest.mark.parametrize(
+    ("patterns", "core", "least", "most"),
+    [
+        (("[ab]*b", "[^x]{0,12}"), ("[ab]*b",), 0, 12),
+        (("[ab]*b", "[^x]{1,12}"), ("[ab]*b",), 0, 12),
+        (("[ab]*b", "[^x]{4,12}"), ("[ab]*b",), 4, 12),
+        (("[ab]*b", ".*", "[^x]{9,}"), ("[ab]*b",), 9, None),
+        (("(a|bb)*", "a{2,12}"), ("(a|bb)*", "a*"), 2, 12),
+    ],
+)
+def test_a_part_may_be_no_more_than_a_bound_of_the_others(
+    patterns: tuple[str, ...], core: tuple[str, ...], least: int, most: int | None
+) -> None:
+    term = intersection(*map(full_match, patterns))
+    found = counted(term)
+    assert isinstance(found, LengthBounded)
+    assert (found.least, found.most) == (least, most)
+    assert found.core is intersection(*map(full_match, core))
+    assert {t for t in TEXTS if contains(found, t)} == {t for t in TEXTS if contains(term, t)}
+
+
+def test_parts_that_say_more_than_the_others_stay() -> None:
+    term = intersection(full_match("[ab]*b[é]?"), full_match("[^é]*"))
+    assert counted(term) is term
+    assert contains(counted(intersection(term, full_match(".{2,12}"))), "ab")
+    assert not contains(counted(intersection(term, full_match(".{2,12}"))), "abé")

@@ -12,6 +12,7 @@ from maskwright.automaton.value.progress import ArrayProgress, ObjectProgress, P
 from maskwright.automaton.value.witness_text import ScalarWitness, Witness, byte_count, spelled
 from maskwright.errors import TooLongError
 from maskwright.grammar.regular.derivative import is_live
+from maskwright.grammar.regular.length_bounds import counted
 from maskwright.grammar.regular.shortest import shortest
 from maskwright.grammar.regular.terms import EMPTY, Regular
 from maskwright.grammar.schema.options import PropertyOrder
@@ -34,7 +35,7 @@ class SchemaValues:
 
     def is_live(self, term: Regular) -> bool:
         """Whether a regular language has any string."""
-        return term is not EMPTY and is_live(term, self.limits.witness_search)
+        return term is not EMPTY and is_live(counted(term), self.limits.witness_search)
 
     def shortest_string(self, term: Regular) -> str | None:
         """The shortest string of a regular language, None if the language is empty."""

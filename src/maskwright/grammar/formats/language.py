@@ -244,9 +244,7 @@ def _class_state(place: str, moves: Moves, equal: Regular | None = None) -> Regu
     to_end = way.farthest + len("[]")  # whatever has been read of an escape
     shortest = "[]" if place == "class" else "]"
     key = ("class of a pattern", place)
-    return state(
-        key, False, moves, plain=True, shortest=lambda: shortest, to_end=to_end, equal=equal
-    )
+    return state(key, False, moves, plain=True, shortest=shortest, to_end=to_end, equal=equal)
 
 
 def _moves_in_class(place: str) -> list[Arc]:
@@ -324,7 +322,7 @@ def _clock(read: str) -> Regular:
         False,
         moves,
         plain=True,
-        shortest=lambda: ending,
+        shortest=ending,
         to_end=to_end,
         held=_HELD,
     )

@@ -158,6 +158,8 @@ def _least_length(term: Regular) -> int:
             return max(map(least_length, parts))
         case LengthBounded(core=core, least=least):
             return max(least, least_length(core))
+        case State(shortest=str(shortest)):
+            return len(shortest)
         case _:
             return 1
 
@@ -171,15 +173,21 @@ def surely_fits(term: LengthBounded) -> bool:
         return term.nullable
     length = way.shortest
     if least_length(core) < least:
-        if _longest(core) < least:
+        if longest(core) < least:
             return False
         length = least + way.farthest
     return most is None or length <= most
 
 
-def _longest(term: Regular) -> int:
+def longest(term: Regular) -> int:
     """A lower bound on the length of a plain term's longest string, by its look; ENDLESS if there
     is none."""
+    if term.longest is None:
+        term.longest = _longest(term)
+    return term.longest
+
+
+def _longest(term: Regular) -> int:
     spend(CHEAP)
     match term:
         case Chars():
@@ -189,16 +197,16 @@ def _longest(term: Regular) -> int:
         case Concat():
             total = 0
             while isinstance(term, Concat):
-                total += _longest(term.head)
+                total += longest(term.head)
                 term = term.tail
-            return min(total + _longest(term), ENDLESS)
+            return min(total + longest(term), ENDLESS)
         case Repeat(body=body, least=least, most=rounds):
-            each = _longest(body)
+            each = longest(body)
             return min(each * (ENDLESS if rounds is None else max(least, rounds)), ENDLESS)
         case CountingSet(counts=counts, tail=tail):
-            return counts.bit_length() - 1 + _longest(tail)
+            return counts.bit_length() - 1 + longest(tail)
         case Alt(options=options):
-            return max(map(_longest, options))
+            return max(map(longest, options))
         case _:
             return 0
 

@@ -43,7 +43,7 @@ def _composed(term: Regular, limit: int) -> str | None:
         case Words(table=table, low=low, high=high, depth=depth):
             return min(table.strings[low:high], key=encoded_size)[depth:]
         case State(shortest=found) if found is not None:
-            return found()
+            return found if isinstance(found, str) else found()
         case Concat(head=head, tail=tail):
             first, rest = composed(head, limit), composed(tail, limit)
             return None if first is None or rest is None else first + rest

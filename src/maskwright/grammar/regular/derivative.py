@@ -165,6 +165,8 @@ def is_live(term: Regular, limit: int = DEFAULT_LIMITS.witness_search) -> bool:
         term.live = True
     if term.live is None and isinstance(term, LengthBounded):
         term.live = True if surely_fits(term) else shortest_length(term)[1]
+    if term.live is None and known_string(term) is not None:
+        term.live = True
     if term.live is None:
         _decide(term, limit)
     return bool(term.live)
@@ -403,11 +405,12 @@ def _decide(term: Regular, limit: int) -> None:
     Depth first: most languages have a string wherever one looks, and not all of them a short one.
     But the states of an intersection come in two orders by turns, since either may lead astray for
     long: fewest conditions first, and every fourth time the one from which an end is nearest by the
-    look of it. Where that takes long, the characters of the parts may show that there is no end.
+    look of it: of the part that is farthest from one, then of all parts together. Where that takes
+    long, the characters of the parts may show that there is no end.
     """
     came_from: dict[Regular, Regular | None] = {term: None}
     looked_at: set[Regular] = set()
-    fewest: list[_Turn] = [(0, 0, term)]
+    fewest: list[_Turn] = [(0, 0, 0, term)]
     nearest = fewest.copy()
     for queue in cycle((fewest, fewest, fewest, nearest)):
         while queue and queue[0][-1] in looked_at:
@@ -443,15 +446,16 @@ def _note_live(end: Regular, state: Regular, came_from: dict[Regular, Regular | 
         step = came_from[step]
 
 
-_Turn = tuple[int, int, Regular]
+_Turn = tuple[int, int, int, Regular]
 
 
 def _turns(term: Regular, number: int) -> tuple[_Turn, _Turn]:
     """When a search looks at a term, the `number`th that it has met, in either order."""
     core = term.core if isinstance(term, LengthBounded) else term
     if isinstance(core, Intersection):
-        return (len(core.parts), number, term), (least_length(core), number, term)
-    return (0, -number, term), (0, -number, term)
+        far = [least_length(part) for part in core.parts]
+        return (len(far), 0, number, term), (max(far), sum(far), number, term)
+    return (0, 0, -number, term), (0, 0, -number, term)
 
 
 def shortest_length(term: Regular) -> tuple[int | None, bool | None]:

@@ -1,17 +1,22 @@
 """Counted repeats as length bounds: `[a-z]{1,63}` is `[a-z]*` of 1 to 63 characters.
 
-A repeat has a state for each round; a length bound has none of its own.
+A repeat has a state for each round; a length bound has none of its own. Where a pattern says no
+more than a length, as `^.{5,64}$` does beside a format, the bound is all that is left of it.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
+from maskwright.grammar.regular import charset
+from maskwright.grammar.regular.beginnings import least_length
+from maskwright.grammar.regular.byte_alphabet import alphabet, bytes_of
 from maskwright.grammar.regular.derivative import split_length_bounds
 from maskwright.grammar.regular.terms import (
     EPSILON,
     Chars,
     Concat,
+    Intersection,
     Regular,
     Repeat,
     Words,
@@ -26,10 +31,20 @@ WORTH_IT: Final = 8
 
 
 def counted(term: Regular) -> Regular:
-    """The same language, with the rounds of its one long repeat of a character counted apart."""
+    """The same language, with the rounds of each part's one long repeat of a character counted
+    apart, and without parts and a least length that hold anyway by the look of the others."""
     core, least, most = split_length_bounds(term)
+    parts = core.parts if isinstance(core, Intersection) else (core,)
+    found = intersection(*map(_counted, parts), length(least, most))
+    if isinstance(core, Intersection) and found is not term:
+        found = _without_loose_parts(found)
+    core, least, most = split_length_bounds(found)
+    return intersection(core, length(0, most)) if 0 < least <= least_length(core) else found
+
+
+def _counted(term: Regular) -> Regular:
     parts: list[Regular] = []
-    rest = core
+    rest = term
     while isinstance(rest, Concat):
         parts.append(rest.head)
         rest = rest.tail
@@ -45,10 +60,25 @@ def counted(term: Regular) -> Regular:
     if max(body.least, body.most or 0) <= WORTH_IT:
         return term
     others = sum(size for size in lengths if size is not None)
-    longest = None if body.most is None else body.most + others
+    most = None if body.most is None else body.most + others
     parts[at] = repeat(body.body)
-    bounds = length(least, most), length(body.least + others, longest)
-    return intersection(concat(*parts), *bounds)
+    return intersection(concat(*parts), length(body.least + others, most))
+
+
+def _without_loose_parts(term: Regular) -> Regular:
+    """The same language, without parts that have all strings of some characters, among which are
+    those of another part."""
+    core, least, most = split_length_bounds(term)
+    if not isinstance(core, Intersection):
+        return term
+    parts = list(core.parts)
+    for part in core.parts:
+        if isinstance(part, Repeat) and isinstance(part.body, Chars) and part is repeat(part.body):
+            others = [each for each in parts if each is not part]
+            missing = bytes_of(charset.complement(part.body.ranges))
+            if not all(alphabet(other) & missing for other in others):
+                parts = others
+    return intersection(*parts, length(least, most))
 
 
 def _length(term: Regular) -> int | None:

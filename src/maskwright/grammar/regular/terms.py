@@ -38,6 +38,7 @@ class Regular:
         "heads",
         "least_length",
         "live",
+        "longest",
         "nullable",
         "number",
         "place",
@@ -67,10 +68,11 @@ class Regular:
         self.heads: int | None = None
         # Computed on demand by `alt`: the first counted repeat, () where there is none.
         self.counter: Any = None
-        # Computed on demand by `beginnings`: a lower bound on the characters of a string, after how
-        # many characters no counter matters, and upper bounds on the bytes to an end (a `WayToEnd`,
-        # () where there is none).
+        # Computed on demand by `beginnings`: lower bounds on the characters of a string and of the
+        # longest one, after how many characters no counter matters, and upper bounds on the bytes
+        # to an end (a `WayToEnd`, () where there is none).
         self.least_length: int | None = None
+        self.longest: int | None = None
         self.span: int | None = None
         self.way: Any = None
         # Computed on demand by `derivative`: the DFA that begins with this term.
@@ -304,11 +306,12 @@ Moves = Callable[[], Sequence[Any]]
 class State(Regular):
     """A state of an automaton that is given by its transitions: `moves()` lists them as (low, high,
     target), disjoint and ascending, or is a `character_classes.Split` of them. It is plain if no
-    target may be empty. `shortest()` gives a shortest string where searching for one would take
-    long. `to_end` is an upper bound on the bytes, as JSON spells them, that a string of this state,
-    or of any after it, still needs, and `weight` what a string of it weighs at least (see `Scale`).
-    `equal` is the language as a term of other kinds, for whoever reads terms. `held` are characters
-    among which are all of its strings, where finding them would take long.
+    target may be empty. `shortest` is a shortest string where searching for one would take long, or
+    a function that finds it. `to_end` is an upper bound on the bytes, as JSON spells them, that a
+    string of this state, or of any after it, still needs, and `weight` what a string of it weighs
+    at least (see `Scale`). `equal` is the language as a term of other kinds, for whoever reads
+    terms. `held` are characters among which are all of its strings, where finding them would take
+    long.
     """
 
     __slots__ = ("equal", "held", "moves", "shortest", "to_end", "weight")
@@ -318,7 +321,7 @@ class State(Regular):
         nullable: bool,
         moves: Moves,
         plain: bool,
-        shortest: Callable[[], str] | None,
+        shortest: str | Callable[[], str] | None,
         to_end: int | None,
         weight: int,
         equal: Regular | None,
@@ -842,7 +845,7 @@ def state(
     moves: Moves,
     *,
     plain: bool,
-    shortest: Callable[[], str] | None = None,
+    shortest: str | Callable[[], str] | None = None,
     to_end: int | None = None,
     weight: int = 0,
     equal: Regular | None = None,
