@@ -86,11 +86,8 @@ class Teacher(Protocol):
     def teach_again(self, grammar: FollowedGrammar) -> None:
         """What has been learned of a grammar was forgotten."""
 
-    def forget_text(self, follower: Follower) -> None:
-        """The text of a follower has ended."""
-
-    def forget_reader(self, reader: Reader) -> None:
-        """The text of a reader has ended."""
+    def forget(self, *, text: int | None = None, reader: int | None = None) -> None:
+        """The text of a follower or of a reader has ended, given by its number."""
 
 
 class FollowedGrammar:
@@ -369,7 +366,7 @@ class Follower(TextPath[LearnedPosition]):
     def close(self) -> None:
         """The text has ended: the grammar process may forget it."""
         self.closed = True
-        self.grammar.processes.forget_text(self)
+        self.grammar.processes.forget(text=self.number)
 
     def _take_in(self, taught: Taught) -> None:
         """Learn from a lesson about the text so far and the tokens that come next."""
@@ -452,8 +449,8 @@ class _ReadEvents:
     def __init__(self, grammar: FollowedGrammar) -> None:
         self._processes = grammar.processes
         self._reader = grammar.processes.reader(grammar)
-        ended = weakref.finalize(self, self._processes.forget_reader, self._reader)
-        ended.atexit = False
+        reader = self._reader.number
+        weakref.finalize(self, self._processes.forget, reader=reader).atexit = False
 
     def read(self, token_ids: Sequence[int], *, final: bool) -> Future[list[Event]]:
         return self._processes.events(self._reader, list(token_ids), final=final)

@@ -143,7 +143,7 @@ class GrammarProcesses:
         number = next(self._numbers)
         grammar = FollowedGrammar(self, number, Parcel(build), self.vocabulary)
         self._grammars[number] = grammar
-        weakref.finalize(grammar, self._dropped, number).atexit = False
+        weakref.finalize(grammar, self.forget, grammar=number).atexit = False
         task = CompileTask(grammar)
         self._submit(task)
         return task.future
@@ -217,28 +217,20 @@ class GrammarProcesses:
         self._submit(task)
         return task.future
 
-    def forget_text(self, follower: Follower) -> None:
-        """The text of a follower has ended."""
+    def forget(
+        self, *, text: int | None = None, reader: int | None = None, grammar: int | None = None
+    ) -> None:
+        """What has ended, by its number, need not be known any longer: a follower's text, that of a
+        reader, or a grammar."""
         with self._lock:
             for process in self._pool.running:
-                process.holds.forget(text=follower.number)
-
-    def forget_reader(self, reader: Reader) -> None:
-        """The text of a reader has ended."""
-        with self._lock:
-            for process in self._pool.running:
-                process.holds.forget(reader=reader.number)
+                process.holds.forget(text=text, reader=reader, grammar=grammar)
 
     def teach_again(self, grammar: FollowedGrammar) -> None:
         """What has been learned of a grammar was forgotten."""
         with self._lock:
             for process in self._pool.running:
                 process.holds.teach_again(grammar.number)
-
-    def _dropped(self, grammar: int) -> None:
-        with self._lock:
-            for process in self._pool.running:
-                process.holds.forget(grammar=grammar)
 
     @property
     def stats(self) -> ProcessStats:
