@@ -7,9 +7,11 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import tomllib
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Annotated, Final, NamedTuple
 
 from pydantic import Field
@@ -90,7 +92,7 @@ class DrawRequest(GivenShape):
     as_: PictureName = Field(default="railroad", alias="as")
 
 
-_WITHOUT_START: Final = "common.lark"
+_WITHOUT_START: Final = "common"
 """Terminals for other grammars."""
 
 
@@ -112,28 +114,22 @@ def examples() -> list[Json]:
 @cache
 def _shipped() -> tuple[Example, ...]:
     package = files("maskwright")
-    schemas = sorted(
-        (file for file in (package / "schemas").iterdir() if file.name.endswith(".json")),
-        key=lambda file: file.name,
-    )
-    grammars = sorted(
-        (file for file in (package / "grammars").iterdir() if file.name.endswith(".lark")),
-        key=lambda file: file.name,
-    )
-    found = [
-        Example(file.name.removesuffix(".json"), "schema", file.read_text(encoding="utf-8"))
-        for file in schemas
-    ]
-    for file in grammars:
-        if file.name != _WITHOUT_START:
-            name = file.name.removesuffix(".lark")
-            cases = tomllib.loads(
-                (package / "grammars" / f"{name}.toml").read_text(encoding="utf-8")
+    found = [Example(name, "schema", text) for name, text in _texts(package / "schemas", ".json")]
+    cases = dict(_texts(package / "grammars", ".toml"))
+    for name, text in _texts(package / "grammars", ".lark"):
+        if name != _WITHOUT_START:
+            of_it = tomllib.loads(cases[name])
+            found.append(
+                Example(name, "lark", text, tuple(of_it["accepted"]), tuple(of_it["rejected"]))
             )
-            accepted, rejected = tuple(cases["accepted"]), tuple(cases["rejected"])
-            text = file.read_text(encoding="utf-8")
-            found.append(Example(name, "lark", text, accepted, rejected))
     return tuple(found)
+
+
+def _texts(folder: Traversable, suffix: str) -> Iterator[tuple[str, str]]:
+    """Yield the names of the files with a suffix, without it, in their order, and their texts."""
+    for file in sorted(folder.iterdir(), key=lambda file: file.name):
+        if file.name.endswith(suffix):
+            yield file.name.removesuffix(suffix), file.read_text(encoding="utf-8")
 
 
 _HERE: Final = dataclasses.replace(DEFAULT_LIMITS, work=1 << 60, seconds=10.0)
