@@ -101,9 +101,9 @@ def _ask_all(
         if url is not None:
             return _timed(run, sending, url)
         # Imports torch, which is not needed to ask another server.
-        from maskwright.cli.own_server import DEMO_PATH, own_server  # noqa: PLC0415
+        from maskwright.cli.own_server import own_server  # noqa: PLC0415
 
-        with own_server(model or str(DEMO_PATH), cache=cache_folder(cache)) as address:
+        with own_server(model, cache_folder(cache)) as address:
             return _timed(run, sending, address)
     except (AddressError, KeyboardInterrupt):
         done, total = run.counts.finished, run.counts.total

@@ -29,10 +29,10 @@ def run(options: ChatOptions) -> None:
         url = options.url
         if url is None:
             # Imports torch, which is not needed to ask another server.
-            from maskwright.cli.own_server import DEMO_PATH, own_server  # noqa: PLC0415
+            from maskwright.cli.own_server import own_server  # noqa: PLC0415
 
-            model, cache = options.model or str(DEMO_PATH), cache_folder(options.cache)
-            url = closing.enter_context(own_server(model, cache=cache))
+            cache = cache_folder(options.cache)
+            url = closing.enter_context(own_server(options.model, cache))
         client = closing.enter_context(chat_client(url, options.access, options.name))
         given = {
             "max_completion_tokens": options.max_tokens,

@@ -16,20 +16,18 @@ from maskwright.cli.process.bounded_http import BoundedHttp
 from maskwright.cli.process.listening import listen
 from maskwright.cli.serving.warm_up import warm_up
 from maskwright.engine import Engine
-from maskwright.models import DEMO_PATH, Backend, load
+from maskwright.models import DEMO_PATH, load
 from maskwright.server import create_app
 
 START_SECONDS: Final = 30.0
 
 
 @contextmanager
-def own_server(
-    model: str = str(DEMO_PATH), backend: Backend = "auto", cache: Path | None = None
-) -> Generator[str]:
+def own_server(model: str | None, cache: Path | None = None) -> Generator[str]:
     """The address of a model's server on a free loopback port, while the block runs. `model`: a
-    folder or an id on the Hugging Face hub."""
+    folder or an id on the Hugging Face hub; None for the demo model."""
     with progress("loading the model"):
-        loaded = load(model, backend=backend, cache=cache)
+        loaded = load(model or DEMO_PATH, cache=cache)
     with listen("127.0.0.1", 0) as listening, Engine(loaded) as engine:
         with progress("warming up"):
             warm_up(engine)

@@ -97,7 +97,7 @@ def _own_server() -> AbstractContextManager[str]:
     """The address of a server of the demo model in this process."""
     from maskwright.cli.own_server import own_server  # noqa: PLC0415 - imports torch
 
-    return own_server(cache=cache_folder(str(USER_CACHE)))
+    return own_server(None, cache_folder(str(USER_CACHE)))
 
 
 def numbers(option: str, text: str, kind: type[Value]) -> list[Value]:
