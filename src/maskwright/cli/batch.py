@@ -74,8 +74,7 @@ class BatchOptions:
     temperature: Annotated[float, Option(least=0.0, help=TEMPERATURE_HELP)] = 0.0
     seed: Annotated[int | None, Option(help="Seed of the samples of each request.")] = None
     body: Annotated[
-        str | None,
-        Option(help="Further fields of each request, as a JSON object.", metavar="JSON"),
+        str | None, Option(help="Further fields of each request, as a JSON object.", metavar="JSON")
     ] = None
     carry: Annotated[
         list[str],

@@ -36,10 +36,7 @@ class ChatOptions:
     shape: Annotated[str | None, Argument(help=SHAPE_HELP)] = None
     system: Annotated[str | None, Option(help="A system message before the chat.")] = None
     url: Annotated[str | None, Option(help=URL_HELP)] = None
-    name: Annotated[
-        str | None,
-        Option(help=NAME_HELP),
-    ] = None
+    name: Annotated[str | None, Option(help=NAME_HELP)] = None
     access: ServerAccess = field(default_factory=ServerAccess)
     model: Annotated[
         str | None, Option(help=MODEL_HELP, show_default="the demo model, without --url")

@@ -58,10 +58,7 @@ class GenerateOptions:
         ),
     ] = None
     url: Annotated[str | None, Option(help=f"{URL_HELP} Default: a model here.")] = None
-    name: Annotated[
-        str | None,
-        Option(help=NAME_HELP),
-    ] = None
+    name: Annotated[str | None, Option(help=NAME_HELP)] = None
     access: ServerAccess = field(default_factory=ServerAccess)
     model: Annotated[str, Option(help=MODEL_HELP, show_default="the demo model")] = str(DEMO_PATH)
     backend: Annotated[Backend, Option(help=BACKEND_HELP)] = "auto"

@@ -10,9 +10,7 @@ from typing import Final
 
 from maskwright.cli.generate import GenerateOptions
 from maskwright.cli.input.shapes import SchemaArgument, Shape, compile_shape
-from maskwright.cli.options import (
-    cache_folder,
-)
+from maskwright.cli.options import cache_folder
 from maskwright.cli.output.progress import progress
 from maskwright.engine import Engine, EngineConfig, Generation, Request, TokenScore
 from maskwright.models import load

@@ -231,10 +231,7 @@ def _division(found: ServingPlan) -> Chart:
 def _lengths(found: ServingPlan) -> Chart:
     contexts = [max(1, int(found.context * 2.0**power)) for power in range(-3, 3)]
     lines = [
-        Line(
-            _name(each),
-            [(float(n), float(replace(each, context=n).sequences)) for n in contexts],
-        )
+        Line(_name(each), [(float(n), float(replace(each, context=n).sequences)) for n in contexts])
         for each in found.variants()
     ]
     return LineChart("sequences that fit", "tokens of a sequence", lines, is_doubling=True)

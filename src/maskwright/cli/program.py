@@ -117,9 +117,7 @@ COMMANDS: Final = {
         "Say of each keyword of a schema whether it is enforced, an annotation, or refused.",
     ),
     "diff": Subcommand(
-        "shape.diff",
-        "DiffOptions",
-        "Say which texts only one of two shapes accepts.",
+        "shape.diff", "DiffOptions", "Say which texts only one of two shapes accepts."
     ),
     "sample": Subcommand(
         "shape.sample",

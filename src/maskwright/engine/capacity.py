@@ -171,10 +171,7 @@ def graph_bytes(loaded: LoadedModel, config: EngineConfig) -> int:
         return 0
     rows = min(config.decode_rows, MOST_ROWS)
     return workspace_bytes(
-        row_bytes=decoder.row_bytes,
-        vocab_size=decoder.vocab_size,
-        batch_tokens=rows,
-        sampled=rows,
+        row_bytes=decoder.row_bytes, vocab_size=decoder.vocab_size, batch_tokens=rows, sampled=rows
     )
 
 

@@ -90,9 +90,7 @@ class EngineConfig:
     kv_disk_bytes: Annotated[
         int,
         Option(
-            is_size=True,
-            help="Most bytes of the files in the folder of --kv-disk.",
-            group=MEMORY,
+            is_size=True, help="Most bytes of the files in the folder of --kv-disk.", group=MEMORY
         ),
     ] = 4 * 2**30
     kv_policy: Annotated[
@@ -134,8 +132,7 @@ class EngineConfig:
     ] = 4.0
     """It bounds the chunks; None for no bound."""
     max_waiting: Annotated[
-        int,
-        Option(help="Most requests in the queue; further ones are answered 429.", group=BATCH),
+        int, Option(help="Most requests in the queue; further ones are answered 429.", group=BATCH)
     ] = 256
     max_context: Annotated[
         int | None,
@@ -227,8 +224,7 @@ class EngineConfig:
         names = [item.name for item in self.classes]
         if not names or len(set(names)) < len(names):
             raise InputError(
-                f"classes are {names}; at least one is needed, and each name once.",
-                param="classes",
+                f"classes are {names}; at least one is needed, and each name once.", param="classes"
             )
 
     @property

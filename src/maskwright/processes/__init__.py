@@ -24,11 +24,4 @@ from maskwright.processes.follower import FollowedGrammar, Follower
 from maskwright.processes.messages import Build, Inquiry
 from maskwright.processes.processes import GrammarProcesses, ProcessStats
 
-__all__ = [
-    "Build",
-    "FollowedGrammar",
-    "Follower",
-    "GrammarProcesses",
-    "Inquiry",
-    "ProcessStats",
-]
+__all__ = ["Build", "FollowedGrammar", "Follower", "GrammarProcesses", "Inquiry", "ProcessStats"]

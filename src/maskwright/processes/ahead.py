@@ -60,12 +60,7 @@ class Ahead:
     """What of one grammar has been expanded, and what comes next: the texts that one, two or more
     tokens make of the last one that a question was asked about."""
 
-    def __init__(
-        self,
-        grammar: Grammar,
-        number: Callable[[Position], int],
-        rows: SentRows,
-    ) -> None:
+    def __init__(self, grammar: Grammar, number: Callable[[Position], int], rows: SentRows) -> None:
         """`number` gives the number by which the other process knows a position."""
         self._walker = grammar.walker
         self._number = number

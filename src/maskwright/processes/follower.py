@@ -18,13 +18,7 @@ from maskwright.mask import Event
 from maskwright.mask.matcher.forced import NOTHING_FORCED, ForcedRun
 from maskwright.mask.matcher.protocol import EventSource, Reply
 from maskwright.processes.learned import BudgetRow, LearnedPosition, Row, new_bytes
-from maskwright.processes.messages import (
-    OWN,
-    Description,
-    Expansion,
-    Lesson,
-    Parcel,
-)
+from maskwright.processes.messages import OWN, Description, Expansion, Lesson, Parcel
 from maskwright.processes.text_path import TextPath
 from maskwright.vocab import Vocabulary
 
@@ -99,11 +93,7 @@ class FollowedGrammar:
     """
 
     def __init__(
-        self,
-        processes: Teacher,
-        number: int,
-        build: Parcel,
-        vocabulary: Vocabulary,
+        self, processes: Teacher, number: int, build: Parcel, vocabulary: Vocabulary
     ) -> None:
         self.processes: Final = processes
         self.number: Final = number

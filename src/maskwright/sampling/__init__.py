@@ -32,21 +32,9 @@ from maskwright.sampling.chain import ChainBatch, SampleRow
 from maskwright.sampling.device_draw import Outcome, draw_on_device, draw_plain_on_device
 from maskwright.sampling.mask_table import Mask, MaskTable
 from maskwright.sampling.params import MOST_LOGPROBS, SamplingParams, Scale
-from maskwright.sampling.prompt_scores import (
-    PromptScores,
-    PromptToken,
-    join_scores,
-    score_prompt,
-)
+from maskwright.sampling.prompt_scores import PromptScores, PromptToken, join_scores, score_prompt
 from maskwright.sampling.sampler import sample, sample_on_host
-from maskwright.sampling.scores import (
-    CANONICAL,
-    NOWHERE,
-    Alternative,
-    Place,
-    TokenScore,
-    score,
-)
+from maskwright.sampling.scores import CANONICAL, NOWHERE, Alternative, Place, TokenScore, score
 from maskwright.sampling.text_ban import TextBan
 
 __all__ = [

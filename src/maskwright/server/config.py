@@ -73,9 +73,7 @@ class ServerConfig:
     model_name: Annotated[
         str | None,
         Option(
-            "--name",
-            help="Name of the model at /v1/models. Default: its own name.",
-            group=REQUESTS,
+            "--name", help="Name of the model at /v1/models. Default: its own name.", group=REQUESTS
         ),
     ] = None
     strict_model: Annotated[

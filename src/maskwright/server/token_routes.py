@@ -100,8 +100,7 @@ class DetokenizeRequest(RequestModel):
     """Token ids, or several arrays of them."""
 
     tokens: Annotated[
-        Ids | Annotated[tuple[Ids, ...], Array()],
-        ByType("an array of token ids", first=(list,)),
+        Ids | Annotated[tuple[Ids, ...], Array()], ByType("an array of token ids", first=(list,))
     ]
     skip_special_tokens: bool = Field(default=False, description="Leave out control tokens.")
 

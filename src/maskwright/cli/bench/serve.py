@@ -34,8 +34,7 @@ class BenchServeOptions:
         float, Option(least=0.1, help="Seconds for which each pattern is sent at each rate.")
     ] = 10.0
     drain: Annotated[
-        float,
-        Option(least=0.0, help="Seconds to wait for answers after the last request."),
+        float, Option(least=0.0, help="Seconds to wait for answers after the last request.")
     ] = 10.0
     prompts: Annotated[str, Option(help="Lengths of prompts in words, separated by commas.")] = (
         "16,200"
@@ -60,11 +59,7 @@ class BenchServeOptions:
     seed: Annotated[
         int, Option(help="Seed of the prompts, the samples and the order of requests.")
     ] = 0
-    plot: Annotated[
-        str | None,
-        Option(help="SVG file to which the envelope is drawn."),
-    ] = None
+    plot: Annotated[str | None, Option(help="SVG file to which the envelope is drawn.")] = None
     rows: Annotated[
-        str | None,
-        Option(help="File to which a line of JSON is written for each point."),
+        str | None, Option(help="File to which a line of JSON is written for each point.")
     ] = None

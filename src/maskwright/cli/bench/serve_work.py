@@ -49,7 +49,7 @@ def run(options: BenchServeOptions) -> None:
     whole = len(asked) * len(offered) * (options.seconds + options.drain) + options.drain
     remark(
         f"{len(asked)} patterns at {len(offered)} rates, with {len(cells)} kinds of requests: "
-        f"at most {whole:.0f} seconds",
+        f"at most {whole:.0f} seconds"
     )
     points: list[Point] = []
     tried: list[Outcome] = []

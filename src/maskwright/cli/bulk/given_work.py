@@ -191,13 +191,7 @@ class Extraction:
                 pass
 
     def _invalid(
-        self,
-        item: WorkItem,
-        code: str,
-        reason: str,
-        text: str,
-        usage: object,
-        answer: ServerAnswer,
+        self, item: WorkItem, code: str, reason: str, text: str, usage: object, answer: ServerAnswer
     ) -> WorkResult:
         line = self.refused(item, code, reason, answer.attempts).line
         return WorkResult({**line, "answer": text[:LONGEST_TEXT], "usage": usage}, code)

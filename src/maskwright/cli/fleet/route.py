@@ -87,8 +87,7 @@ class RouteOptions(Configurable):
     ] = None
     body_bytes: BodyBytes = BODY_BYTES
     patience: Annotated[
-        float,
-        Option(least=0, help="Seconds that a request may wait while no server takes any."),
+        float, Option(least=0, help="Seconds that a request may wait while no server takes any.")
     ] = 10.0
     drain_seconds: DrainSeconds = DRAIN_SECONDS
     keep_alive_seconds: KeepAliveSeconds = KEEP_ALIVE_SECONDS

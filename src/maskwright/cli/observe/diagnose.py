@@ -307,11 +307,7 @@ def run(options: DiagnoseOptions) -> None:
 
 def document(found: Diagnosis) -> dict[str, object]:
     """The diagnosis as a JSON object. Times are in milliseconds unless they are named seconds."""
-    return {
-        **asdict(found),
-        "verdict": verdict(found),
-        "advice": found.advice,
-    }
+    return {**asdict(found), "verdict": verdict(found), "advice": found.advice}
 
 
 def verdict(found: Diagnosis) -> str:

@@ -23,7 +23,6 @@ class StatusOptions:
     access: ServerAccess = field(default_factory=ServerAccess)
     seconds: Annotated[float, Option(least=0.1, help="Seconds between the two moments.")] = 1.0
     watch: Annotated[
-        bool,
-        Option("--watch", help="Ask again and again, every --seconds, until Ctrl-C."),
+        bool, Option("--watch", help="Ask again and again, every --seconds, until Ctrl-C.")
     ] = False
     as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False

@@ -21,8 +21,7 @@ class Appearance:
     color: Annotated[
         ColourChoice,
         Option(
-            help="Colours in output; 'auto': on a terminal, unless NO_COLOR is set.",
-            group="Output",
+            help="Colours in output; 'auto': on a terminal, unless NO_COLOR is set.", group="Output"
         ),
     ] = "auto"
     quiet: Annotated[

@@ -28,13 +28,7 @@ from maskwright.cli.process.security import KeySource
 from maskwright.engine.config import BATCH, DECODING, EngineConfig, check_drafts_used
 from maskwright.engine.schedule.service import ServiceClass
 from maskwright.errors import InputError
-from maskwright.model_options import (
-    DEMO_PATH,
-    Backend,
-    Dtype,
-    WeightDtype,
-    check_device_name,
-)
+from maskwright.model_options import DEMO_PATH, Backend, Dtype, WeightDtype, check_device_name
 from maskwright.server.access.keys import check_classes
 from maskwright.server.config import (
     ACCESS,
@@ -293,8 +287,7 @@ class ServeOptions(Configurable):
     trace: Annotated[
         str | None,
         Option(
-            help="File to which a trace of each answer is added, as a line of JSON.",
-            group=RECORDS,
+            help="File to which a trace of each answer is added, as a line of JSON.", group=RECORDS
         ),
     ] = None
     trace_requests: Annotated[
@@ -308,8 +301,7 @@ class ServeOptions(Configurable):
     otel: Annotated[
         str | None,
         Option(
-            help="Address of an OpenTelemetry collector (OTLP over HTTP) for spans.",
-            group=RECORDS,
+            help="Address of an OpenTelemetry collector (OTLP over HTTP) for spans.", group=RECORDS
         ),
     ] = None
     log_format: Annotated[

@@ -21,10 +21,7 @@ SCHEMA: dict[str, object] = {
 }
 EXAMPLE = {
     "messages": [{"role": "user", "content": "Anna Berg, 34, lives in Oslo."}],
-    "response_format": {
-        "type": "json_schema",
-        "json_schema": {"name": "person", "schema": SCHEMA},
-    },
+    "response_format": {"type": "json_schema", "json_schema": {"name": "person", "schema": SCHEMA}},
     "temperature": 0,
 }
 

@@ -33,8 +33,7 @@ class ConvertOptions:
     shape: Annotated[str, Argument(help=SHAPE_HELP)]
     to: Annotated[str, Option(help="The dialect to write: lark, gbnf or ebnf.")]
     dialect: Annotated[
-        str,
-        Option(help="The dialect of a grammar. Default: by the file's name, or by the text."),
+        str, Option(help="The dialect of a grammar. Default: by the file's name, or by the text.")
     ] = "auto"
     start: Annotated[
         str | None, Option(help="The start rule of a grammar. Default: that of the dialect.")
@@ -55,7 +54,6 @@ class ConvertOptions:
         ),
     ] = False
     approximate: Annotated[
-        bool,
-        Option("--approximate", help="Leave open what no grammar can say of a schema."),
+        bool, Option("--approximate", help="Leave open what no grammar can say of a schema.")
     ] = False
     as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False

@@ -42,7 +42,6 @@ class MatchOptions:
     property_order: Annotated[PropertyOrder, Option(help=ORDER_HELP)] = "any"
     why: Annotated[bool, Option(help="Look for reasons, and for allowed texts alike.")] = True
     brief: Annotated[
-        bool,
-        Option("--brief", help="A few lines a text: where it stops, what could follow."),
+        bool, Option("--brief", help="A few lines a text: where it stops, what could follow.")
     ] = False
     as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False

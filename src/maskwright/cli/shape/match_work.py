@@ -9,12 +9,7 @@ from maskwright.cli.input.opened import OpenedShape, given_texts, open_shape
 from maskwright.cli.input.shapes import SchemaArgument
 from maskwright.cli.output.appearance import remark
 from maskwright.cli.output.progress import progress
-from maskwright.cli.output.verdicts import (
-    exit_code,
-    fault_lines,
-    following_lines,
-    verdict_lines,
-)
+from maskwright.cli.output.verdicts import exit_code, fault_lines, following_lines, verdict_lines
 from maskwright.cli.shape.match import MatchOptions
 from maskwright.errors import InputError, LimitError
 from maskwright.grammar.schema.options import PropertyOrder

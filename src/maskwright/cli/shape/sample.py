@@ -32,8 +32,7 @@ class SampleOptions:
     shape: Annotated[str, Argument(help=SHAPE_HELP)]
     count: Annotated[int, Option(short="-n", least=1, help="How many random texts.")] = 5
     which: Annotated[
-        Which,
-        Option(help="'longest' is the longest of 32 random texts within --limit."),
+        Which, Option(help="'longest' is the longest of 32 random texts within --limit.")
     ] = "random"
     cover: Annotated[bool, Option("--cover", help="Texts that together use every alternative.")] = (
         False

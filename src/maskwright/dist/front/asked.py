@@ -55,11 +55,7 @@ class Asked:
 
 
 def read_asked(
-    path: str,
-    body: bytes,
-    request_id: str,
-    adapters: Collection[str],
-    models: Collection[str] = (),
+    path: str, body: bytes, request_id: str, adapters: Collection[str], models: Collection[str] = ()
 ) -> Asked | None:
     """Read a request; None for what is no JSON object, which a worker will refuse by name.
     `adapters`: those that any worker serves, for which the name of the model counts. `models`:

@@ -78,9 +78,7 @@ def able_replicas(
 
 
 def refusal(
-    request: RouteRequest,
-    states: Sequence[ReplicaState],
-    obstacles: Sequence[tuple[str, str]],
+    request: RouteRequest, states: Sequence[ReplicaState], obstacles: Sequence[tuple[str, str]]
 ) -> Decision:
     """Return the decision about a request that no replica may get."""
     if not states:

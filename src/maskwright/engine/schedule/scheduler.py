@@ -415,11 +415,7 @@ class Scheduler:
         return True
 
     def _fits(
-        self,
-        sequence: Sequence,
-        without: SequenceOf[Sequence] = (),
-        *,
-        leaving: int = 0,
+        self, sequence: Sequence, without: SequenceOf[Sequence] = (), *, leaving: int = 0
     ) -> bool:
         """Whether there is a slot and there are blocks for `sequence` once the running sequences
         `without` have been preempted and `leaving` blocks, whose copies are in flight, have become

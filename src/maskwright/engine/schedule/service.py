@@ -53,11 +53,7 @@ class ServiceClass:
             )
 
 
-CLASSES = (
-    ServiceClass("interactive", 8.0),
-    ServiceClass("agent", 4.0),
-    ServiceClass("batch", 1.0),
-)
+CLASSES = (ServiceClass("interactive", 8.0), ServiceClass("agent", 4.0), ServiceClass("batch", 1.0))
 """The default classes, best first. The last one is preempted first."""
 
 

@@ -358,10 +358,7 @@ class Runner:
         return self.mask_table
 
     def draw_without_limit(
-        self,
-        logits: Tensor,
-        rows: SequenceOf[SampleRow],
-        free: SequenceOf[tuple[int, Mask]],
+        self, logits: Tensor, rows: SequenceOf[SampleRow], free: SequenceOf[tuple[int, Mask]]
     ) -> dict[int, int | None]:
         """Draw the tokens that some of `rows` would have without a token limit, which makes their
         masks smaller: by the number of each row, its token under the mask in `free`, None where

@@ -24,13 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from maskwright.engine.tiers.block_file import (
-    HEAD,
-    USES,
-    USES_AT,
-    pack_block,
-    unpack_block,
-)
+from maskwright.engine.tiers.block_file import HEAD, USES, USES_AT, pack_block, unpack_block
 from maskwright.engine.tiers.eviction_order import StorePolicy
 from maskwright.errors import InputError
 

@@ -91,8 +91,7 @@ class CompiledDense:
         self, first: int, end: int, rows: LayerRows, plan: CompiledPlan, pool: Floats | None
     ) -> None:
         run_stages(
-            *(first, end, self._weights, rows, pool),
-            *(plan.positions, plan.starts, plan.tables),
+            *(first, end, self._weights, rows, pool), *(plan.positions, plan.starts, plan.tables)
         )
 
     def _run_stage(

@@ -134,10 +134,7 @@ class _Trial:
     blocks: Tensor
 
     def attended(
-        self,
-        device: torch.device,
-        dtype: torch.dtype,
-        plan: Callable[[Sequence[Span], int], Plan],
+        self, device: torch.device, dtype: torch.dtype, plan: Callable[[Sequence[Span], int], Plan]
     ) -> Tensor:
         """Return the result of the real rows, float32 on the CPU, computed on `device` in
         `dtype`."""

@@ -55,11 +55,7 @@ class Envelope:
             }
             for index, answer in enumerate(answers)
         ]
-        return {
-            **self.head("chat.completion"),
-            "choices": choices,
-            "usage": usage_body(usage),
-        }
+        return {**self.head("chat.completion"), "choices": choices, "usage": usage_body(usage)}
 
     def head(self, kind: str) -> Json:
         """Return the fields before the choices; `kind` is the type of the body."""

@@ -11,12 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import cast
 
-from maskwright.server.answer.answers import (
-    CompletionWriter,
-    Envelope,
-    logprobs_body,
-    part_delta,
-)
+from maskwright.server.answer.answers import CompletionWriter, Envelope, logprobs_body, part_delta
 from maskwright.server.answer.choices import Answer, ChoiceDelta, Usage
 from maskwright.server.answer.logprobs import PromptLogprobs
 from maskwright.server.answer.parts import TextPart

@@ -6,13 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
-from maskwright.server.answer.parts import (
-    ArgumentsText,
-    CallBegun,
-    Part,
-    Reasoning,
-    TextPart,
-)
+from maskwright.server.answer.parts import ArgumentsText, CallBegun, Part, Reasoning, TextPart
 from maskwright.server.json import Json
 
 Status: TypeAlias = Literal["in_progress", "completed", "incomplete"]

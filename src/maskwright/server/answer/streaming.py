@@ -108,11 +108,7 @@ class EventStream(Response):
 
     async def _send_all(self, send: Send) -> None:
         await send(
-            {
-                "type": "http.response.start",
-                "status": self.status_code,
-                "headers": self.raw_headers,
-            }
+            {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
         )
         sending = asyncio.timeout(None)
         timer = Timer(self._reader_seconds, partial(sending.reschedule, 0.0))

@@ -142,13 +142,7 @@ class BatchWorker:
     bound on the bytes of one."""
 
     def __init__(
-        self,
-        files: FileStore,
-        batches: BatchStore,
-        ask: Ask,
-        *,
-        concurrency: int,
-        line_bytes: int,
+        self, files: FileStore, batches: BatchStore, ask: Ask, *, concurrency: int, line_bytes: int
     ) -> None:
         self._files = files
         self._batches = batches

@@ -167,11 +167,7 @@ class Recipes:
         return Recipe(key, build, place, section=section)
 
     def _tools(
-        self,
-        shape: Shape,
-        use: ToolUse,
-        stop: tuple[str, ...],
-        section: ReasoningSection | None,
+        self, shape: Shape, use: ToolUse, stop: tuple[str, ...], section: ReasoningSection | None
     ) -> Recipe:
         """Return the recipe of a request with tools. If a call is forced, the shape has no effect;
         otherwise it is the shape of an answer without calls."""

@@ -61,20 +61,11 @@ HISTOGRAMS = {
     "compile": ("grammar_wait_seconds", "Waiting in the engine for a grammar, by request."),
     "queue": ("queue_seconds", "From submission, or grammar, to the first batch, by request."),
     "prefill": ("prefill_seconds", "From the first batch to the model's first token, by request."),
-    "decode": (
-        "decode_seconds",
-        "From the model's first token to the end, without pauses.",
-    ),
+    "decode": ("decode_seconds", "From the model's first token to the end, without pauses."),
     "ttft": ("ttft_seconds", "From submission to the model's first token, by request."),
     "tpot": ("tpot_seconds", "Mean time of a token after the first, without pauses."),
-    "total": (
-        "request_seconds",
-        "From submission to the end, pauses for slow readers included.",
-    ),
-    "inter_token": (
-        "inter_token_seconds",
-        "Between steps that gave tokens, without pauses.",
-    ),
+    "total": ("request_seconds", "From submission to the end, pauses for slow readers included."),
+    "inter_token": ("inter_token_seconds", "Between steps that gave tokens, without pauses."),
     "mask": ("mask_seconds", "Filling one mask."),
     "question": (
         "grammar_question_seconds",
@@ -126,11 +117,7 @@ def _gauges(stats: EngineStats) -> Iterator[Metric]:
     )
     yield _labelled(
         GaugeMetricFamily("maskwright_kv_blocks", "Blocks of the pool.", labels=["state"]),
-        {
-            "used": stats.blocks_used,
-            "cached": stats.blocks_cached,
-            "free": stats.blocks_free,
-        },
+        {"used": stats.blocks_used, "cached": stats.blocks_cached, "free": stats.blocks_free},
     )
     yield _gauge("kv_use", "Share of the blocks that requests hold.",
                  stats.blocks_used / stats.blocks_total)  # fmt: skip

@@ -263,10 +263,7 @@ def _response() -> Json:
             "tools": array(ANYTHING),
             "reasoning": ANYTHING,
         },
-        {
-            "maskwright": ref("OwnFields"),
-            **dict.fromkeys(LABELS, text()),
-        },
+        {"maskwright": ref("OwnFields"), **dict.fromkeys(LABELS, text())},
     )
 
 

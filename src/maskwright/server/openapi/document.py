@@ -36,13 +36,7 @@ from maskwright.server.openapi.builders import (
     text,
 )
 from maskwright.server.openapi.error_schemas import error_name, error_responses, error_schemas
-from maskwright.server.openapi.operations import (
-    EVENTS,
-    JSON,
-    NAMED_EVENTS,
-    Operation,
-    operations,
-)
+from maskwright.server.openapi.operations import EVENTS, JSON, NAMED_EVENTS, Operation, operations
 from maskwright.server.openapi.service_schemas import (
     batch_schemas,
     service_schemas,

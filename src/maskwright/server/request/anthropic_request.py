@@ -91,9 +91,7 @@ KEPT_THINKING: Final = {"type": "clear_thinking_20251015", "keep": "all"}
 """An edit of the context that changes nothing, which some clients always send."""
 
 _SUPPORTED: Final = ByField(
-    "type",
-    " {shown} is not supported; this server reads {values} here",
-    code="unsupported_content",
+    "type", " {shown} is not supported; this server reads {values} here", code="unsupported_content"
 )
 
 
@@ -440,10 +438,7 @@ class AnthropicRequest(ReasoningFields, FormattedShapeFields, TemplateFields):
         turns = [message for turn in self.messages for message in turn.messages()]
         last = turns[-1]
         continues = last.role == "assistant" and not last.tool_calls
-        variables = {
-            **self.thinking.variables(),
-            **self.variables(self.output_config.effort),
-        }
+        variables = {**self.thinking.variables(), **self.variables(self.output_config.effort)}
         messages = (*system, *turns)
         return ChatPrompt(messages, variables, begins_answer=not continues, continues=continues)
 

@@ -96,9 +96,7 @@ SaidPart: TypeAlias = Annotated[
 ]
 SaidContent: TypeAlias = Annotated[str | Annotated[tuple[SaidPart, ...], Array()], _CONTENT]
 Arguments: TypeAlias = Annotated[
-    str | RawObject,
-    ByType("a string"),
-    Field(description="A JSON object, or its text."),
+    str | RawObject, ByType("a string"), Field(description="A JSON object, or its text.")
 ]
 
 

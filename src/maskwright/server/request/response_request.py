@@ -295,9 +295,7 @@ class ResponseRequest(OpenAIRequest, ReasoningFields, TemplateFields, ToolFields
     )
     prompt_cache_key: str | None = Field(default=None, description="Without effect.")
     safety_identifier: str | None = Field(
-        default=None,
-        max_length=MOST_IDENTIFIER,
-        description="Without effect.",
+        default=None, max_length=MOST_IDENTIFIER, description="Without effect."
     )
     reasoning: ReasoningSettings = ReasoningSettings()
     include: Annotated[tuple[str, ...], Strings(single=True)] = Field(
@@ -322,8 +320,7 @@ class ResponseRequest(OpenAIRequest, ReasoningFields, TemplateFields, ToolFields
         default=None, description="The most tokens of the answer."
     )
     metadata: Annotated[
-        RawObject,
-        WithJsonSchema({"type": "object", "additionalProperties": {"type": "string"}}),
+        RawObject, WithJsonSchema({"type": "object", "additionalProperties": {"type": "string"}})
     ] = Field(default_factory=dict[str, Any], description="Repeated in the response.")
 
     def answer(self) -> AnswerRequest:

@@ -11,11 +11,7 @@ from pydantic import Field, WithJsonSchema
 from maskwright.errors import InputError
 from maskwright.sampling import MOST_LOGPROBS, SamplingParams
 from maskwright.server.json import Json
-from maskwright.server.request.answer_request import (
-    GenerationOptions,
-    ReplyOptions,
-    TokenLimit,
-)
+from maskwright.server.request.answer_request import GenerationOptions, ReplyOptions, TokenLimit
 from maskwright.server.request.model import (
     Between,
     IdArray,
@@ -159,8 +155,7 @@ class GeneratingRequest(ShapeFields):
         "thinking_token_budget.",
     )
     cache_salt: Annotated[str, Field(min_length=1)] | None = Field(
-        default=None,
-        description="Only requests with equal salts share cached prefixes.",
+        default=None, description="Only requests with equal salts share cached prefixes."
     )
     model: str | None = Field(
         default=None, description="The model or an adapter; by default the model that is served."
@@ -172,13 +167,7 @@ class GeneratingRequest(ShapeFields):
         return super().read(tree)
 
     def options(
-        self,
-        alternatives: int | None,
-        *,
-        stop: tuple[str, ...],
-        user: str,
-        n: int = 1,
-        **more: Any,
+        self, alternatives: int | None, *, stop: tuple[str, ...], user: str, n: int = 1, **more: Any
     ) -> GenerationOptions:
         """Return how answers are generated, with `more` that not every endpoint has.
         `alternatives`: how many alternatives to each token the client asks for; None if it asks for
@@ -229,11 +218,7 @@ class GeneratingRequest(ShapeFields):
 
     def reply(self, **more: Any) -> ReplyOptions:
         """Return what the client receives, with `more` that not every endpoint has."""
-        return ReplyOptions(
-            stream=self.stream,
-            id=self.request_id or self.rid,
-            **more,
-        )
+        return ReplyOptions(stream=self.stream, id=self.request_id or self.rid, **more)
 
     def _biases(self) -> Mapping[int, float]:
         biases: dict[int, float] = {}

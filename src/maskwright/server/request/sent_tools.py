@@ -88,8 +88,5 @@ FunctionDefinition = TypeAliasType(
     "FunctionDefinition", Annotated[Any, WithJsonSchema(_object(_NAMED, _FUNCTION))]
 )
 FUNCTION_CALL: Final[Json] = {
-    "anyOf": [
-        {"enum": list(_MODES)},
-        _object(_NAMED, about="The function that has to be called."),
-    ]
+    "anyOf": [{"enum": list(_MODES)}, _object(_NAMED, about="The function that has to be called.")]
 }

@@ -64,9 +64,7 @@ SomeText: TypeAlias = Annotated[str, Field(min_length=1)]
 Choices: TypeAlias = Annotated[tuple[str, ...], Strings(least=1)]
 Syntax: TypeAlias = Literal["auto", Dialect]
 SchemaName: TypeAlias = Annotated[
-    str,
-    Field(pattern="^[a-zA-Z0-9_-]{1,64}$"),
-    Worded("1 to 64 of a-z, A-Z, 0-9, '_' and '-'"),
+    str, Field(pattern="^[a-zA-Z0-9_-]{1,64}$"), Worded("1 to 64 of a-z, A-Z, 0-9, '_' and '-'")
 ]
 
 
@@ -213,11 +211,7 @@ ResponseFormat = TypeAliasType(
     "ResponseFormat",
     Annotated[
         AnyFormat,
-        ByField(
-            "type",
-            " {shown} is not supported; use one of {values}",
-            code="unsupported_value",
-        ),
+        ByField("type", " {shown} is not supported; use one of {values}", code="unsupported_value"),
         Field(
             description="The shape of the answer: any text, JSON, a pattern, a grammar or a "
             "structural tag."
@@ -302,11 +296,7 @@ class ShapeFields(RequestModel):
             {"guided_json": self.guided_json, "json_schema": self.json_schema},
             {"guided_regex": self.guided_regex, "regex": self.regex},
             {"guided_choice": self.guided_choice},
-            {
-                "guided_grammar": self.guided_grammar,
-                "grammar": self.grammar,
-                "ebnf": self.ebnf,
-            },
+            {"guided_grammar": self.guided_grammar, "grammar": self.grammar, "ebnf": self.ebnf},
             {"structural_tag": self.structural_tag},
         )
         return the_shape(shapes)

@@ -98,10 +98,7 @@ class CompletionRequest(CompletingRequest, FormattedShapeFields):
             options = replace(options, params=replace(options.params, logprobs=0))
         limit = self._limit()
         reply = self.reply(
-            logprobs=self.logprobs is not None,
-            echo=self.echo,
-            only_echo=limit is None,
-            best=self.n,
+            logprobs=self.logprobs is not None, echo=self.echo, only_echo=limit is None, best=self.n
         )
         scored = [self.prompt_logprobs, self.logprobs if self.echo else None]
         prompt_logprobs = max((count for count in scored if count is not None), default=None)

@@ -32,15 +32,7 @@ from maskwright.grammar.regular.terms import (
     words,
 )
 from maskwright.grammar.regular.terms import LengthBounded as BoundedLanguage
-from maskwright.grammar.rules.tree import (
-    Choice,
-    Concat,
-    Expression,
-    Ref,
-    Repeat,
-    Rules,
-    Terminal,
-)
+from maskwright.grammar.rules.tree import Choice, Concat, Expression, Ref, Repeat, Rules, Terminal
 from maskwright.grammar.schema.parse import ParseOptions, parse_schema
 from maskwright.grammar.schema.tree import Json, Properties, UniqueItems
 from maskwright.grammar.shape.shape import ArrayShape, Conjunction, ObjectShape, construct_of

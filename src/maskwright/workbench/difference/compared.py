@@ -150,12 +150,7 @@ class PairWalk:
         return left.gate(pair[0].stack[-1]) == right.gate(pair[1].stack[-1])
 
     def _step(
-        self,
-        walk: LevelWalk,
-        before: Pair,
-        data: bytes,
-        here: Pair,
-        which: npt.NDArray[np.bool_],
+        self, walk: LevelWalk, before: Pair, data: bytes, here: Pair, which: npt.NDArray[np.bool_]
     ) -> None:
         """Go on by one byte of `which` from `here`, which `data` leads to."""
         (a, b), (left, right) = here, self._sides

@@ -18,14 +18,7 @@ from maskwright.automaton.value.finite_values import canonical
 from maskwright.errors import InputError
 from maskwright.grammar.pattern.parse import parse_pattern
 from maskwright.grammar.pattern.translate import search
-from maskwright.grammar.pattern.tree import (
-    Anchor,
-    Choice,
-    Class,
-    Concat,
-    Pattern,
-    Quantified,
-)
+from maskwright.grammar.pattern.tree import Anchor, Choice, Class, Concat, Pattern, Quantified
 from maskwright.grammar.schema.document import plain
 from maskwright.grammar.schema.tree import Json, Report
 from maskwright.limits import DEFAULT_LIMITS, Work
