@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from maskwright.server.answer.output_items import OutputItems, Status
 from maskwright.server.answer.parts import ArgumentsText, CallBegun, Part, Reasoning, TextPart
+from maskwright.server.answer.response_writer import OutputItems, Status
 
 CALL = [CallBegun(0, "call_1", "f"), ArgumentsText(0, "{"), ArgumentsText(0, "}")]
 

@@ -5,7 +5,6 @@
 - `chat_writer`: The answers of POST /v1/chat/completions.
 - `choices`: The n generations of one request, merged into one sequence of (index, delta).
 - `logprobs`: Log-probabilities of tokens in OpenAI's form, each with the text of its token.
-- `output_items`: The output items of POST /v1/responses, with the events of each step.
 - `parts`: Splits an answer, while it is generated, into words, reasoning and tool calls.
 - `response_writer`: The answers of POST /v1/responses.
 - `streaming`: Answers as server-sent events.

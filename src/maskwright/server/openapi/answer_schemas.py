@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from maskwright.server.answer.output_items import CUSTOM, FUNCTION, MESSAGE, REASONING, ItemKind
+from maskwright.server.answer.response_writer import CUSTOM, FUNCTION, MESSAGE, REASONING, ItemKind
 from maskwright.server.json import Json
 from maskwright.server.openapi.builders import (
     ANYTHING,
