@@ -17,12 +17,11 @@ from maskwright.engine import Engine
 from maskwright.server.admission import PromptAdmission
 from maskwright.server.answer.answers import Envelope
 from maskwright.server.answer.anthropic_writer import AnthropicWriter
-from maskwright.server.answer.chat_writer import ChatWriter
 from maskwright.server.answer.choices import Choices
+from maskwright.server.answer.completion_writers import ChatWriter, TextWriter
 from maskwright.server.answer.logprobs import PromptLogprobs, TokenNames
 from maskwright.server.answer.response_writer import ResponseWriter
 from maskwright.server.answer.streaming import AnswerWriter, EventStream
-from maskwright.server.answer.text_writer import TextWriter
 from maskwright.server.config import ServerConfig
 from maskwright.server.continuation import Naming
 from maskwright.server.disconnect import until_disconnect

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from maskwright.server.answer.answers import Envelope, TextFrame, event, model_card, part_delta
-from maskwright.server.answer.chat_writer import ChatWriter
 from maskwright.server.answer.choices import Answer, ChoiceDelta, Usage
+from maskwright.server.answer.completion_writers import ChatWriter
 from maskwright.server.answer.parts import (
     ArgumentsText,
     CallBegun,

@@ -1,18 +1,15 @@
-"""The bodies of answers: a whole chat completion, the model list, and what the writers of chat and
-of text completions have in common."""
+"""The bodies of answers: a whole chat completion, its parts, the model list; and events."""
 
 from __future__ import annotations
 
 import json
 import uuid
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from json.encoder import encode_basestring
-from typing import ClassVar, Final, cast
+from typing import Final
 
-from maskwright.server.answer.choices import Answer, ChoiceDelta, Usage
+from maskwright.server.answer.choices import Answer, Usage
 from maskwright.server.answer.parts import (
     ArgumentsText,
     CallBegun,
@@ -22,7 +19,6 @@ from maskwright.server.answer.parts import (
     WholeAnswer,
 )
 from maskwright.server.json import Json
-from maskwright.server.request.answer_request import ReplyOptions
 
 _MARK: Final = uuid.uuid4().hex
 """Stands for the text of a frame. No client ever sees it, so no other text of an event has it."""
@@ -173,95 +169,3 @@ class TextFrame:
     def of(self, text: str) -> bytes:
         """Encode the event with `text`."""
         return f"{self._before}{encode_basestring(text)}{self._after}".encode()
-
-
-class TokenIds:
-    """The fields of one request's choices that hold token ids; empty if the client didn't ask for
-    them. In a stream, a chunk has the tokens since the one before it, whose text may come later."""
-
-    def __init__(self, prompts: Sequence[Sequence[int]], count: int, *, asked: bool) -> None:
-        """`prompts`: their token ids. `count`: the number of answers, equally many a prompt."""
-        self._prompts = prompts
-        self._each = max(1, count // len(prompts))
-        self._asked = asked
-        self._unsent: dict[int, list[int]] = {}
-
-    def prompt(self, index: int) -> Json:
-        """Return the field with the prompt of choice `index`."""
-        return {"prompt_token_ids": list(self._prompts[index // self._each])} if self._asked else {}
-
-    def whole(self, answer: Answer) -> Json:
-        """Return the field of a whole answer, end tokens included."""
-        return {"token_ids": list(answer.token_ids)} if self._asked else {}
-
-    def take(self, delta: ChoiceDelta) -> None:
-        """Add the new tokens of a choice."""
-        if self._asked:
-            self._unsent.setdefault(delta.index, []).extend(delta.token_ids)
-
-    def chunk(self, index: int) -> Json:
-        """Return the field of the next chunk of choice `index`."""
-        return {"token_ids": self._unsent.pop(index, [])} if self._asked else {}
-
-
-class CompletionWriter(ABC):
-    """What the writers of chat and of text completions have in common: how their streams end, and
-    what their chunks have beside a choice."""
-
-    chunk_kind: ClassVar[str]
-    """The type of a chunk."""
-
-    def __init__(
-        self,
-        envelope: Envelope,
-        prompts: Sequence[Sequence[int]],
-        count: int,
-        own: Callable[[int], Json],
-        reply: ReplyOptions,
-        running: Callable[[], Usage],
-    ) -> None:
-        """`prompts`: their token ids. `count`: the number of answers, equally many for each prompt.
-        `own(i)` are additional fields of answer `i` at its end. `running()`: the usage so far."""
-        self._envelope = envelope
-        self._count = count
-        self._ids = TokenIds(prompts, count, asked=reply.token_ids)
-        self._own = own
-        self._reply = reply
-        self._running = running
-        self._frames: dict[int, TextFrame] = {}
-        """The chunk of each choice that has nothing but text."""
-        self._framed = not (reply.token_ids or reply.continuous_usage)
-
-    def end(self, usage: Usage) -> Iterator[bytes]:
-        if self._reply.include_usage:
-            head = self._envelope.head(self.chunk_kind)
-            yield event({**head, "choices": [], "usage": self._counted(usage)})
-        yield DONE
-
-    def failed(self, error: Json, status: int) -> Iterator[bytes]:
-        yield event(error)
-
-    def _counted(self, usage: Usage) -> Json:
-        """Return the body of the usage."""
-        return usage_body(usage)
-
-    def _event(self, choice: Json, head: Json | None = None) -> bytes:
-        """Return a chunk of one choice, with additional fields beside the choices, and with the
-        usage, which clients expect in all chunks if they ask for any."""
-        choice |= self._ids.chunk(cast(int, choice["index"]))
-        body = {**self._envelope.head(self.chunk_kind), "choices": [choice], **(head or {})}
-        if self._reply.include_usage:
-            counted = self._reply.continuous_usage
-            body["usage"] = self._counted(self._running()) if counted else None
-        return event(body)
-
-    def _framed_event(self, index: int, text: str) -> bytes:
-        """Return a chunk of one choice that has nothing but text."""
-        frame = self._frames.get(index)
-        if frame is None:
-            frame = self._frames[index] = TextFrame(partial(self._text_event, index))
-        return frame.of(text)
-
-    @abstractmethod
-    def _text_event(self, index: int, text: str) -> bytes:
-        """Return the same, encoded as a whole."""

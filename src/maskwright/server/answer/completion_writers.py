@@ -1,17 +1,207 @@
-"""The answers of POST /v1/completions."""
+"""The answers of POST /v1/chat/completions and of POST /v1/completions.
+
+In a stream of a chat, each choice has one chunk with the role, chunks of text, and one chunk with
+the finish reason and an empty delta. Then follow, if the client asked for it, one chunk with the
+usage and no choices, and `[DONE]`. If an error occurs after the beginning, the last event is an
+error body instead.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import cast
+from functools import partial
+from typing import ClassVar, cast
 
-from maskwright.server.answer.answers import CompletionWriter, Envelope
+from maskwright.server.answer.answers import (
+    DONE,
+    Envelope,
+    TextFrame,
+    event,
+    logprobs_body,
+    part_delta,
+    usage_body,
+)
 from maskwright.server.answer.choices import Answer, ChoiceDelta, Usage
 from maskwright.server.answer.logprobs import PromptLogprobs, TokenPlaces
 from maskwright.server.answer.parts import TextPart, WholeAnswer
 from maskwright.server.json import Json
 from maskwright.server.request.answer_request import ReplyOptions
+
+
+class TokenIds:
+    """The fields of one request's choices that hold token ids; empty if the client didn't ask for
+    them. In a stream, a chunk has the tokens since the one before it, whose text may come later."""
+
+    def __init__(self, prompts: Sequence[Sequence[int]], count: int, *, asked: bool) -> None:
+        """`prompts`: their token ids. `count`: the number of answers, equally many a prompt."""
+        self._prompts = prompts
+        self._each = max(1, count // len(prompts))
+        self._asked = asked
+        self._unsent: dict[int, list[int]] = {}
+
+    def prompt(self, index: int) -> Json:
+        """Return the field with the prompt of choice `index`."""
+        return {"prompt_token_ids": list(self._prompts[index // self._each])} if self._asked else {}
+
+    def whole(self, answer: Answer) -> Json:
+        """Return the field of a whole answer, end tokens included."""
+        return {"token_ids": list(answer.token_ids)} if self._asked else {}
+
+    def take(self, delta: ChoiceDelta) -> None:
+        """Add the new tokens of a choice."""
+        if self._asked:
+            self._unsent.setdefault(delta.index, []).extend(delta.token_ids)
+
+    def chunk(self, index: int) -> Json:
+        """Return the field of the next chunk of choice `index`."""
+        return {"token_ids": self._unsent.pop(index, [])} if self._asked else {}
+
+
+class CompletionWriter(ABC):
+    """What the writers of chat and of text completions have in common: how their streams end, and
+    what their chunks have beside a choice."""
+
+    chunk_kind: ClassVar[str]
+    """The type of a chunk."""
+
+    def __init__(
+        self,
+        envelope: Envelope,
+        prompts: Sequence[Sequence[int]],
+        count: int,
+        own: Callable[[int], Json],
+        reply: ReplyOptions,
+        running: Callable[[], Usage],
+    ) -> None:
+        """`prompts`: their token ids. `count`: the number of answers, equally many for each prompt.
+        `own(i)` are additional fields of answer `i` at its end. `running()`: the usage so far."""
+        self._envelope = envelope
+        self._count = count
+        self._ids = TokenIds(prompts, count, asked=reply.token_ids)
+        self._own = own
+        self._reply = reply
+        self._running = running
+        self._frames: dict[int, TextFrame] = {}
+        """The chunk of each choice that has nothing but text."""
+        self._framed = not (reply.token_ids or reply.continuous_usage)
+
+    def end(self, usage: Usage) -> Iterator[bytes]:
+        if self._reply.include_usage:
+            head = self._envelope.head(self.chunk_kind)
+            yield event({**head, "choices": [], "usage": self._counted(usage)})
+        yield DONE
+
+    def failed(self, error: Json, status: int) -> Iterator[bytes]:
+        yield event(error)
+
+    def _counted(self, usage: Usage) -> Json:
+        """Return the body of the usage."""
+        return usage_body(usage)
+
+    def _event(self, choice: Json, head: Json | None = None) -> bytes:
+        """Return a chunk of one choice, with additional fields beside the choices, and with the
+        usage, which clients expect in all chunks if they ask for any."""
+        choice |= self._ids.chunk(cast(int, choice["index"]))
+        body = {**self._envelope.head(self.chunk_kind), "choices": [choice], **(head or {})}
+        if self._reply.include_usage:
+            counted = self._reply.continuous_usage
+            body["usage"] = self._counted(self._running()) if counted else None
+        return event(body)
+
+    def _framed_event(self, index: int, text: str) -> bytes:
+        """Return a chunk of one choice that has nothing but text."""
+        frame = self._frames.get(index)
+        if frame is None:
+            frame = self._frames[index] = TextFrame(partial(self._text_event, index))
+        return frame.of(text)
+
+    @abstractmethod
+    def _text_event(self, index: int, text: str) -> bytes:
+        """Return the same, encoded as a whole."""
+
+
+class ChatWriter(CompletionWriter):
+    """Writes chat completions."""
+
+    chunk_kind = "chat.completion.chunk"
+
+    def __init__(
+        self,
+        envelope: Envelope,
+        count: int,
+        own: Callable[[int], Json],
+        reply: ReplyOptions,
+        running: Callable[[], Usage],
+        prompt: Sequence[int] = (),
+        scores: PromptLogprobs | None = None,
+    ) -> None:
+        """`prompt`: its token ids; `scores`: their log-probabilities."""
+        super().__init__(envelope, [prompt], count, own, reply, running)
+        self._scores = scores
+        self._unsaid: dict[int, list[Json]] = {}
+        """Log-probabilities that no chunk contained yet: text of calls is no part of the answer."""
+
+    def whole(self, answers: list[Answer], usage: Usage) -> Json:
+        body = self._envelope.completion(answers, usage, self._own)
+        for choice, answer in zip(cast(list[Json], body["choices"]), answers, strict=True):
+            self._make_older(choice, cast(Json, choice["message"]))
+            choice |= self._ids.whole(answer)
+        scores = {} if self._scores is None else self._scores.field(0)
+        return {**body, **self._ids.prompt(0), **scores}
+
+    def begin(self) -> Iterator[bytes]:
+        for index in range(self._count):
+            head = self._ids.prompt(0) if index == 0 else {}
+            yield self._chunk(index, {"role": "assistant", "content": ""}, head=head)
+
+    def parts(self, delta: ChoiceDelta) -> Iterator[bytes]:
+        self._ids.take(delta)
+        if delta.logprobs:
+            self._unsaid.setdefault(delta.index, []).extend(delta.logprobs)
+        for part in delta.parts:
+            if self._framed and isinstance(part, TextPart) and delta.index not in self._unsaid:
+                yield self._framed_event(delta.index, part.text)
+            else:
+                yield self._chunk(delta.index, part_delta(part))
+
+    def ended(self, delta: ChoiceDelta) -> Iterator[bytes]:
+        own = {"stop_reason": delta.stop, **self._own(delta.index)}
+        yield self._chunk(delta.index, {}, delta.finish_reason, own)
+
+    def _chunk(
+        self,
+        index: int,
+        delta: Json,
+        finish_reason: str | None = None,
+        own: Json | None = None,
+        head: Json | None = None,
+    ) -> bytes:
+        """Return a chunk of one choice, with additional fields: `own` of the choice, `head` beside
+        the choices. `delta` is present even if it is empty."""
+        choice: Json = {
+            "index": index,
+            "delta": delta,
+            "logprobs": logprobs_body(self._unsaid.pop(index, None)),
+            "finish_reason": finish_reason,
+            **(own or {}),
+        }
+        self._make_older(choice, delta)
+        return self._event(choice, head)
+
+    def _text_event(self, index: int, text: str) -> bytes:
+        return self._chunk(index, {"content": text})
+
+    def _make_older(self, choice: Json, message: Json) -> None:
+        """Tell a call as the client of `functions` expects it, which knows one call at most."""
+        if not self._reply.one_function:
+            return
+        for call in cast(list[Json], message.pop("tool_calls", ())):
+            message["function_call"] = call["function"]
+        if choice["finish_reason"] == "tool_calls":
+            choice["finish_reason"] = "function_call"
+
 
 KIND = "text_completion"
 
