@@ -31,8 +31,16 @@ from maskwright.server.request.shape_fields import FormattedShapeFields
 from maskwright.server.request.tool_use import ToolFields, ToolUse
 from maskwright.vocab import Vocabulary
 from maskwright.workbench.choices import PictureName, Which
-from maskwright.workbench.live.faults import JSON_KINDS, ShapeKind, fault_of, read_json_shape
-from maskwright.workbench.live.questions import checked, drawn, sampled, unusable
+from maskwright.workbench.live.questions import (
+    JSON_KINDS,
+    ShapeKind,
+    checked,
+    drawn,
+    fault_of,
+    read_json_shape,
+    sampled,
+    unusable,
+)
 
 MOST_TEXTS: Final = 100
 LARGEST_SEED: Final = (1 << 63) - 1

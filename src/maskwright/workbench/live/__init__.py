@@ -1,6 +1,5 @@
 """What is asked while somebody writes: quick answers about a shape that changes.
 
-- `faults`: Where in the text of a shape an error is.
 - `kept`: The grammars that were last compiled.
 - `questions`: Whether a shape can be used, texts of it, and its picture.
 """
