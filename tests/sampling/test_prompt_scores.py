@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from maskwright.sampling import join_scores, score_prompt
-from maskwright.sampling.prompt_scores import ROWS_AT_A_TIME
+from maskwright.sampling.scores import ROWS_AT_A_TIME
 
 
 @pytest.mark.parametrize("top", [0, 3, 100])

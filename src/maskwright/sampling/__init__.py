@@ -21,9 +21,8 @@ all parameters. The field of the API is described in `server/request/`.
 - `mask_table`: Masks that stay on a device, in a table whose rows a step names by number.
 - `params`: How the next token is chosen, as the client asked.
 - `penalties`: Penalties and bias of one request, kept up by one token a step.
-- `prompt_scores`: How likely the tokens of a prompt are.
 - `sampler`: Chooses one token for each row.
-- `scores`: How likely a chosen token was.
+- `scores`: How likely a chosen token was, and the tokens of a prompt.
 - `shares`: How likely tokens are under the model, and among those that a mask allows.
 - `text_ban`: Strings that must not occur, however they are cut into tokens.
 """
@@ -32,9 +31,19 @@ from maskwright.sampling.chain import ChainBatch, SampleRow
 from maskwright.sampling.device_draw import Outcome, draw_on_device, draw_plain_on_device
 from maskwright.sampling.mask_table import Mask, MaskTable
 from maskwright.sampling.params import MOST_LOGPROBS, SamplingParams, Scale
-from maskwright.sampling.prompt_scores import PromptScores, PromptToken, join_scores, score_prompt
 from maskwright.sampling.sampler import sample, sample_on_host
-from maskwright.sampling.scores import CANONICAL, NOWHERE, Alternative, Place, TokenScore, score
+from maskwright.sampling.scores import (
+    CANONICAL,
+    NOWHERE,
+    Alternative,
+    Place,
+    PromptScores,
+    PromptToken,
+    TokenScore,
+    join_scores,
+    score,
+    score_prompt,
+)
 from maskwright.sampling.text_ban import TextBan
 
 __all__ = [
