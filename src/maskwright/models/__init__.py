@@ -3,7 +3,7 @@
 - `compiled/`: The decoder's operations for one CPU thread and small models, compiled.
 - `graphs`: Decode steps that are recorded once and replayed on a GPU.
 - `transformers_backend/`: Models of the transformers library, run on our key/value pool.
-- `adapter`: Low-rank adapters.
+- `adapter`: Low-rank adapters, and the reading of their files.
 - `batch`: The rows of one step as tensors.
 - `batch_invariance`: A probe whether the bits of a row depend on the other rows of a batch.
 - `chat`: Renders chats as prompts; what a client writes never becomes a special token.
@@ -15,7 +15,6 @@
 - `layer`: The weights of one layer of a dense decoder.
 - `library_operations`: The operations of a forward that a library computes.
 - `load`: Loads a checkpoint and chooses the backend that runs it.
-- `peft`: Reads adapters as peft saves them.
 - `plain_tokenizer`: Tokenizers that a tokenizer.json and few settings describe completely, and
   their chat templates.
 - `runs`: The rows of one step as numbers: what each computes, and where its key and value are.
@@ -23,14 +22,13 @@
 """
 
 from maskwright.model_options import BACKENDS, DEMO_PATH, DTYPES, Backend, Dtype, WeightDtype
-from maskwright.models.adapter import Adapter
+from maskwright.models.adapter import Adapter, AdapterFile
 from maskwright.models.batch import ForwardBatch, lay_out
 from maskwright.models.batch_invariance import BatchInvariance, probe_batch_invariance
 from maskwright.models.config import ARCHITECTURES
 from maskwright.models.decoder import Decoder
 from maskwright.models.library_operations import LibraryOperations, Product, one_of_each_shape
 from maskwright.models.load import LoadedModel, load
-from maskwright.models.peft import AdapterFile
 from maskwright.models.runs import Run
 
 __all__ = [

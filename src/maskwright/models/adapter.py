@@ -1,17 +1,26 @@
-"""Low-rank adapters: the update that one adds to the products of a model.
+"""Low-rank adapters: the update that one adds to the products of a model, and its files.
 
 `scale * (x @ down.T) @ up.T` is added to a module's output (LoRA, arXiv 2106.09685). Here `up` is
 already multiplied by `scale`.
+
+Files are as peft saves them: adapter_config.json and adapter_model.safetensors in a folder.
+Everything else that peft can save (other kinds of adapters, biases, whole modules, embeddings) is
+refused by name, because an adapter that is applied only in part gives wrong answers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
 
 import torch
 from torch import Tensor
 
+from maskwright.errors import InputError
 from maskwright.kernels.device import kernels_run_on
 from maskwright.kernels.low_rank import (
     GroupedRows,
@@ -21,6 +30,8 @@ from maskwright.kernels.low_rank import (
     matrix_table,
     pad_rank,
 )
+from maskwright.models.config import read_json
+from maskwright.models.weights import read_tensors
 
 Shapes = Mapping[str, tuple[int, int]]
 """The modules that an adapter may change: the numbers of outputs and inputs of each, by its name in
@@ -109,3 +120,146 @@ def group_adapters(
         groups.append((group.rows[: group.count].tolist(), group.adapter.table))
     worn = tuple(group.adapter for group in adapters)
     return GroupedAdapters(worn, group_rows(groups, device), order)
+
+
+CONFIG, WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
+
+
+@dataclass(frozen=True, slots=True)
+class AdapterFile:
+    """The files of an adapter on disk, with their digest when they were first read."""
+
+    name: str
+    folder: Path
+    digest: str
+
+    @classmethod
+    def at(cls, name: str, folder: Path) -> AdapterFile:
+        """Compute the digest of the files in `folder`. Raises `InputError` if one is missing."""
+        return cls(name, folder, _digest(name, folder))
+
+    def load(self, shapes: Shapes, dtype: torch.dtype) -> Adapter:
+        """Read the adapter and check it. Raises `InputError` for what isn't supported, and if the
+        files have changed, because the prefix cache contains results of the old ones."""
+        digest = _digest(self.name, self.folder)
+        if digest != self.digest:
+            raise _wrong(self.name, "its files have changed since the start")
+        try:
+            return _parse(self.folder, shapes, dtype)
+        except InputError as error:
+            raise _wrong(self.name, error.message) from error
+
+
+def _digest(name: str, folder: Path) -> str:
+    digest = hashlib.sha256()
+    for file in (folder / CONFIG, folder / WEIGHTS):
+        if not file.is_file():
+            raise _wrong(name, f"{folder} has no {file.name}; only safetensors are loaded")
+        with file.open("rb") as stream:
+            digest.update(hashlib.file_digest(stream, "sha256").digest())
+    return digest.hexdigest()
+
+
+def _wrong(name: str, what: str) -> InputError:
+    return InputError(f"Adapter {name}: {what}.", param="adapter", code="unsupported_adapter")
+
+
+# Fields of adapter_config.json that are obeyed. All others must be empty or in `_IRRELEVANT`.
+_READ = frozenset(
+    {"peft_type", "r", "lora_alpha", "use_rslora", "target_modules", "rank_pattern"}
+    | {"alpha_pattern", "bias", "init_lora_weights"}
+)
+# Fields that matter for training only, or describe the origin of the adapter.
+_IRRELEVANT = frozenset(
+    {"auto_mapping", "base_model_name_or_path", "exclude_modules", "inference_mode"}
+    | {"lora_dropout", "revision", "task_type", "peft_version", "eva_config", "runtime_config"}
+    | {"megatron_core", "layers_pattern", "layers_to_transform", "ensure_weight_tying"}
+)
+# Initialisations that leave the weights of the model unchanged.
+_PLAIN_BEGINNINGS = (None, True, False, "gaussian", "eva", "orthogonal")
+
+
+def _parse(folder: Path, shapes: Shapes, dtype: torch.dtype) -> Adapter:
+    config = read_json(folder / CONFIG)
+    _check_config(config)
+    parts: dict[str, dict[str, Tensor]] = {}
+    for key, tensor in read_tensors(folder / WEIGHTS).items():
+        match = re.fullmatch(r"base_model\.model\.(.+)\.lora_([AB])(?:\.default)?\.weight", key)
+        if match is None:
+            raise InputError(f"the tensor {key} is not a LoRA matrix")
+        parts.setdefault(match[1], {})[match[2]] = tensor
+    if not parts:
+        raise InputError("it changes nothing: it has no LoRA matrices")
+    reader = _PeftReader(config, shapes, _targeted(config.get("target_modules")), dtype)
+    return Adapter({name: reader.module(name, part) for name, part in parts.items()})
+
+
+def _check_config(config: Mapping[str, Any]) -> None:
+    if config.get("peft_type") != "LORA":
+        raise InputError(f"peft_type {config.get('peft_type')!r} is not supported; LORA is")
+    if config.get("bias", "none") != "none":
+        raise InputError(f"bias {config['bias']!r} is not supported")
+    if config.get("init_lora_weights") not in _PLAIN_BEGINNINGS:
+        raise InputError(
+            f"init_lora_weights {config['init_lora_weights']!r} is not supported: it changes the "
+            "model's own weights"
+        )
+    for field, value in config.items():
+        if field not in _READ | _IRRELEVANT and value not in (None, False, "", [], {}):
+            raise InputError(f"{field} is not supported")
+
+
+def _targeted(targets: object) -> Callable[[str], bool]:
+    """Return a test whether target_modules names a module. As in peft, it is a list of names or
+    ends of names, or a pattern that matches whole names."""
+    if isinstance(targets, list):
+        ends = [str(end) for end in cast(list[object], targets)]
+        return lambda name: any(name == end or name.endswith(f".{end}") for end in ends)
+    if isinstance(targets, str):
+        if targets == "all-linear":
+            return lambda _: True
+        return lambda name: re.fullmatch(targets, name) is not None
+    raise InputError(f"target_modules is {targets!r}; names or a pattern are needed")
+
+
+@dataclass(frozen=True, slots=True)
+class _PeftReader:
+    """Reads the modules of one adapter for one model."""
+
+    config: Mapping[str, Any]
+    shapes: Shapes
+    targeted: Callable[[str], bool]
+    dtype: torch.dtype
+
+    def module(self, name: str, part: Mapping[str, Tensor]) -> LowRank:
+        """Return the two matrices for one module, checked and scaled."""
+        if name not in self.shapes:
+            raise InputError(f"the module {name} is not one that an adapter may change")
+        if not self.targeted(name):
+            raise InputError(f"it has matrices for {name}, which target_modules doesn't name")
+        if set(part) != {"A", "B"}:
+            raise InputError(f"one of the two matrices for {name} is missing")
+        rank = self._value("r", "rank_pattern", name)
+        alpha = self._value("lora_alpha", "alpha_pattern", name)
+        if not isinstance(rank, int) or rank < 1 or not isinstance(alpha, int | float):
+            raise InputError(f"r is {rank!r} and lora_alpha {alpha!r}; two numbers are needed")
+        outputs, inputs = self.shapes[name]
+        down, up = part["A"], part["B"]
+        if down.shape != (rank, inputs) or up.shape != (outputs, rank):
+            raise InputError(
+                f"the matrices for {name} are {list(down.shape)} and {list(up.shape)}; of rank "
+                f"{rank} they are [{rank}, {inputs}] and [{outputs}, {rank}]"
+            )
+        scale = alpha / (rank**0.5 if self.config.get("use_rslora") else rank)
+        scaled = (up.float() * scale).to(self.dtype)
+        return LowRank(down.to(self.dtype).contiguous(), scaled.contiguous())
+
+    def _value(self, field: str, patterns: str, name: str) -> object:
+        """Return the value of `field` for one module: that of the first entry in the mapping
+        `patterns` that matches the end of its name, or the general one."""
+        by_pattern: dict[str, object] = self.config.get(patterns) or {}
+        for pattern, value in by_pattern.items():
+            whole = pattern if pattern.startswith("^") else rf"(.*\.)?({pattern})$"
+            if re.match(whole, name):
+                return value
+        return self.config.get(field)
