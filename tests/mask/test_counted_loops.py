@@ -170,7 +170,7 @@ RECURSIVE = {
         grammar/regular/beginnings.py: _least_length _one_after_the_other _way_to_end least_length
         grammar/regular/beginnings.py: least_weight way_to_end
         grammar/regular/byte_alphabet.py: _alphabet alphabet
-        grammar/regular/terms.py: _concat complement counting_set repeat
+        grammar/regular/terms.py: _concat complement counting_set intersection repeat
         grammar/regular/word_lists.py: _is_listed with_minimal_escapes
         grammar/rules/recursion.py: _options
         grammar/rules/tree.py: renamed

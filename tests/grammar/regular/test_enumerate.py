@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from dataclasses import replace
 from itertools import product
 from random import Random
 
 import pytest
 
+from maskwright.grammar.formats.hosts import email
+from maskwright.grammar.formats.language import date_time, uri
 from maskwright.grammar.pattern.translate import full_match
+from maskwright.grammar.regular.derivative import contains
 from maskwright.grammar.regular.enumerate import few, first
-from maskwright.grammar.regular.terms import ANYTHING, EMPTY, words
+from maskwright.grammar.regular.shortest import shortest
+from maskwright.grammar.regular.terms import ANYTHING, EMPTY, Regular, words
+from maskwright.limits import DEFAULT_LIMITS, Work
 
 FINITE = ["", "a|b|ba", "[ab]{0,2}", "a?b?a?", "(ab|ba){2}", "(?!ab)[ab]{2}", "a{3}|b"]
 INFINITE = ["a*", "a*b", "(ab)+", "a|b{2,}", "[^a]"]
@@ -40,6 +47,17 @@ def test_no_more_than_asked_for(pattern: str) -> None:
 @pytest.mark.parametrize("pattern", INFINITE)
 def test_an_infinite_language_is_not(pattern: str) -> None:
     assert few(full_match(pattern), 50) is None
+
+
+@pytest.mark.parametrize("language", [uri, email, date_time])
+def test_strings_are_found_where_the_prefixes_that_read_best_lead_nowhere(
+    language: Callable[[], Regular],
+) -> None:
+    with Work(replace(DEFAULT_LIMITS, work=1_000)):
+        found = first(language(), 2)
+    assert len(set(found)) == 2
+    assert all(contains(language(), text) for text in found)
+    assert len(found[0]) == len(shortest(language()) or "")
 
 
 def test_the_shortest_come_first_and_read_well() -> None:

@@ -17,15 +17,20 @@ from maskwright.grammar.regular.terms import (
     EMPTY,
     Alt,
     Chars,
+    Complement,
     CountingSet,
+    Intersection,
+    LengthBounded,
     Regular,
     alt,
+    bounds_of,
     char,
     complement,
     concat,
     counting_set,
     exactly_one,
     intersection,
+    length,
     repeat,
     words,
 )
@@ -47,6 +52,36 @@ A, B = char("a"), words(["ab", "b"])
 )
 def test_repeats_of_one_body_are_one(term: Regular, same: Regular) -> None:
     assert term is same
+
+
+@pytest.mark.parametrize(
+    ("term", "same"),
+    [
+        (complement(length(0, 4)), length(5, None)),
+        (complement(length(3, None)), length(0, 2)),
+        (intersection(repeat(A), complement(length(0, 4))), repeat(A, 5)),
+        (intersection(repeat(A), complement(length(3, None))), repeat(A, 0, 2)),
+        (intersection(repeat(A), complement(length(3, 4))), alt(repeat(A, 0, 2), repeat(A, 5))),
+        (intersection(repeat(A, 1), complement(length(0, 4)), complement(B)), repeat(A, 5)),
+        (intersection(length(2, 9), complement(length(4, 5))), alt(length(2, 3), length(6, 9))),
+    ],
+)
+def test_lengths_besides_others_are_bounds(term: Regular, same: Regular) -> None:
+    assert not holds_complement_of_length(term)
+    texts = ["a" * size for size in range(12)]
+    assert [contains(term, text) for text in texts] == [contains(same, text) for text in texts]
+
+
+def holds_complement_of_length(term: Regular) -> bool:
+    match term:
+        case Complement(body=body):
+            return bounds_of(body) is not None
+        case Alt(options=parts) | Intersection(parts=parts):
+            return any(map(holds_complement_of_length, parts))
+        case LengthBounded(core=core):
+            return holds_complement_of_length(core)
+        case _:
+            return False
 
 
 def test_lists_of_words_together_are_one_list() -> None:

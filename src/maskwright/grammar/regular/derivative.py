@@ -161,7 +161,7 @@ def label(term: Regular) -> Label:
 
 def is_live(term: Regular, limit: int = DEFAULT_LIMITS.witness_search) -> bool:
     """Whether the language of `term` has any string."""
-    if term.live is None and isinstance(term, Alt) and any(o.live for o in term.options):
+    if term.nullable or (isinstance(term, Alt) and any(o.live for o in term.options)):
         term.live = True
     if term.live is None and isinstance(term, LengthBounded):
         term.live = True if surely_fits(term) else shortest_length(term)[1]

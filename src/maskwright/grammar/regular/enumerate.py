@@ -21,6 +21,10 @@ from maskwright.limits import CHEAP, spend
 _MOST_STEPS: Final = 20_000
 """Prefixes looked at in one search: a language may be spread thin, as `(a{9999})*` is."""
 
+_STEPS_EACH: Final = 200
+"""Prefixes looked at for each string, before strings are searched for one by one: those that read
+best may lead to no end, as letters do where a URI needs a colon."""
+
 _MOST_SEARCHED: Final = 64
 """Strings that are searched for one by one."""
 
@@ -83,7 +87,7 @@ def first(term: Regular, count: int) -> tuple[str, ...]:
     found: list[str] = []
     for level, steps in _levels(term, count):
         found += [text for text, state in level if state.nullable]
-        if len(found) >= count or steps > _MOST_STEPS:
+        if len(found) >= count or steps > min(_MOST_STEPS, _STEPS_EACH * count):
             break
     while len(found) < min(count, _MOST_SEARCHED):
         spend()

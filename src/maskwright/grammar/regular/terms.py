@@ -663,7 +663,10 @@ def counting_set(body: Chars, counts: int, tail: Regular) -> Regular:
 def intersection(*parts: Regular) -> Regular:
     flat: set[Regular] = set()
     least, most = 0, None
-    for part in parts:
+    for at, part in enumerate(parts):
+        if isinstance(part, Complement) and _lengths_besides(part.body):
+            others = intersection(*parts[:at], *parts[at + 1 :])
+            return alt(*(intersection(others, each) for each in _lengths_besides(part.body)))
         bounds = bounds_of(part)
         if bounds is not None:
             core, low, high = bounds
@@ -758,8 +761,20 @@ def complement(body: Regular) -> Regular:
         return EMPTY
     if isinstance(body, Alt) and any(isinstance(each, Complement) for each in body.options):
         return intersection(*(complement(each) for each in body.options))
+    lengths = _lengths_besides(body)
+    if len(lengths) == 1:
+        return lengths[0]
     key = (Complement, body.number)
     return _terms.get(key) or _keep(key, Complement(body))
+
+
+def _lengths_besides(body: Regular) -> list[Regular]:
+    """The lengths that are not those of `body`, if it is no more than a length: fewer characters
+    and more. They can be bounds of what its complement is intersected with."""
+    if not isinstance(body, Repeat) or body.body is not ANY_CHAR:
+        return []
+    fewer = [length(0, body.least - 1)] if body.least else []
+    return fewer if body.most is None else [*fewer, length(body.most + 1, None)]
 
 
 def exactly_one(options: Iterable[Regular], excluded: Regular = EMPTY) -> Regular:
