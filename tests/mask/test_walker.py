@@ -16,7 +16,8 @@ from maskwright.mask.position import UNKNOWN
 from maskwright.mask.ready_rows.runs import widest_run
 from maskwright.mask.recognizer import Recognizer
 from maskwright.mask.shared.leaf_bounds import ENDLESS
-from maskwright.mask.shared.vocabulary_tables import NOTHING
+from maskwright.mask.walk.walk import NOTHING
+from maskwright.mask.walker import Walker
 from tests.matching import allowed, configuration, vocabulary
 
 VOCAB = vocabulary("ab", "aab", ' "', '"a', 'x"', '",', '"]', "a ", " a", "1,", "é")
@@ -243,6 +244,17 @@ def test_a_move_that_depends_on_the_text_is_that_of_the_text() -> None:
         assert b is not None
         assert b'"' in empty.excluded
         assert b'"' not in b.excluded
+
+
+def test_no_ready_row_is_looked_for_where_only_words_may_come(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    grammar = grammar_of({"properties": {"ab": {}}, "additionalProperties": False})
+    matcher = grammar.matcher()
+    matcher.mask()
+    assert matcher.accept_bytes(b'{"') == 2
+    monkeypatch.setattr(Walker, "precomputed", None)
+    assert allowed(matcher) == {*map(ord, "a\\"), VOCAB.tokens.index(b"ab")}
 
 
 def test_a_text_that_was_read_is_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:

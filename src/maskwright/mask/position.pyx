@@ -16,6 +16,7 @@ from maskwright.automaton.machine.exits import Configuration
 from maskwright.automaton.machine.step cimport PENDING
 from maskwright.errors import whole_number
 from maskwright.mask.walk.row_table cimport RowTable
+from maskwright.mask.walk.walk import NOTHING
 from maskwright.mask.walk.walk cimport UNMEASURED, PrecomputedMask, Spelling, Walk
 from maskwright.native cimport BUILT_FROM
 from maskwright.native import require_built
@@ -44,7 +45,7 @@ cdef class Position:
         return self._configuration
 
 
-cdef object NOTHING_EXCLUDED = frozenset()
+cdef object NOTHING_EXCLUDED = frozenset(), NO_ROW = NOTHING
 
 
 cdef class Positions:
@@ -101,10 +102,13 @@ cdef class Positions:
                     self.find_row(alike, lacking)
                     here.row = alike.row
                     return 0
-            precomputed = self.precomputed.get(leaf)
-            if precomputed is None:
+            known = self.precomputed.get(leaf)
+            if known is None and leaves.ready_leaf[leaf] == leaf:  # only words may come
+                known = self.precomputed[leaf] = NO_ROW
+            if known is None:
                 lacking(here, False)
                 return 0
+            precomputed = known
             number = self.walk.find_row(here.leaf, here.node, precomputed, UNMEASURED, False, None)
             if number >= 0:
                 here.row = number

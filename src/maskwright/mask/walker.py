@@ -21,8 +21,7 @@ from maskwright.mask.position import UNKNOWN, Position, Positions, unpacked
 from maskwright.mask.ready_rows.runs import CharacterRun
 from maskwright.mask.recognizer import Recognizer
 from maskwright.mask.shared.leaf_bounds import ENDLESS
-from maskwright.mask.shared.vocabulary_tables import NOTHING
-from maskwright.mask.walk.walk import LEAF_NEED, UNMEASURED, PrecomputedMask
+from maskwright.mask.walk.walk import LEAF_NEED, NOTHING, UNMEASURED, PrecomputedMask
 
 _NODES_A_STEP: Final = 256
 """Nodes of the trie whose visit takes some 15 microseconds."""

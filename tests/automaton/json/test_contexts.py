@@ -56,9 +56,16 @@ def test_texts(
     assert [text for text in neither if after(grammar, text) is not None] == []
 
 
-def contexts(schema: Any, order: PropertyOrder = "any", *, within: bool = False) -> JsonContexts:
+def contexts(
+    schema: Any,
+    order: PropertyOrder = "any",
+    *,
+    within: bool = False,
+    within_tokens: frozenset[str] | None = None,
+) -> JsonContexts:
     root = None if within else conjunction(schema)
-    return JsonContexts(root, solver(order), LeafTable(), WHITESPACE["compact"])
+    leaves, style = LeafTable(), WHITESPACE["compact"]
+    return JsonContexts(root, solver(order), leaves, style, within_tokens=within_tokens)
 
 
 def test_a_bracket_opens_a_level_and_its_end_is_the_result() -> None:
@@ -142,3 +149,38 @@ def test_values_written_equally_share_their_contexts(first: Json, second: Json) 
     assert values[0].kind == values[1].kind == PUSH
     assert values[0].context == values[1].context
     assert values[0].frame != values[1].frame  # what follows differs
+
+
+def test_what_follows_a_name_that_is_not_listed_waits_for_a_text() -> None:
+    """A mask needs the value after it and no more, and few members have such a name."""
+    found = contexts({"properties": {"a": {"type": "null"}}}, within_tokens=frozenset())
+    opened = found.exit(found.start()[0], StructuralLabel.OBJECT).context
+    found._name_reader(opened)
+    assert [label for _, label, _ in found.exit(opened, (1, 0)).then] == [
+        Satisfied((0,)),
+        StructuralLabel.COMMA,
+        StructuralLabel.CLOSE,
+    ]
+    unseen = found.exit(opened, (0, 1))
+    assert unseen.kind == PUSH | DYNAMIC
+    assert not unseen.then
+    assert found.exit(opened, (0, 1), '"b"') == unseen._replace(kind=PUSH)
+    levels = len(found.levels)
+    ended = found.exit(unseen.frame, Satisfied((0,)))
+    assert (ended.kind, ended.context) == (STAY, unseen.frame)
+    assert ended._replace(then=()) == found.exit(unseen.frame, Satisfied((0,)))
+    assert len(found.levels) == levels + 1, "the next name's"
+    for context, label, known in ended.then:
+        assert found.exit(context, label) == known
+
+
+def test_a_value_alone_ends_alike_whatever_was_read() -> None:
+    found = contexts({"additionalProperties": {"type": ["integer", "array"]}})
+    opened = found.exit(found.start()[0], StructuralLabel.OBJECT).context
+    found._name_reader(opened)
+    value = found.exit(opened, (0, 1)).context
+    level, (reader, _) = found.levels[value], found._value_reader(value)
+    read = found.exit(value, 1)
+    assert read == found._after_value(level, reader.read(1), None)
+    assert found.exit(value, Closed(((0, None),))) == read
+    assert found.exit(value, Closed(())).kind == BLOCKED

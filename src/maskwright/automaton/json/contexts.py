@@ -95,10 +95,6 @@ class JsonContexts(Contexts):
         self._same: dict[Conjunction, Conjunction] = {}
         self._above: dict[tuple[tuple[tuple[int, Conjunction], ...], int], int] = {}
         self._nameless: dict[int, int] = {}
-        self._after_unremembered: dict[tuple[int, Hashable], tuple[Exit, ObjectProgress]] = {}
-        """By context and label: the exit after a name that is left to the text, and the progress of
-        the object after it. Every such name leads there."""
-        self._next_leaves: dict[tuple[bool, bool, str, int], int] = {}
         self._distinguished = DistinguishedValues(solver)
         self._plain: Final = PlainExits(self._table.numbers, self)
         self._names: Final = self._plain.readers
@@ -279,18 +275,11 @@ class JsonContexts(Contexts):
         if text is None:
             dynamic = DYNAMIC if reader.is_other(label) else 0
             return self._after_threads(level, reader.threads(label, None), dynamic)
-        name = str(json.loads(text))
-        known = self._after_unremembered.get((context, label))
-        if known is not None and self._remembered.is_left_to_text(known[1], name):
-            return known[0]
-        threads = reader.threads(label, name)
-        exit = self._after_threads(level, threads)
-        if isinstance(reader, PlainReader) and threads:
-            progress = threads[0].progress
-            assert isinstance(progress, ObjectProgress)
-            if self._remembered.is_left_to_text(progress, name):
-                self._after_unremembered[context, label] = exit, progress
-        return exit
+        return self._after_threads(level, reader.threads(label, str(json.loads(text))))
+
+    def is_left_to_text(self, after: ObjectProgress, text: str) -> bool:
+        """Whether a name, as JSON, is not remembered in the progress after it."""
+        return self._remembered.is_left_to_text(after, str(json.loads(text)))
 
     def _after_threads(self, level: Level, threads: tuple[Thread, ...], dynamic: int = 0) -> Exit:
         """A name has been read that leaves these threads, which wait for its value."""
@@ -329,16 +318,24 @@ class JsonContexts(Contexts):
                 if value is not None
             )
         )
-        key = (values, level.depth)
-        above = self._above.get(key)
-        if above is None:
-            inner = tuple(Thread(place, None, value) for place, value in values)
-            above = self._context(Level(LevelPhase.VALUE, "", inner, level.depth))
-            self._above[key] = above
+        if len(values) == 1:
+            above = self.value_alone(values[0][1], level.depth)
+        else:
+            above = self._values_together(values, level.depth)
         frame = self._context(Level(LevelPhase.NEXT, level.bracket, tuple(places), level.depth))
         if leaf is None:
             leaf = self._value_reader(above)[1]
         return Exit(PUSH | dynamic, above, leaf, frame=frame)
+
+    def _values_together(self, values: tuple[tuple[int, Conjunction], ...], depth: int) -> int:
+        """The context of a value on a level of its own, above several threads, by their places."""
+        key = (values, depth)
+        above = self._above.get(key)
+        if above is None:
+            threads = tuple(Thread(place, None, value) for place, value in values)
+            above = self._context(Level(LevelPhase.VALUE, "", threads, depth))
+            self._above[key] = above
+        return above
 
     def _representative(self, value: Conjunction) -> Conjunction:
         """The first conjunction met that is written equally; of conjunctions that allow scalars
@@ -368,12 +365,12 @@ class JsonContexts(Contexts):
         return known
 
     def value_alone(self, value: Conjunction, depth: int) -> int:
-        """The context of a value on a level of its own, above an object in one thread."""
+        """The context of a value on a level of its own, above a level in one thread."""
         value = self._representative(value)
         known = self._table.alone.get((value, depth))
         if known is None:
             context = self._context(Level(LevelPhase.VALUE, "", (Thread(0, None, value),), depth))
-            self._table.numbers.gates[context] = None
+            self._table.numbers.enter_alone(context)
             known = self._table.alone[value, depth] = context
         return known
 
@@ -425,8 +422,15 @@ class JsonContexts(Contexts):
         leaf = self.leaves.state(Spaced(self.whitespace.room, label))
         return self.leaves.state(LiteralState(after, leaf)) if after else leaf
 
-    @cached_property
+    @property
     def colon(self) -> int:
+        """The leaf state between a name and its value."""
+        known = self._table.numbers.colon
+        if known is None:
+            known = self._table.numbers.colon = self._colon()
+        return known
+
+    def _colon(self) -> int:
         space = self.whitespace
         after = self._spaced(StructuralLabel.SPACE, space.after_colon)
         colon = self.leaves.state(ChoiceState(EMPTY, EMPTY, ((ord(":"), after),)))
@@ -439,10 +443,11 @@ class JsonContexts(Contexts):
         return self.comma_leaf(level.bracket, level.depth, self._may_continue(context), closes)
 
     def comma_leaf(self, bracket: str, depth: int, goes_on: bool, closes: bool) -> int:
+        """The leaf state after a member or item, which `_next_leaf` describes."""
         key = (goes_on, closes, bracket, depth)
-        known = self._next_leaves.get(key)
+        known = self._table.numbers.commas.get(key)
         if known is None:
-            known = self._next_leaves[key] = self._comma_or_closing(*key)
+            known = self._table.numbers.commas[key] = self._comma_or_closing(*key)
         return known
 
     def _comma_or_closing(self, goes_on: bool, closes: bool, bracket: str, depth: int) -> int:

@@ -106,12 +106,7 @@ class Levels(Contexts):
         return self[context]
 
     def leaves_names_to_text(self, context: int) -> bool:
-        known = self.numbers.known[context]
-        if known[0] is not LevelPhase.NAME:
-            return False
-        if isinstance(known, Level):
-            return super().leaves_names_to_text(context)
-        return known[-1]  # the last field of the progress, `has_unremembered`
+        return self.numbers.leaves_names_to_text(context)
 
     def finish(
         self, contexts: list[int], leaf: int, before: bytes, *, names: bool = True

@@ -5,7 +5,11 @@ from maskwright.automaton.json.plain_reader cimport PlainReader
 
 cdef class LevelNumbers:
     cdef readonly list known, owners, shapes
-    cdef readonly dict gates
+    cdef readonly dict gates, commas
+    cdef public object colon
+    # The contexts of values that `enter_alone` has. By tag: the exit at the end of an object.
+    cdef set alone
+    cdef dict closed
     cdef dict numbers, shape_numbers, shapes_by_id
     cpdef int32_t context(self, key, owner) except -1
     cpdef shape(self, shape)
@@ -14,10 +18,10 @@ cdef class LevelNumbers:
 cdef class PlainExits:
     cdef LevelNumbers numbers
     cdef readonly dict readers, goes_on
-    cdef object owner, colon
-    # By term: the leaf state before a name. By what may come: that after a member. By tag: the exit
-    # at the end of an object.
-    cdef dict starts, commas, closed
-    cdef after(self, value, PlainReader following, int32_t dynamic)
+    cdef object owner
+    # By term: the leaf state before a name. By context after a value: what reads the next name,
+    # until somebody comes there; few members have a name that isn't listed.
+    cdef dict starts, waiting
+    cdef after(self, value, PlainReader following, int32_t dynamic, bint is_listed)
     cdef tuple after_value(self, int32_t frame, PlainReader following, shape)
     cdef start(self, term)

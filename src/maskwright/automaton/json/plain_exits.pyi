@@ -20,12 +20,22 @@ class LevelNumbers:
     """By number; equal shapes have one."""
     gates: Final[dict[int, tuple[int, int] | None]]
     """The gates of contexts that are known without a question; see `Contexts.gate`."""
+    colon: int | None
+    """The leaf state between a name and its value, once it is known."""
+    commas: Final[dict[tuple[bool, bool, str, int], int]]
+    """The leaf states after a member or item: by whether another may come, whether the bracket may
+    close, the bracket, and the depth."""
 
     def __init__(self) -> None: ...
     def context(self, key: Hashable, owner: Contexts, /) -> int:
         """The context of a level; `owner` becomes its owner if it is new."""
     def find(self, key: Hashable, /) -> int | None:
         """The context of a level, if it has been met."""
+    def enter_alone(self, context: int, /) -> None:
+        """Note that a context is that of a value on a level of its own, read by one thread whose
+        tag is 0. What has been read of it satisfies it, and it has no gate."""
+    def leaves_names_to_text(self, context: int, /) -> bool:
+        """See `Contexts`."""
     def shape(self, shape: ObjectShape, /) -> int:
         """The number of a shape."""
 
@@ -43,4 +53,5 @@ class PlainExits:
         """Enter one of the `readers`."""
     def exit(self, context: int, label: Hashable, text: str | None, /) -> Exit | None:
         """The exit after a name, as `Contexts.exit` has it, where a `PlainReader` reads it and it
-        is listed, or any other name would lead to the same; None elsewhere."""
+        is listed, or any other name would lead to the same, and after a value alone; None
+        elsewhere."""

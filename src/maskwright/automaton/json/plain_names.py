@@ -9,8 +9,8 @@ gate keeps out the names that may not come now.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Final
 
 from maskwright.automaton.json.bit_sets import bits_of
 from maskwright.automaton.json.plain_reader import PlainFacts, PlainReader
@@ -21,7 +21,6 @@ from maskwright.grammar.regular.terms import (
     ANYTHING,
     EMPTY,
     Regular,
-    WordList,
     tagged,
     word_list,
     word_slice,
@@ -33,20 +32,39 @@ PlainShapeOf = Callable[[ObjectShape], "PlainShape | None"]
 """Finds what is shared by the positions of a shape, None if the shape isn't plain."""
 
 
-@dataclass(frozen=True, eq=False)
 class PlainShape:
     """What the positions in objects of a plain shape share: the names that may come at all, and the
     terms that distinguish names. Sets of the shape's names are bits by index."""
 
-    shape: ObjectShape
-    order: PropertyOrder
-    possible: int
-    """The names with a value that satisfies what the shape asks of it."""
-    others: bool
-    """Whether names that are not among the shape's may come."""
-    remembered: RememberedNames
-    read: frozenset[str] = frozenset()
-    """Other names that an object has and that are remembered; the terms distinguish them too."""
+    def __init__(
+        self,
+        shape: ObjectShape,
+        order: PropertyOrder,
+        possible: int,
+        others: bool,
+        remembered: RememberedNames,
+        read: frozenset[str] = frozenset(),
+    ) -> None:
+        """`possible`: the names with a value that satisfies what the shape asks of it. `others`:
+        whether names that are not among the shape's may come. `read`: other names that an object
+        has and that are remembered; the terms distinguish them too."""
+        self.shape: Final = shape
+        self.order: Final[PropertyOrder] = order
+        self.possible: Final = possible
+        self.others: Final = others
+        self.remembered: Final = remembered
+        self.indexes: Final[dict[str | None, int]] = {n: at for at, n in enumerate(shape.names)}
+        """The shape's names with their indexes."""
+        self._known = word_list((*shape.names, *read) if read else shape.names)
+        if read:
+            self._known.whole = False  # it serves one place in one text: it isn't worth keeping
+        self.words: Final = self._known.strings
+        """The names that the terms distinguish, in order."""
+        self.facts: Final = PlainFacts(
+            shape, order, possible, others, self.words, remembered.leaves_to_text
+        )
+        """What readers look up."""
+        self._other_values: dict[tuple[int, ...], Conjunction] = {}
 
     @classmethod
     def of(
@@ -70,11 +88,6 @@ class PlainShape:
         return cls(shape, solver.values.order, possible, others, remembered)
 
     @cached_property
-    def indexes(self) -> dict[str | None, int]:
-        """The shape's names with their indexes."""
-        return {name: at for at, name in enumerate(self.shape.names)}
-
-    @cached_property
     def languages(self) -> dict[Regular, int]:
         """The languages of other names, with their places in a label: that of all comes first."""
         found = {ANYTHING: 0}
@@ -91,14 +104,6 @@ class PlainShape:
         reader = PlainReader(self, 0, progress, 0)
         return reader.names, reader.others
 
-    @cached_property
-    def facts(self) -> PlainFacts:
-        """What readers look up."""
-        leaves_to_text = self.remembered.leaves_to_text
-        return PlainFacts(
-            self.shape, self.order, self.possible, self.others, self.words, leaves_to_text
-        )
-
     def other_value(self, members: tuple[int, ...]) -> Conjunction:
         """What the value of another name must satisfy, by its label."""
         known = self._other_values.get(members)
@@ -106,27 +111,11 @@ class PlainShape:
             known = self._other_values[members] = self.shape.others(self.mask(members))
         return known
 
-    @cached_property
-    def _other_values(self) -> dict[tuple[int, ...], Conjunction]:
-        return {}
-
     def with_names(self, read: frozenset[str]) -> PlainShape:
         """The shape in an object that has these other names."""
-        return replace(self, read=read)
+        return PlainShape(self.shape, self.order, self.possible, self.others, self.remembered, read)
 
     # Terms
-
-    @cached_property
-    def _known(self) -> WordList:
-        known = word_list((*self.shape.names, *self.read))
-        if self.read:
-            known.whole = False  # such a list serves one place in one text: it isn't worth keeping
-        return known
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """The names that the terms distinguish, in order."""
-        return self._known.strings
 
     @cached_property
     def _trie(self) -> Regular:

@@ -69,7 +69,8 @@ class PlainReader:
         """Whether a label stands for an allowed name, known only as one that the shape doesn't
         list, in an object that remembers no such names."""
     def reader_after_other(self) -> PlainReader:
-        """The reader of the next name, after the member with such a name."""
+        """The reader of the next name, after the member with such a name. It has its progress, and
+        finds out what may come when compiled code asks it to."""
     def is_other(self, label: Hashable, /) -> bool:
         """See `NameReader.is_other`."""
     def threads(self, label: Hashable, text: str | None, /) -> tuple[Thread, ...]:

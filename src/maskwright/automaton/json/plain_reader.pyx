@@ -146,7 +146,6 @@ cdef class PlainReader:
         if facts.leaves_to_text and reader.count >= facts.least:
             forgotten = True
         reader.rest = (fulfilled, others, candidates, must_equal_one, forgotten)
-        reader.find()
         return reader
 
     def reads_any_other(self, label):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -60,8 +59,7 @@ class ThreadReading(NamedTuple):
     """Whether `words` has all strings, the excluded ones as well: then a gate keeps these out."""
 
 
-@dataclass(frozen=True, slots=True)
-class ValueReader:
+class ValueReader(NamedTuple):
     """Two regular languages, for strings and for other scalars, and what their labels say.
 
     Where values are distinguished, the languages are tagged: of strings, first the distinguished

@@ -194,7 +194,7 @@ class RuleContexts(Contexts):
                     return found
                 following = self._number(ValueContext(contexts, found.context))
                 if found.kind & 3 == STAY:
-                    return found._replace(context=following)
+                    return found._replace(context=following, then=())
                 frame = NO_FRAME
                 if found.frame != NO_FRAME:
                     frame = self._number(ValueContext(contexts, found.frame))

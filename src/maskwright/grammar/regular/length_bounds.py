@@ -19,6 +19,7 @@ from maskwright.grammar.regular.terms import (
     Intersection,
     Regular,
     Repeat,
+    Tagged,
     Words,
     concat,
     intersection,
@@ -33,6 +34,8 @@ WORTH_IT: Final = 8
 def counted(term: Regular) -> Regular:
     """The same language, with the rounds of each part's one long repeat of a character counted
     apart, and without parts and a least length that hold anyway by the look of the others."""
+    if isinstance(term, Words | Tagged):
+        return term
     core, least, most = split_length_bounds(term)
     parts = core.parts if isinstance(core, Intersection) else (core,)
     found = intersection(*map(_counted, parts), length(least, most))

@@ -57,8 +57,6 @@ _LEAF_BYTES: Final = 1_200
 _QUICKLY_WALKED: Final = 1 / 500
 """A part of the trie that a walk visits in less time than it takes to make a ready row."""
 
-NOTHING: Final = PrecomputedMask(None, None, None)
-
 _UTF_8: Final = frozenset((*range(0xC0), *range(0xC2, 0xF5)))
 
 
@@ -281,8 +279,8 @@ class VocabularyTables:
 
     def _find_precomputed(self, leaf: int) -> PrecomputedMask | None:
         leaves, keys = self.leaves, self.leaves.keys
-        if leaves.rows.gate_high[leaf] or keys.trie(leaf) is not None:  # few tokens, or the context
-            return None  # decides
+        if leaves.rows.gate_high[leaf] or leaves.rows.ready_leaf[leaf]:  # few tokens, or the
+            return None  # context decides
         if not is_within(leaf, keys) or self._is_quickly_walked(leaf):
             return None
         ready = self.rows.ready(self.strings.ready(leaf, keys))
@@ -325,6 +323,8 @@ class VocabularyTables:
         return self.texts.run(term.parts if isinstance(term, Parallel) else (term,))
 
     def _text(self, leaf: int) -> Regular:
+        if self.leaves.rows.ready_leaf[leaf]:  # in a list of words, which is within a string
+            return EMPTY
         key = self.leaves.keys[leaf]
         if isinstance(key, Entry):
             return key.text

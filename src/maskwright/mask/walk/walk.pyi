@@ -69,6 +69,9 @@ class PrecomputedMask:
     @property
     def skipped(self) -> npt.NDArray[np.uint8] | None: ...
 
+NOTHING: Final[PrecomputedMask]
+"""No row provides any tokens."""
+
 class Walk:
     """Walks of one machine over one vocabulary. Raises `IndexError` for what is no configuration.
 

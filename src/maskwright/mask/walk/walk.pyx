@@ -114,6 +114,9 @@ cdef class PrecomputedMask:
             self.skip = const_uint8s(skipped)
 
 
+NOTHING = PrecomputedMask(None, None, None)
+
+
 cdef class Walk:
     def __init__(
         self,
