@@ -11,7 +11,7 @@ from maskwright.kernels.reference import TILE
 from maskwright.models import BatchInvariance, LibraryOperations, Product, probe_batch_invariance
 from maskwright.models.batch_invariance import ROWS, WORK
 from maskwright.models.library_operations import AttentionShape
-from tests.models import test_dense, test_kv_codes, test_peft
+from tests.models import test_adapter, test_dense, test_kv_codes
 from tests.models.families import DENSE, ROUTED
 from tests.models.products import comparison, even_products, uneven_products
 from tests.models.transformers_backend import test_decoder
@@ -174,7 +174,7 @@ def test_codes_are_right_within_those_that_turn(
     )
 
 
-@pytest.mark.parametrize("make", [test_peft.dense, test_peft.library])
+@pytest.mark.parametrize("make", [test_adapter.dense, test_adapter.library])
 def test_adapters_are_right_within_rounding(make, uneven: None, tmp_path) -> None:
     """Also beside a compiled model: a library computes what they add."""
-    test_peft.test_a_mixed_batch_equals_merged_weights("llama", make, test_peft.ALL, tmp_path)
+    test_adapter.test_a_mixed_batch_equals_merged_weights("llama", make, test_adapter.ALL, tmp_path)
