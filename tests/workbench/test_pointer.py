@@ -5,7 +5,13 @@ from typing import Any
 
 import pytest
 
-from maskwright.workbench.pointer import pointer_at, pointer_of, reference_tokens, value_spans
+from maskwright.workbench.pointer import (
+    pointer_at,
+    pointer_of,
+    reference_tokens,
+    value_at,
+    value_spans,
+)
 
 TEXT = ' {"a": [1, {"b/c": "x\\"]}"}], "d~": {}, "e" : -1.5e3, "ü": [ ], "a\\u0062": null} '
 
@@ -36,6 +42,17 @@ def resolved(document: Any, pointer: str) -> Any:
     for token in reference_tokens(pointer):
         document = document[int(token) if isinstance(document, list) else token]
     return document
+
+
+@pytest.mark.parametrize("pointer", ["", "/a", "/a/1", "/a/1/b~1c", "/d~0", "/e"])
+def test_a_pointer_leads_to_its_value(pointer: str) -> None:
+    document = json.loads(TEXT)
+    assert value_at(document, pointer) == resolved(document, pointer)
+
+
+@pytest.mark.parametrize("pointer", ["/x", "/a/2", "/a/-1", "/a/b", "/e/0", "/d~0/x"])
+def test_a_pointer_may_lead_nowhere(pointer: str) -> None:
+    assert value_at(json.loads(TEXT), pointer) is None
 
 
 def test_spans_are_those_of_the_values() -> None:

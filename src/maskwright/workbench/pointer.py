@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from maskwright.grammar.schema.document import escape, unescape
 from maskwright.grammar.schema.tree import ReportEntry
@@ -65,6 +65,19 @@ def reference_tokens(pointer: str) -> list[str]:
 def pointer_of(*tokens: str | int) -> str:
     """The pointer of these names and indexes."""
     return "".join(f"/{escape(str(token))}" for token in tokens)
+
+
+def value_at(document: Any, pointer: str) -> Any:
+    """What a pointer refers to in a document; None if there is nothing, as under another base
+    URI."""
+    for token in reference_tokens(pointer):
+        if isinstance(document, dict) and token in document:
+            document = document[token]
+        elif isinstance(document, list) and token.isdigit() and int(token) < len(document):
+            document = document[int(token)]
+        else:
+            return None
+    return document
 
 
 def entry_pointer(entry: ReportEntry) -> str:

@@ -17,7 +17,7 @@ from maskwright.errors import InputError, LimitError
 from maskwright.grammar.schema.drafts import KEYWORDS
 from maskwright.grammar.schema.tree import Json
 from maskwright.vocab import Vocabulary
-from maskwright.workbench.pointer import pointer_of, reference_tokens
+from maskwright.workbench.pointer import pointer_of, reference_tokens, value_at
 from maskwright.workbench.schema.variants import Variants
 
 MOST_VARIANTS: Final = 100
@@ -135,7 +135,7 @@ class ReasonSearch:
         waiting, seen = [*pointers], set[str]()
         while waiting:
             pointer = waiting.pop(0)
-            here = _resolved(self._schema, pointer)
+            here = value_at(self._schema, pointer)
             if pointer in seen or not isinstance(here, dict):
                 continue
             seen.add(pointer)
@@ -187,7 +187,7 @@ class ReasonSearch:
         if name not in _HOLDERS:
             return
         place = pointer + pointer_of(name)
-        match _resolved(self._schema, place):
+        match value_at(self._schema, place):
             case str() as target if target.startswith("#"):
                 yield self._root_of(pointer) + target[1:]
             case list() as schemas:
@@ -220,7 +220,7 @@ class ReasonSearch:
         """Return the schema without some keywords (pointer of the schema, name)."""
         variant = copy.deepcopy(self._schema)
         for pointer, name in keywords:
-            here = _resolved(variant, pointer)
+            here = value_at(variant, pointer)
             if isinstance(here, dict):
                 here.pop(name, None)
         return variant
@@ -255,7 +255,7 @@ class ReasonSearch:
         return tuple(sorted(found, key=lambda each: -each.count("/")))
 
     def _reason(self, pointer: str, name: str) -> Reason:
-        here = _resolved(self._schema, pointer)
+        here = value_at(self._schema, pointer)
         assert isinstance(here, dict)
         value = json.dumps(here[name], ensure_ascii=False)
         shown = value if len(value) <= MOST_SHOWN else f"{value[: MOST_SHOWN - 1]}…"
@@ -274,16 +274,3 @@ def _prefixes(pointer: str) -> Iterator[str]:
         yield pointer_of(*steps[:at])
         has_name = steps[at] in _BY_NAME or (steps[at + 1 : at + 2] and steps[at + 1].isdigit())
         at += 2 if has_name else 1
-
-
-def _resolved(schema: Json, pointer: str) -> Json:
-    """Return what a pointer refers to; None if there is nothing."""
-    here: Any = schema
-    for step in reference_tokens(pointer):
-        if isinstance(here, dict) and step in here:
-            here = here[step]
-        elif isinstance(here, list) and step.isdigit() and int(step) < len(here):
-            here = here[int(step)]
-        else:
-            return None
-    return here

@@ -13,7 +13,7 @@ from typing import Any, Final
 from maskwright.grammar.schema.tree import Json
 from maskwright.workbench.diagram.svg import visible
 from maskwright.workbench.diagram.tracks import SKIP, Box, Rows, Track, chain, fork, repeated
-from maskwright.workbench.pointer import reference_tokens
+from maskwright.workbench.pointer import value_at
 
 FEW: Final = 24
 """Listed values up to which each is drawn."""
@@ -68,14 +68,7 @@ def references(schema: Any) -> Iterator[str]:
 
 def resolved(schema: Any, reference: str) -> Any:
     """The schema at a reference within the document; None if there is none."""
-    for token in reference_tokens(reference.removeprefix(ROOT)):
-        if isinstance(schema, list) and token.isdigit() and int(token) < len(schema):
-            schema = schema[int(token)]
-        elif isinstance(schema, dict) and token in schema:
-            schema = schema[token]
-        else:
-            return None
-    return schema
+    return value_at(schema, reference.removeprefix(ROOT))
 
 
 def _track(schema: Any) -> Track:

@@ -25,7 +25,7 @@ from maskwright.limits import DEFAULT_LIMITS, Work
 from maskwright.workbench.findings.finding import Finding, reported
 from maskwright.workbench.findings.languages import is_endless
 from maskwright.workbench.findings.spelling import odd_value
-from maskwright.workbench.pointer import entry_pointer, pointer_of, reference_tokens
+from maskwright.workbench.pointer import entry_pointer, pointer_of, value_at
 from maskwright.workbench.schema.no_values import SolvedParts
 
 _COMBINED: Final = ("allOf", "anyOf", "oneOf")
@@ -328,7 +328,7 @@ def _elsewhere(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     seen = {pointer for pointer, _ in parts}
     while parts:
         referred = {pointer for _, part in parts for pointer in _referred(part)}
-        found = [subschemas(_at(schema, each), each) for each in sorted(referred - seen)]
+        found = [subschemas(value_at(schema, each), each) for each in sorted(referred - seen)]
         parts = [each for inner in found for each in inner if each[0] not in seen]
         seen |= referred | {pointer for pointer, _ in parts}
         yield from parts
@@ -339,19 +339,6 @@ def _referred(schema: dict[str, Any]) -> Iterator[str]:
     reference = schema.get("$ref")
     if isinstance(reference, str) and reference.startswith("#/"):
         yield reference.removeprefix("#")
-
-
-def _at(schema: Json, pointer: str) -> Json:
-    """What a pointer leads to; None if that is nothing."""
-    here: Any = schema
-    for step in reference_tokens(pointer):
-        if isinstance(here, dict):
-            here = here.get(step)
-        elif isinstance(here, list) and step.isdigit() and int(step) < len(here):
-            here = here[int(step)]
-        else:
-            return None
-    return here
 
 
 def types_of(schema: dict[str, Any]) -> list[str]:

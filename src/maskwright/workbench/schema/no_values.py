@@ -12,7 +12,7 @@ from maskwright.errors import Construct, LimitError, SchemaError, UnsatisfiableS
 from maskwright.grammar.schema.parse import ParsedSchema, ParseOptions, parse_schema
 from maskwright.grammar.schema.tree import AnyOf, Assertion, Json, OneOf, Schema
 from maskwright.limits import DEFAULT_LIMITS, Work
-from maskwright.workbench.pointer import pointer_of, reference_tokens
+from maskwright.workbench.pointer import pointer_of, value_at
 
 _DOCUMENT: Final = "urn:maskwright:schema"
 
@@ -169,7 +169,7 @@ def _needed(
     """The parts that have to have values if this part is to have one, with their pointers."""
     reference = part.get("$ref")
     if isinstance(reference, str) and (reference == "#" or reference.startswith("#/")):
-        target = _resolved(schema, reference.removeprefix("#"))
+        target = value_at(schema, reference.removeprefix("#"))
         if target is not None:
             yield reference.removeprefix("#"), target
     for index, each in enumerate(part.get("allOf", [])):
@@ -181,15 +181,3 @@ def _needed(
                 yield pointer + pointer_of("properties", name), properties[name]
     if part.get("type") == "array" and part.get("minItems", 0) > 0 and "prefixItems" not in part:
         yield f"{pointer}/items", part.get("items", True)
-
-
-def _resolved(schema: Any, pointer: str) -> Any:
-    """What a pointer refers to; None where there is nothing, as under another base URI."""
-    for token in reference_tokens(pointer):
-        if isinstance(schema, dict) and token in schema:
-            schema = schema[token]
-        elif isinstance(schema, list) and token.isdigit() and int(token) < len(schema):
-            schema = schema[int(token)]
-        else:
-            return None
-    return schema
