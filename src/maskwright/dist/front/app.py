@@ -183,6 +183,16 @@ class Front:
         self._body_bytes = body_bytes
         self._patience = patience
         self._interrupts: set[Interrupt] = set()
+        self._own: Mapping[str, Callable[[Passage], Awaitable[None]]] = {
+            "/health": self._health,
+            "/live": self._health,
+            "/ready": self._ready,
+            "/load": self._load,
+            "/models": self._models,
+            "/metrics": self._metrics,
+            "/state": self._state,
+        }
+        """What the router answers itself, by the path."""
 
     def cut(self) -> None:
         """End all requests with an error that says so. To be called in the event loop."""
@@ -210,7 +220,7 @@ class Front:
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
         method, path = scope["method"], scope["path"]
         short = path.removeprefix("/v1") or "/"
-        own = self._own(method, short)
+        own = self._own.get(short) if method in ("GET", "HEAD") else None
         passage = _passage(scope, send)
         if own is not None:
             await own(passage)
@@ -437,25 +447,6 @@ class Front:
         return False
 
     # What the router answers itself ---------------------------------------------------------------
-
-    def _own(self, method: str, short: str) -> Callable[[Passage], Awaitable[None]] | None:
-        if method not in ("GET", "HEAD"):
-            return None
-        match short:
-            case "/health" | "/live":
-                return self._health
-            case "/ready":
-                return self._ready
-            case "/load":
-                return self._load
-            case "/models":
-                return self._models
-            case "/metrics":
-                return self._metrics
-            case "/state":
-                return self._state
-            case _:
-                return None
 
     async def _health(self, passage: Passage) -> None:
         await passage.answer(200, [JSON_TYPE], b'{"status":"ok"}')
