@@ -184,3 +184,15 @@ def test_a_value_alone_ends_alike_whatever_was_read() -> None:
     assert read == found._after_value(level, reader.read(1), None)
     assert found.exit(value, Closed(((0, None),))) == read
     assert found.exit(value, Closed(())).kind == BLOCKED
+
+
+def test_the_exits_with_brackets_come_with_the_space_before_a_value() -> None:
+    found = contexts({"type": ["object", "array"], "items": {"type": "null"}})
+    start, _ = found.start()
+    before = found.exit(start, StructuralLabel.SPACE)
+    assert len(before.then) == 4
+    for context, label, known in before.then:
+        assert found.exit(context, label)._replace(then=()) == known
+    opened = [exit.context for context, _, exit in before.then if context == start]
+    assert [level.bracket for level in map(found.levels.__getitem__, opened)] == ["{", "["]
+    assert not found.exit(opened[0], StructuralLabel.SPACE).then

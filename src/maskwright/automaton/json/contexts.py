@@ -47,6 +47,7 @@ from maskwright.automaton.machine.exits import (
     PUSH,
     STAY,
     Exit,
+    Further,
 )
 from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.equality import ended
@@ -59,6 +60,9 @@ from maskwright.grammar.regular.derivative import derivative
 from maskwright.grammar.regular.terms import EMPTY, Regular, Tagged, Words
 from maskwright.grammar.regular.word_lists import with_minimal_escapes
 from maskwright.grammar.shape.shape import Conjunction, construct_of, target_of
+
+BRACKETS: Final = (("{", StructuralLabel.OBJECT), ("[", StructuralLabel.ARRAY))
+"""With the labels of the leaves that they end."""
 
 
 class JsonContexts(Contexts):
@@ -133,7 +137,8 @@ class JsonContexts(Contexts):
         level = self.levels[context]
         match label:
             case StructuralLabel.SPACE:
-                return Exit(STAY, context, self._after_space(context))
+                leaf = self._after_space(context)
+                return Exit(STAY, context, leaf, then=self._opening(context, level))
             case StructuralLabel.OBJECT:
                 return self._open(context, "{")
             case StructuralLabel.ARRAY:
@@ -255,6 +260,20 @@ class JsonContexts(Contexts):
         depth = level.depth + 1 if self.whitespace.lines else 1
         opened = self._context(Level(LevelPhase.FIRST, bracket, threads, depth))
         return Exit(PUSH, opened, self._spaced(StructuralLabel.SPACE))
+
+    def _opening(self, context: int, level: Level) -> tuple[Further, ...]:
+        """The exits with the brackets with which a value may begin: tokens hold them together with
+        what comes before and after."""
+        if level.phase is not LevelPhase.VALUE:
+            return ()
+        found: list[Further] = []
+        for bracket, label in BRACKETS:
+            if self._value_reader(context)[0].opened[bracket]:
+                exit = self._open(context, bracket)
+                found.append((context, label, exit))
+                first = Exit(STAY, exit.context, self._after_space(exit.context))
+                found.append((exit.context, StructuralLabel.SPACE, first))
+        return tuple(found)
 
     def _items(self, threads: tuple[Thread, ...]) -> tuple[Thread, ...]:
         """The threads of an array's next item: one for each option."""
@@ -508,7 +527,7 @@ class JsonContexts(Contexts):
 
     def _value_leaf(self, level: Level, reader: ValueReader) -> int:
         marks: list[tuple[int, int]] = []
-        for bracket, mark in (("{", StructuralLabel.OBJECT), ("[", StructuralLabel.ARRAY)):
+        for bracket, mark in BRACKETS:
             if reader.opened[bracket]:
                 marks.append((ord(bracket), self.leaves.state(End(mark))))
         strings, scalars = self.written(reader.strings), reader.scalars
