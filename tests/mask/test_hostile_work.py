@@ -365,6 +365,21 @@ def test_that_a_text_holds_many_words_is_found_out_with_few_steps() -> None:
     assert matches(grammar, '"' + "".join(words).ljust(40, "-") + '"')
 
 
+@pytest.mark.parametrize("order", ["schema", "any"])
+def test_exactly_one_of_twenty_typed_members_takes_few_steps(order: Any) -> None:
+    """Each option forbids the others' members of their type: read as twenty requirements of some
+    member, each met or not, they were a million ways to go on."""
+    options = [
+        {"properties": {f"n{at}": {"type": "string"}}, "required": [f"n{at}"]} for at in range(20)
+    ]
+    schema = {"type": "object", "oneOf": options}
+    grammar = compile_json_schema(schema, EVERY_BYTE, property_order=order, limits=FEW_STEPS)
+    assert matches(grammar, '{"n3": "a", "n5": 1, "x": "b"}')
+    assert not matches(grammar, '{"n3": "a", "n5": "b"}')
+    assert not matches(grammar, '{"n3": 1, "n5": 1}')
+    assert not matches(grammar, '{"x": "b"}')
+
+
 def test_a_huge_enumeration_of_numbers_is_lists_of_words() -> None:
     """Each was a term of its own: 60,000 integers took six seconds and 400 MB."""
     with counted_calls() as calls:

@@ -79,6 +79,18 @@ ALGEBRA = [
         OBJECTS,
     ),
     Case(
+        "oneOf of objects with typed members",
+        {
+            "oneOf": [
+                {"properties": {"a": _INTEGER}, "required": ["a"]},
+                {"properties": {"b": _INTEGER}, "required": ["b"]},
+                {"properties": {"a": _STRING, "b": _STRING}, "required": ["b", "a"]},
+            ],
+            **_OBJECT,
+        },
+        OBJECTS,
+    ),
+    Case(
         "oneOf within oneOf",
         {"oneOf": [{"oneOf": [_INTEGER, {"minimum": 2}]}, {"enum": [1, 2, None]}]},
         SCALARS,

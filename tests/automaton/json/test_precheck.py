@@ -116,7 +116,7 @@ RANGES: dict[str, Any] = {
 DENIED: dict[str, Any] = {
     "not": {
         "anyOf": [
-            {"properties": {"a": {"pattern": f"{at}.*{at}"}, f"b{at}": {}}, "required": ["a"]}
+            {"properties": {"a": {"pattern": f"{at}.*{at}"}, f"b{at}": {}}, "required": ["a", "c"]}
             for at in range(16)
         ]
     }

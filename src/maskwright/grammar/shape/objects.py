@@ -35,6 +35,8 @@ class _MemberAssertions:
     properties: list[Properties] = field(default_factory=list[Properties])
     required: dict[str, None] = field(default_factory=dict[str, None])
     some: list[SomeMember] = field(default_factory=list[SomeMember])
+    optional: dict[str, list[Schema]] = field(default_factory=dict[str, list[Schema]])
+    """What members of these names satisfy, if there are any, although no keyword declares them."""
     allowed_names: list[Regular] = field(default_factory=list[Regular])
     """Languages; every name has to be in each."""
 
@@ -58,6 +60,9 @@ def object_shape(
                 members.properties.append(assertion)
             case Required(names=names):
                 members.required.update(dict.fromkeys(names))
+            case SomeMember(named=named, patterns=(), absent=(name,)) if [*named] == [name]:
+                # Each requirement doubles the ways to read members; this one has one way.
+                members.optional.setdefault(name, []).append(named[name])
             case SomeMember():
                 members.some.append(assertion)
             case PropertyNames(schema=schema, negative=negative):
@@ -88,7 +93,7 @@ def _shape(
     members: _MemberAssertions, declared: list[str], least: int, most: int | None
 ) -> ObjectShape:
     wanted = (name for each in members.some for name in (*each.named, *each.absent))
-    names = tuple(dict.fromkeys((*declared, *members.required, *wanted)))
+    names = tuple(dict.fromkeys((*declared, *members.required, *wanted, *members.optional)))
     patterns = (each.patterns for each in (*members.properties, *members.some))
     languages = tuple(
         dict.fromkeys([language for each in patterns for language, _ in each])
@@ -122,7 +127,8 @@ def _values(
     members: _MemberAssertions, names: tuple[str, ...], languages: tuple[Regular, ...]
 ) -> tuple[Conjunction, ...]:
     """What the value of each listed name must satisfy."""
-    if len(members.properties) == 1 and not languages:  # the most common case, without any tests
+    if len(members.properties) == 1 and not languages and not members.optional:
+        # The most common case, without any tests.
         (lone,) = members.properties
         return tuple(
             conjunction_of((lone.named.get(name, lone.additional),)) if is_text(name) else NEVER
@@ -135,7 +141,7 @@ def _value(members: _MemberAssertions, name: str) -> Conjunction:
     """What the value of a member must satisfy that has this name."""
     if not is_text(name) or not all(contains(each, name) for each in members.allowed_names):
         return NEVER
-    schemas: list[Schema] = []
+    schemas = members.optional.get(name, []).copy()
     for each in members.properties:
         if not each.patterns:  # the most common case
             schemas.append(each.named.get(name, each.additional))
