@@ -26,15 +26,20 @@ def read(schema: dict[str, Any], names: str, order: PropertyOrder) -> ObjectProg
 def test_in_how_many_ways_a_value_may_be_read() -> None:
     """One for each set of the other options that it may rule out; a constant decides about some."""
     letters = {name: {"pattern": f"{name}.*"} for name in "abc"}
-    negated = [{"not": {"required": ["v"], "properties": {"v": each}}} for each in letters.values()]
+    negated = [
+        {"not": {"required": ["v", "w"], "properties": {"v": each}}} for each in letters.values()
+    ]
     wanted = object_schema({"v": {"type": "string"}, "w": {}})
     assert object_({**wanted, "allOf": negated}).ways(0) == 8
-    assert object_({**wanted, "allOf": negated, "required": ["v"]}).ways(0) == 1  # it rules out all
+    both = object_({**wanted, "allOf": negated, "required": ["v", "w"]})
+    assert both.ways(0) == 1  # it rules out all
     assert object_({**wanted, "allOf": negated}).ways(1) == 1
-    decided = {"not": {"required": ["v"], "properties": {"v": {"type": "integer"}}}}
+    decided = {"not": {"required": ["v", "w"], "properties": {"v": {"type": "integer"}}}}
     progress = object_({**wanted, "allOf": [decided, *negated[:2]]})
     assert progress.ways(0) == 4
     assert len(list(progress.take(0, "any"))) == 4
+    alone = [{"not": {"required": ["v"], "properties": {"v": each}}} for each in letters.values()]
+    assert object_({**wanted, "allOf": alone}).ways(0) == 1  # what it may not be, if it is there
 
 
 def object_schema(properties: dict[str, Any]) -> dict[str, Any]:
