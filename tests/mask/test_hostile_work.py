@@ -6,6 +6,8 @@ work that no limit counts.
 
 from __future__ import annotations
 
+import re
+from itertools import product
 from typing import Any
 
 import pytest
@@ -378,6 +380,27 @@ def test_exactly_one_of_twenty_typed_members_takes_few_steps(order: Any) -> None
     assert not matches(grammar, '{"n3": "a", "n5": "b"}')
     assert not matches(grammar, '{"n3": 1, "n5": 1}')
     assert not matches(grammar, '{"x": "b"}')
+
+
+def test_lengths_within_lengths_are_decided() -> None:
+    """Whether a string of some length is left was asked while the answer to it was being found."""
+    options: list[Json] = [
+        text("^[^b]{1,10}$"),
+        {"pattern": "^a", "maxLength": 9},
+        {"pattern": "^.{10}$", "not": {"pattern": "^(ab)*$"}},
+    ]
+    schema = {"type": "string", "pattern": "^[^c]{2,11}$", "minLength": 2, "oneOf": options}
+    grammar = compile_json_schema(schema, EVERY_BYTE)
+    texts = ["".join(each) for size in range(5) for each in product("abc", repeat=size)]
+    texts += [one * size for one in ("a", "b", "d", "ab") for size in range(4, 13)]
+    for each in texts:
+        holds = [
+            bool(re.search("^[^b]{1,10}$", each)),
+            each.startswith("a") and len(each) <= 9,
+            len(each) == 10 and not re.search("^(ab)*$", each),
+        ]
+        expected = sum(holds) == 1 and bool(re.search("^[^c]{2,11}$", each))
+        assert matches(grammar, f'"{each}"') is expected, each
 
 
 def test_a_huge_enumeration_of_numbers_is_lists_of_words() -> None:

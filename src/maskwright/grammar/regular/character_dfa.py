@@ -52,6 +52,8 @@ class CharacterDfa:
         self._successors: dict[int, tuple[int, ...]] = {}
         self._split = split
         self._marks = marks
+        self._is_asked = False
+        """Whether somebody waits for the answer of `can_measure`."""
         self._numbers: dict[Regular, int] = {}
         self._seen: deque[int] = deque()
         self._reference = ref(self)
@@ -98,8 +100,15 @@ class CharacterDfa:
         return self._number(term)
 
     def can_measure(self, least: int) -> bool:
-        """Whether `fewest` can be asked for this length."""
-        self.explore(max(0, MOST_STATES - len(self.terms)))
+        """Whether `fewest` can be asked for this length. It can't while that is being found out:
+        whether a string of some length leads on from a state may be part of the question."""
+        if self._is_asked:
+            return False
+        self._is_asked = True
+        try:
+            self.explore(max(0, MOST_STATES - len(self.terms)))
+        finally:
+            self._is_asked = False
         return self.complete and (least + 1) * len(self.terms) <= MOST_LENGTHS
 
     def fewest(self, least: int) -> Int32:
