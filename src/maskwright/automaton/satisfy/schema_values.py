@@ -14,7 +14,7 @@ from maskwright.errors import TooLongError
 from maskwright.grammar.regular.derivative import is_live
 from maskwright.grammar.regular.length_bounds import counted
 from maskwright.grammar.regular.shortest import shortest
-from maskwright.grammar.regular.terms import EMPTY, Regular
+from maskwright.grammar.regular.terms import Regular
 from maskwright.grammar.schema.options import PropertyOrder
 from maskwright.grammar.shape.shape import Conjunction
 from maskwright.grammar.shape.shapes import Shapes
@@ -35,7 +35,9 @@ class SchemaValues:
 
     def is_live(self, term: Regular) -> bool:
         """Whether a regular language has any string."""
-        return term is not EMPTY and is_live(counted(term), self.limits.witness_search)
+        if term.live is not None:  # of most terms it is seen when they are made
+            return term.live
+        return is_live(counted(term), self.limits.witness_search)
 
     def shortest_string(self, term: Regular) -> str | None:
         """The shortest string of a regular language, None if the language is empty."""
