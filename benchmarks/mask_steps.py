@@ -39,9 +39,8 @@ from maskwright import Grammar, Vocabulary, compile_json_schema
 from maskwright.automaton.leaf.rows import DEAD
 from maskwright.automaton.machine.exits import Configuration
 from maskwright.automaton.machine.step import TOO_MANY, MachineArrays
-from maskwright.mask.shared.vocabulary_tables import NOTHING
 from maskwright.mask.walk.row_table import packed
-from maskwright.mask.walk.walk import UNMEASURED, PrecomputedMask
+from maskwright.mask.walk.walk import NOTHING, UNMEASURED, PrecomputedMask
 
 Row = npt.NDArray[np.int32]
 T = TypeVar("T")
