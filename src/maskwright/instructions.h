@@ -46,6 +46,16 @@ typedef int32_t ints_4 __attribute__((vector_size(16)));
 #define SHUFFLE_4(x, y, a, b, c, d) __builtin_shuffle(x, y, (ints_4){a, b, c, d})
 #endif
 
+/* The larger one of each two numbers, and that of y where one is none. */
+INLINE floats_4 larger_4(floats_4 x, floats_4 y) {
+#if defined(__x86_64__)
+    return (floats_4)_mm_max_ps((__m128)x, (__m128)y);
+#else
+    const ints_4 chosen = x > y;
+    return (floats_4)(((ints_4)x & chosen) | ((ints_4)y & ~chosen));
+#endif
+}
+
 #if defined(__x86_64__)
 #define SETS(kernels) {&kernels##_baseline, &kernels##_avx2, &kernels##_avx512}
 #else
@@ -114,6 +124,8 @@ INLINE floats larger(floats x, floats y) {
     return (floats)_mm512_max_ps((__m512)x, (__m512)y);
 #elif WIDTH == 8
     return (floats)_mm256_max_ps((__m256)x, (__m256)y);
+#elif defined(__x86_64__)
+    return (floats)_mm_max_ps((__m128)x, (__m128)y);
 #else
     const ints chosen = x > y;
     return (floats)(((ints)x & chosen) | ((ints)y & ~chosen));
@@ -125,6 +137,8 @@ INLINE floats smaller(floats x, floats y) {
     return (floats)_mm512_min_ps((__m512)x, (__m512)y);
 #elif WIDTH == 8
     return (floats)_mm256_min_ps((__m256)x, (__m256)y);
+#elif defined(__x86_64__)
+    return (floats)_mm_min_ps((__m128)x, (__m128)y);
 #else
     const ints chosen = x < y;
     return (floats)(((ints)x & chosen) | ((ints)y & ~chosen));

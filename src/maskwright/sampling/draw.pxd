@@ -23,8 +23,7 @@ cdef struct Draw:
 cdef class Draws:
     cdef Draw *each
     cdef Py_ssize_t room
-    cdef int32_t[::1] peaks
-    cdef float[::1] scaled
+    cdef float[::1] peaks, scaled
     # Carry the first `count` out, under masks of so many words.
     cdef int draw(
         self, const float[:, ::1] logits, Py_ssize_t count, Py_ssize_t words

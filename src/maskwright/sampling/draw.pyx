@@ -12,9 +12,8 @@ import numpy as np
 from maskwright.native cimport BUILT_FROM
 from maskwright.instructions import NUMBER
 from maskwright.native import require_built
-from maskwright.sampling.kernels cimport (
-    BLOCK, COUNTERS, INFINITE, KERNEL_SETS, NOTHING, kernels, number_of,
-)
+from maskwright.sampling.kernels cimport BLOCK, COUNTERS, KERNEL_SETS, ROUNDS, kernels, keys_of
+from maskwright.vocab.bits cimport lowest
 
 require_built(__name__, BUILT_FROM)
 
@@ -37,21 +36,22 @@ cdef enum:
     A_UNIT = 128
     BUCKETS = 64 * A_UNIT
     AT_ONCE = 512  # tokens whose exponentials are computed together
+    GROUP = 16  # blocks whose bounds are
 
 
 cdef struct Row:
     const float *logits
     const int32_t *mask
-    const int32_t *peaks  # the keys of the highest logits of its blocks
+    float *peaks  # the highest logits of its blocks, then scaled
     Py_ssize_t size, blocks  # tokens that have a logit and a bit, and blocks of them
     float highest, temperature
     double lowest  # the least scaled logit that top-k, top-p and min-p leave
-    uint64_t seed
+    uint64_t keys[2 * ROUNDS]  # of its random words
     uint32_t position
 
 
 cdef struct Best:
-    double score
+    double score, reciprocal  # and e to the power of less that
     Py_ssize_t token
 
 
@@ -87,7 +87,7 @@ cdef class Draws:
         self.each = <Draw *>calloc(room + 1, sizeof(Draw))
         if self.each == NULL:
             raise MemoryError
-        self.peaks, self.scaled = np.empty(0, np.int32), np.empty(0, np.float32)
+        self.peaks, self.scaled = np.empty(0, np.float32), np.empty(0, np.float32)
 
     def __dealloc__(self):
         free(self.each)
@@ -96,8 +96,8 @@ cdef class Draws:
         self, const float[:, ::1] logits, Py_ssize_t count, Py_ssize_t words
     ) except -1:
         cdef Py_ssize_t number, size = min(logits.shape[1], 32 * words)
-        cdef const float *row
         cdef Draw *one
+        cdef Row row
         if not size or not count:
             for number in range(count):
                 self.each[number].token = NO_TOKEN
@@ -106,15 +106,18 @@ cdef class Draws:
             if not 0 <= self.each[number].row < logits.shape[0]:
                 raise IndexError("a draw from a row of logits that isn't there")
         if self.scaled.shape[0] < size:
-            self.peaks = np.empty((size + BLOCK - 1) // BLOCK, np.int32)
+            self.peaks = np.empty((size + BLOCK - 1) // BLOCK, np.float32)
             self.scaled = np.empty(size, np.float32)
+        row.size, row.blocks = size, (size + BLOCK - 1) // BLOCK
+        row.peaks = &self.peaks[0]
         with nogil:
             for number in range(count):
                 one = &self.each[number]
-                row = &logits[one.row, 0]
-                _draw_one(one, row, size, one.mask, &self.peaks[0], &self.scaled[0])
+                row.logits, row.mask = &logits[one.row, 0], one.mask
+                _draw_one(one, &row, &self.scaled[0])
                 if one.token == NO_TOKEN and one.fallback != NULL:
-                    _draw_one(one, row, size, one.fallback, &self.peaks[0], &self.scaled[0])
+                    row.mask = one.fallback
+                    _draw_one(one, &row, &self.scaled[0])
         return 0
 
     cdef tuple columns(self, Py_ssize_t count):
@@ -135,75 +138,85 @@ cdef class Draws:
         )
 
 
-cdef void _draw_one(
-    Draw *draw, const float *logits, Py_ssize_t size, const int32_t *mask, int32_t *peaks,
-    float *room,
-) noexcept nogil:
+cdef void _draw_one(Draw *draw, Row *row, float *room) noexcept nogil:
     """Draw a token. There is room for the scaled logits of all tokens."""
     cdef Py_ssize_t first = 0, block
-    cdef bint finite
-    cdef Row row
-    row.logits, row.mask, row.size = logits, mask, size
-    row.peaks, row.blocks = peaks, (size + BLOCK - 1) // BLOCK
-    row.temperature, row.seed, row.position = draw.temperature, draw.seed, draw.position
-    finite = chosen.find_peaks(<const int32_t *>logits, size, mask, peaks)
+    cdef bint finite = chosen.find_peaks(row.logits, row.size, row.mask, row.peaks)
     for block in range(1, row.blocks):
-        if peaks[block] > peaks[first]:
+        if row.peaks[block] > row.peaks[first]:
             first = block
-    row.highest = number_of(peaks[first])
-    if not finite or peaks[first] == INFINITE:
+    row.highest, row.temperature = row.peaks[first], draw.temperature
+    if not finite or row.highest == INFINITY:
         draw.token = NO_NUMBER
-    elif peaks[first] == NOTHING:
+    elif row.highest == -INFINITY:
         draw.token = NO_TOKEN
     elif row.temperature == 0:
-        draw.token = _first_highest(&row, first)
+        draw.token = _first_highest(row, first)
         draw.processed, draw.support = 0, 1
     else:
-        row.lowest = -FLT_MAX
+        for block in range(row.blocks):
+            row.peaks[block] = _scaled(row, row.peaks[block])
+        keys_of(draw.seed, row.keys)
+        row.position, row.lowest = draw.position, -FLT_MAX
         if draw.top_k > 0:
-            row.lowest = _least_of_count(&row, draw.top_k, room)
+            row.lowest = _least_of_count(row, draw.top_k, room)
         if draw.top_p < 1:
-            row.lowest = max(row.lowest, _least_of_share(&row, draw.top_p, room))
+            row.lowest = max(row.lowest, _least_of_share(row, draw.top_p, room))
         if draw.min_p > 0:
             row.lowest = max(row.lowest, log(draw.min_p))
-        draw.token = _draw(&row, first)
+        draw.token = _draw(row, first)
         if draw.scored:
-            draw.support = _gather(&row, row.lowest, room)
-            draw.processed = _scaled(&row, logits[draw.token]) - log(_mass(room, draw.support))
+            draw.support = _gather(row, row.lowest, room)
+            draw.processed = _scaled(row, row.logits[draw.token]) - log(_mass(room, draw.support))
 
 
 def philox(uint64_t key, counter, uint32_t[::1] out):
     cdef uint32_t words[4]
+    cdef uint64_t keys[2 * ROUNDS]
     words[0], words[1], words[2], words[3] = counter
     if out.shape[0] != BLOCK:
         raise ValueError(f"there are {BLOCK} random words, and room for {out.shape[0]}")
+    keys_of(key, keys)
     with nogil:
-        chosen.philox(key, words, &out[0])
+        chosen.philox(keys, words, &out[0])
 
 
 cdef Py_ssize_t _draw(const Row *row, Py_ssize_t first) noexcept nogil:
     """The token with the highest score. Block number `first` has the highest logit."""
-    cdef Py_ssize_t block
-    cdef float peak
+    cdef double weights[GROUP]
+    cdef Py_ssize_t group, begin, at, size
     cdef Best best
-    best.score, best.token = -INFINITY, 0
-    _improve(row, first, 0, &best)
-    for block in range(row.blocks):
-        peak = _peak(row, block)
-        if block != first and peak >= row.lowest:
-            _improve(row, block, peak, &best)
+    best.score, best.reciprocal, best.token = -INFINITY, INFINITY, 0
+    _improve(row, first, 1, &best)
+    for group in range((row.blocks + GROUP - 1) // GROUP):
+        begin = group * GROUP
+        size = min(<Py_ssize_t>GROUP, row.blocks - begin)
+        if not _any_can_win(row, begin, size, &best):
+            continue
+        chosen.exponentials(row.peaks + begin, size, 0, weights)
+        for at in range(size):
+            if begin + at != first and row.peaks[begin + at] >= row.lowest:
+                _improve(row, begin + at, weights[at], &best)
     return best.token
 
 
-cdef inline float _peak(const Row *row, Py_ssize_t block) noexcept nogil:
-    """The highest scaled logit of a block; -inf where none is allowed."""
-    return _scaled(row, number_of(row.peaks[block]))
+cdef inline bint _any_can_win(
+    const Row *row, Py_ssize_t begin, Py_ssize_t size, const Best *best
+) noexcept nogil:
+    """Whether any of so many blocks may have a token with a higher score: no random word moves one
+    by more than log(2**33)."""
+    cdef double bound = max(row.lowest, best.score - 23)
+    cdef Py_ssize_t block
+    for block in range(begin, begin + size):
+        if row.peaks[block] >= bound:
+            return True
+    return False
 
 
-cdef inline double _most(float peak, const Best *best) noexcept nogil:
-    """The bound on random words with which a scaled logit of at most `peak` can still win. Below
-    0.5, none can."""
-    return min(exp(peak - best.score) * SLACK, 4294967295.0)
+cdef inline double _most(double weight, const Best *best) noexcept nogil:
+    """The bound on random words with which a scaled logit of at most log(`weight`) can still win.
+    Below 0.5, none can."""
+    return weight * best.reciprocal * SLACK
 
 
 cdef inline float _scaled(const Row *row, float logit) noexcept nogil:
@@ -212,33 +225,39 @@ cdef inline float _scaled(const Row *row, float logit) noexcept nogil:
     return (logit - row.highest) / row.temperature
 
 
-cdef void _improve(const Row *row, Py_ssize_t block, float peak, Best *best) noexcept nogil:
-    """Look at the tokens of a block, whose scaled logits are at most `peak`, for a better one."""
+cdef void _improve(
+    const Row *row, Py_ssize_t block, double weight, Best *best
+) noexcept nogil:
+    """Look at the tokens of a block for one with a higher score. `weight` is e to the power of the
+    block's peak."""
     cdef uint32_t words[BLOCK]
     cdef uint32_t counter[4]
     cdef Py_ssize_t at, token, begin = block * BLOCK
-    cdef double score, most = _most(peak, best)
-    cdef uint32_t limit = <uint32_t>most
+    cdef double score, below, most = _most(weight, best)
+    cdef uint64_t left
     cdef float scaled
     if most < 0.5:
         return
     counter[0], counter[1], counter[2], counter[3] = <uint32_t>(begin // 4), row.position, 0, 0
-    chosen.philox(row.seed, counter, words)
-    if not chosen.any_at_most(words, limit):
-        return
-    for at in range(BLOCK):
-        if words[at] > limit:
-            continue
+    chosen.philox(row.keys, counter, words)
+    left = chosen.at_most(words, <uint32_t>min(most, 4294967295.0))
+    while left:
+        at = lowest(left)
+        left &= left - 1
         token = begin + 4 * (at % COUNTERS) + at // COUNTERS
         if token >= row.size or not _allows(row, token):
             continue
         scaled = _scaled(row, row.logits[token])
         if scaled < row.lowest:
             continue
+        # Its bound is that of the block divided by e to the power of `below`, which is more.
+        below = row.peaks[block] - scaled
+        if words[at] * (1 + below + below * below / 2) > most:
+            continue
         score = scaled - log(-log1p(-(words[at] + 0.5) * 2.0**-32))
         if score > best.score or (score == best.score and token < best.token):
-            best.score, best.token = score, token
-            limit = <uint32_t>_most(peak, best)
+            best.score, best.reciprocal, best.token = score, exp(-score), token
+            most = _most(weight, best)
 
 
 cdef double _least_of_count(const Row *row, Py_ssize_t count, float *room) noexcept nogil:
@@ -248,7 +267,7 @@ cdef double _least_of_count(const Row *row, Py_ssize_t count, float *room) noexc
     cdef Py_ssize_t block, found
     if count <= row.blocks:  # the highest ones of so many blocks are not below it
         for block in range(row.blocks):
-            room[block] = _peak(row, block)
+            room[block] = row.peaks[block]
         bound = max(bound, _least(room, row.blocks, count, False))
     found = _gather(row, bound, room)
     return _least(room, found, count, False) if count <= found else -FLT_MAX
@@ -279,7 +298,7 @@ cdef Py_ssize_t _gather(const Row *row, double bound, float *out) noexcept nogil
     cdef Py_ssize_t block, begin, size, at, found = 0
     cdef float scaled[BLOCK]
     for block in range(row.blocks):
-        if _peak(row, block) < bound:
+        if row.peaks[block] < bound:
             continue
         begin = block * BLOCK
         size = min(<Py_ssize_t>BLOCK, row.size - begin)
@@ -333,9 +352,8 @@ cdef int _descending(const void *one, const void *other) noexcept nogil:
 
 
 cdef Py_ssize_t _first_highest(const Row *row, Py_ssize_t first) noexcept nogil:
-    """The lowest allowed token with the highest logit, which is in block number `first`. -0.0
-    counts as 0.0, although its key differs."""
-    cdef Py_ssize_t token = 0 if row.highest == 0 else first * BLOCK
+    """The lowest allowed token with the highest logit, which is in block number `first`."""
+    cdef Py_ssize_t token = first * BLOCK
     while row.logits[token] != row.highest or not _allows(row, token):
         token += 1
     return token

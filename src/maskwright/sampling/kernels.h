@@ -13,29 +13,24 @@ sums, products and quotients, so there is one result in all sets of instructions
 #define BLOCK 64
 /* Counters whose random words they have, four tokens each. */
 #define COUNTERS (BLOCK / 4)
-#define INFINITE 0x7f800000
-#define MAGNITUDE 0x7fffffff
-/* The key of -inf: of tokens that are not allowed, and of blocks without an allowed token. */
-#define NOTHING ((int32_t)0x807fffff)
 
 struct kernels {
-    int (*find_peaks)(const int32_t *, ptrdiff_t, const int32_t *, int32_t *);
-    void (*philox)(uint64_t, const uint32_t *, uint32_t *);
-    int (*any_at_most)(const uint32_t *, uint32_t);
+    int (*find_peaks)(const float *, ptrdiff_t, const int32_t *, float *);
+    void (*philox)(const uint64_t *, const uint32_t *, uint32_t *);
+    uint64_t (*at_most)(const uint32_t *, uint32_t);
     void (*scale)(const float *, ptrdiff_t, const int32_t *, float, float, float *);
     void (*exponentials)(const float *, ptrdiff_t, double, double *);
     void (*highest)(const float *, ptrdiff_t, uint32_t, float *);
     void (*masses)(const float *, ptrdiff_t, const int32_t *, double, double *);
 };
 
-/* An int32 in the order of the float32 numbers with these bits, except NaN; its own inverse. */
-static inline int32_t key_of(int32_t bits) { return bits ^ (bits >> 31 & MAGNITUDE); }
-
-static inline float number_of(int32_t key) {
-    const int32_t bits = key_of(key);
-    float number;
-    memcpy(&number, &bits, sizeof number);
-    return number;
+/* The two keys of each round of Philox under a seed: they are the same for all blocks of a row. */
+#define ROUNDS 10
+static inline void keys_of(uint64_t seed, uint64_t *keys) {
+    for (int round = 0; round < ROUNDS; round++) {
+        keys[2 * round] = (uint32_t)seed + round * 0x9E3779B9u;
+        keys[2 * round + 1] = (uint32_t)(seed >> 32) + round * 0xBB67AE85u;
+    }
 }
 
 #define FOUR(i) 1u << i, 2u << i, 4u << i, 8u << i
@@ -49,38 +44,47 @@ static const struct kernels *const KERNEL_SETS[] = SETS(kernels);
 
 #else
 
-/* The highest key and the largest magnitude of the allowed ones of up to 32 tokens. */
-INLINE void NAMED(find_peak)(
-    const int32_t *bits, const int count, uint32_t allowed, int32_t *peak, int32_t *largest) {
-    int32_t most = *peak, far = *largest;
-    for (int i = 0; i < count; i++) {
-        const int32_t on = -(int32_t)((allowed & BITS[i]) != 0);
-        const int32_t magnitude = bits[i] & MAGNITUDE & on;
-        const int32_t key = (key_of(bits[i]) & on) | (NOTHING & ~on);
-        far = magnitude > far ? magnitude : far;
-        most = key > most ? key : most;
-    }
-    *peak = most;
-    *largest = far;
+/* The highest number of a vector. */
+INLINE float NAMED(highest_of)(floats numbers) {
+    floats_4 parts[WIDTH / 4];
+    memcpy(parts, &numbers, sizeof numbers);
+    for (int left = WIDTH / 8; left; left /= 2)
+        for (int i = 0; i < left; i++) parts[i] = larger_4(parts[i], parts[i + left]);
+    parts[0] = larger_4(parts[0], SHUFFLE_4(parts[0], parts[0], 2, 3, 0, 1));
+    return larger_4(parts[0], SHUFFLE_4(parts[0], parts[0], 1, 0, 3, 2))[0];
 }
 
-/* Writes the highest key among the allowed ones of `size` tokens to `peaks`, block by block. Returns
-whether no allowed logit is NaN. */
+/* Writes the highest allowed one of `size` logits to `peaks`, block by block: -inf where none is
+allowed. Returns whether no allowed logit is NaN. */
 static int NAMED(find_peaks)(
-    const int32_t *bits, ptrdiff_t size, const int32_t *words, int32_t *peaks) {
-    int32_t largest = 0;
-    for (ptrdiff_t begin = 0; begin < size; begin += BLOCK) {
-        int32_t peak = NOTHING;
-        for (ptrdiff_t at = begin; at < begin + BLOCK && at < size; at += 32) {
-            const uint32_t allowed = words[at / 32];
-            if (allowed && at + 32 <= size)
-                NAMED(find_peak)(bits + at, 32, allowed, &peak, &largest);
-            else if (allowed)
-                NAMED(find_peak)(bits + at, (int)(size - at), allowed, &peak, &largest);
+    const float *logits, ptrdiff_t size, const int32_t *words, float *peaks) {
+    const floats none = splat(-INFINITY);
+    ints bit, unordered = {0};
+    int found = 0;
+    for (int i = 0; i < WIDTH; i++) bit[i] = 1 << i;
+    for (ptrdiff_t begin = 0; begin < size; begin += BLOCK, peaks++) {
+        const ptrdiff_t end = begin + BLOCK < size ? begin + BLOCK : size;
+        floats peak = none;
+        *peaks = -INFINITY;
+        if (!(words[begin / 32] | words[(end - 1) / 32])) continue;
+        for (ptrdiff_t at = begin; at < end; at += WIDTH) {
+            const int32_t word = words[at / 32];
+            floats part = none;
+            if (at + WIDTH <= end)
+                part = load(logits + at);
+            else
+                memcpy(&part, logits + at, (size_t)(end - at) * sizeof *logits);
+            if (word != -1) {
+                const ints on = (bit & (int32_t)((uint32_t)word >> at % 32)) != 0;
+                part = (floats)(((ints)part & on) | ((ints)none & ~on));
+            }
+            unordered |= part != part;
+            peak = larger(part, peak);
         }
-        peaks[begin / BLOCK] = peak;
+        *peaks = NAMED(highest_of)(peak);
     }
-    return largest <= INFINITE;
+    for (int i = 0; i < WIDTH; i++) found |= unordered[i];
+    return !found;
 }
 
 /* Words of 32 bits in lanes of 64, whose upper halves mean nothing. */
@@ -98,30 +102,27 @@ INLINE NAMED(lanes) NAMED(product)(NAMED(lanes) x, uint32_t factor) {
 #endif
 }
 
-/* Philox4x32-10 of COUNTERS counters that follow each other in their first word: word `j` of counter
+/* Philox4x32-10, under the keys of its rounds, of COUNTERS counters that follow each other in their first word: word `j` of counter
 `i` goes to out[j * COUNTERS + i]. Even counters and odd ones have a vector each, so that a shift
 and an or put their words side by side. */
-static void NAMED(philox)(uint64_t key, const uint32_t *counter, uint32_t *out) {
+static void NAMED(philox)(const uint64_t *keys, const uint32_t *counter, uint32_t *out) {
     NAMED(lanes) number;
     for (int i = 0; i < WIDTH / 2; i++) number[i] = counter[0] + 2 * (uint32_t)i;
     for (int at = 0; at < COUNTERS; at += WIDTH) {
-        uint32_t key_0 = (uint32_t)key, key_1 = (uint32_t)(key >> 32);
         NAMED(lanes) state[4][2];
         for (int odd = 0; odd < 2; odd++) {
             state[0][odd] = number + (uint64_t)(at + odd);
             for (int j = 1; j < 4; j++) state[j][odd] = (NAMED(lanes)){0} + counter[j];
         }
-        for (int round = 0; round < 10; round++) {
+        for (int round = 0; round < ROUNDS; round++) {
             for (int odd = 0; odd < 2; odd++) {
                 const NAMED(lanes) one = NAMED(product)(state[0][odd], 0xD2511F53);
                 const NAMED(lanes) two = NAMED(product)(state[2][odd], 0xCD9E8D57);
-                state[0][odd] = two >> 32 ^ state[1][odd] ^ key_0;
+                state[0][odd] = two >> 32 ^ state[1][odd] ^ keys[2 * round];
                 state[1][odd] = two;
-                state[2][odd] = one >> 32 ^ state[3][odd] ^ key_1;
+                state[2][odd] = one >> 32 ^ state[3][odd] ^ keys[2 * round + 1];
                 state[3][odd] = one;
             }
-            key_0 += 0x9E3779B9;
-            key_1 += 0xBB67AE85;
         }
         for (int j = 0; j < 4; j++) {
             const NAMED(lanes) both = (state[j][0] & 0xFFFFFFFF) | state[j][1] << 32;
@@ -130,9 +131,22 @@ static void NAMED(philox)(uint64_t key, const uint32_t *counter, uint32_t *out) 
     }
 }
 
-static int NAMED(any_at_most)(const uint32_t *words, uint32_t limit) {
-    int found = 0;
-    for (int i = 0; i < BLOCK; i++) found += words[i] <= limit;
+/* Which of BLOCK words are at most `limit`, as bits. */
+static uint64_t NAMED(at_most)(const uint32_t *words, uint32_t limit) {
+    uint64_t found = 0;
+    for (int at = 0; at < BLOCK; at += WIDTH) {
+#if WIDTH == 16
+        const __m512i part = _mm512_loadu_si512(words + at);
+        found |= (uint64_t)_mm512_cmple_epu32_mask(part, _mm512_set1_epi32((int)limit)) << at;
+#elif WIDTH == 8
+        const __m256i most = _mm256_set1_epi32((int)limit);
+        const __m256i part = _mm256_loadu_si256((const __m256i *)(words + at));
+        const __m256i on = _mm256_cmpeq_epi32(_mm256_max_epu32(part, most), most);
+        found |= (uint64_t)_mm256_movemask_ps(_mm256_castsi256_ps(on)) << at;
+#else
+        for (int i = at; i < at + WIDTH; i++) found |= (uint64_t)(words[i] <= limit) << i;
+#endif
+    }
     return found;
 }
 
@@ -169,11 +183,8 @@ static void NAMED(highest)(
         every = larger(part, every);
         allowed = larger((floats)(((ints)part & on) | ((ints)none & ~on)), allowed);
     }
-    out[0] = out[1] = -INFINITY;
-    for (int i = 0; i < WIDTH; i++) {
-        out[0] = every[i] > out[0] ? every[i] : out[0];
-        out[1] = allowed[i] > out[1] ? allowed[i] : out[1];
-    }
+    out[0] = NAMED(highest_of)(every);
+    out[1] = NAMED(highest_of)(allowed);
 }
 
 typedef double NAMED(doubles) __attribute__((vector_size(4 * WIDTH)));
@@ -258,7 +269,7 @@ static void NAMED(masses)(
 }
 
 static const struct kernels NAMED(kernels) = {
-    NAMED(find_peaks), NAMED(philox), NAMED(any_at_most), NAMED(scale),
+    NAMED(find_peaks), NAMED(philox), NAMED(at_most), NAMED(scale),
     NAMED(exponentials), NAMED(highest), NAMED(masses),
 };
 

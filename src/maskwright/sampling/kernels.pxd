@@ -7,15 +7,16 @@ cdef extern from "sampling/kernels.h":
     enum:
         BLOCK
         COUNTERS
-        INFINITE
-        NOTHING
+        ROUNDS
 
     struct kernels:
         int (*find_peaks)(
-            const int32_t *bits, Py_ssize_t size, const int32_t *words, int32_t *peaks
+            const float *logits, Py_ssize_t size, const int32_t *words, float *peaks
         ) noexcept nogil
-        void (*philox)(uint64_t key, const uint32_t *counter, uint32_t *out) noexcept nogil
-        int (*any_at_most)(const uint32_t *words, uint32_t limit) noexcept nogil
+        void (*philox)(
+            const uint64_t *keys, const uint32_t *counter, uint32_t *out
+        ) noexcept nogil
+        uint64_t (*at_most)(const uint32_t *words, uint32_t limit) noexcept nogil
         void (*scale)(
             const float *logits, Py_ssize_t size, const int32_t *words, float highest,
             float temperature, float *out
@@ -32,4 +33,4 @@ cdef extern from "sampling/kernels.h":
         ) noexcept nogil
 
     const kernels *const KERNEL_SETS[]
-    float number_of(int32_t key) noexcept nogil
+    void keys_of(uint64_t seed, uint64_t *keys) noexcept nogil
