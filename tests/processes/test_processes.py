@@ -22,6 +22,7 @@ from maskwright.mask import compile_choice, compile_regex
 from maskwright.models import LoadedModel
 from maskwright.processes import Build, FollowedGrammar, GrammarProcesses, Inquiry
 from maskwright.processes.follower import PROVEN
+from maskwright.processes.nest import Nursery
 from maskwright.processes.nursery import NICENESS
 from maskwright.processes.pool import MOST_OWN
 from maskwright.processes.worker import Terms
@@ -256,17 +257,50 @@ def test_a_nursery_that_is_killed_is_replaced(loaded: LoadedModel) -> None:
     processes = GrammarProcesses(loaded.vocab)
     try:
         grammar = processes.compile(Build(compile_regex, ("(ab|cd)+",), {})).result(60)
-        nursery = processes._nest._process
+        nursery = processes._nest._nursery
         assert nursery is not None
-        for pid in (nursery.pid, *processes.pids):
+        for pid in (nursery.process.pid, *processes.pids):
             os.kill(pid, signal.SIGKILL)
         assert processes.least_tokens(grammar, 0).result(60) == grammar.min_tokens
         until(lambda: len(processes.pids) == 2)
-        after = processes._nest._process
+        after = processes._nest._nursery
         assert after is not None
-        assert after.pid != nursery.pid
+        assert after.process.pid != nursery.process.pid
     finally:
         processes.close()
+
+
+def test_a_nursery_that_was_started_before_is_taken(loaded: LoadedModel) -> None:
+    nursery = Nursery.start()
+    processes = GrammarProcesses(loaded.vocab, nursery=nursery)
+    try:
+        grammar = processes.compile(Build(compile_regex, ("[f-h]",), {})).result(60)
+        assert grammar.min_tokens == 1
+        assert processes._nest._nursery is nursery
+    finally:
+        processes.close()
+    assert nursery.process.poll() is not None
+
+
+def test_a_nursery_that_ended_before_its_use_is_replaced(loaded: LoadedModel) -> None:
+    nursery = Nursery.start()
+    nursery.process.kill()
+    nursery.process.wait()
+    processes = GrammarProcesses(loaded.vocab, nursery=nursery)
+    try:
+        grammar = processes.compile(Build(compile_regex, ("[f-h]",), {})).result(60)
+        assert grammar.min_tokens == 1
+    finally:
+        processes.close()
+
+
+def test_a_nursery_ends_in_silence_where_no_vocabulary_comes(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    nursery = Nursery.start()
+    nursery.connection.close()
+    assert nursery.process.wait(60) == 0
+    assert capfd.readouterr() == ("", "")
 
 
 def test_answers_are_taken_while_processes_are_started(

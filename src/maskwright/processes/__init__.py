@@ -22,6 +22,15 @@ a grammar process (`worker`), which is forked from a nursery that has everything
 
 from maskwright.processes.follower import FollowedGrammar, Follower
 from maskwright.processes.messages import Build, Inquiry
+from maskwright.processes.nest import Nursery
 from maskwright.processes.processes import GrammarProcesses, ProcessStats
 
-__all__ = ["Build", "FollowedGrammar", "Follower", "GrammarProcesses", "Inquiry", "ProcessStats"]
+__all__ = [
+    "Build",
+    "FollowedGrammar",
+    "Follower",
+    "GrammarProcesses",
+    "Inquiry",
+    "Nursery",
+    "ProcessStats",
+]

@@ -10,7 +10,7 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from multiprocessing.reduction import send_handle
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from maskwright.processes.worker import Terms
 from maskwright.vocab import Vocabulary
@@ -23,25 +23,56 @@ _ENVIRONMENT: Final = {
 """A process that is forked may have one thread only."""
 
 
-class Nest:
-    """A nursery, which is started when it is first needed, and again if it has ended. Not
-    thread-safe."""
+class Nursery(NamedTuple):
+    """A nursery that has been started: its process, and the connection to it."""
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
+    process: subprocess.Popen[bytes]
+    connection: Connection
+
+    @staticmethod
+    def start() -> Nursery:
+        """Start one, which imports what grammars need and then waits for a vocabulary. Raises
+        OSError."""
+        ours, theirs = socket.socketpair()
+        with theirs:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "maskwright.processes.nursery", str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                env={**os.environ, **_ENVIRONMENT, "PYTHONPATH": os.pathsep.join(sys.path)},
+            )
+        return Nursery(process, Connection(ours.detach()))
+
+    def end(self) -> None:
+        self.connection.close()
+        self.process.kill()
+        self.process.wait()
+
+
+class Nest:
+    """A nursery, which is started when it is first needed unless one is given, and again if it has
+    ended. Not thread-safe."""
+
+    def __init__(self, vocabulary: Vocabulary, nursery: Nursery | None = None) -> None:
         self._vocabulary = vocabulary
-        self._process: subprocess.Popen[bytes] | None = None
-        self._connection: Connection | None = None
+        self._nursery = nursery
+        self._is_ready = False
+        if nursery is not None:
+            self._send_vocabulary(nursery)
 
     def fork(self, terms: Terms) -> tuple[Connection, int]:
         """A new grammar process: the connection to it, and its system's number."""
         for _ in range(2):
-            connection = self._connection or self._begin()
+            nursery = self._nursery or self._begin()
             ours, theirs = socket.socketpair()
             try:
-                connection.send(terms)
-                assert self._process is not None
-                send_handle(connection, theirs.fileno(), self._process.pid)
-                pid: int = connection.recv()
+                if not self._is_ready:
+                    nursery.connection.recv()
+                    self._is_ready = True
+                nursery.connection.send(terms)
+                send_handle(nursery.connection, theirs.fileno(), nursery.process.pid)
+                pid: int = nursery.connection.recv()
             except (OSError, EOFError):  # the nursery has ended
                 ours.close()
                 self.close()
@@ -51,35 +82,25 @@ class Nest:
                 theirs.close()
         raise OSError("the process that forks them has ended twice")
 
-    def _begin(self) -> Connection:
-        ours, theirs = socket.socketpair()
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "maskwright.processes.nursery", str(theirs.fileno())],
-            pass_fds=[theirs.fileno()],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            env={**os.environ, **_ENVIRONMENT, "PYTHONPATH": os.pathsep.join(sys.path)},
-        )
-        theirs.close()
-        self._connection = Connection(ours.detach())
-        self._connection.send(self._vocabulary)
-        self._connection.recv()
-        return self._connection
+    def _begin(self) -> Nursery:
+        self._nursery = nursery = Nursery.start()
+        self._send_vocabulary(nursery)
+        return nursery
+
+    def _send_vocabulary(self, nursery: Nursery) -> None:
+        with suppress(OSError):  # that it has ended is seen when something is asked of it
+            nursery.connection.send(self._vocabulary)
 
     def memory(self) -> int:
         """Bytes of physical memory that the nursery has."""
-        if self._process is not None:
+        if self._nursery is not None:
             with suppress(OSError):
-                fields = Path(f"/proc/{self._process.pid}/statm").read_text().split()
+                fields = Path(f"/proc/{self._nursery.process.pid}/statm").read_text().split()
                 return int(fields[1]) * os.sysconf("SC_PAGE_SIZE")
         return 0
 
     def close(self) -> None:
         """End the nursery."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-            self._process = None
+        if self._nursery is not None:
+            self._nursery.end()
+        self._nursery, self._is_ready = None, False

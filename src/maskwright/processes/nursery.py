@@ -71,7 +71,10 @@ def warm_up(vocabulary: Vocabulary) -> None:
 def run(connection: Connection) -> None:
     """Fork a grammar process for each pair of terms and socket that comes, and answer with its
     number; until the connection is closed."""
-    vocabulary: Vocabulary = connection.recv()
+    try:
+        vocabulary: Vocabulary = connection.recv()
+    except EOFError:  # it has no model after all
+        return
     warm_up(vocabulary)
     gc.collect()
     gc.freeze()  # so that no collection writes to the pages that the forks share

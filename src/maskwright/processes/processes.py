@@ -26,7 +26,7 @@ from maskwright.mask import Event
 from maskwright.processes.connected import Connected
 from maskwright.processes.follower import FollowedGrammar, Follower, Heard, Reader
 from maskwright.processes.messages import Answer, Build, Expansion, Heavy, Inquiry, Parcel
-from maskwright.processes.nest import Nest
+from maskwright.processes.nest import Nest, Nursery
 from maskwright.processes.pool import IDLE_SECONDS, Pool
 from maskwright.processes.tasks import (
     CompileTask,
@@ -102,14 +102,16 @@ class GrammarProcesses:
         count: int = 1,
         seconds: float = 10.0,
         nbytes: int = 512 << 20,
+        nursery: Nursery | None = None,
     ) -> None:
         """`count` processes that grammars share, besides the one in which they begin. A grammar
         with a process of its own may take `seconds` of processor time to be compiled, and as much
-        for each text, and `nbytes` of memory."""
+        for each text, and `nbytes` of memory. `nursery`: one that has been started already, which
+        is ended with the others."""
         self.vocabulary: Final = vocabulary
         self._seconds = seconds
         self._nbytes = nbytes
-        self._nest = Nest(vocabulary)
+        self._nest = Nest(vocabulary, nursery)
         self._stats = ProcessStats()
         self._lock = threading.RLock()
         self._numbers = itertools.count(1)

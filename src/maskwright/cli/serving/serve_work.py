@@ -6,9 +6,12 @@ Options are checked before torch is imported, so that a mistake is said at once.
 from __future__ import annotations
 
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from maskwright.cli.fleet.replica import roles_of
+from maskwright.cli.output.progress import loading
 from maskwright.cli.process.listening import listen
 from maskwright.cli.process.security import tls_files
 from maskwright.cli.serving.serve import ServeOptions, check_replicated, replica_options
@@ -18,6 +21,7 @@ from maskwright.model_options import local_checkpoint
 from maskwright.server.observe.traces import TraceFile
 
 if TYPE_CHECKING:
+    from maskwright.processes import Nursery
     from maskwright.server.observe.spans import Spans
 
 
@@ -61,9 +65,27 @@ def run(given: ServeOptions) -> None:
     with listen(options.host, options.port, options.engine.reader_seconds) as listening:
         for path in filter(None, (options.chosen.model, options.chosen.draft_model)):
             local_checkpoint(path)
-        from maskwright.cli.serving.start import start  # noqa: PLC0415 - imports torch
+        with started_nursery(options) as nursery:
+            with loading():
+                from maskwright.cli.serving.start import start  # noqa: PLC0415 - imports torch
 
-        start(options, tls, sinks, listening)
+            start(options, tls, sinks, listening, nursery)
+
+
+@contextmanager
+def started_nursery(options: ServeOptions) -> Generator[Nursery | None]:
+    """The process from which grammar processes are forked, if there are to be any: its imports take
+    as long as a third of ours, and may take another processor."""
+    if options.work.grammar_processes == 0:
+        yield None
+        return
+    from maskwright.processes import Nursery  # noqa: PLC0415 - imports what compiles grammars
+
+    nursery = Nursery.start()
+    try:
+        yield nursery
+    finally:
+        nursery.end()
 
 
 def _replicate(options: ServeOptions, roles: list[Role]) -> None:
