@@ -23,6 +23,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "src" / "maskwright"
 FACE = "__init__"
 LAYERS = (
     *("kernels", "errors", "json_faults", "limits", "resources", "user_cache", "key_digest"),
+    "version",
     *("settings", "sizing", "exports"),
     *("native", "instructions"),
     "model_options",

@@ -30,6 +30,7 @@ from typing import Any
 import maskwright.errors  # pyright: ignore[reportUnusedImport]
 import maskwright.limits  # noqa: F401  # pyright: ignore[reportUnusedImport]
 from maskwright.exports import importer, public_names
+from maskwright.version import VERSION as __version__
 
 _names = public_names(__file__)
 _find = importer(__name__, _names, globals())
@@ -37,11 +38,6 @@ __all__ = [*_names, "__version__"]  # pyright: ignore[reportUnsupportedDunderAll
 
 
 def __getattr__(name: str) -> Any:
-    if name == "__version__":
-        # Only here, because it imports what reads the headers of electronic mail.
-        from importlib.metadata import version  # noqa: PLC0415
-
-        return version("maskwright")
     return _find(name)
 
 

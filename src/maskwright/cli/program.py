@@ -26,6 +26,7 @@ from maskwright.cli.input.spelling import nearest
 from maskwright.cli.output.progress import loading
 from maskwright.cli.process.environment import prepare_environment
 from maskwright.errors import AddressError, InputError, MaskwrightError
+from maskwright.version import VERSION
 
 SIMULATOR: Final = "maskwright_sim"
 """The package of the simulator, a distribution of its own."""
@@ -282,10 +283,7 @@ def _run(arguments: list[str]) -> int:
         print(HELP.format(commands=described(rows)), end="")
         return 0 if arguments else USAGE_ERROR
     if arguments[0] in ("--version", "version"):
-        # Only here, because it imports what reads the headers of electronic mail.
-        from importlib.metadata import version  # noqa: PLC0415
-
-        print(f"maskwright {version('maskwright')}")
+        print(f"maskwright {VERSION}")
         return 0
     name, rest = divided(arguments)
     if name not in COMMANDS:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from importlib.metadata import version
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -47,6 +46,7 @@ from maskwright.server.route import Endpoint
 from maskwright.server.shapes import Inquirer, ShapeRoutes
 from maskwright.server.starter import Starter
 from maskwright.server.token_routes import TokenRoutes
+from maskwright.version import VERSION
 
 # Nginx's status for a request whose client has disconnected. Only logs and metrics show it.
 CLIENT_GONE = 499
@@ -210,7 +210,7 @@ class Routes:
         return Response(page, headers={"content-type": kind})
 
     async def version(self, _: Request) -> JSONResponse:
-        return JSONResponse({"version": version("maskwright")})
+        return JSONResponse({"version": VERSION})
 
     async def load(self, _: Request) -> JSONResponse:
         """Return how many requests run or wait."""

@@ -10,6 +10,7 @@ from importlib.metadata import version
 from maskwright.engine import Engine
 from maskwright.server.config import ServerConfig
 from maskwright.server.json import Json
+from maskwright.version import VERSION
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ def identity_of(engine: Engine, config: ServerConfig, tool_format: str) -> Ident
         "chat_template_kwargs": dict(config.chat_template_kwargs),
     }
     parts = {
-        "maskwright": version("maskwright"),
+        "maskwright": VERSION,
         "torch": version("torch"),
         "model": loaded.name,
         "weights": loaded.revision,

@@ -16,13 +16,14 @@ import os
 import re
 import tempfile
 from collections.abc import Callable, Mapping
-from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+
+from maskwright.version import VERSION
 
 FORMAT: Final = 2
 """The version of the format. It has to be increased when the meaning of the arrays changes."""
@@ -37,7 +38,7 @@ class ArrayCache:
     """The arrays of one vocabulary, identified by its digest, in a folder that many may share."""
 
     def __init__(self, folder: Path, digest: str) -> None:
-        self._folder: Final = folder / f"{_version()}-{FORMAT}" / digest
+        self._folder: Final = folder / f"{VERSION}-{FORMAT}" / digest
 
     def arrays(self, name: str, compute: Callable[[], Arrays]) -> Arrays:
         """Return the arrays stored under `name`. If there are none, compute and store them."""
@@ -115,14 +116,3 @@ def _laid_out(arrays: Arrays) -> bytes:
         parts += [bytes(-at % _ALIGNMENT), array.tobytes()]
         at += len(parts[-2]) + len(parts[-1])
     return b"".join(parts)
-
-
-@cache
-def _version() -> str:
-    # Only here, because it imports what reads the headers of electronic mail.
-    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415
-
-    try:
-        return version("maskwright")
-    except PackageNotFoundError:  # a checkout that is not installed
-        return "0"

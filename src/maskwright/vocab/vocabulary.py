@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final, cast, final
 
 import numpy as np
+import numpy.typing as npt
 
 from maskwright.automaton.leaf import special_tokens as special
 from maskwright.errors import InputError, named, whole_number
@@ -115,13 +116,14 @@ class Vocabulary:
     @cached_property
     def digest(self) -> str:
         """32 hex digits; equal if and only if tokens, special ids and end ids are equal."""
-        lengths = np.fromiter(map(len, self.tokens), dtype="<u4", count=self.size)
+        data, begins = self._joined
+        lengths = np.diff(begins).astype("<u4")
         ids = (sorted(self.special), self.eos)
         digest = blake2b(b"maskwright vocabulary 1\n", digest_size=16)
         digest.update(np.array([self.size, *map(len, ids)], dtype="<u8").tobytes())
         for part in (lengths, *(np.array(group, dtype="<u4") for group in ids)):
             digest.update(part.tobytes())
-        digest.update(b"".join(self.tokens))
+        digest.update(data)
         return digest.hexdigest()
 
     def encode(self, data: bytes) -> list[int]:
@@ -152,7 +154,9 @@ class Vocabulary:
         special token that doesn't end the text (see `automaton.leaf.special_tokens`). Tokens that
         no text can contain are empty.
         """
-        texts = [b"" if special.LEAD in token else token for token in self.tokens]
+        texts = [*self.tokens]
+        for token_id in self.with_bytes(bytes((special.LEAD,))):
+            texts[token_id] = b""
         for token_id in self.special.difference(self.eos):
             texts[token_id] = special.spelling(token_id)
         return tuple(texts)
@@ -175,13 +179,24 @@ class Vocabulary:
 
     def with_bytes(self, signs: bytes) -> list[int]:
         """The ids of the tokens that hold any of these bytes, ascending; special ids hold none."""
-        ends = np.cumsum(np.fromiter(map(len, self.tokens), np.int64, self.size))
+        data, begins = self._joined
         is_sign = np.zeros(256, np.bool_)
         is_sign[list(signs)] = True
-        places = np.flatnonzero(is_sign[np.frombuffer(b"".join(self.tokens), np.uint8)])
-        found = np.zeros(self.size, np.bool_)
-        found[np.searchsorted(ends, places, side="right")] = True
-        return np.flatnonzero(found).tolist()
+        places = np.flatnonzero(is_sign[np.frombuffer(data, np.uint8)])
+        return np.unique(np.searchsorted(begins, places, side="right") - 1).tolist()
+
+    @cached_property
+    def single_bytes(self) -> frozenset[int]:
+        """The bytes that are tokens."""
+        data, begins = self._joined
+        return frozenset(np.frombuffer(data, np.uint8)[begins[:-1][np.diff(begins) == 1]].tolist())
+
+    @cached_property
+    def _joined(self) -> tuple[bytes, npt.NDArray[np.int64]]:
+        """The bytes of all tokens, and [V + 1]: where each of them begins there."""
+        begins = np.zeros(self.size + 1, np.int64)
+        np.cumsum(np.fromiter(map(len, self.tokens), np.int64, self.size), out=begins[1:])
+        return b"".join(self.tokens), begins
 
     @cached_property
     def trie(self) -> Trie:

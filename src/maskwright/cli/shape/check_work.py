@@ -10,7 +10,6 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote
@@ -25,6 +24,7 @@ from maskwright.cli.output.progress import progress
 from maskwright.cli.process.watching import again_on_change
 from maskwright.cli.shape.check import CheckOptions
 from maskwright.errors import InputError, amount
+from maskwright.version import VERSION
 from maskwright.workbench.choices import Profile
 from maskwright.workbench.findings.finding import RULES, Finding, Severity, reported, rule_start
 from maskwright.workbench.position import TextPosition
@@ -74,7 +74,7 @@ def sarif(findings: Iterable[PlacedFinding]) -> str:
     rules = sorted({str(result["ruleId"]) for result in results})
     driver = {
         "name": "maskwright",
-        "version": version("maskwright"),
+        "version": VERSION,
         "rules": [{"id": rule, "name": rule} for rule in rules],
     }
     document = {

@@ -35,6 +35,7 @@ from maskwright.engine.tiers.disk_thread import DiskThread
 from maskwright.engine.tiers.fetch import Fetch
 from maskwright.engine.tiers.stores import HostStore, Stores, Tier
 from maskwright.instructions import INSTRUCTIONS
+from maskwright.version import VERSION
 
 SHARE: Final = 0.05
 """Upper bound on the time for moving blocks, as a share of a step that decodes."""
@@ -307,7 +308,7 @@ def open_stores(config: EngineConfig, layout: str, notify: Callable[[], None]) -
     """
     if not config.kv_host_bytes and config.kv_disk is None:
         return None
-    versions = [version(package) for package in ("maskwright", "torch")]
+    versions = [VERSION, version("torch")]
     instructions = (INSTRUCTIONS, torch.backends.cpu.get_cpu_capability())
     processor = (platform.machine(), *instructions, config.threads)
     identity = f"{layout} {versions} {processor}"

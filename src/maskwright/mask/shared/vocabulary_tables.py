@@ -153,7 +153,7 @@ class VocabularyParts:
     def has_every_byte(self) -> bool:
         """Whether every byte that occurs in UTF-8 is a token. Then every text can be spelled, and n
         bytes never need more than n tokens."""
-        return {token[0] for token in self.vocabulary.tokens if len(token) == 1} >= _UTF_8
+        return self.vocabulary.single_bytes >= _UTF_8
 
 
 class VocabularyTables:

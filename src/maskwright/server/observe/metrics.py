@@ -8,7 +8,6 @@ without waiting for the engine's thread.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from importlib.metadata import version
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.core import (
@@ -25,6 +24,7 @@ from maskwright.processes import GrammarProcesses
 from maskwright.server.exchange import Exchange, GrammarSource
 from maskwright.server.identity import Identity
 from maskwright.server.observe.traces import RequestTrace
+from maskwright.version import VERSION
 
 
 class ProcessMetrics(Collector):
@@ -263,7 +263,7 @@ class Metrics:
         identities = ("", "", "")
         if identity is not None:
             identities = (identity.weights, identity.vocabulary, identity.fingerprint)
-        about.labels(version("maskwright"), model, *identities).set(1)
+        about.labels(VERSION, model, *identities).set(1)
         self._requests = Counter(
             "maskwright_http_requests", "Answered HTTP requests.", ["route", "method", "status"],
             registry=registry,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
-
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.resources import SERVICE_NAME, Resource
 from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
@@ -12,6 +10,7 @@ from opentelemetry.trace import SpanKind, Status, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from maskwright.server.observe.traces import RequestTrace
+from maskwright.version import VERSION
 
 
 class Spans:
@@ -21,7 +20,7 @@ class Spans:
     def __init__(self, processor: SpanProcessor) -> None:
         self._provider = TracerProvider(resource=Resource.create({SERVICE_NAME: "maskwright"}))
         self._provider.add_span_processor(processor)
-        self._tracer = self._provider.get_tracer("maskwright", version("maskwright"))
+        self._tracer = self._provider.get_tracer("maskwright", VERSION)
         self._parents = TraceContextTextMapPropagator()
 
     @classmethod

@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from importlib.metadata import version
 from typing import Any, Final, cast
 
 from pydantic.json_schema import models_json_schema
@@ -58,6 +57,7 @@ from maskwright.server.token_routes import (
     TokenizeContentRequest,
     TokenizeTextRequest,
 )
+from maskwright.version import VERSION
 
 UNKNOWN: Final = (
     "Fields that are not listed are accepted without effect, unless their names look like a "
@@ -177,7 +177,7 @@ def document(
     keys: Json = {"securitySchemes": {"key": {"type": "http", "scheme": "bearer"}}}
     return {
         "openapi": OPENAPI,
-        "info": {"title": "Maskwright", "version": version("maskwright"), "description": _ABOUT},
+        "info": {"title": "Maskwright", "version": VERSION, "description": _ABOUT},
         "servers": [{"url": "/"}],
         **({"security": [{"key": []}]} if has_keys else {}),
         "paths": paths,
