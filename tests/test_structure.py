@@ -43,7 +43,6 @@ SMALL = 60
 COMFORTABLE = 500
 # Small modules with one importer, each with the second idea that it is.
 ALONE: dict[str, str] = {
-    "maskwright.engine.tiers.block_file": "a block as the bytes of a file, wherever files are kept",
     "maskwright.mask.shared.certain_tokens": "what completes a text without tokens that may end it",
 }
 DECISIONS = (

@@ -11,12 +11,19 @@ from typing import cast
 
 import pytest
 
-from maskwright.engine.tiers.block_file import HEAD
-from maskwright.engine.tiers.disk_folder import DiskFolder
+from maskwright.engine.tiers.disk_folder import (
+    HEAD,
+    USES,
+    USES_AT,
+    DiskFolder,
+    pack_block,
+    unpack_block,
+)
 from maskwright.engine.tiers.eviction_order import StorePolicy
 from maskwright.errors import InputError
 
 CONTENTS = bytes(range(100))
+KEY, LONGER = bytes(range(32)), bytes(range(200))
 SIZE = HEAD.size + len(CONTENTS)
 
 
@@ -187,3 +194,24 @@ def test_servers_share_a_folder(tmp_path: Path) -> None:
     assert 0 < whole <= 20 * SIZE
     stored = int.from_bytes((tmp_path / "lock").read_bytes(), "little")
     assert stored == whole
+
+
+def test_every_flipped_bit_and_every_cut_is_recognised() -> None:
+    """But for the counter of uses, which changes no contents."""
+    data = pack_block(KEY, LONGER)
+    assert unpack_block(KEY, data) == LONGER
+    counter = range(USES_AT, USES_AT + USES.size)
+    for place in range(len(data)):
+        for bit in (1, 0x80):
+            damaged = bytearray(data)
+            damaged[place] ^= bit
+            expected = LONGER if place in counter else None
+            assert unpack_block(KEY, bytes(damaged)) == expected, place
+    for end in range(len(data)):
+        assert unpack_block(KEY, data[:end]) is None
+    assert unpack_block(KEY, data + b"\0") is None
+    assert len(data) == HEAD.size + len(LONGER)
+
+
+def test_a_file_under_another_key_is_not_taken() -> None:
+    assert unpack_block(KEY[::-1], pack_block(KEY, LONGER)) is None

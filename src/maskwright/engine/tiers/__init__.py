@@ -3,8 +3,8 @@
 A block is stored under a digest of everything its contents depend on (`Stores`), so that a
 wrong block can't be found. What is damaged or gone counts as not stored, and is computed again.
 
-- `block_file`: A block as the bytes of a file, with a checksum.
-- `disk_folder`: The folder, which several servers of one machine may share.
+- `disk_folder`: The folder, which several servers of one machine may share, and the file of a
+  block, with a checksum.
 - `disk_thread`: The thread that reads and writes it, so that no step waits for a disk.
 - `eviction_order`: Which block of a full store goes next: LRU or LFU.
 - `fetch`: The blocks that one waiting sequence gets from the stores.

@@ -9,11 +9,16 @@ that a block is not stored.
 The lock's file holds the sum of the sizes of all files, so that the bound holds for all servers
 together. A writer adds a file's size before the file is there; the sum is therefore never too low,
 and a scan puts it right.
+
+The file of a block has a checksum that also covers the key, so a file that is damaged, cut off or
+under a wrong name is recognised. Only the counter of uses is outside the checksum, because it
+changes in place; damage to it changes the order of eviction and nothing else.
 """
 
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import heapq
 import os
 import struct
@@ -24,9 +29,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from maskwright.engine.tiers.block_file import HEAD, USES, USES_AT, pack_block, unpack_block
 from maskwright.engine.tiers.eviction_order import StorePolicy
 from maskwright.errors import InputError
+
+MAGIC: Final = b"mwkv\x00\x00\x00\x01"
+CHECKSUM_BYTES: Final = 16
+HEAD: Final = struct.Struct(f"<8sIQ{CHECKSUM_BYTES}s")
+"""Magic number, counter of uses, bytes of the contents, checksum."""
+
+USES: Final = struct.Struct("<I")
+USES_AT: Final = 8
+"""Where the counter of uses stands."""
 
 LOCK_SECONDS: Final = 1.0
 """Upper bound on the wait for other writers."""
@@ -37,6 +50,26 @@ ABANDONED_SECONDS: Final = 60.0
 _SUM: Final = struct.Struct("<Q")
 _Place = tuple[int, int]
 """The number of uses, 0 under LRU, and the time of the last one in nanoseconds."""
+
+
+def pack_block(key: bytes, contents: bytes) -> bytes:
+    """Return the file of a block. `key`: 32 bytes."""
+    return HEAD.pack(MAGIC, 1, len(contents), _checksum(key, contents)) + contents
+
+
+def unpack_block(key: bytes, data: bytes) -> bytes | None:
+    """Return the contents of a block from its file; None if it is not the whole file of `key`."""
+    if len(data) < HEAD.size:
+        return None
+    magic, _, length, checksum = HEAD.unpack_from(data)
+    contents = data[HEAD.size :]
+    if magic != MAGIC or length != len(contents) or checksum != _checksum(key, contents):
+        return None
+    return contents
+
+
+def _checksum(key: bytes, contents: bytes) -> bytes:
+    return hashlib.blake2b(contents, digest_size=CHECKSUM_BYTES, key=key).digest()
 
 
 @dataclass(slots=True)
