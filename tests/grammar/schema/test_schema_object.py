@@ -9,12 +9,11 @@ import pytest
 from maskwright.errors import LimitError, SchemaError, UnsupportedSchemaError
 from maskwright.grammar.regular.derivative import contains
 from maskwright.grammar.schema.document import check
-from maskwright.grammar.schema.drafts import Draft
+from maskwright.grammar.schema.drafts import Draft, SchemaDialect
 from maskwright.grammar.schema.parse_options import ParseOptions
 from maskwright.grammar.schema.references import References
 from maskwright.grammar.schema.schema_object import DocumentParser, SchemaObject
 from maskwright.grammar.schema.tree import Schema
-from maskwright.grammar.schema.vocabularies import SchemaDialect
 from maskwright.limits import DEFAULT_LIMITS, Limits
 
 

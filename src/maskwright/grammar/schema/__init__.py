@@ -44,7 +44,7 @@ to docs/json-schema.md.
 - `document`: The document as JSON: loading it, checking it, reading settings of a kind.
 - `document_text`: The text of a document, written in one pass that checks it, and the schemas that
   stand in it.
-- `drafts`: The drafts of JSON Schema, and which keywords each of them has.
+- `drafts`: The drafts of JSON Schema, which keywords each of them has, and which hold in a schema.
 - `options`: The names of what may be chosen in compiling a schema.
 - `parse`: `parse_schema`: from a document to the tree and the report.
 - `parse_options`: How a schema document is read.
@@ -55,5 +55,4 @@ to docs/json-schema.md.
 - `remarks`: What demands less than its author is likely to think, and the way out.
 - `schema_object`: One schema object while it is read, and what all of a document share.
 - `tree`: The tree: one class for each thing that a schema can assert.
-- `vocabularies`: Which keywords hold in a schema, by its draft and its meta-schema.
 """

@@ -44,6 +44,7 @@ from maskwright.grammar.schema.document import (
     wrong,
 )
 from maskwright.grammar.schema.document_text import DocumentText
+from maskwright.grammar.schema.drafts import SchemaDialect, dialect_of
 from maskwright.grammar.schema.parse_options import ParseOptions
 from maskwright.grammar.schema.references import References
 from maskwright.grammar.schema.remarks import Remark, on_format
@@ -79,7 +80,6 @@ from maskwright.grammar.schema.tree import (
     Unevaluated,
     UniqueItems,
 )
-from maskwright.grammar.schema.vocabularies import SchemaDialect, dialect_of
 from maskwright.limits import CHEAP, Limits, spend
 
 OF_CONTAINS: Final = 4.0

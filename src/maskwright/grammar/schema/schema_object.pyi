@@ -12,13 +12,12 @@ from typing import Final
 
 from maskwright.grammar.regular.terms import Regular
 from maskwright.grammar.schema.document_text import DocumentText
-from maskwright.grammar.schema.drafts import Draft
+from maskwright.grammar.schema.drafts import Draft, SchemaDialect
 from maskwright.grammar.schema.parse_options import ParseOptions
 from maskwright.grammar.schema.references import References
 from maskwright.grammar.schema.registry import Resolver
 from maskwright.grammar.schema.remarks import Remark
 from maskwright.grammar.schema.tree import Assertion, Entries, Json, Schema
-from maskwright.grammar.schema.vocabularies import SchemaDialect
 
 Visit = int | tuple[int, object, bool]
 """What decides the meaning of a schema object: the identity of the JSON object; where they make a

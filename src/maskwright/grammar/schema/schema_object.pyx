@@ -8,10 +8,9 @@ from maskwright.native cimport BUILT_FROM
 from maskwright.errors import Construct, LimitError, RegexError, SchemaError, UnsupportedSchemaError
 from maskwright.grammar.pattern.translate import search
 from maskwright.grammar.schema.document import check_names, no_schema, wrong
-from maskwright.grammar.schema.drafts import ANNOTATIONS, HOLDING, KEYWORDS, NAMING
+from maskwright.grammar.schema.drafts import ANNOTATIONS, HOLDING, KEYWORDS, NAMING, dialect_of
 from maskwright.grammar.schema.remarks import Remark, on_name, on_schema, pattern_remarks
 from maskwright.grammar.schema.tree import Entries, Schema
-from maskwright.grammar.schema.vocabularies import dialect_of
 from maskwright.limits import CHEAP, spend
 from maskwright.native import require_built
 
