@@ -173,7 +173,7 @@ RECURSIVE = {
         grammar/regular/terms.py: _concat complement counting_set intersection repeat
         grammar/regular/word_lists.py: _is_listed with_minimal_escapes
         grammar/rules/recursion.py: _options
-        grammar/rules/tree.py: renamed
+        grammar/rules/tree.py: with_rules
         grammar/tools/custom_input.py: spelled spelled.again
         automaton/events/captures.py: CaptureReader._end
         automaton/finish/levels.py: LevelCompletion._below LevelCompletion._thread
@@ -192,7 +192,7 @@ RECURSIVE = {
         grammar/dialects/lower.py: _undefined_in
         mask/compile/arguments.py: compiler.run
         grammar/dialects/write.py: _Writer.algebra _Writer.expression _Writer.regular _Writer.strung
-        grammar/rules/captures.py: _write_out without_captures
+        grammar/rules/captures.py: without_captures
         grammar/rules/fold.py: _Folding.fold _Folding.rule
         grammar/shape/disjoint.py: _outline_of outline
         grammar/shape/shapes.py: StringLanguages._satisfying StringLanguages.language

@@ -27,6 +27,7 @@ from maskwright.grammar.rules.tree import (
     SpecialToken,
     Terminal,
     all_parts,
+    with_rules,
 )
 from maskwright.limits import Limits
 
@@ -56,7 +57,7 @@ def captures_in_start(rules: Rules, limits: Limits) -> Rules:
                 value=limits.grammar_nodes,
                 construct=Construct.rules([name]),
             )
-        written[name] = _write_out(bodies[name], written)
+        written[name] = with_rules(bodies[name], lambda rule: written.get(rule.name, rule))
     return Rules(rules.start, {**rules.rules, rules.start: written[rules.start]})
 
 
@@ -119,20 +120,6 @@ def _peel(needs: Mapping[str, set[str]], users: Mapping[str, set[str]]) -> list[
             if left[user] == 0:
                 ordered.append(user)
     return ordered
-
-
-def _write_out(expression: Expression, written: Mapping[str, Expression]) -> Expression:
-    match expression:
-        case Ref(name=name):
-            return written.get(name, expression)
-        case Concat(parts=parts):
-            return Concat(tuple(_write_out(part, written) for part in parts))
-        case Choice(options=options):
-            return Choice(tuple(_write_out(option, written) for option in options))
-        case Repeat(body=body) | Capture(body=body):
-            return replace(expression, body=_write_out(body, written))
-        case Terminal() | Bounded() | Cut() | JsonValue() | SpecialToken():
-            return expression
 
 
 def _called(expression: Expression) -> set[str]:

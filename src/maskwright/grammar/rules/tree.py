@@ -7,7 +7,7 @@ terminals. No lexer splits it; only the rules say what stands between two termin
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -133,15 +133,20 @@ class Rules:
 
 def renamed(expression: Expression, prefix: str) -> Expression:
     """Return `expression` with `prefix` before the name of every rule."""
+    return with_rules(expression, lambda rule: Ref(prefix + rule.name))
+
+
+def with_rules(expression: Expression, of: Callable[[Ref], Expression]) -> Expression:
+    """Return `expression` with what `of` says in the place of every reference to a rule."""
     match expression:
-        case Ref(name=name):
-            return Ref(prefix + name)
+        case Ref():
+            return of(expression)
         case Concat(parts=parts):
-            return Concat(tuple(renamed(part, prefix) for part in parts))
+            return Concat(tuple(with_rules(part, of) for part in parts))
         case Choice(options=options):
-            return Choice(tuple(renamed(option, prefix) for option in options))
+            return Choice(tuple(with_rules(option, of) for option in options))
         case Repeat() | Capture():
-            return replace(expression, body=renamed(expression.body, prefix))
+            return replace(expression, body=with_rules(expression.body, of))
         case Terminal() | Bounded() | Cut() | JsonValue() | SpecialToken():
             return expression
 
