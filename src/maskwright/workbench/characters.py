@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from maskwright.automaton.machine.exits import Configuration
+from maskwright.grammar.regular.charset import normal
 from maskwright.mask import Matcher
 from maskwright.mask.recognizer import Recognizer
 
@@ -68,11 +69,11 @@ def next_characters(matcher: Matcher) -> CharacterRanges:
             continue
         beyond = search.tails(after, length - 1)
         if beyond is None:
-            return CharacterRanges(joined(ranges), is_exact=False)
+            return CharacterRanges(normal(ranges), is_exact=False)
         bits = 6 * (length - 1)
         base = (lead & (0xFF >> (length + 1))) << bits
         ranges += [(base + first, base + last) for first, last in beyond]
-    return CharacterRanges(joined(ranges))
+    return CharacterRanges(normal(ranges))
 
 
 class _Search:
@@ -107,19 +108,8 @@ class _Search:
                 if inner is None:
                     return None
                 found += [((bits << shift) + a, (bits << shift) + b) for a, b in inner]
-        self._known[key] = joined(found)
+        self._known[key] = normal(found)
         return self._known[key]
-
-
-def joined(ranges: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """The ranges, in ascending order, with neighbours joined."""
-    joined: list[tuple[int, int]] = []
-    for first, last in sorted(ranges):
-        if joined and first <= joined[-1][1] + 1:
-            joined[-1] = (joined[-1][0], max(last, joined[-1][1]))
-        else:
-            joined.append((first, last))
-    return tuple(joined)
 
 
 MOST_RANGES: Final = 12

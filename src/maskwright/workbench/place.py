@@ -11,21 +11,10 @@ from maskwright.automaton.leaf.rows import DEAD
 from maskwright.automaton.machine.exits import Configuration
 from maskwright.automaton.machine.step import NO_NODE
 from maskwright.automaton.rules.contexts import ItemSetContext, ReturnFrame, RuleContexts
+from maskwright.automaton.rules.follow import successors
 from maskwright.automaton.rules.item_sets import BELOW, OUTERMOST, RulePosition
 from maskwright.automaton.rules.network import RuleNetwork
-from maskwright.automaton.rules.nodes import (
-    RULE_END,
-    BoundedEnd,
-    BranchNode,
-    CaptureBoundary,
-    CutNode,
-    LoopBack,
-    LoopEntry,
-    LoopNode,
-    Node,
-    RuleEnd,
-    SymbolNode,
-)
+from maskwright.automaton.rules.nodes import RULE_END
 from maskwright.automaton.rules.text_contexts import TextContexts
 from maskwright.automaton.value.level import Level, LevelPhase
 from maskwright.automaton.value.progress import ArrayProgress
@@ -227,24 +216,5 @@ def rule_owners(network: RuleNetwork) -> Mapping[int, frozenset[int]]:
             if at not in seen:
                 seen.add(at)
                 owners[at].add(rule)
-                stack += _following(network.nodes[at])
+                stack += successors(network.nodes[at])
     return {node: frozenset(rules) for node, rules in owners.items()}
-
-
-def _following(node: Node) -> tuple[int, ...]:
-    match node:
-        case (
-            SymbolNode(next=after)
-            | CaptureBoundary(next=after)
-            | BoundedEnd(next=after)
-            | CutNode(next=after)
-        ):
-            return (after,)
-        case BranchNode(options=options):
-            return options
-        case LoopEntry(loop=loop) | LoopBack(loop=loop):
-            return (loop,)
-        case LoopNode(body=body, next=after):
-            return (body, after)
-        case RuleEnd():
-            return ()

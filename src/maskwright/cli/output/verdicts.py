@@ -7,7 +7,8 @@ from typing import Any
 
 from maskwright.cli.output.appearance import coloured
 from maskwright.cli.output.excerpts import excerpt_width
-from maskwright.workbench.characters import CharacterRanges, in_words, joined
+from maskwright.grammar.regular.charset import ranges_of
+from maskwright.workbench.characters import CharacterRanges, in_words
 from maskwright.workbench.continuations import Continuations
 from maskwright.workbench.place import ShapePlace
 from maskwright.workbench.position import position_of
@@ -81,7 +82,7 @@ def continuation_rows(found: Continuations) -> list[tuple[str, str]]:
         single = [ord(option) for option in found.options if len(option) == 1]
         texts = [_cut(option) for option in found.options if len(option) > 1]
         if single:
-            ranges = CharacterRanges(joined((code, code) for code in single))
+            ranges = CharacterRanges(ranges_of(single))
             texts.insert(0, in_words(ranges, False))
         rows.append(("then" if found.forced else "as texts", "   ".join(texts)))
     return rows
