@@ -323,6 +323,17 @@ def test_what_is_no_multiple_of_the_double_is_near() -> None:
     assert calls.count < MOST_CALLS / 50
 
 
+@pytest.mark.parametrize("numbers", ["plain", "any"])
+def test_distinct_multiples_are_near(numbers: Any) -> None:
+    """Few prefixes of up to three digits are multiples, and all of them lead to some."""
+    items = {"type": "integer", "multipleOf": 997}
+    schema = {"type": "array", "items": items, "uniqueItems": True, "minItems": 3}
+    with counted_calls() as calls:
+        grammar = compile_json_schema(schema, EVERY_BYTE, numbers=numbers, limits=FEW_STEPS)
+        assert grammar.min_tokens == len("[0,997,-997]")
+    assert calls.count < MOST_CALLS / 5
+
+
 def test_the_limit_counts_the_work() -> None:
     schema = patterns("oneOf", "ab")
     with pytest.raises(LimitError, match="1,000 steps") as raised:

@@ -8,9 +8,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from heapq import heappop, heappush, nsmallest
 from typing import Final, NamedTuple
 
 from maskwright.grammar.number.spellings import exactly
+from maskwright.grammar.regular.beginnings import least_length
 from maskwright.grammar.regular.derivative import arcs
 from maskwright.grammar.regular.enumerate import few, first
 from maskwright.grammar.regular.terms import EMPTY, Regular, words
@@ -21,6 +23,10 @@ from maskwright.limits import CHEAP, spend
 MOST_STRINGS: Final = 1_024
 MOST_NUMBERS: Final = 64
 """Sets of up to so many values are distinguished one by one; larger ones don't run out."""
+
+_WIDTH: Final = 128
+"""Prefixes of numbers that are kept beyond as many as are wanted: which of them is nearest to a
+number may be found only a few digits later."""
 
 _LITERALS: Final = ("null", "true", "false")
 _MANTISSA: Final = re.compile(r"-?[1-9]\.")
@@ -110,28 +116,24 @@ def _numbers(term: Regular, most: int) -> tuple[str, ...] | None:
 def _plain_numbers(term: Regular, most: int) -> Iterator[str]:
     """Up to `most` numbers, each in the spelling without exponent and superfluous zeros.
 
-    Every number that satisfies bounds or an enumeration has one. A breadth-first search over
-    prefixes, which stops to widen once there are more than enough of them. Prefixes that may be
-    mantissas come last, because they may lead to numbers with exponents only.
+    Every number that satisfies bounds or an enumeration has one. The search goes first to where an
+    end is nearest, so that it finds the shortest first, and gives up the furthest prefixes once
+    there are more than enough: each leads to a number. Those that may be mantissas come last,
+    because they may lead to numbers with exponents only.
     """
-    mantissas: list[tuple[str, Regular]] = []
-    count = 0
-    for level in ([("", term)], mantissas):
-        while level:
-            spend(CHEAP * len(level))
-            following: list[tuple[str, Regular]] = []
-            for text, state in level:
-                if state.nullable and text != "-0" and _PLAIN.fullmatch(text):
-                    yield text
-                    count += 1
-                    if count >= most:
-                        return
-                if len(following) <= 3 * most:
-                    for character, target in _digits(text, state):
-                        longer = text + character
-                        later = _MANTISSA.fullmatch(longer) is not None
-                        (mantissas if later else following).append((longer, target))
-            level = following
+    queue = [(False, least_length(term), "", term)]
+    while queue and most:
+        later, _, text, state = heappop(queue)
+        spend(CHEAP)
+        if state.nullable and text != "-0" and _PLAIN.fullmatch(text):
+            yield text
+            most -= 1
+        for character, target in _digits(text, state):
+            longer = text + character
+            last = later or _MANTISSA.fullmatch(longer) is not None
+            heappush(queue, (last, len(longer) + least_length(target), longer, target))
+        if len(queue) > 2 * (most + _WIDTH):
+            queue = nsmallest(most + _WIDTH, queue)
 
 
 def _digits(text: str, state: Regular) -> Iterator[tuple[str, Regular]]:
