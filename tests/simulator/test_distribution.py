@@ -14,6 +14,7 @@ import pytest
 
 from maskwright.cli import main
 from maskwright.cli.program import COMMANDS, SIMULATOR
+from maskwright.version import VERSION
 from tests.source_tree import ROOT, modules, tracked
 
 FOLDER = ROOT / "simulator"
@@ -25,9 +26,8 @@ def project(folder: Path) -> dict[str, Any]:
 
 
 def test_it_runs_the_maskwright_of_its_version() -> None:
-    version = project(ROOT)["version"]
-    assert project(FOLDER)["version"] == version
-    assert project(FOLDER)["dependencies"] == [f"maskwright=={version}"]
+    assert project(FOLDER)["version"] == VERSION
+    assert project(FOLDER)["dependencies"] == [f"maskwright=={VERSION}"]
 
 
 def test_the_wheel_holds_the_tree(tmp_path: Path) -> None:
