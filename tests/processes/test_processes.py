@@ -298,6 +298,8 @@ def test_a_nursery_ends_in_silence_where_no_vocabulary_comes(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     nursery = Nursery.start()
+    time.sleep(0.3)  # it imports
+    nursery.process.send_signal(signal.SIGINT)  # as a terminal does to all processes of a group
     nursery.connection.close()
     assert nursery.process.wait(60) == 0
     assert capfd.readouterr() == ("", "")

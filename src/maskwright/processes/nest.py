@@ -22,6 +22,15 @@ _ENVIRONMENT: Final = {
 }
 """A process that is forked may have one thread only."""
 
+# The terminal's interrupt goes to every process of its group, also while this one imports; the
+# engine's process ends the others.
+_BEGIN: Final = """\
+import signal, sys
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+from maskwright.processes.nursery import main
+main(int(sys.argv[1]))
+"""
+
 
 class Nursery(NamedTuple):
     """A nursery that has been started: its process, and the connection to it."""
@@ -36,7 +45,7 @@ class Nursery(NamedTuple):
         ours, theirs = socket.socketpair()
         with theirs:
             process = subprocess.Popen(
-                [sys.executable, "-m", "maskwright.processes.nursery", str(theirs.fileno())],
+                [sys.executable, "-c", _BEGIN, str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,

@@ -1,8 +1,7 @@
 """The process from which grammar processes are forked.
 
 It runs one thread, has imported everything and laid out the vocabulary, so that a grammar process
-is there within milliseconds and shares these pages. `python -m maskwright.processes.nursery FD`
-begins it: `FD` is the socket to the engine's process.
+is there within milliseconds and shares these pages. `main` begins it.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ import gc
 import os
 import signal
 import socket
-import sys
 from multiprocessing.connection import Connection
 from multiprocessing.reduction import recv_handle, send_handle
 from typing import Final
@@ -68,9 +66,11 @@ def warm_up(vocabulary: Vocabulary) -> None:
     explained(build, ExplainedText('{"text": 1', None, 0), vocabulary)
 
 
-def run(connection: Connection) -> None:
-    """Fork a grammar process for each pair of terms and socket that comes, and answer with its
-    number; until the connection is closed."""
+def main(handle: int) -> None:
+    """Fork a grammar process for each pair of terms and socket that comes over a socket, and answer
+    with its number; until the connection is closed. `handle`: the socket to the engine's process,
+    over which the vocabulary comes first."""
+    connection = Connection(handle)
     try:
         vocabulary: Vocabulary = connection.recv()
     except EOFError:  # it has no model after all
@@ -161,9 +161,3 @@ class Background:
         os.setsid()
         os.nice(NICENESS)
         fork_each(connection, self._vocabulary)
-
-
-if __name__ == "__main__":
-    # The terminal's interrupt goes to every process of its group; the engine's ends the others.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    run(Connection(int(sys.argv[1])))
