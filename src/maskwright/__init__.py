@@ -24,8 +24,6 @@ which take most of the time of an import.
 
 from __future__ import annotations
 
-from typing import Any
-
 # So that `maskwright.errors` and `maskwright.limits` are there without imports of their own.
 import maskwright.errors  # pyright: ignore[reportUnusedImport]
 import maskwright.limits  # noqa: F401  # pyright: ignore[reportUnusedImport]
@@ -33,12 +31,8 @@ from maskwright.exports import importer, public_names
 from maskwright.version import VERSION as __version__
 
 _names = public_names(__file__)
-_find = importer(__name__, _names, globals())
+__getattr__ = importer(__name__, _names, globals())
 __all__ = [*_names, "__version__"]  # pyright: ignore[reportUnsupportedDunderAll]
-
-
-def __getattr__(name: str) -> Any:
-    return _find(name)
 
 
 def __dir__() -> list[str]:

@@ -124,11 +124,8 @@ INLINE floats larger(floats x, floats y) {
     return (floats)_mm512_max_ps((__m512)x, (__m512)y);
 #elif WIDTH == 8
     return (floats)_mm256_max_ps((__m256)x, (__m256)y);
-#elif defined(__x86_64__)
-    return (floats)_mm_max_ps((__m128)x, (__m128)y);
 #else
-    const ints chosen = x > y;
-    return (floats)(((ints)x & chosen) | ((ints)y & ~chosen));
+    return larger_4(x, y);
 #endif
 }
 

@@ -51,7 +51,7 @@ cdef struct Row:
 
 
 cdef struct Best:
-    double score, reciprocal  # and e to the power of less that
+    double score, reciprocal  # e to the power of the negative score
     Py_ssize_t token
 
 

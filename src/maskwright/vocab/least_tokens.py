@@ -51,8 +51,7 @@ def _shrinking(description: Mapping[str, Any], vocab: Vocabulary) -> int:
         return 0  # these take in the space around them
     if not all(map(_keeps, _parts(description["pre_tokenizer"], "pretokenizers"))):
         return 0
-    spelled = {token[0] for token in vocab.tokens if len(token) == 1}
-    if not spelled >= _SPELLED:
+    if not vocab.single_bytes >= _SPELLED:
         return 0  # other bytes become an unknown token, or nothing
     return math.prod(map(_factor, _parts(description["normalizer"], "normalizers")))
 
