@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -10,6 +11,8 @@ from maskwright import Grammar, compile_json_schema, compile_structural_tag, com
 from maskwright.automaton.json.precheck import WIDE, is_long
 from maskwright.errors import LimitError
 from maskwright.grammar.schema.parse import ParsedSchema, ParseOptions, parse_schema
+from maskwright.grammar.schema.tree import Schema
+from maskwright.grammar.shape import disjoint, shape
 from maskwright.mask.compile import json_schema
 from tests.matching import EVERY_BYTE, matches
 
@@ -72,6 +75,32 @@ def test_choices_that_are_told_apart_have_no_shapes_built(monkeypatch: pytest.Mo
     assert not asked
     compile_json_schema({"title": "not told apart", **_one_of(WIDE + 1)}, EVERY_BYTE)
     assert len(asked) == 1
+
+
+def test_members_are_not_listed_once_enough_values_are_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each option leaves open which of the others a `kind` tells apart: thousands of ways to read
+    one member, and so in every option."""
+    calls = 0
+
+    def are_disjoint(schemas: Iterable[Schema], other: Schema) -> bool:
+        nonlocal calls
+        calls += 1
+        return disjoint.are_disjoint(schemas, other)
+
+    monkeypatch.setattr(shape, "are_disjoint", are_disjoint)
+    options = [
+        {
+            "properties": {
+                "kind": {"enum": [at]},
+                "rest": {"properties": {f"b{at}": {"type": "null"}}},
+            }
+        }
+        for at in range(12)
+    ]
+    compile_json_schema({"type": "object", "oneOf": options}, EVERY_BYTE)
+    assert 0 < calls < 10_000
 
 
 def test_pairs_are_counted_for_each_oneOf() -> None:
@@ -203,3 +232,12 @@ def test_tags_and_tools_are_refused_at_once_too() -> None:
     for _ in range(2):  # the second time its arguments are known
         with pytest.raises(LimitError, match="alternatives"):
             compile_tools([tool], "required", EVERY_BYTE)
+
+
+def test_limits_are_found_once_enough_values_are_looked_at() -> None:
+    """All members of the first object are as many values as are looked at."""
+    properties = {"long": _one_of(11), "a": {"type": "object", **DENIED}}
+    others = {f"b{at}": {"const": at} for at in range(1_000)}
+    with pytest.raises(LimitError) as raised:
+        compile_json_schema({"properties": {**properties, **others}}, EVERY_BYTE)
+    assert (raised.value.limit, raised.value.value) == ("alternatives", 14)

@@ -125,6 +125,14 @@ def test_branches_that_are_left(document: Json, of: str, count: int) -> None:
         assert not any(isinstance(each, AllOf | AnyOf | OneOf | Not | If) for each in branch)
 
 
+def test_unions_of_one_option_make_no_branches_to_choose_from(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delattr("maskwright.grammar.shape.unions._Branch.fork")
+    denied = schema({"allOf": [{"not": {"const": at}} for at in range(20)]})
+    assert len(branches().branches(frozenset([denied]), "number")) == 1
+
+
 NOT_RECURSIVE = [document for document, *_ in COUNTS if "$ref" not in str(document)]
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 from typing import Final
 
 from maskwright.automaton.satisfy.solver import Solver
@@ -50,10 +51,14 @@ def precheck_alternatives(
     try:
         with Work(replace(limits, work=min(limits.work, steps))):
             for value in queue:  # which grows
-                for inner in _inside(value, solver):
-                    if inner not in values and len(values) < _MOST_VALUES:
-                        values[inner] = None
-                        queue.append(inner)
+                for options in _inside(value, solver):
+                    for inner in options:
+                        # The first option of a member meets every limit that the others do
+                        if len(values) == _MOST_VALUES:
+                            break
+                        if inner not in values:
+                            values[inner] = None
+                            queue.append(inner)
     except LimitError as error:
         if error.limit in _OF_SHAPES:
             raise
@@ -91,7 +96,7 @@ def _certain(value: Conjunction, solver: Solver) -> Iterator[Conjunction]:
                 yield from possible if array.least else ()
         case (), (each,):
             if each.most is None:
-                for inner in _members(each, solver):
+                for inner in chain.from_iterable(_members(each, solver)):
                     solver.satisfiable(inner)
             start = ObjectProgress(each)
             for at in start.required_left():
@@ -100,31 +105,33 @@ def _certain(value: Conjunction, solver: Solver) -> Iterator[Conjunction]:
             return
 
 
-def _inside(value: Conjunction, solver: Solver) -> Iterator[Conjunction]:
-    """The conjunctions of all items and members, wherever they stand in the array or object."""
+def _inside(value: Conjunction, solver: Solver) -> Iterator[Iterator[Conjunction]]:
+    """What each item and member of a value may have to satisfy, wherever it stands in the array or
+    object: the conjunctions of its options."""
     shape = solver.values.shapes.normal_form(value)
     for array in shape.arrays:
         stop = len(array.prefix) + 1
         for at in range(stop if array.most is None else min(stop, array.most)):
             start = ArrayProgress.start(array)._replace(index=at)
-            yield from (option.value for option in start.options())
+            yield (option.value for option in start.options())
     for each in shape.objects:
         yield from _members(each, solver)
 
 
-def _members(shape: ObjectShape, solver: Solver) -> Iterator[Conjunction]:
+def _members(shape: ObjectShape, solver: Solver) -> Iterator[Iterator[Conjunction]]:
+    """What each member of an object may have to satisfy, by its name."""
     start = ObjectProgress(shape)
     if start.is_full:
         return
     if not shape.some:  # then the name alone decides what the value is
         spend(len(shape.values))
-        yield from shape.values
+        yield iter(shape.values)
         for each in solver.values.names.of(shape.languages):
             spend()
-            yield shape.others(each.mask)
+            yield iter((shape.others(each.mask),))
         return
     for at in range(len(shape.names)):
-        yield from (option.value for option in start.take(at, solver.values.order))
+        yield (option.value for option in start.take(at, solver.values.order))
     for each in solver.values.names.of(shape.languages):
         options = start.take_other(each.mask, None, solver.values.order)
-        yield from (option.value for option in options)
+        yield (option.value for option in options)

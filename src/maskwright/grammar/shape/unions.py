@@ -58,7 +58,7 @@ class _Branch:
     assertions: list[Assertion] = field(default_factory=list[Assertion])
     unions: list[tuple[AnyOf, Path]] = field(default_factory=list[tuple[AnyOf, Path]])
     """Unions of which no option has been chosen yet."""
-    seen: frozenset[Schema] = frozenset()
+    seen: set[Schema] = field(default_factory=set[Schema])
     required: set[str] = field(default_factory=set[str])
     absent: set[str] = field(default_factory=set[str])
     alive: bool = True
@@ -68,7 +68,7 @@ class _Branch:
             ((option, path),),
             self.assertions.copy(),
             self.unions.copy(),
-            self.seen,
+            self.seen.copy(),
             self.required.copy(),
             self.absent.copy(),
         )
@@ -102,14 +102,18 @@ class Branches:
                 self._absorb(branch, kind)
             if not branch.alive:
                 continue
-            if prod(len(union.options) for union, _ in branch.unions) > _MANY:
+            sizes = [len(union.options) for union, _ in branch.unions]
+            if prod(sizes) > _MANY:
                 self._require(branch, kind)
-            if not branch.unions:
+                sizes = [len(union.options) for union, _ in branch.unions]
+            if not sizes:
                 done.append(_simplified(branch))
                 continue
-            chosen = min(branch.unions, key=lambda entry: len(entry[0].options))
-            branch.unions.remove(chosen)
-            union, path = chosen
+            union, path = branch.unions.pop(sizes.index(min(sizes)))
+            if len(union.options) == 1:  # as what is left of most negations
+                branch.schemas = ((union.options[0], path),)
+                stack.append(branch)
+                continue
             stack += [branch.fork(option, path) for option in reversed(union.options)]
             if len(stack) + len(done) > self._limits.alternatives:
                 raise LimitError(
@@ -163,7 +167,7 @@ class Branches:
             branch.alive = False
         if schema in branch.seen or not branch.alive:
             return
-        branch.seen = branch.seen | {schema}
+        branch.seen.add(schema)
         for assertion in self._resolved.assertions(schema):
             self._take(branch, assertion, kind, path | {schema})
             if not branch.alive:
