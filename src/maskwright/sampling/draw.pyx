@@ -5,7 +5,7 @@ from libc.float cimport FLT_MAX
 from libc.math cimport INFINITY, exp, log, log1p
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, qsort
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 import numpy as np
 
@@ -141,6 +141,7 @@ cdef class Draws:
 cdef void _draw_one(Draw *draw, Row *row, float *room) noexcept nogil:
     """Draw a token. There is room for the scaled logits of all tokens."""
     cdef Py_ssize_t first = 0, block
+    cdef double floor
     cdef bint finite = chosen.find_peaks(row.logits, row.size, row.mask, row.peaks)
     for block in range(1, row.blocks):
         if row.peaks[block] > row.peaks[first]:
@@ -157,14 +158,16 @@ cdef void _draw_one(Draw *draw, Row *row, float *room) noexcept nogil:
         for block in range(row.blocks):
             row.peaks[block] = _scaled(row, row.peaks[block])
         keys_of(draw.seed, row.keys)
-        row.position, row.lowest = draw.position, -FLT_MAX
+        row.position, floor = draw.position, -FLT_MAX
         if draw.top_k > 0:
-            row.lowest = _least_of_count(row, draw.top_k, room)
-        if draw.top_p < 1:
-            row.lowest = max(row.lowest, _least_of_share(row, draw.top_p, room))
-        if draw.min_p > 0:
-            row.lowest = max(row.lowest, log(draw.min_p))
-        draw.token = _draw(row, first)
+            floor = _least_of_count(row, draw.top_k, room)
+        row.lowest = max(floor, log(draw.min_p)) if draw.min_p > 0 else floor
+        draw.token = NO_TOKEN
+        if draw.top_p == 1 or not draw.scored:
+            draw.token = _draw(row, first)
+        if draw.top_p < 1 and not (draw.token >= 0 and _surely_kept(row, draw, floor)):
+            row.lowest = max(row.lowest, _least_of_share(row, floor, draw.top_p, room))
+            draw.token = _draw(row, first)
         if draw.scored:
             draw.support = _gather(row, row.lowest, room)
             draw.processed = _scaled(row, row.logits[draw.token]) - log(_mass(room, draw.support))
@@ -260,6 +263,63 @@ cdef void _improve(
             most = _most(weight, best)
 
 
+cdef bint _surely_kept(const Row *row, const Draw *draw, double floor) noexcept nogil:
+    """Whether top-p is certain to keep the token that was drawn: the tokens above it have less than
+    their share of what top-k leaves, from `floor` on, with a margin for rounding.
+
+    Most tokens that are drawn are among those that top-p keeps, and few are above them. So this
+    takes a fraction of the time in which the least of those tokens is found.
+    """
+    cdef double above = 0, mass = 0
+    cdef float own = _scaled(row, row.logits[draw.token])
+    cdef Py_ssize_t block
+    cdef bint higher
+    if own >= 0:
+        return True
+    for higher in (True, False):  # blocks that have tokens above it, and then the others
+        for block in range(row.blocks):
+            if (row.peaks[block] > own) == higher and row.peaks[block] >= floor:
+                _add_masses(row, block, own, floor, &above, &mass)
+                if not higher and above < draw.top_p * mass * (1 - 1e-9):
+                    return True
+        if above < draw.top_p * mass * (1 - 1e-9):
+            return True
+    return False
+
+
+cdef void _add_masses(
+    const Row *row, Py_ssize_t block, float own, double floor, double *above, double *mass
+) noexcept nogil:
+    """Add the masses of the tokens of a block from `floor` on: of those above `own`, which is less
+    than 0, and of all."""
+    cdef float scaled[BLOCK]
+    cdef double sums[2]
+    cdef Py_ssize_t at, size = _scale_block(row, block, scaled)
+    cdef uint32_t bits
+    cdef uint64_t higher
+    if floor > -FLT_MAX:
+        for at in range(size):
+            if scaled[at] < floor:
+                scaled[at] = -INFINITY
+    memcpy(&bits, &own, sizeof(bits))
+    # The higher of two numbers that aren't positive has the bits of a lower integer.
+    higher = chosen.at_most(<const uint32_t *>scaled, bits - 1)
+    chosen.masses(scaled, size, <const int32_t *>&higher, 0, sums)
+    mass[0] += sums[0]
+    above[0] += sums[1]
+
+
+cdef inline Py_ssize_t _scale_block(
+    const Row *row, Py_ssize_t block, float *scaled
+) noexcept nogil:
+    """Write the scaled logits of a block; returns how many it has."""
+    cdef Py_ssize_t begin = block * BLOCK, size = min(<Py_ssize_t>BLOCK, row.size - begin)
+    chosen.scale(
+        row.logits + begin, size, row.mask + begin // 32, row.highest, row.temperature, scaled
+    )
+    return size
+
+
 cdef double _least_of_count(const Row *row, Py_ssize_t count, float *room) noexcept nogil:
     """The scaled logit of the token that is number `count` from the highest on; the lowest number
     if there are fewer."""
@@ -273,10 +333,12 @@ cdef double _least_of_count(const Row *row, Py_ssize_t count, float *room) noexc
     return _least(room, found, count, False) if count <= found else -FLT_MAX
 
 
-cdef double _least_of_share(const Row *row, double share, float *room) noexcept nogil:
+cdef double _least_of_share(
+    const Row *row, double floor, double share, float *room
+) noexcept nogil:
     """The least scaled logit of the fewest tokens, the highest ones, that have a share of the mass
-    of all that are at least `row.lowest`."""
-    cdef Py_ssize_t at, count = _gather(row, row.lowest, room), found = 0
+    of all that are at least `floor`."""
+    cdef Py_ssize_t at, count = _gather(row, floor, room), found = 0
     cdef double mass = _mass(room, count)
     # All tokens below it together have less than the rest of the mass, with a margin for rounding.
     cdef double bound = log((1 - share) * mass / count) - 1e-6
@@ -295,17 +357,12 @@ cdef inline double _mass(const float *scaled, Py_ssize_t count) noexcept nogil:
 cdef Py_ssize_t _gather(const Row *row, double bound, float *out) noexcept nogil:
     """Write the scaled logits that are at least `bound` in the order of their tokens; returns their
     number."""
-    cdef Py_ssize_t block, begin, size, at, found = 0
+    cdef Py_ssize_t block, at, found = 0
     cdef float scaled[BLOCK]
     for block in range(row.blocks):
         if row.peaks[block] < bound:
             continue
-        begin = block * BLOCK
-        size = min(<Py_ssize_t>BLOCK, row.size - begin)
-        chosen.scale(
-            row.logits + begin, size, row.mask + begin // 32, row.highest, row.temperature, scaled
-        )
-        for at in range(size):
+        for at in range(_scale_block(row, block, scaled)):
             out[found] = scaled[at]
             found += scaled[at] >= bound
     return found
