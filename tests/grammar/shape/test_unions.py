@@ -9,7 +9,17 @@ import pytest
 
 from maskwright import compile_json_schema
 from maskwright.errors import LimitError
-from maskwright.grammar.schema.tree import AllOf, AnyOf, If, Json, Not, OneOf, SomeMember
+from maskwright.grammar.schema.tree import (
+    AllOf,
+    AnyOf,
+    If,
+    Json,
+    Not,
+    OneOf,
+    Schema,
+    SomeMember,
+    negated,
+)
 from maskwright.grammar.shape.one_of import ExclusiveUnions
 from maskwright.grammar.shape.unevaluated import ResolvedAssertions
 from maskwright.grammar.shape.unions import Branches
@@ -131,6 +141,39 @@ def test_unions_of_one_option_make_no_branches_to_choose_from(
     monkeypatch.delattr("maskwright.grammar.shape.unions._Branch.fork")
     denied = schema({"allOf": [{"not": {"const": at}} for at in range(20)]})
     assert len(branches().branches(frozenset([denied]), "number")) == 1
+
+
+def test_properties_are_compared_with_those_of_the_same_name_alone() -> None:
+    apart = [{"properties": {f"p{at}": {"const": at}}} for at in range(200)]
+    conjunction = frozenset([schema({"allOf": apart})])
+    with counted_calls() as calls:
+        assert len(branches().branches(conjunction, "object")) == 1
+    assert calls.count < 10_000
+
+
+def test_unions_are_asked_once_for_the_names_that_they_require() -> None:
+    """Each of these has to be multiplied out, and stands in all branches until it is."""
+    unions = [{"anyOf": [{"required": [f"a{n}"]}, {"minProperties": n}]} for n in range(80)]
+    conjunction = frozenset([schema({"allOf": unions})])
+    choices = branches(Limits(alternatives=70))
+    with counted_calls() as calls, pytest.raises(LimitError):
+        choices.branches(conjunction, "object")
+    assert calls.count < 8_000
+
+
+def test_the_options_of_a_condition_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Schema] = []
+
+    def negated_once(condition: Schema) -> Schema:
+        asked.append(condition)
+        return negated(condition)
+
+    monkeypatch.setattr("maskwright.grammar.shape.unions.negated", negated_once)
+    conjunction = frozenset([schema({"allOf": by_kind([1, 2])["allOf"]})])
+    choices = branches()
+    for of in ("object", "array", "null"):
+        assert choices.branches(conjunction, of)
+    assert len(asked) == 2
 
 
 NOT_RECURSIVE = [document for document, *_ in COUNTS if "$ref" not in str(document)]

@@ -61,6 +61,8 @@ class _Branch:
     seen: set[Schema] = field(default_factory=set[Schema])
     required: set[str] = field(default_factory=set[str])
     absent: set[str] = field(default_factory=set[str])
+    named: dict[str, tuple[Schema, ...]] = field(default_factory=dict[str, tuple[Schema, ...]])
+    """The schemas of each property that is declared and not known to be absent."""
     alive: bool = True
 
     def fork(self, option: Schema, path: Path) -> _Branch:
@@ -71,6 +73,7 @@ class _Branch:
             self.seen.copy(),
             self.required.copy(),
             self.absent.copy(),
+            self.named.copy(),
         )
 
 
@@ -83,10 +86,12 @@ class Branches:
         self._resolved = resolved
         self._exclusive = exclusive
         self._limits = limits
-        self._contradictions: dict[tuple[int, int], tuple[_Named, _Named, frozenset[str]]] = {}
-        """By the addresses of two mappings, which are kept: see `_contradictory`. Branches meet the
-        same two by the thousand."""
+        self._disjoint: dict[tuple[Schema, Schema], bool] = {}
+        """Whether two schemas are surely disjoint. Branches meet the same two by the thousand."""
         self._negations: dict[Schema, AnyOf] = {}
+        self._conditions: dict[If, AnyOf] = {}
+        self._names_required: dict[AnyOf, list[tuple[str, ...]] | None] = {}
+        """See `_clauses`."""
 
     def branches(self, conjunction: Conjunction, kind: str) -> list[list[Assertion]]:
         """A conjunction's values of type `kind`: those that satisfy all assertions of some branch.
@@ -130,7 +135,9 @@ class Branches:
         normal form."""
         kept: list[tuple[AnyOf, Path]] = []
         for union, path in branch.unions:
-            clauses = self._clauses(union)
+            clauses = self._names_required.get(union, ...)
+            if clauses is ...:
+                clauses = self._names_required[union] = self._clauses(union)
             if clauses is None:
                 kept.append((union, path))
             elif kind == "object":
@@ -188,13 +195,8 @@ class Branches:
                 branch.unions.append((self._exclusive.union(assertion, kind), path))
             case Not(schema=schema) if not schema.never:
                 branch.unions.append((self._negation(schema), path))
-            case If(condition=condition, then=then, otherwise=otherwise):
-                pointer = condition.pointer
-                options = (
-                    Schema(pointer, (AllOf((condition, then)),)),
-                    Schema(pointer, (AllOf((negated(condition), otherwise)),)),
-                )
-                branch.unions.append((AnyOf(options), path))
+            case If():
+                branch.unions.append((self._condition(assertion), path))
             case Values(values=values, plain_numbers=plain) if kind in ("array", "object"):
                 wanted = list if kind == "array" else dict
                 options = tuple(
@@ -208,10 +210,7 @@ class Branches:
                 branch.assertions.append(assertion)
                 branch.alive = not (branch.required & branch.absent)
             case Properties(named=named) if kind == "object":
-                branch.absent |= {name for name, schema in named.items() if schema.never}
-                for other in branch.assertions:
-                    if isinstance(other, Properties):
-                        branch.absent |= self._contradictory(named, other.named)
+                self._declare(branch, named)
                 branch.assertions.append(assertion)
                 branch.alive = not (branch.required & branch.absent)
             case _:
@@ -226,19 +225,34 @@ class Branches:
             self._negations[schema] = known
         return known
 
-    def _contradictory(self, left: _Named, right: _Named) -> frozenset[str]:
-        """The names that both declare, with schemas that are surely disjoint."""
-        key = (id(left), id(right))
-        known = self._contradictions.get(key)
+    def _condition(self, assertion: If) -> AnyOf:
+        """An `if` as a union, made once as negations are."""
+        known = self._conditions.get(assertion)
         if known is None:
-            few, many = (right, left) if len(left) > len(right) else (left, right)
-            names = frozenset(
-                name
-                for name, schema in few.items()
-                if name in many and are_disjoint((schema,), many[name])
+            condition, then, otherwise = assertion.condition, assertion.then, assertion.otherwise
+            pointer = condition.pointer
+            options = (
+                Schema(pointer, (AllOf((condition, then)),)),
+                Schema(pointer, (AllOf((negated(condition), otherwise)),)),
             )
-            known = self._contradictions[key] = (left, right, names)
-        return known[2]
+            known = self._conditions[assertion] = AnyOf(options)
+        return known
+
+    def _declare(self, branch: _Branch, named: _Named) -> None:
+        """Take in what properties must satisfy; those are absent whose schemas are surely
+        disjoint."""
+        for name, schema in named.items():
+            others = branch.named.get(name, ())
+            if schema.never or any(self._are_disjoint(schema, other) for other in others):
+                branch.absent.add(name)
+            elif schema not in others:
+                branch.named[name] = (*others, schema)
+
+    def _are_disjoint(self, left: Schema, right: Schema) -> bool:
+        known = self._disjoint.get((left, right))
+        if known is None:
+            known = self._disjoint[left, right] = are_disjoint((left,), right)
+        return known
 
 
 def _simplified(branch: _Branch) -> list[Assertion]:
