@@ -134,6 +134,7 @@ def test_too_little_memory_is_reported(run: Run) -> None:
         (("--memory", "1GB", "--layers", 2), "give --model, or all of"),
         (("--memory", "1GB", "--model", DEMO_PATH, "--layers", 2), "leave them out"),
         (("--memory", "1GB", "--model", "nowhere"), "is not a checkpoint"),
+        (("--memory", "1GB", "--model", ROOT / "setup.py"), "setup.py is not a checkpoint"),
         ((*EXAMPLE[1:], "--weights", "1GB"), "either --parameters or --weights"),
         ((*EXAMPLE[1:], "--block-size", 7), "--block-size 7"),
         ((*EXAMPLE[1:], "--plot", "nowhere/x.svg"), "can't write nowhere/x.svg"),

@@ -114,7 +114,7 @@ def read_json(path: Path) -> dict[str, Any]:
     """Return the JSON object in a file. Raises `InputError` if there is none."""
     try:
         contents: object = json.loads(path.read_text("utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise InputError(
             f"{path.parent} is not a checkpoint: it has no {path.name}", param="model"
         ) from None

@@ -129,6 +129,16 @@ def test_a_file_that_is_not_utf8(tmp_path: Path) -> None:
         read_shape(str(file))
 
 
+@pytest.mark.parametrize("name", ["schema.json", "pattern.regex"])
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_a_file_in_utf16_is_told_to_be_one(encoding: str, name: str, tmp_path: Path) -> None:
+    # As Windows' editors and shells write it, with its mark.
+    file = tmp_path / name
+    file.write_bytes("\ufefftrue".encode(encoding))
+    with pytest.raises(InputError, match="not UTF-8 but UTF-16, by its first bytes; save it as"):
+        read_shape(str(file))
+
+
 GBNF = 'root ::= "a"'
 LARK = 'start: "a"'
 SHAPES: list[tuple[str, Any, Shape]] = [

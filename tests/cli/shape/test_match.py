@@ -145,3 +145,8 @@ def test_shape_and_text_cannot_both_be_standard_input(run: Run) -> None:
 def test_a_shape_from_standard_input(run: Run) -> None:
     assert run("match", "-", "--text", "aab", stdin='root ::= "a"+ "b"').returncode == 0
     assert run("match", "-", "--text", "[1]", stdin='{"type": "array"}').returncode == 0
+
+
+def test_one_byte_is_no_bytes(run: Run) -> None:
+    found = run("match", "/ab+/", "--text", "ac")
+    assert "  accepted  1 byte: 'a'\n" in found.stdout

@@ -111,6 +111,15 @@ def test_a_limit_that_no_text_keeps(run: Run) -> None:
     assert "no text is as short as 2 bytes; the shortest has 3" in found.stderr
 
 
+def test_more_texts_than_a_machine_word_counts(run: Run) -> None:
+    command = [sys.executable, "-m", "maskwright", "sample", "/a/", "-n", "9" * 20]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert [process.stdout.readline() for _ in range(3)] == ["a\n"] * 3
+        process.stdout.close()
+        assert process.wait(PATIENCE) == PIPE_CLOSED
+
+
 def test_every_alternative_of_a_grammar(run: Run) -> None:
     found = run("sample", 'start: "a" | "b" x\nx: "c"? "d"', "--cover")
     assert found == (0, "a\nbd\nbcd\n", "4 of 4 alternatives\n")

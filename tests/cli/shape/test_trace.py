@@ -27,6 +27,14 @@ def test_a_token_that_is_not_allowed_ends_the_trace(run: Run) -> None:
     assert total.endswith(" forced")
 
 
+def test_only_the_end_is_not_allowed_after_the_beginning_of_a_text(run: Run) -> None:
+    # As for all commands about texts: 3 for a beginning, 1 for what no text begins with.
+    assert run("trace", "/abc/", "--text", "ab").returncode == 3
+    assert run("trace", "/abc/", "--text", "").returncode == 3
+    assert run("trace", "/abc/", "--text", "abcc").returncode == 1
+    assert run("trace", "/abc/", "--text", "abc").returncode == 0
+
+
 def test_what_is_forced_is_reported(run: Run) -> None:
     found = run("trace", "/hello/", "--text", "hello", "--json")
     tokens = json.loads(found.stdout)["tokens"]

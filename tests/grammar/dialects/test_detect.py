@@ -80,6 +80,19 @@ def test_what_is_no_grammar(text: str) -> None:
         compile_grammar(text, EVERY_BYTE)
 
 
+@pytest.mark.parametrize(
+    ("text", "way_out"),
+    [
+        ('{"type": "object"}', "not like a grammar; give it as a schema ("),
+        ("type: object\n", "not like a grammar; write it in JSON, and give it as a schema ("),
+    ],
+)
+def test_a_schema_is_no_grammar(text: str, way_out: str) -> None:
+    with pytest.raises(GrammarError) as raised:
+        compile_grammar(text, EVERY_BYTE)
+    assert way_out in raised.value.reason
+
+
 def test_a_dialect_that_is_none() -> None:
     with pytest.raises(InputError, match="dialect is one of auto, lark, gbnf, ebnf") as raised:
         compile_grammar('start: "a"', EVERY_BYTE, dialect="peg")  # type: ignore[arg-type]

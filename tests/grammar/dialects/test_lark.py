@@ -138,6 +138,7 @@ REFUSED = [
     ("start: %lark { start: /a/ }", 1, 8, "nested grammars"),
     ("start: %foo", 1, 8, "%json"),
     ("start: @other", 1, 8, "%import"),
+    ("start: 'a'", 1, 8, "double quotes"),
     ("start: a::b", 1, 8, "parametric"),
     ("start: <think>", 1, 8, "no token <think>"),
     ("start: A\n%declare A", 1, 8, "declared"),

@@ -20,7 +20,7 @@ from maskwright import mask
 from maskwright.cli.input.faults import ShapeError, place_of, placed
 from maskwright.cli.input.python_type import is_type_name, schema_of_type
 from maskwright.cli.input.shipped import KINDS, ShippedKind, named, read_file_or_shipped
-from maskwright.cli.input.texts import YAML, bytes_of, text_argument
+from maskwright.cli.input.texts import YAML, bytes_of, not_utf8, text_argument
 from maskwright.cli.output.progress import progress
 from maskwright.errors import GrammarError, InputError
 from maskwright.grammar.dialects.detect import Dialect, detect
@@ -256,7 +256,7 @@ def _source(argument: str, kind: Kind) -> _GivenText:
     try:
         text = read_file_or_shipped(argument, kinds).decode("utf-8")
     except UnicodeDecodeError as error:
-        raise InputError(f"{argument}: not UTF-8 (byte {error.start})", param=param) from None
+        raise InputError(not_utf8(argument, error), param=param) from None
     entry = named(argument)
     return _GivenText(argument, text, Path(entry.file.name if entry else argument[-255:]).suffix)
 
@@ -402,8 +402,7 @@ def _read_pattern(argument: str) -> RegexArgument:
     try:
         pattern = bytes_of(argument).decode()
     except UnicodeDecodeError as error:
-        message = f"{argument}: not UTF-8 (byte {error.start})"
-        raise InputError(message, param="pattern") from None
+        raise InputError(not_utf8(argument, error), param="pattern") from None
     return RegexArgument(_without_slashes(pattern.rstrip("\r\n")), argument)
 
 

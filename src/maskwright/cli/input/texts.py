@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from codecs import BOM_UTF8
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -22,6 +22,14 @@ def text_argument(argument: str, param: str) -> str:
     return argument
 
 
+def not_utf8(name: str, error: UnicodeDecodeError) -> str:
+    """What is wrong with a text that isn't UTF-8, and what it is where its first bytes say that."""
+    start = bytes(error.object[:2])
+    if start in (BOM_UTF16_LE, BOM_UTF16_BE):
+        return f"{name}: not UTF-8 but UTF-16, by its first bytes; save it as UTF-8"
+    return f"{name}: not UTF-8 (byte {error.start})"
+
+
 def refuse_twice(arguments: Sequence[str], param: str) -> None:
     """Raise InputError where standard input is needed twice."""
     if arguments.count("-") > 1:
@@ -30,6 +38,8 @@ def refuse_twice(arguments: Sequence[str], param: str) -> None:
 
 def bytes_of(path: str) -> bytes:
     """The bytes of a file without a byte order mark; `-` is standard input. Raises InputError."""
+    if not path:  # which Path takes for the folder that the command runs in
+        raise InputError("the name of a file is empty; '-' is standard input", param="file")
     if path == "-":
         return sys.stdin.buffer.read().removeprefix(BOM_UTF8)
     try:

@@ -50,7 +50,8 @@ def following_lines(reading: TextReading, why: Mapping[str, Any] | None = None) 
     nothing else may, if that was asked."""
     accepted = reading.text[: reading.accepted].decode(errors="replace")
     shown = accepted if len(accepted) <= LONGEST else f"…{accepted[-LONGEST:]}"
-    rows = [("accepted", f"{reading.accepted:,} bytes: {shown!r}" if accepted else "nothing")]
+    size = f"{reading.accepted:,} byte{'s' * (reading.accepted != 1)}"
+    rows = [("accepted", f"{size}: {shown!r}" if accepted else "nothing")]
     rows.append(("may end", "yes" if reading.may_end else "no"))
     rows.append(("allowed", in_words(reading.characters, reading.may_end)))
     rows += continuation_rows(reading.continuations)

@@ -9,8 +9,9 @@ for each token the probability that the model gives it (raw), the probability gi
 allows it (masked), and that of all tokens that the mask allows (kept). With `--json` the tokens
 that the model would rather have written are listed as well.
 
-Exit code: 0 if every token and the end were allowed; 1 if one wasn't; 2 if the shape, an option or
-a file can't be used.
+Exit code: 0 if every token and the end were allowed; 1 if a token of the text wasn't; 3 if only the
+end wasn't, so that the text is the beginning of one; 2 if the shape, an option or a file can't be
+used.
 """
 
 from __future__ import annotations

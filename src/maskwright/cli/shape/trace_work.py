@@ -47,7 +47,15 @@ def run(options: TraceOptions) -> int:
         print(json.dumps({"tokens": rows, **_sums(tokens, found)}, ensure_ascii=False, indent=2))
     else:
         print("\n".join(_lines(tokens, found)))
-    return 0 if all(token.is_allowed for token in tokens) else 1
+    return _exit_code(tokens, data)
+
+
+def _exit_code(tokens: list[TracedToken], text: bytes) -> int:
+    """0 if all is allowed; 3 if only the end isn't, which comes after all bytes; else 1."""
+    if all(token.is_allowed for token in tokens):
+        return 0
+    read = sum(len(token.bytes) // 2 for token in tokens if token.is_allowed)
+    return 3 if read == len(text) else 1
 
 
 def _with_model(

@@ -179,6 +179,8 @@ class Expressions:
                     return Not(self.item(), start)
             case "%":
                 return self.directive(start)
+            case "'":
+                text.fail("a string stands between double quotes in Lark: \"…\", not '…'")
             case "@":
                 text.fail("references to other grammars (@name) are not supported; use %import")
             case _:

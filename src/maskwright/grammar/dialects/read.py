@@ -65,10 +65,9 @@ def read_grammar(
         language = resembles_schema(text)
         if language is None:
             raise
-        reason = f"this looks like a JSON Schema in {language}, not like a grammar"
-        if language == "YAML":
-            reason += "; write it in JSON"
-        reason += f", and give it as a schema (read as a grammar: {error.reason})"
+        advice = "give it" if language == "JSON" else "write it in JSON, and give it"
+        reason = f"this looks like a JSON Schema in {language}, not like a grammar; {advice} as a "
+        reason += f"schema (read as a grammar: {error.reason})"
         raise type(error)(reason, text=text, position=0) from None
 
 

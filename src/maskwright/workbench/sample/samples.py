@@ -6,6 +6,7 @@ import json
 import math
 import random
 import re
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, islice
@@ -164,7 +165,9 @@ def texts(
     elif which == "longest":
         yield longest_text(grammar, most, seed).decode()
     else:
-        yield from (text.decode() for text in islice(random_texts(grammar, most, seed), count))
+        # `islice` takes no count that a machine word doesn't hold.
+        found = islice(random_texts(grammar, most, seed), min(count, sys.maxsize))
+        yield from (text.decode() for text in found)
 
 
 def shortest_text(grammar: Grammar) -> bytes:
