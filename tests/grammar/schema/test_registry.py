@@ -43,6 +43,39 @@ def test_where_references_lead(reference: str, constant: int) -> None:
     assert found["const"] == constant
 
 
+ITEMS: dict[str, Any] = {
+    "$id": "urn:items",
+    "items": [{"$anchor": "named", "const": 1}, {"$id": "urn:inner", "$defs": {"c": {"const": 2}}}],
+    "properties": {"items": {"const": 3}},
+}
+"""2020-12 has no array in `items`; it is read there as in earlier drafts."""
+
+
+@pytest.mark.parametrize(
+    ("reference", "constant"),
+    [
+        ("#named", 1),
+        ("urn:items#named", 1),
+        ("#/items/0", 1),
+        ("urn:inner#/$defs/c", 2),
+        ("#/properties/items", 3),
+        ("urn:other#there", 3),
+    ],
+)
+@pytest.mark.parametrize("draft", [Draft.DRAFT2019, Draft.DRAFT2020])
+def test_an_array_in_items_holds_schemas(reference: str, constant: int, draft: Draft) -> None:
+    found, _ = Resolver.of(ITEMS, draft, OTHERS).find(reference, "/x")
+    assert isinstance(found, dict)
+    assert found["const"] == constant
+
+
+@pytest.mark.parametrize("draft", [Draft.DRAFT2019, Draft.DRAFT2020])
+def test_an_identifier_in_an_array_in_items_is_a_base(draft: Draft) -> None:
+    _, inside = Resolver.of(ITEMS, draft, OTHERS).find("#/items/1", "/x")
+    found, _ = inside.find("#/$defs/c", "/y")
+    assert found == {"const": 2}
+
+
 def test_a_meta_schema_is_known() -> None:
     found, _ = root().find("https://json-schema.org/draft/2020-12/schema", "/x")
     assert isinstance(found, dict)

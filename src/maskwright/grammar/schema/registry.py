@@ -5,7 +5,8 @@ for documents that have one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any, Final, NamedTuple, cast
 
 import referencing
@@ -25,12 +26,41 @@ from maskwright.grammar.schema.document import wrong
 from maskwright.grammar.schema.drafts import Draft, draft_of
 from maskwright.grammar.schema.tree import Json
 
+
+def _subresources(contents: Any) -> Iterable[Any]:
+    """The schemas directly within one of 2020-12. That draft has no array in `items`, which is read
+    all the same, and which `referencing` takes for a schema."""
+    items: Any = contents.get("items") if isinstance(contents, dict) else None  # pyright: ignore[reportUnknownMemberType]
+    if not isinstance(items, list):
+        return DRAFT202012.subresources_of(contents)
+    others = {keyword: value for keyword, value in contents.items() if keyword != "items"}
+    return [*DRAFT202012.subresources_of(others), *cast(list[Any], items)]
+
+
+def _enter_at(segments: Sequence[int | str], resolver: Any, subresource: Any) -> Any:
+    """The resolver where a pointer leads; an array in `items` is one of schemas."""
+    if isinstance(subresource.contents, list):
+        return resolver
+    # As an array in `prefixItems`, which `referencing` knows.
+    named = [
+        "prefixItems" if segment == "items" and isinstance(below, int) else segment
+        for segment, below in zip_longest(segments, segments[1:])
+    ]
+    return DRAFT202012.maybe_in_subresource(named, resolver, subresource)
+
+
 _SPECIFICATIONS: Final = {
     Draft.DRAFT4: DRAFT4,
     Draft.DRAFT6: DRAFT6,
     Draft.DRAFT7: DRAFT7,
     Draft.DRAFT2019: DRAFT201909,
-    Draft.DRAFT2020: DRAFT202012,
+    Draft.DRAFT2020: referencing.Specification(
+        name=DRAFT202012.name,
+        id_of=DRAFT202012.id_of,
+        subresources_of=_subresources,
+        maybe_in_subresource=_enter_at,
+        anchors_in=lambda _, contents: DRAFT202012.anchors_in(contents),
+    ),
 }
 
 
