@@ -136,5 +136,15 @@ def test_every_part_of_a_schema(run: Run) -> None:
     assert found.stderr.endswith("2 of 3 alternatives\nnot used: /anyOf/1\n")
 
 
+def test_the_limit_bounds_texts_that_cover(run: Run) -> None:
+    schema = '{"enum": ["a", "bb", "ccc"]}'
+    found = run("sample", schema, "--cover", "--limit", "4")
+    assert (found.returncode, sorted(found.stdout.split())) == (1, ['"a"', '"bb"'])
+    assert found.stderr.endswith("3 of 4 alternatives\nnot used: /enum/2\n")
+    found = run("sample", schema, "--cover", "--limit", "2")
+    assert (found.returncode, found.stdout) == (2, "")
+    assert "no text is as short as 2 bytes; the shortest has 3" in found.stderr
+
+
 def test_a_pattern_has_no_alternatives(run: Run) -> None:
     assert run("sample", "/a|b/", "--cover").returncode == 2

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import jsonschema
@@ -8,7 +9,7 @@ import pytest
 
 from maskwright.cli.input.shipped import shipped
 from maskwright.grammar.dialects.read import read_grammar
-from maskwright.mask import compile_json_schema
+from maskwright.mask import Grammar, compile_json_schema
 from maskwright.workbench.reading import byte_vocabulary
 from maskwright.workbench.sample.covering import (
     Covered,
@@ -60,8 +61,12 @@ def test_what_a_value_uses(value: Any, used: set[str]) -> None:
 
 
 def covered(schema: Any) -> Covered:
-    grammar = compile_json_schema(schema, VOCABULARY, whitespace="compact", escapes="needed")
-    return covered_schema(schema, grammar, grammar.min_tokens + 150, 0)
+    def compiled(wanted: Any, documents: Mapping[str, Any]) -> Grammar:
+        return compile_json_schema(
+            wanted, VOCABULARY, whitespace="compact", escapes="needed", documents=documents
+        )
+
+    return covered_schema(schema, compiled, None, 0)
 
 
 SLOW = ("contact", "event", "invoice", "log_line", "product", "resume")
@@ -80,6 +85,53 @@ def test_shipped_schemas_are_covered_by_valid_values(name: str) -> None:
     found = covered(schema)
     assert found.missing == ()
     assert {each for _, names in found.texts for each in names} == SchemaCoverage(schema).items
+    for text, _ in found.texts:
+        jsonschema.validate(json.loads(text), schema)
+
+
+TWO = {"anyOf": [{"minimum": 5, "type": "number"}, {"type": "object", "required": ["xyz"]}]}
+TWO_STRINGS = [
+    {"type": "string", "pattern": "^[0-9a-f]{8}-x$"},
+    {"type": "string", "pattern": "^a{3}$"},
+]
+
+
+@pytest.mark.parametrize(
+    ("schema", "missing"),
+    [
+        ({"anyOf": TWO_STRINGS}, ()),
+        ({"oneOf": [{"type": "string", "pattern": "^[b-z]+:"}, *TWO_STRINGS]}, ()),
+        ({"anyOf": [{"type": "string", "format": name} for name in ("email", "ipv4", "date")]}, ()),
+        ({"properties": {"a/b": {"anyOf": TWO_STRINGS, "allOf": [{"maxLength": 40}]}}}, ()),
+        ({"properties": {"a": {"anyOf": TWO_STRINGS, "maxLength": 4}}}, ("/properties/a/anyOf/0",)),
+        (  # parts of what is met only if a listed name is, and only in the second item
+            {"properties": {"list": {"prefixItems": [{}, {"enum": [5, "abc"]}], "items": TWO}}},
+            (),
+        ),
+        ({"anyOf": [*TWO_STRINGS, {"type": "array", "items": {"$ref": "#"}}]}, ()),
+        ({"properties": {"next": {"$ref": "#"}, "kind": {"enum": ["x", "y"]}}}, ()),
+        (
+            {
+                "$schema": "http://json-schema.org/draft-04/schema#",
+                "properties": {"list": {"items": {"$ref": "#/definitions/a b"}}},
+                "definitions": {"a b": {"properties": {"c": {"anyOf": TWO_STRINGS}}}},
+            },
+            (),
+        ),
+        (
+            {
+                "properties": {"a": {"type": "string"}, "b": {"type": "string", "maxLength": 9}},
+                "if": {"properties": {"a": {"const": "ab"}}, "required": ["a"]},
+                "then": {"properties": {"b": {"pattern": "^b{7}$"}}, "required": ["b"]},
+                "else": {"properties": {"b": {"pattern": "^c+$"}}},
+            },
+            (),
+        ),
+    ],
+)
+def test_what_random_texts_hardly_meet_is_used(schema: Any, missing: tuple[str, ...]) -> None:
+    found = covered(schema)
+    assert found.missing == missing
     for text, _ in found.texts:
         jsonschema.validate(json.loads(text), schema)
 

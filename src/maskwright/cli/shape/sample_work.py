@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
 
 from maskwright.cli.input.shapes import (
     GrammarArgument,
@@ -19,25 +20,25 @@ from maskwright.cli.output.progress import progress
 from maskwright.cli.shape.sample import SampleOptions
 from maskwright.errors import BudgetError, InputError
 from maskwright.grammar.dialects.read import read_grammar
-from maskwright.mask import Grammar
+from maskwright.grammar.schema.tree import Json
+from maskwright.mask import Grammar, compile_json_schema
 from maskwright.workbench.reading import byte_vocabulary
 from maskwright.workbench.sample import covering, samples
 
 
 def run(options: SampleOptions) -> int:
     wanted = read_shape(options.shape, options.kind)
-    grammar = compile_shape(
-        wanted,
-        byte_vocabulary(),
-        whitespace=options.whitespace,
-        escapes="needed",
-        integers="digits",
-        numbers="plain",
-    )
+    written = {
+        "whitespace": options.whitespace,
+        "escapes": "needed",
+        "integers": "digits",
+        "numbers": "plain",
+    }
+    grammar = compile_shape(wanted, byte_vocabulary(), **written)
     most = grammar.min_tokens + samples.SHORT if options.limit is None else options.limit
     try:
         if options.cover:
-            return _cover(wanted, grammar, most, options.seed, options.as_json)
+            return _cover(wanted, written, options)
         texts = samples.texts(grammar, options.which, options.count, options.seed, most)
         if isinstance(wanted, SchemaArgument):
             texts = map(samples.plain_json, texts)
@@ -67,17 +68,24 @@ def _write(texts: Iterator[str], seed: int | None, as_json: bool) -> None:
         remark(f"seed {seed}; --seed gives other texts")
 
 
-def _cover(shape: Shape, grammar: Grammar, limit: int, seed: int, as_json: bool) -> int:
+def _cover(shape: Shape, written: dict[str, Any], options: SampleOptions) -> int:
+    """Write texts that use every alternative. `written`: how texts of a schema are written."""
+
+    def compiled(schema: Json, documents: Mapping[str, Json]) -> Grammar:
+        return compile_json_schema(schema, byte_vocabulary(), documents=documents, **written)
+
     with progress("looking for texts"):
         match shape:
             case SchemaArgument(schema=schema):
-                covered = covering.covered_schema(schema, grammar, limit + samples.SHORT, seed)
+                covered = covering.covered_schema(
+                    cast(Json, schema), compiled, options.limit, options.seed
+                )
             case GrammarArgument(text=text, dialect=dialect):
                 read = read_grammar(text, None if dialect == "auto" else dialect)
                 covered = covering.covered_rules(read.rules)
             case RegexArgument():
                 raise InputError("--cover needs a schema or a grammar", param="cover")
-    if as_json:
+    if options.as_json:
         rows = [{"text": text, "uses": list(names)} for text, names in covered.texts]
         document = {
             "texts": rows,

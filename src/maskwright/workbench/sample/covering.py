@@ -12,10 +12,12 @@ from __future__ import annotations
 import heapq
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, Final, NamedTuple, cast
 
-from maskwright.errors import UnsatisfiableSchemaError, UnsupportedGrammarError
+from maskwright.errors import InputError, UnsatisfiableSchemaError, UnsupportedGrammarError
 from maskwright.grammar.regular.enumerate import few, first
 from maskwright.grammar.regular.shortest import shortest
 from maskwright.grammar.regular.terms import Alt, Regular
@@ -39,7 +41,7 @@ from maskwright.mask import Grammar, compile_json_schema
 from maskwright.mask.compile.rules import compile_rules
 from maskwright.workbench.pointer import pointer_of, reference_tokens
 from maskwright.workbench.reading import Verdict, byte_vocabulary, read_json
-from maskwright.workbench.sample.samples import exploring_texts, plain_json, shortest_text
+from maskwright.workbench.sample.samples import SHORT, exploring_texts, plain_json, shortest_text
 
 FEW: Final = 64
 """Texts of a terminal up to which each is an alternative."""
@@ -232,6 +234,8 @@ class SchemaCoverage:
         self._schema = schema
         self._grammars: dict[str, Grammar] = {}
         self._vocabulary = byte_vocabulary()
+        self._above: dict[str, str] = {}
+        """The schema that leads to each part, on a shortest way from the root."""
         self.items = frozenset(self._reached())
 
     def of(self, value: Json) -> set[str]:
@@ -241,20 +245,45 @@ class SchemaCoverage:
         return found
 
     def _reached(self) -> Iterator[str]:
-        seen: set[str] = set()
-        stack = [""]
-        while stack:
-            pointer = stack.pop()
+        queue = deque([""])
+        while queue:
+            pointer = queue.popleft()
             schema = _resolved(self._schema, pointer)
-            if pointer in seen or schema is False:
+            if schema is False:
                 continue
-            seen.add(pointer)
             yield pointer
             if not isinstance(schema, dict):
                 continue
             for index in range(len(_listed(schema, "enum"))):
+                self._above[f"{pointer}/enum/{index}"] = pointer
                 yield f"{pointer}/enum/{index}"
-            stack += _subschemas(schema, pointer)
+            for below in _subschemas(schema, pointer):
+                if below and below not in self._above:
+                    self._above[below] = pointer
+                    queue.append(below)
+
+    def demanding(self, pointer: str) -> Json:
+        """A schema, with references to `_DOCUMENT`, whose values are those of the root that use the
+        part at a pointer, or more where not all of that can be demanded; None if nothing can."""
+        here, inner = pointer, cast(dict[str, Any], {})
+        while here:
+            above = self._above[here]
+            tokens: Sequence[str] = ()
+            if here.startswith(f"{above}/"):
+                tokens = tuple(reference_tokens(here.removeprefix(above)))
+            if tokens == ("items",):
+                schema = cast(dict[str, Any], _resolved(self._schema, above))
+                tokens = ("items", str(len(_listed(schema, "prefixItems"))))
+            if tokens[:1] == ("enum",):
+                found: dict[str, Any] | None = {"enum": [_resolved(self._schema, here)]}
+            else:
+                found = _demand(tokens, above, inner)
+            if found is None:
+                return None
+            here, inner = above, found
+        root = self._schema if isinstance(self._schema, dict) else {}
+        draft = {name: root[name] for name in ("$schema",) if name in root}
+        return cast(Json, {**draft, "allOf": [{"$ref": f"{_DOCUMENT}#"}, inner]}) if inner else None
 
     def _visit(self, pointer: str, value: Json, found: set[str], open_: set[str]) -> None:
         """Note what the value uses of the schema at `pointer`; `open_`: schemas of this value that
@@ -367,6 +396,12 @@ MOST_TEXTS: Final = 600
 """Texts of a schema that are tried."""
 IN_VAIN: Final = 200
 """Texts in a row that use nothing new, after which no more are tried."""
+ROOM: Final = 2 * SHORT
+"""Bytes more than the shortest text has, up to which texts of a schema are tried."""
+TOWARDS: Final = 40
+"""Texts that are tried of a schema that demands a part which no text has used."""
+DEMANDS: Final = 100
+"""Schemas that demand a part, at most: each is compiled."""
 
 
 class Covered(NamedTuple):
@@ -379,23 +414,75 @@ class Covered(NamedTuple):
     """How many alternatives there are."""
 
 
-def covered_schema(schema: Json, grammar: Grammar, limit: int, seed: int) -> Covered:
+def covered_schema(
+    schema: Json,
+    compiled: Callable[[Json, Mapping[str, Json]], Grammar],
+    limit: int | None,
+    seed: int,
+) -> Covered:
     """Values that use every part of a schema, in texts of at most `limit` bytes. They are searched
-    for, so that parts may be missing which a value could use."""
+    for, so that parts may be missing which a value could use. Without a limit: `ROOM` more than the
+    shortest has.
+
+    `compiled` makes the grammar, over single bytes, of the schema and of schemas that demand one of
+    its parts, which refer to the document of their second argument: where several options have
+    strings, a random text hardly meets the narrower ones, and where names are free, hardly a listed
+    one. Raises its errors for the schema itself, and `BudgetError` if no text is as short.
+    """
     coverage = SchemaCoverage(schema)
     left = set(coverage.items)
     texts: list[tuple[str, tuple[str, ...]]] = []
-    in_vain = 0
-    for number, data in enumerate(exploring_texts(grammar, limit, seed), 1):
-        text = plain_json(data.decode())
-        new = coverage.of(json.loads(text)) & left
-        left -= new
-        in_vain = 0 if new else in_vain + 1
-        if new:
-            texts.append((text, tuple(sorted(new))))
-        if not left or number == MOST_TEXTS or in_vain == IN_VAIN:
-            break
+
+    def search(grammar: Grammar, most: int, vain: int, aim: str | None = None) -> None:
+        in_vain = 0
+        most_bytes = grammar.min_tokens + ROOM if limit is None else limit
+        found = exploring_texts(grammar, most_bytes, seed)
+        for text in (plain_json(data.decode()) for data in islice(found, most)):
+            new = coverage.of(json.loads(text)) & left
+            left.difference_update(new)
+            in_vain = 0 if new else in_vain + 1
+            if new:
+                texts.append((text, tuple(sorted(new))))
+            if not left or in_vain == vain or (aim is not None and aim not in left):
+                break
+
+    search(compiled(schema, {}), MOST_TEXTS, IN_VAIN)
+    demands = 0
+    for pointer in sorted(left):
+        demanding = coverage.demanding(pointer) if pointer in left else None
+        if demanding is None or demands == DEMANDS:
+            continue
+        demands += 1
+        try:
+            search(compiled(demanding, {_DOCUMENT: schema}), TOWARDS, TOWARDS, pointer)
+        except InputError:  # no value uses the part, or none that is as short
+            continue
     return Covered(tuple(texts), tuple(sorted(left)), len(coverage.items))
+
+
+def _demand(tokens: Sequence[str], above: str, inner: dict[str, Any]) -> dict[str, Any] | None:
+    """What a value satisfies that uses a part of the schema at `above`, in which `inner` holds of
+    what the part applies to. `tokens`: where the part stands in that schema. None for keywords of
+    which nothing is demanded."""
+    match tokens:
+        case [("allOf" | "anyOf" | "oneOf") as keyword, index]:
+            return {"allOf": [{"$ref": f"{_DOCUMENT}#{above}/{keyword}/{index}"}, inner]}
+        case ["if" | "then"]:
+            return {"allOf": [{"$ref": f"{_DOCUMENT}#{above}/if"}, inner]}
+        case ["else"]:
+            return {"allOf": [{"not": {"$ref": f"{_DOCUMENT}#{above}/if"}}, inner]}
+        case ["properties", name]:
+            return {"type": "object", "required": [name], "properties": {name: inner}}
+        case ["patternProperties", pattern]:
+            return {"type": "object", "minProperties": 1, "patternProperties": {pattern: inner}}
+        case ["prefixItems" | "items", index]:
+            # Every draft reads an array here, as long as there is no `prefixItems` beside it.
+            before: list[dict[str, Any]] = [{}] * int(index)
+            return {"type": "array", "minItems": int(index) + 1, "items": [*before, inner]}
+        case ["additionalProperties"]:
+            return None
+        case _:  # of a reference, which is about the same value
+            return inner
 
 
 def covered_rules(rules: Rules) -> Covered:
