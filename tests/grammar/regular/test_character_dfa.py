@@ -6,8 +6,8 @@ import gc
 from weakref import ref
 
 from maskwright import compile_json_schema
-from maskwright.grammar.pattern.translate import full_match
-from maskwright.grammar.regular.character_dfa import CharacterDfa, known_place
+from maskwright.grammar.pattern.translate import full_match, search
+from maskwright.grammar.regular.character_dfa import MOST_STATES, CharacterDfa, known_place
 from maskwright.grammar.regular.derivative import place, split
 from maskwright.grammar.regular.shortest import shortest
 from maskwright.grammar.regular.terms import (
@@ -52,6 +52,15 @@ def test_few_states_are_explored_that_have_many_transitions() -> None:
     assert len(automaton.found) == 4
     automaton.explore(3)
     assert len(automaton.found) == 7
+
+
+def test_an_automaton_of_too_many_states_is_not_explored_to_the_last() -> None:
+    many = [search(f"{first}[a-z]{{5}}{last}") for first, last in ("xy", "yz", "zx")]
+    automaton = place(intersection(*many))[0]
+    assert not automaton.can_measure(10)
+    assert MOST_STATES < len(automaton.terms) < MOST_STATES + 100
+    assert not automaton.can_measure(0)
+    assert len(automaton.terms) < MOST_STATES + 100
 
 
 def test_terms_that_are_added_do_not_stand_in_the_automaton() -> None:

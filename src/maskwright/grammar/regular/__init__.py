@@ -13,6 +13,7 @@ by a character is the next one.
 - `composed`: Shortest strings put together from the shortest strings of a term's parts.
 - `derivative`: Derivatives of terms, and whether a language is empty.
 - `enumerate`: The strings of a language one by one, the shortest first.
+- `joint`: A short string of many languages, put together from a string of each.
 - `length_bounds`: Counted repeats as bounds on a string's length.
 - `shortest`: A shortest string of a language.
 - `substrings`: The substrings of a document, with an automaton read off the document.

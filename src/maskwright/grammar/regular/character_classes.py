@@ -24,6 +24,8 @@ LAST_ASCII: Final = 0x7F
 BEYOND_ASCII: Final = charset.LAST - LAST_ASCII - 0x800
 """How many characters there are outside ASCII; surrogates are none."""
 
+_FEW: Final = 8
+"""Ranges that are looked at one by one: that takes less time than to halve them."""
 _BITS: Final = 8
 """Sets that are looked at together."""
 _CHARACTERS: Final = ((0, 0xD7FF), (0xE000, charset.LAST))
@@ -68,6 +70,11 @@ class Split(NamedTuple):
     def after(self, point: int) -> Regular:
         """The target of one character."""
         if point <= LAST_ASCII:
+            if len(self.ascii) <= _FEW:
+                for low, high, target in self.ascii:
+                    if point <= high:
+                        return target if low <= point else EMPTY
+                return EMPTY
             at = bisect_right(self.ascii, point, key=_low) - 1
             return self.ascii[at][2] if at >= 0 and self.ascii[at][1] >= point else EMPTY
         return next((t for some, t in self.beyond if overlap(some, point, point)), EMPTY)

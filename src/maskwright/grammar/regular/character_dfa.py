@@ -66,10 +66,13 @@ class CharacterDfa:
             self._seen.popleft()
         return not self._seen
 
-    def explore(self, most: int, most_ranges: float = math.inf) -> None:
+    def explore(
+        self, most: int, most_ranges: float = math.inf, most_seen: float = math.inf
+    ) -> None:
         """Find the transitions of up to `most` more states, nearest first; of fewer if these have
-        `most_ranges` ranges and sets of characters."""
-        while most > 0 and most_ranges > 0 and not self.complete:
+        `most_ranges` ranges and sets of characters, or once more than `most_seen` states are known
+        to be there."""
+        while most > 0 and most_ranges > 0 and len(self.terms) <= most_seen and not self.complete:
             # This may be abandoned; `complete` drops the state once it is found.
             most_ranges -= self.find(self._seen[0])
             most -= 1
@@ -106,7 +109,7 @@ class CharacterDfa:
             return False
         self._is_asked = True
         try:
-            self.explore(max(0, MOST_STATES - len(self.terms)))
+            self.explore(max(0, MOST_STATES - len(self.terms)), most_seen=MOST_STATES)
         finally:
             self._is_asked = False
         return self.complete and (least + 1) * len(self.terms) <= MOST_LENGTHS

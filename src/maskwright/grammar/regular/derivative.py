@@ -8,7 +8,7 @@ are read side by side, as a leaf of a grammar reads them, are `Parallel`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from heapq import heappop, heappush
 from itertools import cycle
 from typing import Final
@@ -24,6 +24,7 @@ from maskwright.grammar.regular.byte_alphabet import alphabet, bytes_of, lacks_w
 from maskwright.grammar.regular.character_classes import NOWHERE, Arc, Split, overlaid, parted
 from maskwright.grammar.regular.character_dfa import NEVER, CharacterDfa, known_place
 from maskwright.grammar.regular.composed import check_searched, composed
+from maskwright.grammar.regular.joint import SHORT, joint
 from maskwright.grammar.regular.terms import (
     ANYTHING,
     EMPTY,
@@ -96,8 +97,6 @@ Label = int | tuple[int, ...]
 
 MOST_KEPT: Final = 64
 """Ranges of transitions up to which they are kept with the term."""
-_SHORT: Final = 64
-"""Characters up to which a string of a part is tried."""
 NEARBY: Final = 16
 """Terms looked at on one way to a text, before all ways are searched."""
 LONG_SEARCH: Final = 64
@@ -163,10 +162,12 @@ def is_live(term: Regular, limit: int = DEFAULT_LIMITS.witness_search) -> bool:
     """Whether the language of `term` has any string."""
     if term.nullable or (isinstance(term, Alt) and any(o.live for o in term.options)):
         term.live = True
-    if term.live is None and isinstance(term, LengthBounded):
-        term.live = True if surely_fits(term) else shortest_length(term)[1]
+    if term.live is None and isinstance(term, LengthBounded) and surely_fits(term):
+        term.live = True
     if term.live is None and known_string(term) is not None:
         term.live = True
+    if term.live is None and isinstance(term, LengthBounded):
+        term.live = shortest_length(term)[1]
     if term.live is None:
         _decide(term, limit)
     return bool(term.live)
@@ -368,16 +369,35 @@ def _lives(term: Regular) -> bool:
 
 
 def known_string(term: Regular) -> str | None:
-    """A shortest string of one of the parts of an `ExactlyOne` or an `Intersection`, if it is in
-    the language; None for other terms. Reading it takes the automata of the parts alone, and not
-    that of their combinations."""
-    match term:
-        case ExactlyOne(options=parts) | Intersection(parts=parts):
-            short = (part for part in parts if part.plain and least_length(part) <= _SHORT)
-            texts = (composed(part, DEFAULT_LIMITS.witness_search) for part in short)
-            return next((text for text in texts if text is not None and _holds(term, text)), None)
-        case _:
-            return None
+    """A short string of an `ExactlyOne` or an `Intersection`, within bounds on its length or not,
+    if one is found without a search; None for other terms. Reading it takes the automata of the
+    parts alone, and not that of their combinations."""
+    core, least, most = split_length_bounds(term)
+    if not isinstance(core, ExactlyOne | Intersection):
+        return None
+    for text in _likely_strings(core, least):
+        fits = least <= len(text) and (most is None or len(text) <= most)
+        if fits and _holds(core, text):
+            return text
+    return None
+
+
+def _likely_strings(term: ExactlyOne | Intersection, least: int) -> Iterator[str]:
+    """A shortest string of each part, and one of all parts of an intersection together, of `least`
+    characters at least."""
+    parts = term.options if isinstance(term, ExactlyOne) else term.parts
+    for part in parts:
+        if part.plain and least_length(part) <= SHORT:
+            text = composed(part, DEFAULT_LIMITS.witness_search)
+            if text is not None:
+                yield text
+    if isinstance(term, Intersection):
+        text = joint(term).text
+        wanted = max(least, least_length(term))
+        if text:
+            yield text
+            if len(text) < wanted <= SHORT:
+                yield (text * wanted)[:wanted]
 
 
 def _holds(term: Regular, text: str) -> bool:
@@ -395,6 +415,8 @@ def _holds(term: Regular, text: str) -> bool:
         case _:
             spend(CHEAP * len(text))
             for character in text:  # whether what follows has a string is what is being found out
+                if term is ANYTHING or term is EMPTY:
+                    break
                 term = all_transitions(term).after(ord(character))
             return term.nullable
 
