@@ -134,7 +134,8 @@ class UnsupportedGrammarError(InputError):
 class RegexError(InputError):
     """A pattern can't be parsed or isn't regular; the message shows a caret under `position`.
 
-    `unsupported`: it is a valid pattern, but can't be enforced.
+    `unsupported`: it is a valid pattern, but can't be enforced. `pointer`: where it stands in a
+    structural tag, which the reason then says.
     """
 
     default_code = "invalid_regex"
@@ -147,7 +148,10 @@ class RegexError(InputError):
         position: int,
         param: str | None = None,
         unsupported: bool = False,
+        pointer: str | None = None,
     ) -> None:
+        if pointer is not None:
+            reason = f"in the pattern at {pointer}: {reason}"
         start = pattern.rfind("\n", 0, position) + 1
         line = pattern[start:].partition("\n")[0]
         caret = " " * (position - start) + "^"
@@ -156,6 +160,7 @@ class RegexError(InputError):
         self.pattern = pattern
         self.position = position
         self.unsupported = unsupported
+        self.pointer = pointer
 
 
 class GrammarError(InputError):

@@ -89,6 +89,22 @@ def test_what_leads_nowhere(reference: str) -> None:
     assert raised.value.pointer == "/x"
 
 
+@pytest.mark.parametrize(
+    ("document", "reason"),
+    [
+        ({"const": float("nan")}, "at /const: numbers have to be finite"),
+        ({"a": [{"maximum": float("inf")}]}, "at /a/0/maximum: numbers have to be finite"),
+        ({"enum": (1, 2)}, "at /enum: a tuple is not a value of JSON: make it a list"),
+        ({1, 2}, "at its root: a set is not a value of JSON"),
+    ],
+)
+def test_a_registered_document_that_is_no_json(document: Any, reason: str) -> None:
+    with pytest.raises(SchemaError) as raised:
+        Resolver.of({}, Draft.DRAFT2020, {"urn:x": document}).find("urn:x#", "/$ref")
+    assert raised.value.reason.startswith(f"in the document of 'urn:x#', {reason}")
+    assert raised.value.pointer == "/$ref"
+
+
 def test_a_document_that_is_not_registered() -> None:
     with pytest.raises(UnsupportedSchemaError, match="not registered"):
         root().find("urn:unknown", "/x")

@@ -122,6 +122,7 @@ def test_styles_of_parameters(style: str, text: str) -> None:
 FAULTS: list[tuple[Any, type[InputError], str]] = [
     ({"type": "json_schema", "json_schema": {"type": 5}}, SchemaError, "/format/json_schema/type"),
     ({"type": "regex", "pattern": "("}, RegexError, "position"),
+    ({"type": "regex", "pattern": "("}, RegexError, "the pattern at /format/pattern: a group is"),
     ({"type": "grammar", "grammar": "root ::= ("}, StructuralTagError, "/format/grammar"),
     ({"type": "token", "token": "<|no|>"}, StructuralTagError, "/format/token"),
 ]

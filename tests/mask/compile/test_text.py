@@ -141,3 +141,19 @@ def test_a_quotation_from_a_megabyte() -> None:
     assert not matches(grammar, "Line 37999: the 1443924002")
     assert not matches(grammar, "ine 37999")
     assert matches(grammar, "of 76, é.\nLine")
+
+
+@pytest.mark.parametrize(
+    ("compiled", "param"),
+    [
+        (lambda: compile_choice(["a", "b\udcff"], EVERY_BYTE), "strings[1]"),
+        (lambda: compile_choice(["\ud800"], EVERY_BYTE), "strings[0]"),
+        (lambda: compile_substring("b\udcff c", EVERY_BYTE), "document"),
+        (lambda: compile_substring("b\udcff c", EVERY_BYTE, unit="char"), "document"),
+    ],
+)
+def test_what_no_text_holds_is_refused(compiled: Any, param: str) -> None:
+    # As Python reads bytes that aren't UTF-8 from arguments and names of files.
+    with pytest.raises(InputError, match=r"half of a surrogate pair .*character [01]\)") as raised:
+        compiled()
+    assert raised.value.param == param

@@ -22,7 +22,7 @@ from referencing.jsonschema import (
 )
 
 from maskwright.errors import SchemaError, UnsupportedSchemaError
-from maskwright.grammar.schema.document import wrong
+from maskwright.grammar.schema.document import check_values, wrong
 from maskwright.grammar.schema.drafts import Draft, draft_of
 from maskwright.grammar.schema.tree import Json
 
@@ -79,6 +79,7 @@ class Resolver(NamedTuple):
             """A registered document or a meta-schema; `NoSuchResource` for any other."""
             for known in (uri, f"{uri}#"):
                 if known in documents:
+                    check_values(documents[known])
                     return _resource(documents[known], draft)
             return METASCHEMAS[uri]
 
@@ -115,6 +116,11 @@ class Resolver(NamedTuple):
                 f"the reference {reference!r} points nowhere", pointer=pointer
             ) from error
         except Unresolvable as error:
+            fault = _fault(error)
+            if fault is not None:
+                where = f"at {fault.pointer}" if fault.pointer else "at its root"
+                message = f"in the document of {reference!r}, {where}: {fault.reason}"
+                raise SchemaError(message, pointer=pointer) from None
             raise UnsupportedSchemaError(
                 f"the reference {reference!r} names a document that is not registered; register it"
                 " (documents=…), nothing is fetched",
@@ -130,6 +136,13 @@ class Resolver(NamedTuple):
         """Where `$recursiveRef: "#"` leads."""
         resolved: Any = lookup_recursive_ref(self.inner)
         return resolved.contents, Resolver(resolved.resolver)
+
+
+def _fault(error: BaseException | None) -> SchemaError | None:
+    """The fault of a registered document because of which a reference could not be followed."""
+    while error is not None and not isinstance(error, SchemaError):
+        error = error.__cause__
+    return error
 
 
 def _check_id(value: object, draft: Draft, pointer: str) -> None:

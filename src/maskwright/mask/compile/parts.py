@@ -172,8 +172,14 @@ class Parts:
             if error.pointer is not None:
                 error.place(Construct.schema(leaf.pointer + error.pointer))
             raise
-        except RegexError:
-            raise
+        except RegexError as error:
+            raise RegexError(
+                error.reason,
+                pattern=error.pattern,
+                position=error.position,
+                unsupported=error.unsupported,
+                pointer=leaf.pointer,
+            ) from None
         except InputError as error:
             raise StructuralTagError(error.message, pointer=leaf.pointer) from error
 

@@ -71,6 +71,9 @@ def compile_choice(
     strings = listed(strings, "strings", "strings")
     for at, each in enumerate(strings):
         check_text(each, f"strings[{at}]")
+    if not _is_encodable("".join(strings)):
+        for at, each in enumerate(strings):
+            _check_encodable(each, f"strings[{at}]")
     if not strings:
         raise InputError("a choice needs at least one string", param="strings")
     limits = limits or DEFAULT_LIMITS
@@ -92,6 +95,7 @@ def compile_substring(
     """
     if unit not in UNITS:
         raise InputError(f"unit is one of {', '.join(UNITS)}", param="unit")
+    _check_encodable(document, "document")
     limits = limits or DEFAULT_LIMITS
     construct = Construct(f"the document of {len(document):,} characters")
     with Work(limits, construct):
@@ -99,6 +103,25 @@ def compile_substring(
         if term is EMPTY:
             raise InputError(f"the document has no {unit}", param="document")
         return _compile(term, _report("substring"), vocab, limits, construct)
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _check_encodable(text: str, name: str) -> None:
+    """Raise `InputError` for a text with half of a surrogate pair, as Python makes of bytes that
+    aren't UTF-8: no output holds it."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        half = f"{text[error.start]!a}, character {error.start}"
+        message = f"{name} holds half of a surrogate pair ({half}), which is no character"
+        raise InputError(f"{message}: decode the text with errors='replace'", param=name) from None
 
 
 def _report(kind: str) -> Report:

@@ -90,7 +90,9 @@ def fault_of(error: InputError, text: str, kind: ShapeKind) -> ShapeFault:
 
 def _pointer_of_error(error: InputError, kind: ShapeKind) -> str:
     """The pointer that an error names: that of a tool by the field of the request."""
-    inner = error.pointer if isinstance(error, SchemaError | StructuralTagError) else ""
+    inner = ""
+    if isinstance(error, SchemaError | StructuralTagError | RegexError):
+        inner = error.pointer or ""
     if kind != "tools" or not error.param or not error.param.startswith("tools["):
         return inner
     steps = [name or index for name, index in _STEP.findall(error.param.removeprefix("tools"))]
