@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 
 from maskwright.errors import LimitError
-from maskwright.grammar.schema.tree import Json, Unevaluated
+from maskwright.grammar.schema.tree import AnyOf, Json, Unevaluated
 from maskwright.grammar.shape.shapes import Shapes
 from maskwright.grammar.shape.unevaluated import ResolvedAssertions, resolve_unevaluated
 from maskwright.limits import Limits, Work
@@ -89,3 +89,21 @@ def test_options_without_values_are_counted_too() -> None:
         resolve_unevaluated(schema({"anyOf": [False] * 40, **NONE}))
     assert raised.value.limit == "work"
     assert calls.count < 10 * 10_000
+
+
+def test_too_many_cases_are_refused_before_any_are_made() -> None:
+    options = [{"properties": {f"p{at}": True}} for at in range(13)]
+    root = schema({"anyOf": options, "unevaluatedProperties": False})
+    with counted_calls() as calls, pytest.raises(LimitError):
+        resolve_unevaluated(root)
+    assert calls.count < 500
+
+
+def test_the_cases_of_an_option_are_made_once() -> None:
+    options = [{"allOf": [{"properties": {f"p{at}": True}}] * 10} for at in range(8)]
+    root = schema({"anyOf": options, "unevaluatedProperties": False})
+    with counted_calls() as calls:
+        (union,) = resolve_unevaluated(root)
+    assert isinstance(union, AnyOf)
+    assert len(union.options) == 2**8 - 1
+    assert calls.count < 20_000

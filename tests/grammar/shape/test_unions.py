@@ -176,6 +176,64 @@ def test_the_options_of_a_condition_are_made_once(monkeypatch: pytest.MonkeyPatc
     assert len(asked) == 2
 
 
+DEPENDENT: list[Json] = [
+    {"dependentSchemas": {f"a{n}": {"required": [f"b{n}"]} for n in range(20)}},
+    {
+        "allOf": [
+            {"if": {"required": [f"a{n}"]}, "then": {"required": [f"b{n}"]}} for n in range(20)
+        ]
+    },
+    {
+        "allOf": [
+            {"anyOf": [{"not": {"required": [f"a{n}"]}}, {"required": [f"b{n}"]}]}
+            for n in range(20)
+        ]
+    },
+]
+
+
+@pytest.mark.parametrize("document", DEPENDENT, ids=str)
+def test_names_that_others_require_are_not_multiplied(document: Json) -> None:
+    grammar = compile_json_schema(document, EVERY_BYTE, property_order="any")
+    for text, allowed_by_all in (
+        ('{"a1":1,"b1":2}', True),
+        ('{"b2":1,"a7":1,"c":3,"b7":2}', True),
+        ("{}", True),
+        ("[1]", True),
+        ('{"a1":1}', False),
+        ('{"a3":1,"b3":2,"a19":1,"b1":2}', False),
+    ):
+        assert matches(grammar, text) is allowed_by_all, text
+
+
+NAMES_OF_OBJECTS: list[Json] = [
+    {"anyOf": [{"type": "object", "required": [name]}, {"type": "object", "required": ["c"]}]}
+    for name in ("a", "b", "ab", "a", "b", "ab", "z")
+]
+NAMES_AND_TYPES: list[Json] = [
+    {"allOf": NAMES_OF_OBJECTS},
+    {"allOf": [*NAMES_OF_OBJECTS[1:], {"anyOf": [{"type": "null"}, {"required": ["a"]}]}]},
+    {
+        "allOf": [
+            {"anyOf": [{"not": {"required": [name]}}, {"not": {"required": [other]}}]}
+            for name, other in [*PAIRS, ("c", "a")]
+        ]
+    },
+]
+"""Unions that come to more than 64 branches."""
+
+
+@pytest.mark.parametrize("document", NAMES_AND_TYPES, ids=str)
+def test_names_are_required_of_objects_alone(document: Json) -> None:
+    root = schema(document)
+    for of in ("null", "number", "array", "object"):
+        left = branches().branches(frozenset([root]), of)
+        for value in VALUES:
+            if kind(value) == of:
+                held = any(all(satisfies_one(each, value) for each in branch) for branch in left)
+                assert held is satisfies(root, value), value
+
+
 NOT_RECURSIVE = [document for document, *_ in COUNTS if "$ref" not in str(document)]
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
+from math import prod
 
 from maskwright.errors import Construct, LimitError
 from maskwright.grammar.regular.terms import Regular
@@ -181,13 +182,16 @@ def _cases_of_options(
     options: tuple[Schema, ...], schema: Schema, limits: Limits, *, exactly_one: bool
 ) -> list[_Case]:
     """All ways in which some of the options hold and the others do not."""
+    held = [_cases(option, limits) for option in options]
+    if not exactly_one and prod(1 + len(cases) for cases in held) - 1 > limits.alternatives:
+        raise _too_many_cases(schema, limits)
+    failed = [_failed(option) for option in options]
     cases: list[_Case] = []
-    for held in _ways_of_one(options) if exactly_one else _ways(len(options)):
-        spend(len(held))
+    for ways in _ways_of_one(options) if exactly_one else _ways(len(options)):
+        spend(len(ways))
         way = [_Case()]
-        for at, holds in held.items():
-            option = options[at]
-            way = _products(way, _cases(option, limits) if holds else [_failed(option)])
+        for at, holds in ways.items():
+            way = _products(way, held[at] if holds else [failed[at]])
         cases += way
         if len(cases) > limits.alternatives:
             raise _too_many_cases(schema, limits)

@@ -36,13 +36,20 @@ from maskwright.grammar.shape.negation import negate
 from maskwright.grammar.shape.one_of import ExclusiveUnions
 from maskwright.grammar.shape.shape import Conjunction, in_order, keyword_of, referenced
 from maskwright.grammar.shape.unevaluated import ResolvedAssertions
-from maskwright.limits import Limits, spend
+from maskwright.limits import CHEAP, Limits, spend
 
 _MANY: Final = 64
 """Branches from which on unions of required names are no longer multiplied out."""
 _ANYTHING: Final = Schema("")
 
+_DEEPEST: Final = 4
+"""How deep schemas are looked into that may only say which names are required."""
+
 _Named = Mapping[str, Schema]
+_Literal = tuple[str, bool]
+"""A name, and whether a member has to have it or none may."""
+_Clause = tuple[tuple[str, ...], tuple[str, ...]]
+"""Names of which an object has one, and others of which it may lack one instead."""
 
 Path = frozenset[Schema]
 """The schemas whose assertions led to a place: meeting one of them again there is recursion without
@@ -90,7 +97,7 @@ class Branches:
         """Whether two schemas are surely disjoint. Branches meet the same two by the thousand."""
         self._negations: dict[Schema, AnyOf] = {}
         self._conditions: dict[If, AnyOf] = {}
-        self._names_required: dict[AnyOf, list[tuple[str, ...]] | None] = {}
+        self._names_required: dict[tuple[AnyOf, bool], list[_Clause] | None] = {}
         """See `_clauses`."""
 
     def branches(self, conjunction: Conjunction, kind: str) -> list[list[Assertion]]:
@@ -135,36 +142,69 @@ class Branches:
         normal form."""
         kept: list[tuple[AnyOf, Path]] = []
         for union, path in branch.unions:
-            clauses = self._names_required.get(union, ...)
+            key = (union, kind == "object")
+            clauses = self._names_required.get(key, ...)
             if clauses is ...:
-                clauses = self._names_required[union] = self._clauses(union)
+                clauses = self._names_required[key] = self._clauses(*key)
             if clauses is None:
                 kept.append((union, path))
             elif kind == "object":
                 branch.assertions += [
-                    SomeMember(dict.fromkeys(clause, _ANYTHING), ())
-                    for clause in clauses
-                    if branch.required.isdisjoint(clause)
+                    SomeMember(dict.fromkeys(present, _ANYTHING), (), absent)
+                    for present, absent in clauses
+                    if branch.required.isdisjoint(present)
                 ]
         branch.unions = kept
 
-    def _clauses(self, union: AnyOf) -> list[tuple[str, ...]] | None:
-        """Sets of names, one for each way to choose a name of each option: each object of a union
-        has at least one name of each set. None if the union says more than that, or there are many
-        ways."""
-        required: list[list[str]] = []
+    def _clauses(self, union: AnyOf, are_objects: bool) -> list[_Clause] | None:
+        """Each object of a union has one of the names of each clause, or lacks one: a clause for
+        each way to choose a name of each option. None if the union says more than that, or there
+        are many ways."""
+        options: list[list[_Literal]] = []
         for option in union.options:
-            assertions = () if option.never else self._resolved.assertions(option)
-            names = [
-                name for each in assertions if isinstance(each, Required) for name in each.names
-            ]
-            if not names or not all(isinstance(each, Required) for each in assertions):
+            literals = self._literals(option, are_objects)
+            if literals is None:
                 return None
-            required.append(names)
-        if prod(map(len, required)) > _MANY:
+            options.append(list(dict.fromkeys(literals)))
+        if prod(map(len, options)) > _MANY:
             return None
-        spend(prod(map(len, required)))
-        return list(product(*required))
+        spend(prod(map(len, options)))
+        clauses: list[_Clause] = []
+        for chosen in product(*options):
+            present = tuple(dict.fromkeys(name for name, is_there in chosen if is_there))
+            absent = tuple(dict.fromkeys(name for name, is_there in chosen if not is_there))
+            if set(present).isdisjoint(absent):
+                clauses.append((present, absent))
+        return clauses
+
+    def _literals(self, schema: Schema, are_objects: bool, depth: int = 0) -> list[_Literal] | None:
+        """The names that a value has to have or to lack, if that is all that a schema says, of
+        objects or of all values."""
+        spend(CHEAP)
+        if schema.never or depth > _DEEPEST:
+            return None
+        found: list[_Literal] = []
+        for assertion in self._resolved.assertions(schema):
+            match assertion:
+                case Required(names=names):
+                    found += ((name, True) for name in names)
+                case TypeIs(types=types) if are_objects and "object" in types:
+                    pass
+                case AllOf(parts=parts):
+                    for part in parts:
+                        literals = self._literals(part, are_objects, depth + 1)
+                        if literals is None:
+                            return None
+                        found += literals
+                case Not(schema=inner) if are_objects:
+                    literals = self._literals(inner, are_objects, depth + 1)
+                    if literals is None or len(literals) != 1:
+                        return None
+                    ((name, is_there),) = literals
+                    found.append((name, not is_there))
+                case _:
+                    return None
+        return found
 
     def _absorb(self, branch: _Branch, kind: str) -> None:
         """Take the next schema into a branch."""
