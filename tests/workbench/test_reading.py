@@ -58,6 +58,12 @@ def test_white_space_around_json_is_ignored() -> None:
     assert (found.verdict, found.accepted, found.fault) == (MISMATCH, 4, 5)  # at the x
 
 
+@pytest.mark.parametrize("text", [b"aa \n", b"aa\n\n", b"aa b", b"aa\r\n\r\n"])
+def test_white_space_that_counts_is_pointed_at(text: bytes) -> None:
+    found = read_lines(compile_regex("a+", byte_vocabulary()), text)
+    assert (found.verdict, found.accepted, found.fault) == (MISMATCH, 2, 2)
+
+
 def test_a_line_break_at_the_end_is_ignored() -> None:
     grammar = compile_regex("a+", byte_vocabulary())
     assert read_lines(grammar, b"aa\r\n").verdict is MATCH

@@ -28,12 +28,13 @@ class Verdict(enum.Enum):
 class TextReading:
     """The first `accepted` bytes of `text`, skipped ones included, are a prefix of a text of the
     grammar; `matcher` stands after them, and has read `text` from `start` on. What follows is
-    computed when it is asked for."""
+    computed when it is asked for. `spaced`: white space around the text means nothing."""
 
     text: bytes
     accepted: int
     matcher: Matcher
     start: int = 0
+    spaced: bool = False
 
     @property
     def verdict(self) -> Verdict:
@@ -75,10 +76,11 @@ class TextReading:
 
     @property
     def fault(self) -> int:
-        """The byte to point at. Where the text could have ended, that is not the white space that
-        follows but what comes after it."""
+        """The byte to point at. Where white space means nothing and the text could have ended, that
+        is not the white space that follows but what comes after it."""
         rest = self.text[self.accepted :]
-        return self.accepted + (len(rest) - len(rest.lstrip(JSON_SPACE)) if self.may_end else 0)
+        skipped = self.spaced and self.may_end
+        return self.accepted + (len(rest) - len(rest.lstrip(JSON_SPACE)) if skipped else 0)
 
 
 def byte_vocabulary() -> Vocabulary:
@@ -86,17 +88,19 @@ def byte_vocabulary() -> Vocabulary:
     return Vocabulary([*(bytes([byte]) for byte in range(256)), b""], eos=256)
 
 
-def read_text(grammar: Grammar, text: bytes, start: int = 0) -> TextReading:
+def read_text(
+    grammar: Grammar, text: bytes, start: int = 0, *, spaced: bool = False
+) -> TextReading:
     """Read `text[start:]` with a new matcher of a grammar, whichever vocabulary it has."""
     matcher = grammar.matcher()
     accepted = start + matcher.accept_bytes(text[start:])
-    return TextReading(text, accepted, matcher, start)
+    return TextReading(text, accepted, matcher, start, spaced)
 
 
 def read_json(grammar: Grammar, text: bytes) -> TextReading:
     """Read a JSON text; white space before and after it is ignored."""
     text = text.rstrip(JSON_SPACE)
-    return read_text(grammar, text, start=len(text) - len(text.lstrip(JSON_SPACE)))
+    return read_text(grammar, text, len(text) - len(text.lstrip(JSON_SPACE)), spaced=True)
 
 
 def read_lines(grammar: Grammar, text: bytes) -> TextReading:

@@ -325,3 +325,22 @@ def test_numbers_in_arguments(format: str) -> None:
         )
         assert matches(grammar, calls[format] % "1.5")
         assert matches(grammar, calls[format] % "1e5") is (numbers == "any")
+
+
+@pytest.mark.parametrize(
+    ("stop", "message"),
+    [
+        ("END", "stop has to be a list of strings, not 'END'"),
+        ([""], r"stop\[0\] must not be empty"),
+        (["a", 5], r"stop\[1\] has to be a text, not 5"),
+    ],
+)
+def test_stops_are_a_list_of_strings(stop: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        compile_tools([NOW], "auto", EVERY_BYTE, stop=stop)
+
+
+def test_a_stop_ends_free_text() -> None:
+    grammar = compile_tools([NOW], "auto", EVERY_BYTE, stop=["END"])
+    assert matches(grammar, "Never END")
+    assert not matches(grammar, "END END")

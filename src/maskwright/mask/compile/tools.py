@@ -20,7 +20,7 @@ from maskwright.grammar.tools.formats import ToolFormat, tool_format
 from maskwright.grammar.tools.rules import Reasoning, ToolRules
 from maskwright.grammar.tools.tools import Tool, ToolChoice, parse_tool_choice, parse_tools
 from maskwright.limits import DEFAULT_LIMITS, Limits, Work
-from maskwright.mask.compile.arguments import compiler, listed
+from maskwright.mask.compile.arguments import check_text, compiler, listed
 from maskwright.mask.compile.parts import START, Parts, no_arguments
 from maskwright.mask.compile.responses import JsonResponse, ResponseShape, response_expression
 from maskwright.mask.grammar import Grammar
@@ -101,7 +101,7 @@ def compile_tools(
         spelled,
         vocab.special_tokens,
         parts.arguments(spelled, vocab),
-        stop=tuple(stop),
+        stop=_stops(stop),
         reasoning_tokens=reasoning_tokens,
         reasoning_marks=reasoning_marks,
         reasoning_last=reasoning_last,
@@ -159,3 +159,14 @@ def _check_possible(choice: ToolChoice, impossible: Sequence[Tool]) -> None:
     if choice.mode == "none" or {tool.name for tool in choice.tools} - {t.name for t in impossible}:
         return
     raise no_arguments(impossible[0])
+
+
+def _stops(stop: object) -> tuple[str, ...]:
+    """The strings that end free text. Raises `InputError` for one string in place of a list, whose
+    characters would each be one, for what is no text, and for an empty string."""
+    strings = listed(stop, "stop", "strings")
+    for at, each in enumerate(strings):
+        check_text(each, f"stop[{at}]")
+        if not each:
+            raise InputError(f"stop[{at}] must not be empty", param=f"stop[{at}]")
+    return strings
