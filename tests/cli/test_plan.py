@@ -138,6 +138,7 @@ def test_too_little_memory_is_reported(run: Run) -> None:
         ((*EXAMPLE[1:], "--weights", "1GB"), "either --parameters or --weights"),
         ((*EXAMPLE[1:], "--block-size", 7), "--block-size 7"),
         ((*EXAMPLE[1:], "--plot", "nowhere/x.svg"), "can't write nowhere/x.svg"),
+        ((*EXAMPLE[1:], "--plot", "nowhere/x.pdf"), "not as PDF; name it nowhere/x.svg"),
     ],
 )
 def test_misuse_is_reported(run: Run, arguments: tuple[object, ...], message: str) -> None:

@@ -16,7 +16,7 @@ from typing import Annotated, Literal
 
 from maskwright.cli.options import JSON_HELP
 from maskwright.cli.output.chart import BarChart, Chart, Line, LineChart, draw_charts
-from maskwright.cli.output.files import open_file
+from maskwright.cli.output.files import open_picture
 from maskwright.cli.output.tables import Row, lay_out, output_width, paragraph
 from maskwright.errors import InputError
 from maskwright.kernels.kv_bytes import KvDtype
@@ -94,7 +94,7 @@ def run(options: PlanOptions) -> int:
         kv_dtype=options.kv_dtype,
         bandwidth=None if options.bandwidth is None else parse_size(options.bandwidth, "bandwidth"),
     )
-    target = None if options.plot is None else open_file(options.plot)
+    target = None if options.plot is None else open_picture(options.plot)
     print(
         json.dumps(plan_document(found), indent=2)
         if options.as_json

@@ -50,6 +50,10 @@ def test_json_holds_the_picture(run: Run) -> None:
         (("/a(/",), "the pattern:1:2: a group is not closed\n  a(\n   ^"),
         (("/(a|b)*a(a|b){8}/", "--as", "graph"), "more than 200 states"),
         (("/a/", "-o", "/nowhere/it.svg"), "can't write /nowhere/it.svg"),
+        (
+            ("/a/", "-o", "it.PNG"),
+            "it.PNG: pictures are written as SVG, not as PNG; name it it.svg",
+        ),
     ],
 )
 def test_what_is_not_drawn(run: Run, arguments: tuple[str, ...], message: str) -> None:

@@ -19,7 +19,7 @@ from maskwright.cli.load.point import SHARES, Objective, Point, draw, summarize
 from maskwright.cli.load.traffic import PatternName, ShapeName, arrivals, matrix
 from maskwright.cli.options import USER_CACHE, cache_folder
 from maskwright.cli.output.appearance import remark
-from maskwright.cli.output.files import open_file
+from maskwright.cli.output.files import check_picture, open_file
 from maskwright.cli.output.progress import progress
 from maskwright.cli.output.tables import Figure, lay_out, output_width
 from maskwright.cli.process.reaching import ask_once, base_address, client_arguments
@@ -45,6 +45,8 @@ def run(options: BenchServeOptions) -> None:
     )
     asked = names("patterns", options.patterns, get_args(PatternName))
     offered = numbers("rates", options.rates, float)
+    if options.plot is not None:
+        check_picture(options.plot, "plot")
     files = [open_file(path) for path in (options.plot, options.rows) if path is not None]
     whole = len(asked) * len(offered) * (options.seconds + options.drain) + options.drain
     remark(

@@ -37,7 +37,7 @@ from maskwright.cli.input.shapes import (
 )
 from maskwright.cli.input.vocabulary import read_vocabulary, tokenizer_file
 from maskwright.cli.output.chart import BarChart, Line, LineChart, draw_charts
-from maskwright.cli.output.files import open_file
+from maskwright.cli.output.files import open_picture
 from maskwright.cli.output.progress import Tell, progress
 from maskwright.cli.output.tables import Row, lay_out, output_width
 from maskwright.errors import InputError, MaskwrightError
@@ -235,7 +235,7 @@ LONGER = 200
 def run(options: BenchOptions) -> int:
     given = given_texts(options.shape, options.files, options.text)
     wanted = read_shape(options.shape, options.kind)
-    picture = None if options.plot is None else open_file(options.plot)
+    picture = None if options.plot is None else open_picture(options.plot)
     with located(wanted):
         texts = [data.rstrip(b"\r\n") for data in given.values()] or _samples(
             wanted, options.count, options.seed

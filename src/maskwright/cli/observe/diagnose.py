@@ -18,7 +18,7 @@ from maskwright.cli.arguments import Argument
 from maskwright.cli.input.texts import bytes_of
 from maskwright.cli.options import JSON_HELP
 from maskwright.cli.output.chart import BarChart, Chart, draw_charts
-from maskwright.cli.output.files import open_file
+from maskwright.cli.output.files import open_picture
 from maskwright.cli.output.tables import Row, lay_out, output_width, paragraph
 from maskwright.errors import InputError
 from maskwright.json_faults import json_reason
@@ -294,7 +294,7 @@ def run(options: DiagnoseOptions) -> None:
         if options.service is None or t.get("service") == options.service
     ]
     found = diagnose_requests(timed_requests(lines), options.share)
-    target = None if options.plot is None else open_file(options.plot)
+    target = None if options.plot is None else open_picture(options.plot)
     print(
         json.dumps(document(found), indent=2)
         if options.as_json

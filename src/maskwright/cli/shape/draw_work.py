@@ -14,7 +14,7 @@ from maskwright.cli.input.shapes import (
     read_shape,
 )
 from maskwright.cli.output.appearance import remark
-from maskwright.cli.output.files import write_file
+from maskwright.cli.output.files import check_picture, write_file
 from maskwright.cli.output.progress import progress
 from maskwright.cli.shape.draw import DrawOptions
 from maskwright.workbench.choices import PictureName
@@ -22,6 +22,8 @@ from maskwright.workbench.diagram.pictures import grammar_picture, pattern_pictu
 
 
 def run(options: DrawOptions) -> None:
+    if options.output is not None:
+        check_picture(options.output, "output")
     wanted = read_shape(options.shape, options.kind)
     with located(wanted), progress("drawing"):
         svg = _picture(wanted, options.which)
