@@ -23,6 +23,8 @@ READ = [
     ('start: "a".."c"', ["a", "b", "c"], ["d", "a..c"]),
     ('start: "select"i', ["SELECT", "Select"], ["selec"]),
     ('start: "it\\"s\\n\\u00e9\\x41"', ['it"s\néA'], []),
+    ('start: "a\\ud83d\\uDE00b"', ["a😀b"], ["ab", "a😁b"]),  # as JSON writes it
+    ('start: "\\ud83d\\ude00".."\\ud83d\\ude02"', ["😀", "😂"], ["😃"]),
     ("start: /[a-c]+/ /\\d{2}/", ["a12", "cab00"], ["a1"]),
     ("start: /a.c/s /b/i /x y # z\\n/x", ["a\ncBxy", "abcbxy"], ["abcbx y"]),
     ("start: /\\/\\*/ /a\\/b/", ["/*a/b"], []),
@@ -118,6 +120,8 @@ REFUSED = [
     ('start: A\nA: "(" A ")" | "x"', 2, 8, "contains itself"),
     ("start: A\nA: %json {}", 2, 4, "not regular"),
     ("start: A\nA: /a/ & /b/", 1, 8, "matches no text"),
+    ('start: "\\ude00\\ud83d"', 1, 8, "matches no text"),
+    ('start: "\\ud83d" "\\ude00"', 1, 8, "matches no text"),
     ("start: /(a)\\1/", 1, 12, "back-references"),
     ("start: /a\\/(/", 1, 12, "not closed"),
     ("start: /if\\b/", 1, 9, "text after it"),

@@ -14,6 +14,10 @@ from maskwright.limits import DEFAULT_LIMITS
 _HEX: Final = frozenset("0123456789abcdefABCDEF")
 _LETTERS: Final = dict(zip("nrtfvba0", "\n\r\t\f\v\b\a\0", strict=True))
 _DIGITS: Final = {"x": 2, "u": 4, "U": 8}
+_HIGH: Final = 0xD800 >> 10
+"""The bits above the last ten of the first half of a surrogate pair."""
+_LOW: Final = re.compile(r"\\u([Dd][C-Fc-f][0-9A-Fa-f]{2})")
+"""The escape of the second half."""
 
 
 class GrammarCursor:
@@ -93,7 +97,13 @@ class GrammarCursor:
         if letter in _LETTERS:
             return _LETTERS[letter]
         if letter in _DIGITS:
-            return chr(self.hexadecimal(_DIGITS[letter], start))
+            code = self.hexadecimal(_DIGITS[letter], start)
+            # As JSON writes a character beyond 16 bits, and programs that make grammars with it.
+            low = _LOW.match(self.text, self.at) if letter == "u" and code >> 10 == _HIGH else None
+            if low is None:
+                return chr(code)
+            self.at = low.end()
+            return chr(0x10000 + ((code & 0x3FF) << 10) + (int(low[1], 16) & 0x3FF))
         if letter and letter in "\\\"'/[]-^" + also:
             return letter
         self.fail(f"unknown escape \\{letter}; a backslash is written \\\\", start)
