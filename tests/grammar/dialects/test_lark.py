@@ -134,7 +134,7 @@ REFUSED = [
     ('start: "a"~3..1', 1, 11, "wrong order"),
     ('start: "a"{x}', 1, 11, "{3,5}"),
     ("start: x{A}\nx: /a/\nA: /b/", 1, 8, "takes 0 arguments, not 1"),
-    ("start: x\nx{a}: a", 1, 8, "takes 1 arguments, not 0"),
+    ("start: x\nx{a}: a", 1, 8, "takes 1 argument, not 0"),
     ('start: %json {"type": 5}', 1, 8, "in this schema"),
     ('start: %json {"a"', 1, 18, "not valid JSON"),
     ('start: %json {"minimum": 1e-400}', 1, 8, "read as 0.0"),

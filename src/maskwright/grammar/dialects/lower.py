@@ -248,9 +248,10 @@ class _Lowering:
                 "special token <…> in its place",
                 node.at,
             )
-        if len(node.arguments) != len(definition.parameters):
+        wanted = len(definition.parameters)
+        if len(node.arguments) != wanted:
             self.fail(
-                f"{node.name} takes {len(definition.parameters)} arguments, "
+                f"{node.name} takes {wanted} argument{'s' * (wanted != 1)}, "
                 f"not {len(node.arguments)}",
                 node.at,
             )

@@ -132,7 +132,10 @@ class Batching:
             self._lock.close()
             raise InputError(f"another server uses {folder}", param="batch_folder") from None
         except OSError as error:
-            message = f"can't use {folder}: {error.strerror}"
+            reason = error.strerror
+            if isinstance(error, FileExistsError):
+                reason = "it is a file; name a folder, which is made if there is none"
+            message = f"can't use {folder}: {reason}"
             raise InputError(message, param="batch_folder") from None
         self._app: ASGIApp | None = None
         self._keys = config.keys
