@@ -51,6 +51,6 @@ def _written(body: object, run: object, counts: str) -> str:
             one = _written(inner, run, counts)
             if most is None:
                 return "(" + " ".join([one] * least + [f"{one}*"]) + ")"
-            return one + counts % (least, most)
+            return f"({one}{counts % (least, most)})"  # a group, which may be repeated in turn
         case _:
             raise TypeError(body)
