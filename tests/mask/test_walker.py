@@ -227,7 +227,7 @@ def test_a_move_is_remembered_unless_it_depends_on_the_text(
     following = grammar.walker.after(position, token, lambda: b'["a')
     assert following is not None
     assert following.configuration == configuration(grammar, b'["a' + VOCAB.tokens[token])
-    assert (position.moves.get(token) is following) is remembered
+    assert (position.moved(token) is following) is remembered
 
 
 def test_a_move_that_depends_on_the_text_is_that_of_the_text() -> None:

@@ -6,13 +6,17 @@ from maskwright.mask.walk.walk cimport Walk
 
 cdef class Position:
     cdef int32_t leaf, node
+    # Most positions are left by one token only, for which a dict would be a quarter kilobyte.
+    cdef Position _first
+    cdef int64_t _first_token
+    cdef dict _others
     cdef object _configuration
     cdef readonly object excluded
-    cdef readonly dict moves
     cdef public object by_text, forced_byte, accepting, complete
     cdef public int32_t row
     cdef public int64_t variant, sufficient_budget
     cdef public bint begins_no_name
+    cdef Position known_after(self, int64_t token)
 
 
 cdef class Positions:

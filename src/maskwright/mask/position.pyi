@@ -53,9 +53,14 @@ class Position:
         """Within a property name: the beginnings of tokens, each up to the closing quote, that
         would repeat a name of the object. The mask has no token that begins so (see
         `mask.names.positions`)."""
-    @property
-    def moves(self) -> dict[int, Position]:
-        """The position after each token that was accepted here, unless it depends on the text."""
+    def moved(self, token: int, /) -> Position | None:
+        """The position after a token that was accepted here; None for others, and where it depends
+        on the text."""
+    def keep(self, token: int, following: Position, /) -> None:
+        """Keep the position after a token, which doesn't depend on the text."""
+    def forget(self) -> None:
+        """Forget the positions after all tokens. A garbage collection doesn't look for cycles of
+        positions, so this has to be called before the last reference to one is gone."""
 
 class Positions:
     """The positions of a machine, as one grammar's recognizer reaches them, and what can be found

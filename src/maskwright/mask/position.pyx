@@ -1,5 +1,6 @@
 """Positions: configurations with what has been computed about them; see `position.pyi`."""
 
+from cython cimport no_gc
 from cpython.buffer cimport (
     PyBUF_C_CONTIGUOUS,
     PyBUF_FORMAT,
@@ -7,6 +8,7 @@ from cpython.buffer cimport (
     PyBuffer_Release,
     PyObject_GetBuffer,
 )
+from cpython.long cimport PyLong_AsLongLongAndOverflow
 from libc.stdint cimport int32_t, int64_t
 
 from numpy import ndarray
@@ -30,11 +32,13 @@ def unpacked(int64_t packed):
     return Configuration(packed >> 32, packed & 0xFFFFFFFF)
 
 
+# There are tens of thousands, through which a garbage collection would look in vain: whoever lets
+# go of positions that lead to each other has them forget that.
+@no_gc
 cdef class Position:
     def __init__(self, configuration, excluded=frozenset()):
         self._configuration, self.excluded = configuration, excluded
         self.leaf, self.node = configuration
-        self.moves = {}
         self.row = -1
         self.sufficient_budget = UNKNOWN
 
@@ -43,6 +47,28 @@ cdef class Position:
         if self._configuration is None:
             self._configuration = Configuration(self.leaf, self.node)
         return self._configuration
+
+    cdef Position known_after(self, int64_t token):
+        """See `moved`."""
+        if self._first is None:
+            return None
+        if self._first_token == token:
+            return self._first
+        return None if self._others is None else self._others.get(token)
+
+    def moved(self, token):
+        return self.known_after(token)
+
+    def keep(self, token, Position following not None):
+        if self._first is None or self._first_token == token:
+            self._first_token, self._first = token, following
+        elif self._others is None:
+            self._others = {token: following}
+        else:
+            self._others[token] = following
+
+    def forget(self):
+        self._first = self._others = None
 
 
 cdef object NOTHING_EXCLUDED = frozenset(), NO_ROW = NOTHING
@@ -69,7 +95,6 @@ cdef class Positions:
             return <Position>known
         position = Position.__new__(Position)
         position.leaf, position.node, position.excluded = leaf, node, NOTHING_EXCLUDED
-        position.moves = {}
         position.row = -1
         position.sufficient_budget = UNKNOWN
         self.added += 1
@@ -142,7 +167,8 @@ cdef class Positions:
                 by_text = self.by_text[context] = self.matter(context)
             if by_text:
                 return None
-            following = here.moves[token] = self.of(<int32_t>(target >> 32), node)
+            following = self.of(<int32_t>(target >> 32), node)
+            here.keep(token, following)
             return following
 
 
@@ -217,9 +243,10 @@ cdef class PositionPath:
         Raises `InputError` for what is no id of the vocabulary.
         """
         cdef Position here = self.here()
+        cdef int overflow
         if type(token) is not int:
             token = whole_number(token, "token")
-        following = here.moves.get(token)
+        following = here.known_after(PyLong_AsLongLongAndOverflow(token, &overflow))
         if following is None:
             following = self._after(token)
             if following is None:

@@ -169,7 +169,7 @@ class Walker:
         if by_text:
             self._note(position, token, None)
         else:
-            position.moves[token] = following
+            position.keep(token, following)
         return following
 
     def _note(self, position: Position, token: int, here: Configuration | None) -> None:

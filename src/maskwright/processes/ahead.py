@@ -183,7 +183,7 @@ class Ahead:
         for at in np.flatnonzero(unsure).tolist():
             token = int(tokens[at])
             if matcher.accept(token):
-                unsure[at] = position.moves.get(token) is not matcher.position
+                unsure[at] = position.moved(token) is not matcher.position
                 matcher.rollback(1)
         return tokens[~unsure]
 
@@ -214,7 +214,7 @@ class Ahead:
         before = matcher.position
         if not matcher.accept(token):
             return False
-        if before.moves.get(token) is matcher.position and matcher.by_position:
+        if before.moved(token) is matcher.position and matcher.by_position:
             return True
         matcher.rollback(1)
         return False

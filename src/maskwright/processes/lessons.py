@@ -115,7 +115,7 @@ class Reading:
     def _step(self, token: int) -> Step:
         before = self.matcher.position
         self._accept(token)
-        shared = before.moves.get(token) is self.matcher.position or self.matcher.terminated
+        shared = before.moved(token) is self.matcher.position or self.matcher.terminated
         return Step(token, shared and self.matcher.by_position, self._describe())
 
     def _describe(self) -> Description:

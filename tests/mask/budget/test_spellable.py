@@ -55,7 +55,7 @@ def test_moves_are_those_of_the_mask(pattern: str, text: bytes, expected: set[by
     moved: set[bytes] = set()
     for token, data in enumerate(VOCAB.tokens[:-1]):
         following = grammar.walker.after(position, token, lambda: text)
-        assert position.moves.get(token) is following
+        assert position.moved(token) is following
         if following is not None:
             assert following.configuration == configuration(grammar, text + data)
             moved.add(data)
@@ -86,7 +86,7 @@ def test_moves_that_depend_on_the_text_are_not_remembered() -> None:
     ended = grammar.walker.after(position, vocab.tokens.index(b'"'), lambda: text)
     assert ended is not None
     assert ended.configuration == configuration(grammar, text + b'"')
-    assert not position.moves
+    assert position.moved(vocab.tokens.index(b'"')) is None
 
 
 @pytest.mark.parametrize(("vocab", "kind"), [(EVERY_BYTE, Walker), (VOCAB, SpellableWalker)])

@@ -67,13 +67,32 @@ def test_released_positions_are_freed_without_a_garbage_collection(
     monkeypatch.setattr(machine, "Position", WeakPosition)
     positions = TextPositions()
     position = positions.variant(HERE, None)
-    position.moves[97] = position
+    position.keep(97, position)
     kept = weakref.ref(position)
     del position
     gc.disable()
     try:
         positions.release()
         del positions
+        assert kept() is None
+    finally:
+        gc.enable()
+
+
+def test_variants_that_are_too_many_are_freed_without_a_garbage_collection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(machine, "Position", WeakPosition)
+    monkeypatch.setattr(machine, "_MOST_VARIANTS", 2)
+    positions = TextPositions()
+    here, there = positions.variant(HERE, None), positions.variant(HERE, frozenset())
+    here.keep(97, there)
+    there.keep(98, here)
+    kept = weakref.ref(here)
+    del here, there
+    gc.disable()
+    try:
+        positions.variant(HERE, frozenset([b"a"]))
         assert kept() is None
     finally:
         gc.enable()

@@ -17,7 +17,7 @@ reached: it is alive only in contexts that still allow one of them.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Hashable, Sequence
 from typing import Final, NamedTuple, overload
 
@@ -186,7 +186,8 @@ class LeafTable:
         """The states after the closing quotes of the first words of a list, by the rest of their
         labels."""
         self.labels: list[Hashable] = [None]
-        self._ids: dict[tuple[type[Key], Key], int] = {}  # tuples of two kinds may be equal
+        self._ids: defaultdict[type[Key], dict[Key, int]] = defaultdict(dict)
+        """The numbers of keys, by their types: keys of two types may be equal."""
         self._label_ids: dict[tuple[type, Hashable], int] = {(type(None), None): 0}
         self._expanded: set[int] = set()
         self.rows: Final = LeafRows()
@@ -204,12 +205,11 @@ class LeafTable:
 
         Only what takes no further work follows a state's number: a state is whole, or isn't there.
         """
-        typed = (type(key), key)
-        known = self._ids.get(typed)
+        known = self._ids[type(key)].get(key)
         if known is not None:
             return known
         if isinstance(key, Skipped):
-            return self._toward(key.target, typed)
+            return self._toward(key)
         if isinstance(key, (Text, Begun)):
             known = self._in_trie(key)
             if known is not None:
@@ -217,11 +217,11 @@ class LeafTable:
         match key:
             case Text(term=Parallel() as term):
                 name, at_once = leaving(term)
-                number = self._new(typed)
+                number = self._new(key)
                 self.rows.label[number] = self.label_id(name)
                 self.rows.eager[number] = at_once
             case Text(inside=inside, term=term):
-                number = self._new(typed)
+                number = self._new(key)
                 if not inside:
                     self.rows.label[number] = self.label_id(label(term) or None)
                 self._set_gate(number, [term])
@@ -229,30 +229,30 @@ class LeafTable:
                 targets: list[Regular] = []
                 if isinstance(key.term, Tagged) and key.term.named:
                     targets = [target for target, _ in open_targets(key)]
-                number = self._new(typed)
+                number = self._new(key)
                 self._set_gate(number, targets)
             case End(label=name):
-                number = self._new(typed)
+                number = self._new(key)
                 self.rows.label[number] = self.label_id(name)
                 self.rows.base[number] = 0
             case Spaced(label=name) | Entry(label=name):
-                number = self._new(typed)
+                number = self._new(key)
                 self.rows.label[number] = self.label_id(name)
             case BesideValue(data=data):
-                number = self._new(typed)
+                number = self._new(key)
                 self.rows.label[number] = self.label_id(ValueBegan(data))
             case Dead():
-                number = self._new(typed)
+                number = self._new(key)
                 self.rows.base[number] = 0
             case ChoiceState() | LiteralState() | Padded() | TokenId():
-                number = self._new(typed)
+                number = self._new(key)
         return number
 
-    def _new(self, typed: tuple[type[Key], Key]) -> int:
-        number = self._ids[typed] = self.count
+    def _new(self, key: Key) -> int:
+        number = self._ids[type(key)][key] = self.count
         self.count += 1
         self.weight += 1
-        self.keys.known.append(typed[1])
+        self.keys.known.append(key)
         self.rows.make_room(number)
         return number
 
@@ -306,12 +306,12 @@ class LeafTable:
             known = self._others[names.others] = rows, tuple(map(self.state, keys))
         return known
 
-    def _toward(self, target: int, typed: tuple[type[Key], Key]) -> int:
-        """A new state on the way to `target`: each state between characters has seven of them."""
-        number = self._new(typed)
-        if self.rows.gate_high[target]:
-            self.rows.gate_low[number] = self.rows.gate_low[target]
-            self.rows.gate_high[number] = self.rows.gate_high[target]
+    def _toward(self, key: Skipped) -> int:
+        """A new state on the way to a target: each state between characters has seven of them."""
+        number = self._new(key)
+        if self.rows.gate_high[key.target]:
+            self.rows.gate_low[number] = self.rows.gate_low[key.target]
+            self.rows.gate_high[number] = self.rows.gate_high[key.target]
         return number
 
     def label_id(self, name: Hashable) -> int:

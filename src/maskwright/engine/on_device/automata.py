@@ -112,7 +112,7 @@ class MatcherSite:
             taken = self._matcher.accept(token)
         if not taken:
             return False
-        if before.moves.get(token) is self._matcher.position and self._matcher.by_position:
+        if before.moved(token) is self._matcher.position and self._matcher.by_position:
             return True
         self._matcher.rollback(1)
         return False

@@ -50,7 +50,7 @@ class SpellableWalker(Walker):
             return None
         following = recognizer.position(here)
         if not by_text:
-            position.moves[token] = following
+            position.keep(token, following)
         return following
 
     def _spellable_row(self, here: Configuration, row: int, prefix: bytes) -> int:

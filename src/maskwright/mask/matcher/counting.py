@@ -84,7 +84,7 @@ class CountingMatcher(Matcher):
             return None
         if isinstance(here, Led):  # the end, for want of tokens
             plain = self.recognizer.position(here.configuration)
-            return plain.moves.get(token) or self._found_after(plain, token)
+            return plain.moved(token) or self._found_after(plain, token)
         return super()._after(token)
 
     def _count(self, data: bytes) -> None:

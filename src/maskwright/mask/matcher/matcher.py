@@ -273,7 +273,7 @@ class Matcher(PositionPath):
                 if not self.accept(token):
                     return NOTHING_FORCED._replace(whole=whole, shared=False)
                 taken += 1
-                shared = shared and before.moves.get(token) is self._path[-1]
+                shared = shared and before.moved(token) is self._path[-1]
             if run:
                 complete = self.complete
                 needs = 0 if complete else self.min_tokens

@@ -22,7 +22,7 @@ from maskwright.mask.walk.row_table import RowTable, packed
 
 
 class Narrowed(Position):
-    """A position whose mask allows the tokens of its `moves` alone, and no others that its
+    """A position whose mask allows the tokens of `moves` alone, and no others that its
     configuration has."""
 
     __slots__ = ()
@@ -31,7 +31,8 @@ class Narrowed(Position):
         self, configuration: Configuration, moves: Mapping[int, Position], table: RowTable
     ) -> None:
         super().__init__(configuration)
-        self.moves.update(moves)
+        for token, following in moves.items():
+            self.keep(token, following)
         allowed = np.zeros(32 * table.words, np.bool_)
         allowed[list(moves)] = True
         self.row = table.number(packed(allowed))

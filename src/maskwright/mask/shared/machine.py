@@ -63,6 +63,7 @@ class TextPositions:
         known = self._variants.get(key)
         if known is None:
             if len(self._variants) >= _MOST_VARIANTS:
+                self.release()
                 self._variants.clear()
             known = self._variants[key] = Position(here, excluded or frozenset())
             known.begins_no_name = excluded is None
@@ -84,7 +85,7 @@ class TextPositions:
     def release(self) -> None:
         """Break the cycles of references between positions."""
         for position in self._variants.values():
-            position.moves.clear()
+            position.forget()
 
 
 def _digest(text: bytes) -> bytes:
@@ -129,7 +130,7 @@ class SharedMachine:
         made of, so that the memory is free as soon as the last matcher is gone, and not only after
         a garbage collection."""
         for position in self.positions.values():
-            position.moves.clear()
+            position.forget()
         self.text_positions.release()
         self.machine.contexts.release()
 
