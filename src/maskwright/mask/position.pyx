@@ -1,6 +1,5 @@
 """Positions: configurations with what has been computed about them; see `position.pyi`."""
 
-from cython cimport no_gc
 from cpython.buffer cimport (
     PyBUF_C_CONTIGUOUS,
     PyBUF_FORMAT,
@@ -9,6 +8,7 @@ from cpython.buffer cimport (
     PyObject_GetBuffer,
 )
 from cpython.long cimport PyLong_AsLongLongAndOverflow
+from cython cimport no_gc
 from libc.stdint cimport int32_t, int64_t
 
 from numpy import ndarray
