@@ -84,6 +84,7 @@ REASONS = {
         grammar/regular/word_lists.py: word_arcs
         grammar/rules/fold.py: _length
         grammar/schema/recent.py: RecentSchemas.parse
+        grammar/schema/registry.py: _fault
         automaton/events/captures.py: CaptureReader._calling
         automaton/finish/completion.py: CompletionSearch._find_tail CompletionSearch._stack
         automaton/finish/leaf_exits.py: LeafExits._only_exit

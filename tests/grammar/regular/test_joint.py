@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import permutations
 from random import Random
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from maskwright.grammar.pattern.translate import full_match, search
 from maskwright.grammar.regular.character_dfa import CharacterDfa
 from maskwright.grammar.regular.derivative import contains, is_live, known_string
-from maskwright.grammar.regular.joint import joint
+from maskwright.grammar.regular.joint import JointString, _overlapping, joint
 from maskwright.grammar.regular.terms import Regular, alt, complement, intersection, length
 from tests.bounds import counted_calls
 
@@ -36,6 +37,15 @@ def test_a_text_has_all_that_may_stand_anywhere(patterns: list[str], text: str) 
     term = found(patterns)
     assert joint(term).text == known_string(term) == text
     assert all(re.search(pattern, text) for pattern in patterns)
+
+
+@pytest.mark.parametrize(
+    ("texts", "joined"),
+    [(["ab1", "b12"], "ab12"), (["ab", "b", "a"], "ab"), (["ca", "a"], "ca"), (["y", "x"], "xy")],
+)
+def test_the_order_of_the_parts_makes_no_difference(texts: list[str], joined: str) -> None:
+    pieces = [JointString(text, opens=True, closes=True) for text in texts]
+    assert {_overlapping([*order]) for order in permutations(pieces)} == {joined}
 
 
 def test_of_several_options_one_is_taken_beside_which_anything_may_come() -> None:

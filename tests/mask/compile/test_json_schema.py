@@ -140,8 +140,12 @@ def nested(depth: int, schema: Any = True) -> Any:
     return schema
 
 
-def product_of_unions(count: int) -> Any:
-    options = [[{"type": "object", "required": [f"{at}{b}"]} for b in "xy"] for at in range(count)]
+def product_of_unions(count: int, **keywords: Any) -> Any:
+    """Of each of so many unions, the two options require a name each; `keywords` stand beside."""
+    options = [
+        [{"type": "object", "required": [f"{at}{letter}"], **keywords} for letter in "xy"]
+        for at in range(count)
+    ]
     return {"type": "object", "allOf": [{"anyOf": each} for each in options]}
 
 
@@ -151,7 +155,7 @@ BOMBS: list[tuple[str, Any, Limits]] = [
     ("schema_nodes", {"enum": list(range(2_000))}, Limits(schema_nodes=1_000)),
     ("pattern_length", {"pattern": "a" * 200}, Limits(pattern_length=100)),
     ("pattern_terms", {"pattern": "ab" * 50}, Limits(pattern_terms=50)),
-    ("alternatives", product_of_unions(16), Limits()),
+    ("alternatives", product_of_unions(16, minProperties=1), Limits()),
 ]
 
 
@@ -165,6 +169,14 @@ def test_bombs_meet_the_limit_that_is_named(limit: str, schema: Any, limits: Lim
 def test_json_text_nested_too_deep() -> None:
     with pytest.raises(LimitError, match="schema_depth"):
         compile_json_schema('{"items":' * 100_000 + "{}" + "}" * 100_000, EVERY_BYTE)
+
+
+def test_names_that_many_unions_require_are_no_bomb() -> None:
+    grammar = compile_json_schema(product_of_unions(16), EVERY_BYTE, property_order="any")
+    for letters in ("x" * 16, "y" * 16, "xy" * 8):
+        names = [f"{at}{letter}" for at, letter in enumerate(letters)]
+        assert matches(grammar, json.dumps(dict.fromkeys(names, 1)))
+        assert not matches(grammar, json.dumps(dict.fromkeys(names[1:], 1)))
 
 
 def test_a_large_enum_is_no_bomb() -> None:

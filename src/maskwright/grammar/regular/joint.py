@@ -68,12 +68,14 @@ def _overlapping(pieces: list[JointString]) -> str:
     far as possible."""
     text = ""
     for place in (-1, 0, 1):
-        left = {piece.text or "": None for piece in pieces if piece.place == place}
+        # The longest first, which others may be in, and in one order whatever that of the parts is.
+        texts = {piece.text or "" for piece in pieces if piece.place == place}
+        left = sorted(texts, key=lambda each: (-len(each), each))
         while left:
             spend(CHEAP * len(left))
             following, common = max(((each, _common(text, each)) for each in left), key=_size)
             text += following[common:]
-            left = {each: None for each in left if each not in text}
+            left = [each for each in left if each not in text]
     return text
 
 
