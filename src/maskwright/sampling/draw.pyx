@@ -163,6 +163,7 @@ cdef void _draw_one(Draw *draw, Row *row, float *room) noexcept nogil:
             floor = _least_of_count(row, draw.top_k, room)
         row.lowest = max(floor, log(draw.min_p)) if draw.min_p > 0 else floor
         draw.token = NO_TOKEN
+        # A draw with a score needs to know which tokens are kept in any case.
         if draw.top_p == 1 or not draw.scored:
             draw.token = _draw(row, first)
         if draw.top_p < 1 and not (draw.token >= 0 and _surely_kept(row, draw, floor)):

@@ -53,7 +53,7 @@ def precheck_alternatives(
             for value in queue:  # which grows
                 for options in _inside(value, solver):
                     for inner in options:
-                        # The first option of a member meets every limit that the others do
+                        # The first option of a member meets every limit that the others do.
                         if len(values) == _MOST_VALUES:
                             break
                         if inner not in values:

@@ -71,9 +71,7 @@ def compile_choice(
     strings = listed(strings, "strings", "strings")
     for at, each in enumerate(strings):
         check_text(each, f"strings[{at}]")
-    if not _is_encodable("".join(strings)):
-        for at, each in enumerate(strings):
-            _check_encodable(each, f"strings[{at}]")
+        _check_encodable(each, f"strings[{at}]")
     if not strings:
         raise InputError("a choice needs at least one string", param="strings")
     limits = limits or DEFAULT_LIMITS
@@ -103,14 +101,6 @@ def compile_substring(
         if term is EMPTY:
             raise InputError(f"the document has no {unit}", param="document")
         return _compile(term, _report("substring"), vocab, limits, construct)
-
-
-def _is_encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _check_encodable(text: str, name: str) -> None:
