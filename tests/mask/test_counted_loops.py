@@ -178,7 +178,6 @@ RECURSIVE = {
         grammar/rules/tree.py: with_rules
         grammar/tools/custom_input.py: spelled spelled.again
         automaton/events/captures.py: CaptureReader._end
-        automaton/finish/levels.py: LevelCompletion._below LevelCompletion._thread
         automaton/finish/leaf_exits.py: _ends_alike _has_one_label
         automaton/rules/completion.py: RuleCompletion._rest
         automaton/value/finite_values.py: _plain

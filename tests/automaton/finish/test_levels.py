@@ -29,6 +29,12 @@ REPEATED = {
     "type": "array",
     "items": {"enum": [1, 2]},
 }
+FORKS = {
+    "type": "object",
+    "properties": {"x": {"type": "array", "items": {"$ref": "#"}}, "long": TWO, "b": {"const": 1}},
+    "additionalProperties": False,
+    "anyOf": [{"required": ["long"]}, {"required": ["b"]}],
+}
 
 CASES: list[tuple[Any, str, str, str]] = [
     # schema, whitespace, text, completion
@@ -53,6 +59,10 @@ CASES: list[tuple[Any, str, str, str]] = [
     # Levels below
     (PAIR, "compact", '{"a":1,"b":[2', "]}"),
     ({"type": "array", "items": TWO, "minItems": 2}, "compact", "[[7", ",7],[7,7]]"),
+    # Levels below that are completed in several ways, and wait for one value
+    (FORKS, "compact", '{"x":[', '],"b":1}'),
+    (FORKS, "compact", '{"x":[{"x":[{', '"b":1}],"b":1}],"b":1}'),
+    (FORKS, "compact", '{"x":[{"x":[{"long":[', '7,7]}],"b":1}],"b":1}'),
     # Items that must differ, by what has been read of the present one
     (UNIQUE, "compact", '["a","', 'b","cc"]'),
     (UNIQUE, "compact", '["b","a"', ',"cc"]'),

@@ -13,6 +13,7 @@ from maskwright.automaton.leaf.table import LeafTable
 from maskwright.automaton.machine.exits import BLOCKED, DONE, DYNAMIC, POP, PUSH, STAY
 from maskwright.automaton.value.level import LevelPhase
 from maskwright.automaton.value.whitespace import WHITESPACE
+from maskwright.grammar.regular.terms import Tagged
 from maskwright.grammar.schema.options import PropertyOrder
 from maskwright.grammar.schema.tree import Json
 from tests.automaton.solving import conjunction, solver
@@ -196,3 +197,56 @@ def test_the_exits_with_brackets_come_with_the_space_before_a_value() -> None:
     opened = [exit.context for context, _, exit in before.then if context == start]
     assert [level.bracket for level in map(found.levels.__getitem__, opened)] == ["{", "["]
     assert not found.exit(opened[0], StructuralLabel.SPACE).then
+
+
+EITHER: Json = {
+    "type": "object",
+    "properties": {"next": {"$ref": "#"}, "a": {"type": "null"}, "b": {"type": "null"}},
+    "additionalProperties": False,
+    "anyOf": [
+        {"required": ["a"], "properties": {"b": False}},
+        {"required": ["b"], "properties": {"a": False}},
+    ],
+}
+"""An object with `a` or `b`, but not with both, and such an object within it."""
+
+
+def test_threads_that_wait_for_one_value_read_it_once() -> None:
+    found = contexts(EITHER)
+    first, _ = found.start()
+    context, frame = first, first
+    for _ in range(3):
+        opened = found.exit(context, StructuralLabel.OBJECT).context
+        assert [thread.tag for thread in found.levels[opened].threads] == [0, 0]
+        reader, _ = found._name_reader(opened)
+        assert isinstance(reader.term, Tagged)
+        label = (1 + reader.words.index("next"), *(0 for _ in reader.term.parts[1:]))
+        named = found.exit(opened, label, '"next"')
+        context, frame = named.context, named.frame
+        assert found.levels[frame].waiting == ((0, 1),)
+        assert found.levels[context].threads == found.levels[first].threads
+    after = found.levels[found.exit(frame, Satisfied((0,))).context]
+    assert (after.threads, after.waiting) == (found.levels[frame].threads, ())
+
+
+def test_threads_that_wait_for_different_values_are_told_apart() -> None:
+    """Two of the threads wait for a number, the third one for a string or a number."""
+    shared = {"type": "number"}
+    one, two = {"x": shared, "y": {"const": 1}}, {"x": shared, "y": {"const": 2}}
+    three = {"x": {"type": ["string", "number"]}, "y": {"const": 3}}
+    schema = {
+        "type": "object",
+        "anyOf": [{"properties": each, "required": ["x", "y"]} for each in (one, two, three)],
+        "additionalProperties": False,
+    }
+    grammar = compile_json_schema({**schema, "properties": {"x": True, "y": True}}, EVERY_BYTE)
+    assert [y for y in range(5) if matches(grammar, f'{{"x":1,"y":{y}}}')] == [1, 2, 3]
+    assert [y for y in range(5) if matches(grammar, f'{{"x":"","y":{y}}}')] == [3]
+
+
+def test_levels_grow_with_the_depth_of_a_text_no_faster_than_the_text() -> None:
+    grammar = compile_json_schema(EITHER, EVERY_BYTE, property_order="any")
+    depth = 40
+    text = '{"next":' * depth + '{"b":null}' + ',"a":null}' * depth
+    assert matches(grammar, text)
+    assert after(grammar, text.replace(',"a":null}', ',"a":null,"b"', 1)) is None

@@ -12,6 +12,8 @@ from maskwright.automaton.satisfy.quick import (
     makes_progress,
     needed_values,
 )
+from maskwright.automaton.value.progress import ObjectProgress
+from maskwright.grammar.schema.options import PropertyOrder
 from maskwright.grammar.shape.shape import Conjunction, Shape
 from maskwright.grammar.shape.shapes import Shapes
 from tests.automaton.solving import array, conjunction, object_, solver
@@ -30,6 +32,11 @@ SURE: list[Any] = [
     {"type": "object", "not": {"required": ["a", "b"]}},
     {"type": "object", "patternProperties": {"^a$": {}}, "minProperties": 2},
     {"type": "object", "required": ["a"], "not": {"properties": {"a": {"type": "string"}}}},
+    {
+        "type": "object",
+        "required": ["a", "b"],
+        "not": {"properties": {"a": {"minLength": 2}, "b": {"type": "string"}}},
+    },
 ]
 IMPOSSIBLE: list[Any] = [
     False,
@@ -91,6 +98,56 @@ def test_what_needs_itself_takes_few_steps(monkeypatch: pytest.MonkeyPatch) -> N
 def test_what_is_known_is_not_checked_again() -> None:
     value = conjunction(False)
     assert QuickCheck(solver().values, {value: True}).has_value(value)
+
+
+COMPLETED: list[Any] = [
+    {**A_B, "required": ["b"], "not": {"properties": {"a": TEXT, "b": TEXT}}},
+    {**A_B, "minProperties": 2, "maxProperties": 2, "not": {"required": ["a", "c"]}},
+    {**A_B, "not": {"required": ["a"], "properties": {"a": TEXT, "b": TEXT}}},
+    {
+        "properties": {"a": {"const": 1}, **{name: {"enum": [2, "b"]} for name in "bcd"}},
+        "additionalProperties": False,
+        "allOf": [
+            {"not": {"properties": {"b": TEXT, "d": TEXT}}},
+            {"not": {"required": ["a"], "properties": {"c": TEXT}}},
+        ],
+        "maxProperties": 2,
+    },
+    {
+        "properties": {"a": {"const": 1}, "b": {"const": 2}, "c": {"enum": [3, 4]}},
+        "required": ["c"],
+        "additionalProperties": False,
+        "anyOf": [{"not": {"required": ["a"]}}, {"properties": {"c": {"const": 4}}}],
+        "maxProperties": 2,
+    },
+]
+
+
+@pytest.mark.parametrize("order", ["any", "schema"])
+@pytest.mark.parametrize("schema", COMPLETED, ids=str)
+def test_only_what_can_be_completed_is_confirmed_whatever_was_asked_before(
+    schema: Any, order: PropertyOrder
+) -> None:
+    """All beginnings of an object are asked for, so that members which complete one are tried on
+    others; a search, which knows nothing of that, answers for each."""
+    solving = solver(order)
+    met = [*solving.values.containers(conjunction({"type": "object", **schema}))]
+    for before in met:
+        assert isinstance(before, ObjectProgress)
+        following = [
+            option.after
+            for at in before.names(order)
+            for option in before.take(at, order)
+            if solving.satisfiable(option.value)
+        ]
+        met += [each for each in following if each not in met]
+    quick = QuickCheck(solving.values, {})
+    confirmed = 0
+    for each in (*met, *reversed(met)):
+        if quick.can_complete(each):
+            confirmed += 1
+            assert solving.search.completion(each) is not None, each
+    assert 0 < confirmed < 2 * len(met)
 
 
 NEEDED: list[tuple[Any, int | None]] = [

@@ -6,7 +6,7 @@ know which value the level above has become only where items or containers must 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -30,6 +30,9 @@ from maskwright.automaton.value.witness_text import (
     size,
 )
 from maskwright.errors import TooLongError
+
+TaggedText = tuple[int, str]
+"""The tag of a thread on the level below, and a text with which it gets there."""
 
 
 class Endings(NamedTuple):
@@ -62,54 +65,55 @@ class LevelCompletion:
         names that only the text has.
         """
         work = _Work(before, _brackets(levels), names)
-        found: dict[int, str] = {}
-        too_long: TooLongError | None = None
-        for thread in levels[0].threads:
+        innermost, below = levels[0], levels[1:]
+        threads = [
+            (_with_names(innermost, thread, below, work), "") for thread in innermost.threads
+        ]
+        found = self._ends_of(innermost, threads, work)
+        for at, level in enumerate(below):
+            found = self._ends_below(level, _shortest(found, below[at:]), below[at + 1 :], work)
+        if work.too_long is not None and not found:
+            raise work.too_long
+        return Endings(dict(_shortest(found, [])), work.by_text)
+
+    def _ends_of(
+        self, level: Level, threads: Iterable[tuple[Thread, str]], work: _Work
+    ) -> list[TaggedText]:
+        """For each thread that can be completed, its tag and the shortest text that does it, after
+        the text that has been found for the levels above."""
+        found: list[TaggedText] = []
+        for thread, begun in threads:
             try:
-                ending = self._thread(levels[0], thread, levels[1:], "", work)
+                rest = self._within_level(level, thread)
             except TooLongError as error:
-                too_long = error
+                work.too_long = error
                 continue
-            if ending is not None:
-                tag, text = ending
-                if tag not in found or len(text) < len(found[tag]):
-                    found[tag] = text
-        if too_long is not None and not found:
-            raise too_long
-        return Endings(found, work.by_text)
+            if rest is not None:
+                found.append((thread.tag, begun + rest))
+        return found
 
-    def _thread(
-        self, level: Level, thread: Thread, below: list[Level], begun: str, work: _Work
-    ) -> tuple[int, str] | None:
-        """The tag of the outermost level, and the shortest text that completes one thread and the
-        levels below. `begun` is what has been found for the levels above."""
-        rest = self._within_level(level, _with_names(level, thread, below, work))
-        if rest is None:
-            return None
-        if not below:
-            return thread.tag, rest
-        tail = self._below(below, thread.tag, begun + rest, work)
-        return None if tail is None else (tail[0], rest + tail[1])
-
-    def _below(
-        self, levels: list[Level], tag: int, begun: str, work: _Work
-    ) -> tuple[int, str] | None:
-        """The completion of `levels` after thread `tag` of the first has got its value."""
-        level, below = levels[0], levels[1:]
+    def _ends_below(
+        self, level: Level, begun: list[TaggedText], below: list[Level], work: _Work
+    ) -> list[TaggedText]:
+        """The texts that complete a level and the levels above it, of which those in `begun`
+        complete the levels above."""
         if level.phase is LevelPhase.NEXT:  # waits for the value above
-            return self._thread(level, level.threads[tag], below, begun, work)
-        owner = self._owners(level)[tag]
+            waiting = [(each, text) for tag, text in begun for each in level.threads_of(tag)]
+            return self._ends_of(level, waiting, work)
+        owners = self._owners(level)
         if not level.bracket:
-            return self._below(below, owner.tag, begun, work) if below else (owner.tag, "")
-        value = None
-        if not owner.is_free and not _may_close(owner):
-            work.by_text = True
-            value = canonical(work.item(_brackets(levels)) + begun)
-        following = owner.after_value(value)
-        if following is None:
-            return None
+            return [(owners[tag].tag, text) for tag, text in begun]
         after = Level(LevelPhase.NEXT, level.bracket, (), level.depth)
-        return self._thread(after, following, below, begun, work)
+        following: list[tuple[Thread, str]] = []
+        for tag, text in begun:
+            owner, value = owners[tag], None
+            if not owner.is_free and not _may_close(owner):
+                work.by_text = True
+                value = canonical(work.item(_brackets(below) + 1) + text)
+            thread = owner.after_value(value)
+            if thread is not None:
+                following.append((thread, text))
+        return self._ends_of(after, following, work)
 
     def _within_level(self, level: Level, thread: Thread) -> str | None:
         """The shortest text from the present phase to the closing bracket."""
@@ -205,6 +209,18 @@ def _with_names(level: Level, thread: Thread, below: list[Level], work: _Work) -
     return thread._replace(progress=progress._replace(others=others))
 
 
+def _shortest(found: list[TaggedText], below: list[Level]) -> list[TaggedText]:
+    """Of the texts of each tag the first of the shortest; all, where it makes a difference to one
+    of the levels below which value they end."""
+    if any(level.phase is LevelPhase.VALUE and level.bracket for level in below):
+        return list(dict.fromkeys(found))
+    best: dict[int, str] = {}
+    for tag, text in found:
+        if tag not in best or len(text) < len(best[tag]):
+            best[tag] = text
+    return list(best.items())
+
+
 def _parts(found: ArrayWitness | ObjectWitness | None) -> tuple[WitnessPart, ...] | None:
     if isinstance(found, ArrayWitness):
         return tuple(("", value) for value in found.values)
@@ -229,6 +245,8 @@ class _Work:
     """Whether names are left out that only the text has."""
     by_text: bool = False
     """Whether its result depends on the text so far."""
+    too_long: TooLongError | None = None
+    """Why the last thread was left out whose completion takes too much work or text."""
 
     def item(self, below: int) -> str:
         """What has been read of the item of the array that is the `below`-th from the outermost."""

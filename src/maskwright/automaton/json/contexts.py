@@ -326,32 +326,37 @@ class JsonContexts(Contexts):
         self, level: Level, threads: tuple[Thread, ...], leaf: int | None = None, dynamic: int = 0
     ) -> Exit:
         """A value begins on a level of its own, above the level that waits for it; in `leaf`, if
-        that is given, before its first byte."""
+        that is given, before its first byte. Threads that wait for one value read it once."""
         places = {Thread(tag, progress): 0 for tag, progress, _, _ in threads}
         for place, thread in enumerate(places):
             places[thread] = place
-        values = tuple(
-            dict.fromkeys(
-                (places[Thread(tag, progress)], self._representative(value))
-                for tag, progress, value, _ in threads
-                if value is not None
-            )
-        )
-        if len(values) == 1:
-            above = self.value_alone(values[0][1], level.depth)
+        waiting: dict[Conjunction, dict[int, None]] = {}
+        for tag, progress, value, _ in threads:
+            if value is not None:
+                place = places[Thread(tag, progress)]
+                waiting.setdefault(self._representative(value), {})[place] = None
+        groups = tuple(dict.fromkeys(map(tuple, waiting.values())))
+        if len(waiting) == 1:
+            above = self.value_alone(next(iter(waiting)), level.depth)
         else:
+            tags = {group: tag for tag, group in enumerate(groups)}
+            values = tuple((tags[tuple(group)], value) for value, group in waiting.items())
             above = self._values_together(values, level.depth)
-        frame = self._context(Level(LevelPhase.NEXT, level.bracket, tuple(places), level.depth))
+        if groups == tuple((place,) for place in range(len(places))):
+            groups = ()
+        frame = self._context(
+            Level(LevelPhase.NEXT, level.bracket, tuple(places), level.depth, groups)
+        )
         if leaf is None:
             leaf = self._value_reader(above)[1]
         return Exit(PUSH | dynamic, above, leaf, frame=frame)
 
     def _values_together(self, values: tuple[tuple[int, Conjunction], ...], depth: int) -> int:
-        """The context of a value on a level of its own, above several threads, by their places."""
+        """The context of one of several values, by their tags, on a level of its own."""
         key = (values, depth)
         above = self._above.get(key)
         if above is None:
-            threads = tuple(Thread(place, None, value) for place, value in values)
+            threads = tuple(Thread(tag, None, value) for tag, value in values)
             above = self._context(Level(LevelPhase.VALUE, "", threads, depth))
             self._above[key] = above
         return above
@@ -397,9 +402,11 @@ class JsonContexts(Contexts):
 
     def _satisfied(self, context: int, level: Level, which: tuple[int, ...]) -> Exit:
         """The value above a level has been read, by some of its threads."""
-        threads = drop_dominated(level.threads[at] for at in which)
-        if len(threads) < len(level.threads):
-            context = self._context(level._replace(threads=threads))
+        threads = drop_dominated(
+            dict.fromkeys(thread for tag in which for thread in level.threads_of(tag))
+        )
+        if level.waiting or len(threads) < len(level.threads):
+            context = self._context(level._replace(threads=threads, waiting=()))
         return Exit(STAY, context, self._next_leaf(context))
 
     def _after_value(self, level: Level, read: list[ReadThread], text: str | None) -> Exit:

@@ -6,14 +6,14 @@ What it can't confirm within a small count of steps is left to a search.
 from __future__ import annotations
 
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 
 from maskwright.automaton.satisfy.counted_items import needed_items
 from maskwright.automaton.satisfy.schema_values import SchemaValues
 from maskwright.automaton.value.progress import ArrayProgress, ObjectProgress, Progress
 from maskwright.grammar.schema.tree import Schema
 from maskwright.grammar.shape.evident import EvidentValues
-from maskwright.grammar.shape.shape import Conjunction
+from maskwright.grammar.shape.shape import Conjunction, ObjectShape
 from maskwright.limits import spend
 
 _MOST_CONJUNCTIONS: Final = 64
@@ -62,6 +62,32 @@ def _is_any(schemas: tuple[Schema, ...]) -> bool:
     return any(not schema.assertions and not schema.never for schema in schemas)
 
 
+class _Plan(NamedTuple):
+    """The members that completed an object of some shape, by ascending names."""
+
+    names: int
+    """Their names, as a bit set."""
+    fulfilled: tuple[tuple[int, int], ...]
+    """By name, the requirements that its value fulfils, as a bit set."""
+
+    def completes(self, here: ObjectProgress) -> bool:
+        """Whether what is left of the members completes another object of the shape."""
+        shape = here.shape
+        if here.candidates or here.must_equal_one:
+            return False
+        coming = self.names >> here.position << here.position & ~here.seen
+        count = here.count + coming.bit_count()
+        if count < shape.least or (shape.most is not None and count > shape.most):
+            return False
+        if not all(coming >> at & 1 for at in here.required_left()):
+            return False
+        fulfilled = here.fulfilled
+        for at, requirements in self.fulfilled:
+            if coming >> at & 1:
+                fulfilled |= requirements
+        return not here._replace(fulfilled=fulfilled).is_wanting(coming)
+
+
 class _Attempt:
     """One question, and all that it leads to."""
 
@@ -83,6 +109,9 @@ class QuickCheck:
         self._values = values
         self._known = known
         self._evident = EvidentValues()
+        self._plans: dict[ObjectShape, _Plan] = {}
+        """By shape, the members that were found last to complete such an object: what completes it
+        after one name mostly does after another."""
 
     def has_value(self, conjunction: Conjunction) -> bool:
         """Whether the conjunction surely has a value."""
@@ -135,7 +164,12 @@ class QuickCheck:
             return all(self._has_value(value, attempt) for value in lacking)
         if not isinstance(progress, ObjectProgress):
             return False
-        return self._takes_wanted(progress, attempt) or self._takes_members(progress, attempt)
+        plan = self._plans.get(progress.shape)
+        return (
+            (plan is not None and plan.completes(progress))
+            or self._takes_wanted(progress, attempt)
+            or self._takes_members(progress, attempt)
+        )
 
     def _takes_wanted(self, here: ObjectProgress, attempt: _Attempt) -> bool:
         """Whether an object is completed by all required names and one of each set of names that
@@ -162,20 +196,34 @@ class QuickCheck:
 
     def _takes_members(self, here: ObjectProgress, attempt: _Attempt) -> bool:
         """Whether an object is completed greedily: name by name, by the first option that makes
-        progress and surely has a value."""
+        progress and surely has a value; if the name is required, also by one that makes none."""
         order, names = self._values.order, self._values.names
+        needed = here.shape.required.union(*(wanted.names for wanted in here.shape.some))
+        taken, fulfilled = 0, list[tuple[int, int]]()
         for at in range(here.position, len(here.shape.names)):
             if here.may_close():
-                return True
+                break
             if here.seen >> at & 1 or here.is_full:
                 continue
-            for option in islice(here.take(at, order), _MOST_OPTIONS):
-                nearer = at in here.shape.required or makes_progress(here, option.after)
-                if nearer and self._has_value(option.value, attempt):
+            counts = bool(here.candidates) or here.count < here.shape.least
+            if not counts and at not in needed:
+                continue
+            read = here.with_member(at, order)  # what its value fulfils is open
+            options = list(islice(here.take(at, order), _MOST_OPTIONS))
+            nearer = [each for each in options if counts or each.after.fulfilled != read.fulfilled]
+            if at in here.shape.required:
+                nearer += [each for each in options if each not in nearer]
+            for option in nearer:
+                if self._has_value(option.value, attempt):
+                    taken |= 1 << at
+                    fulfilled.append((at, option.after.fulfilled & ~read.fulfilled))
                     here = option.after
                     break
-        if here.may_close() or not here.others_may_come(order):
-            return here.may_close()
+        if here.may_close():
+            self._plans[here.shape] = _Plan(taken, tuple(fulfilled))
+            return True
+        if not here.others_may_come(order):
+            return False
         for each in names.of(here.shape.languages):
             name = names.fresh(here, each)
             if name is not None and not here.is_full:

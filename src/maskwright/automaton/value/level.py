@@ -29,7 +29,8 @@ class LevelPhase(Enum):
 
 class Thread(NamedTuple):
     tag: int
-    """The thread of the level below that this one belongs to."""
+    """The thread of the level below that this one belongs to, or the number of several there that
+    wait for one value (`Level.waiting`)."""
     progress: Progress | None
     """None on a level of a value alone. In phase VALUE, the progress after the value."""
     value: Conjunction | None = None
@@ -85,6 +86,15 @@ class Level(NamedTuple):
     threads: tuple[Thread, ...]
     depth: int
     """Brackets open, counted only where lines are indented; elsewhere 1 if there are any."""
+    waiting: tuple[tuple[int, ...], ...] = ()
+    """While a value is read on a level above: for each tag there, by their places, the threads
+    that wait for it. Empty where each thread waits for a tag of its own, its place."""
+
+    def threads_of(self, tag: int) -> tuple[Thread, ...]:
+        """The threads that wait for a value of this tag on the level above."""
+        if not self.waiting:
+            return (self.threads[tag],)
+        return tuple(self.threads[place] for place in self.waiting[tag])
 
     @property
     def wants_repeat(self) -> bool:
