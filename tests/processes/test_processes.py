@@ -23,7 +23,7 @@ from maskwright.models import LoadedModel
 from maskwright.processes import Build, FollowedGrammar, GrammarProcesses, Inquiry
 from maskwright.processes.follower import PROVEN
 from maskwright.processes.nest import Nursery
-from maskwright.processes.nursery import NICENESS
+from maskwright.processes.nursery import NICENESS, SESSION_NICENESS, weigh_less
 from maskwright.processes.pool import MOST_OWN
 from maskwright.processes.worker import Terms
 from tests.bounds import wait_until
@@ -36,6 +36,7 @@ from tests.processes.misbehaving import (
     own_pid,
     resting,
     slow,
+    slow_until,
     telling,
 )
 
@@ -95,6 +96,62 @@ def test_processes_of_single_grammars_let_others_go_first(processes: GrammarProc
     shared = next(other for other in processes.pids if other != pid)
     assert os.getpriority(os.PRIO_PROCESS, shared) == here
     assert os.getsid(shared) == os.getsid(0)
+
+
+def test_the_session_of_single_grammars_lets_the_servers_go_first(
+    processes: GrammarProcesses,
+) -> None:
+    [pid] = {processes.inquire(Inquiry(own_pid, ()), kept=True).result(60)}
+    if (own := autogroup(pid)) is None:
+        pytest.skip("this system doesn't weigh sessions against each other (no autogroup)")
+    ours = autogroup(os.getpid())
+    assert ours is not None
+    assert own[0] != ours[0]
+    assert own[1] == f"nice {SESSION_NICENESS}"
+    assert autogroup(parent(pid) or 0) == own
+    shared = next(other for other in processes.pids if other != pid)
+    assert autogroup(shared) == ours
+
+
+def autogroup(pid: int) -> list[str] | None:
+    """The name of the group in which the session of a process is weighed, and its niceness; None
+    where there are no such groups."""
+    try:
+        return Path(f"/proc/{pid}/autogroup").read_text().strip().split(maxsplit=1) or None
+    except OSError:
+        return None
+
+
+def test_the_niceness_of_a_session_is_set_again_where_the_system_is_not_ready(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    written: list[str] = []
+
+    def write(path: Path, text: str) -> None:
+        assert str(path) == "/proc/self/autogroup"
+        written.append(text)
+        if len(written) < 3:
+            raise BlockingIOError
+        raise FileNotFoundError
+
+    monkeypatch.setattr(Path, "write_text", write)
+    weigh_less(4)
+    assert written == ["4", "4", "4"]
+
+
+def test_work_that_gets_little_time_is_not_said_to_take_more_than_its_limit(
+    loaded: LoadedModel, tmp_path: Path
+) -> None:
+    """It rests for longer than a busy machine may keep it waiting."""
+    processes = GrammarProcesses(loaded.vocab, seconds=0.5)
+    try:
+        job = Build(slow_until, (str(tmp_path / "never"), 0.1, "a"), {})
+        with pytest.raises(LimitError, match=r"after \d seconds.*of the 0.5 seconds") as caught:
+            processes.compile(job).result(60)
+    finally:
+        processes.close()
+    assert caught.value.limit == "seconds"
+    assert "less busy" in caught.value.message
 
 
 def test_what_forks_processes_of_single_grammars_may_die(processes: GrammarProcesses) -> None:

@@ -54,8 +54,9 @@ shorter one is let go on: the process that is kept learns from it what the next 
 MOST_DEATHS: Final = 20
 """Processes of its own that a job may bring to an end. They may have been ended from outside."""
 
-MOST_WALL: Final = 2
-"""How many times as long as its processor time a job may take where the machine is busy."""
+MOST_WALL: Final = 4
+"""How many times as long as its processor time a job may take where the machine is busy. Processes
+of single grammars get a third of a processor for which the server competes."""
 
 DESK_SECONDS: Final = 120.0
 """Seconds without an inquiry after which the process that is kept for them is ended: as long as
@@ -422,7 +423,9 @@ class GrammarProcesses:
             elif process.own is not None and self._is_over(process.sent[0], spent, now - since):
                 if process.sent[0].wanted:
                     self._stats.limits += 1
-                    failed.append((process.sent.popleft().goal, _too_long(self._seconds)))
+                    task = process.sent.popleft()
+                    used = task.spent + spent
+                    failed.append((task.goal, _too_long(self._seconds, used, now - since)))
                 self._replace(process)
         return failed
 
@@ -473,10 +476,21 @@ Failure: TypeAlias = tuple[PendingJob, Exception]
 """A task that is given up, and why."""
 
 
-def _too_long(seconds: float) -> LimitError:
+def _too_long(seconds: float, used: float, waited: float) -> LimitError:
+    """The error of a job that may use `seconds` of processor time, and has used `used` within
+    `waited` seconds of a clock."""
+    if used > seconds:
+        return LimitError(
+            f"the grammar takes more than {seconds:g} seconds to work out",
+            limit="seconds",
+            value=seconds,
+            construct=WHOLE_GRAMMAR,
+        )
     return LimitError(
-        f"the grammar takes more than {seconds:g} seconds to work out",
+        f"the grammar is not worked out after {waited:.0f} seconds, in which other work has left it"
+        f" {used:.1f} of the {seconds:g} seconds that it may take",
         limit="seconds",
         value=seconds,
         construct=WHOLE_GRAMMAR,
+        way_out="send it again when the server is less busy, or make it simpler",
     )
