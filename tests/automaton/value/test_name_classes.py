@@ -20,7 +20,14 @@ CLASSES: list[tuple[list[str], list[tuple[bool, ...]]]] = [
     (["^a", "^b"], [(True, False), (False, True), (False, False)]),  # none begins with both
     (["^a", "^ab"], [(True, True), (True, False), (False, False)]),
     (["a", "b"], [(True, True), (True, False), (False, True), (False, False)]),
-]
+    # Languages of few names, and others
+    (["^(a|b)$", "^(x|y)$"], [(True, False), (False, True), (False, False)]),
+    (["^(a|b)$", "^(b|x)$"], [(True, True), (True, False), (False, True), (False, False)]),
+    (["^(a|b|ab)$", "^a"], [(True, True), (True, False), (False, True), (False, False)]),
+    (["^a", "^(a|b|ab)$"], [(True, True), (True, False), (False, True), (False, False)]),
+    (["^[ab]", "^(ab|ba)$", "^(ab)$"],
+     [(True, True, True), (True, True, False), (True, False, False), (False, False, False)]),
+]  # fmt: skip
 
 
 def _open(patterns: list[str], **schema: Any):

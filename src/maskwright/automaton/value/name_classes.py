@@ -15,7 +15,14 @@ from maskwright.errors import LimitError
 from maskwright.grammar.regular.derivative import contains, derivative, is_live
 from maskwright.grammar.regular.enumerate import counted_after, few, first
 from maskwright.grammar.regular.shortest import shortest_besides
-from maskwright.grammar.regular.terms import ANYTHING, Regular, complement, intersection
+from maskwright.grammar.regular.terms import (
+    ANYTHING,
+    EMPTY,
+    Regular,
+    complement,
+    intersection,
+    words,
+)
 from maskwright.limits import CHEAP, Limits, spend
 
 _MOST_NAMES: Final = 256
@@ -59,14 +66,16 @@ class NameClasses:
         return next(each for each in self.of(languages) if each.mask == mask)
 
     def _partition(self, languages: tuple[Regular, ...]) -> Iterator[NameClass]:
-        found: list[tuple[tuple[bool, ...], Regular]] = [((), ANYTHING)]
+        found: list[NameClass] = [NameClass((), ANYTHING)]
         for language in languages:
-            halves: list[tuple[tuple[bool, ...], Regular]] = []
+            halves: list[NameClass] = []
             for mask, part in found:
-                for inside in (True, False):
-                    half = intersection(part, language if inside else complement(language))
-                    if is_live(half, self._limits.witness_search):
-                        halves.append(((*mask, inside), half))
+                inside = self._common(part, language)
+                outside = part if inside is EMPTY else self._besides(part, language)
+                if inside is not EMPTY:
+                    halves.append(NameClass((*mask, True), inside))
+                if outside is not EMPTY:
+                    halves.append(NameClass((*mask, False), outside))
             found = halves
             if len(found) > self._limits.alternatives:
                 raise LimitError(
@@ -75,16 +84,39 @@ class NameClasses:
                     value=self._limits.alternatives,
                     way_out="use fewer patternProperties that overlap",
                 )
-        for mask, part in found:
-            yield NameClass(mask, part)
+        yield from found
+
+    def _common(self, left: Regular, right: Regular) -> Regular:
+        """The names in both of two languages; `EMPTY` if there are none."""
+        mine, theirs = self._listed(left), self._listed(right)
+        if mine is not None and theirs is not None:
+            return words([*set(mine).intersection(theirs)])
+        if mine is not None:
+            return words([name for name in mine if contains(right, name)])
+        if theirs is not None:
+            return words([name for name in theirs if contains(left, name)])
+        return self._unless_empty(intersection(left, right))
+
+    def _besides(self, left: Regular, right: Regular) -> Regular:
+        """The names in the first of two languages alone; `EMPTY` if there are none."""
+        listed = self._listed(left)
+        if listed is not None:
+            return words([name for name in listed if not contains(right, name)])
+        return self._unless_empty(intersection(left, complement(right)))
+
+    def _unless_empty(self, language: Regular) -> Regular:
+        return language if is_live(language, self._limits.witness_search) else EMPTY
 
     def few(self, each: NameClass) -> tuple[str, ...] | None:
         """The names of a class, None if there are too many to run out."""
-        if each.language is ANYTHING:
+        return self._listed(each.language)
+
+    def _listed(self, language: Regular) -> tuple[str, ...] | None:
+        if language is ANYTHING:
             return None
-        if each.language not in self._few:
-            self._few[each.language] = few(each.language, _MOST_NAMES)
-        return self._few[each.language]
+        if language not in self._few:
+            self._few[language] = few(language, _MOST_NAMES)
+        return self._few[language]
 
     def is_endless_after(self, each: NameClass, name: str) -> bool:
         """Whether so many names of a class begin with `name` that no text uses them up."""
