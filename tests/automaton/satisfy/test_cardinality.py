@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from maskwright.automaton.satisfy.solver import MANY
+from maskwright.automaton.value.equality import equality_candidates
 from maskwright.automaton.value.finite_values import MOST_STRINGS
 from tests.automaton.solving import array, conjunction, object_, solver
 
@@ -100,3 +101,28 @@ def test_completions_of_a_begun_object() -> None:
     assert cardinality.completions(progress) == 8
     assert cardinality.completions(progress.with_member(0, "any")) == 4
     assert cardinality.completions(progress.with_member(1, "any")) == 2
+
+
+def test_names_that_decide_about_no_requirement_are_counted() -> None:
+    """The other ones are worth one completion together, which there is."""
+    names = {**A_B["properties"], "c": THREE, "d": TWO}
+    both = {"required": ["d"], "not": {"required": ["a", "b"]}}
+    progress = object_({"properties": names, "additionalProperties": False, **both})
+    cardinality = solver().cardinality
+    assert cardinality.completions(progress) == (1 + 3) * 2
+    assert cardinality.completions(progress.with_member(0, "any")) == (1 + 3) * 2
+    assert cardinality.completions(progress.with_member(0, "any").with_member(1, "any")) == 0
+
+
+def test_an_item_that_differs_from_others_by_any_of_its_members() -> None:
+    """There are two values of `a` and two candidates, but more completions than candidates."""
+    solving = solver()
+    items: Any = {"properties": {"a": TWO, "b": THREE}, "additionalProperties": False}
+    begun = object_({**items, "required": ["a", "b"]})
+    read = [f'{{"a":{a},"b":true}}' for a in ('"a"', "1")]
+    progress = begun._replace(candidates=equality_candidates(frozenset(read), frozenset(), "{"))
+    (option,) = progress.take(0, "any")
+    searches = solving.search
+    assert len(option.by_value) == 2
+    assert solving.leads_on(option)
+    assert searches.completion_after(option.value, option.after, option.by_value) is not None

@@ -101,6 +101,16 @@ def test_what_is_known_is_not_checked_again() -> None:
 
 
 COMPLETED: list[Any] = [
+    {**A_B, "required": ["a"], "not": {"required": ["a", "b"]}},
+    {
+        "properties": {"a": {"enum": ["a", 1]}, "b": False, "c": TEXT},
+        "required": ["c"],
+        "not": {"properties": {"a": TEXT, "b": TEXT}},
+    },
+    {
+        **A_B,
+        "allOf": [{"not": {"required": ["a"]}}, {"not": {"properties": {"a": TEXT, "b": TEXT}}}],
+    },
     {**A_B, "required": ["b"], "not": {"properties": {"a": TEXT, "b": TEXT}}},
     {**A_B, "minProperties": 2, "maxProperties": 2, "not": {"required": ["a", "c"]}},
     {**A_B, "not": {"required": ["a"], "properties": {"a": TEXT, "b": TEXT}}},
@@ -141,12 +151,14 @@ def test_only_what_can_be_completed_is_confirmed_whatever_was_asked_before(
             if solving.satisfiable(option.value)
         ]
         met += [each for each in following if each not in met]
-    quick = QuickCheck(solving.values, {})
+    quick, deciding = QuickCheck(solving.values, {}), solver(order)
     confirmed = 0
     for each in (*met, *reversed(met)):
+        can_complete = solving.search.completion(each) is not None
+        assert deciding.can_complete(each) is can_complete, each
         if quick.can_complete(each):
             confirmed += 1
-            assert solving.search.completion(each) is not None, each
+            assert can_complete, each
     assert 0 < confirmed < 2 * len(met)
 
 

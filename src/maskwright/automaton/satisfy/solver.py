@@ -117,18 +117,17 @@ class Cardinality:
         return all(self.values(value) >= needed for value in coming)
 
     def _members(self, progress: ObjectProgress) -> int:
+        """In any completion, names that decide about no requirement may have other values, and may
+        come or not, if they aren't required."""
         shape, names = progress.shape, self._values.names
-        if shape.some or shape.most is not None or progress.count < shape.least:
+        if shape.most is not None or progress.count < shape.least:
             return 1
         left = progress.required_left()
         count = 1
-        for at in left:
-            count *= self.values(shape.values[at])
-            if count >= MANY:
-                return count
-        for at in progress.names(self._values.order):
-            if at not in left:
-                count *= 1 + self.values(shape.values[at])  # 1: the member may be left out
+        for at in {*left, *progress.names(self._values.order)}:
+            if any(at in each.names or each.absent >> at & 1 for each in shape.some):
+                continue
+            count *= self.values(shape.values[at]) + (at not in left)  # it may be left out
             if count >= MANY:
                 return count
         classes = names.of(shape.languages)
@@ -234,10 +233,29 @@ class Solver:
             return all(self.satisfiable(value) for value in lacking)
         known = self._completable.get(progress)
         if known is None:
-            known = self._quick.can_complete(progress)
-            known = known or self.search.completion(progress) is not None
+            known = self._quick.can_complete(progress) or not (
+                (isinstance(progress, ObjectProgress) and self._is_hopeless(progress))
+                or self.search.completion(progress) is None
+            )
             self._completable[progress] = known
         return known
+
+    def _is_hopeless(self, progress: ObjectProgress) -> bool:
+        """Whether an object evidently can't be completed: a required name has no value, or what
+        would fulfil a requirement can neither come nor stay away any more."""
+        shape, seen, position = progress.shape, progress.seen, progress.position
+        left = progress.required_left()
+        if not all(self.satisfiable(shape.values[at]) for at in left):
+            return True
+        avoidable = ~(seen | sum(1 << at for at in left)) >> position << position
+        return any(
+            not (progress.fulfilled >> k & 1 or each.languages or each.absent & avoidable)
+            and not any(
+                at >= position and not seen >> at & 1 and self.satisfiable(shape.values[at])
+                for at in each.names
+            )
+            for k, each in enumerate(shape.some)
+        )
 
     # Options that can be completed
 
@@ -264,11 +282,18 @@ class Solver:
         unique = isinstance(after, ArrayProgress) and after.unique
         if not by_value and not after.must_equal_one and not unique:
             return self.satisfiable(value) and self.can_complete(after)
-        if not after.must_equal_one and self.can_complete(after):
+        plain = after._replace(must_equal_one=False)
+        if not (self.satisfiable(value) and self.can_complete(plain)):
+            return False
+        if not after.must_equal_one:
             taken = len(by_value)
             if isinstance(after, ArrayProgress) and after.unique:
                 taken += len(after.seen) + after.items_needed
-            if self.cardinality.values(value) > taken:
+            ways = self.cardinality.values(value)
+            if ways > taken:
+                return True
+            barred = sum(len(left) for _, left in by_value)
+            if not unique and ways * self.cardinality.completions(after) > barred:
                 return True
         return self.search.completion_after(value, after, by_value) is not None
 
