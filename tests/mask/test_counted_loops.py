@@ -176,7 +176,7 @@ RECURSIVE = {
         grammar/regular/word_lists.py: _is_listed with_minimal_escapes
         grammar/rules/recursion.py: _options
         grammar/rules/tree.py: with_rules
-        grammar/tools/custom_input.py: spelled spelled.again
+        grammar/tools/custom_input.py: spelled
         automaton/events/captures.py: CaptureReader._end
         automaton/finish/leaf_exits.py: _ends_alike _has_one_label
         automaton/rules/completion.py: RuleCompletion._rest
@@ -202,7 +202,8 @@ RECURSIVE = {
         grammar/tools/python_arguments.py: PythonArguments._containers PythonArguments._item
         grammar/tools/python_arguments.py: PythonArguments._value
         automaton/json/contexts.py: JsonContexts._find_representative JsonContexts._representative
-        automaton/rules/network.py: NetworkBuilder._node NetworkBuilder._repeat _is_nullable
+        automaton/rules/network.py: NetworkBuilder._node NetworkBuilder._repeat
+        grammar/rules/tree.py: has_such_text
         automaton/rules/item_sets.py: _Returns._shared _Returns.of
     """,
     SMALL: """

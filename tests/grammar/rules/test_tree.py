@@ -1,4 +1,4 @@
-"""Walking and renaming the expressions of a grammar."""
+"""Walking and renaming the expressions of a grammar, and what texts they have."""
 
 from __future__ import annotations
 
@@ -17,10 +17,14 @@ from maskwright.grammar.rules.tree import (
     JsonValue,
     Ref,
     Repeat,
+    Rules,
     SpecialToken,
     Terminal,
     all_parts,
+    has_such_text,
+    may_be_empty,
     renamed,
+    rules_with_such_text,
 )
 from maskwright.grammar.schema.tree import Schema
 from tests.ids import named
@@ -78,3 +82,46 @@ def test_parts_are_found_at_any_depth() -> None:
     for _ in range(100_000):
         deep = Repeat(deep)
     assert sum(isinstance(part, Ref) for part in all_parts(deep)) == 1
+
+
+EMPTY = Terminal(full_match("n?"))
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        (N, False),
+        (EMPTY, True),
+        (TOKEN, False),
+        (VALUE, False),
+        (Ref("empty"), True),
+        (Ref("other"), False),
+        (Concat(()), True),
+        (Concat((EMPTY, Ref("empty"))), True),
+        (Concat((EMPTY, N)), False),
+        (Choice((N, EMPTY)), True),
+        (Choice(()), False),
+        (Repeat(N), True),
+        (Repeat(N, 1), False),
+        (Repeat(EMPTY, 2, 3), True),
+        (Repeat(EMPTY, 3, 2), False),  # which has no text at all
+        (Capture("c", EMPTY), True),
+        (Bounded(EMPTY, 3, 0), True),
+        (Cut(EMPTY), True),
+    ],
+    ids=named,
+)
+def test_what_may_be_empty(expression: Expression, expected: bool) -> None:
+    assert has_such_text(expression, may_be_empty, {"empty"}) is expected
+
+
+def test_rules_have_texts_by_the_least_fixed_point() -> None:
+    bodies: dict[str, Expression] = {
+        "start": Concat((Ref("later"), EMPTY)),
+        "circle": Choice((Concat((EMPTY, Ref("circle"))), N)),
+        "later": Choice((Ref("circle"), Repeat(Ref("start"), 0, 1))),
+    }
+    rules = Rules("start", bodies)
+    assert rules_with_such_text(rules, may_be_empty) == {"start", "later"}
+    assert rules_with_such_text(rules, lambda _: True) == {*bodies}
+    assert rules_with_such_text(rules, lambda _: False) == {"later"}

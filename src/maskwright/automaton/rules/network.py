@@ -13,7 +13,7 @@ offered leads to a complete text.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from itertools import pairwise
 
@@ -54,6 +54,9 @@ from maskwright.grammar.rules.tree import (
     Rules,
     SpecialToken,
     Terminal,
+    has_such_text,
+    may_be_empty,
+    rules_with_such_text,
 )
 from maskwright.limits import CHEAP, Limits, spend
 
@@ -75,7 +78,7 @@ class NetworkBuilder:
         self._limits = limits
         self._numbers: dict[str, int] = {}
         self._known: dict[tuple[Node, int], int] = {}
-        self._nullable = _nullable_rules(rules)
+        self._nullable = rules_with_such_text(rules, may_be_empty)
         self.start = self._rule(rules.start)
         for name in self.names:  # which grows: a rule's body adds the rules that it calls
             try:
@@ -84,7 +87,7 @@ class NetworkBuilder:
                 error.complete(construct=Construct.rules([name]))
                 raise
             self.firsts.append(len(self.nodes))
-        self.nullable = [self._nullable[name] for name in self.names]
+        self.nullable = [name in self._nullable for name in self.names]
         """[rules]: whether a rule generates the empty text."""
 
     def _rule(self, name: str) -> int:
@@ -133,7 +136,7 @@ class NetworkBuilder:
     def _repeat(self, body: Expression, least: int, most: int | None, after: int, loop: int) -> int:
         if most is not None and most < least:
             return self._branch((), loop)
-        if _is_nullable(body, self._nullable):
+        if has_such_text(body, may_be_empty, self._nullable):
             least = 0  # copies that are required may be empty
         if most == 0:
             return after
@@ -173,42 +176,6 @@ class NetworkBuilder:
                 value=self._limits.grammar_nodes,
             )
         return len(self.nodes) - 1
-
-
-def _nullable_rules(rules: Rules) -> dict[str, bool]:
-    """By name: whether a rule generates the empty text; the least fixed point."""
-    nullable = dict.fromkeys(rules.rules, False)
-    changed = True
-    while changed:
-        changed = False
-        spend(CHEAP * len(nullable))
-        for name, body in rules.rules.items():
-            if not nullable[name] and _is_nullable(body, nullable):
-                nullable[name] = changed = True
-    return nullable
-
-
-def _is_nullable(expression: Expression, rules: Mapping[str, bool]) -> bool:
-    """Whether an expression generates the empty text, if the rules do as `rules` says."""
-    match expression:
-        case Terminal(language=term):
-            return term.nullable
-        case Bounded(body=body) | Cut(body=body):
-            return _is_nullable(body, rules)
-        case Ref(name=name):
-            return rules[name]
-        case JsonValue() | SpecialToken():
-            return False
-        case Concat(parts=parts):
-            return all(_is_nullable(part, rules) for part in parts)
-        case Choice(options=options):
-            return any(_is_nullable(option, rules) for option in options)
-        case Capture(body=body):
-            return _is_nullable(body, rules)
-        case Repeat(body=body, least=least, most=most):
-            if most is not None and most < least:
-                return False
-            return least == 0 or _is_nullable(body, rules)
 
 
 class RuleNetwork:

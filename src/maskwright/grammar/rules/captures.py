@@ -9,24 +9,16 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from dataclasses import replace
 
 from maskwright.errors import Construct, LimitError
 from maskwright.grammar.rules.recursion import repeated
 from maskwright.grammar.rules.tree import (
-    Bounded,
     Capture,
-    Choice,
-    Concat,
-    Cut,
     Expression,
-    JsonValue,
     Ref,
-    Repeat,
     Rules,
-    SpecialToken,
-    Terminal,
     all_parts,
+    with_parts,
     with_rules,
 )
 from maskwright.limits import Limits
@@ -63,17 +55,9 @@ def captures_in_start(rules: Rules, limits: Limits) -> Rules:
 
 def without_captures(expression: Expression) -> Expression:
     """Return an expression that generates equal texts, and captures nothing."""
-    match expression:
-        case Capture(body=body):
-            return without_captures(body)
-        case Concat(parts=parts):
-            return Concat(tuple(map(without_captures, parts)))
-        case Choice(options=options):
-            return Choice(tuple(map(without_captures, options)))
-        case Repeat(body=body):
-            return replace(expression, body=without_captures(body))
-        case Terminal() | Bounded() | Cut() | JsonValue() | SpecialToken() | Ref():
-            return expression
+    if isinstance(expression, Capture):
+        return without_captures(expression.body)
+    return with_parts(expression, without_captures)
 
 
 def _capturing(rules: Rules) -> set[str]:

@@ -7,12 +7,13 @@ terminals. No lexer splits it; only the rules say what stands between two termin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from maskwright.grammar.regular.terms import Regular
 from maskwright.grammar.schema.tree import Schema
+from maskwright.limits import CHEAP, spend
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,16 +139,22 @@ def renamed(expression: Expression, prefix: str) -> Expression:
 
 def with_rules(expression: Expression, of: Callable[[Ref], Expression]) -> Expression:
     """Return `expression` with what `of` says in the place of every reference to a rule."""
+    if isinstance(expression, Ref):
+        return of(expression)
+    return with_parts(expression, lambda part: with_rules(part, of))
+
+
+def with_parts(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
+    """Return `expression` with each expression directly below it changed. What is bounded or cut is
+    a part of its own, with nothing below it."""
     match expression:
-        case Ref():
-            return of(expression)
         case Concat(parts=parts):
-            return Concat(tuple(with_rules(part, of) for part in parts))
+            return Concat(tuple(map(change, parts)))
         case Choice(options=options):
-            return Choice(tuple(with_rules(option, of) for option in options))
+            return Choice(tuple(map(change, options)))
         case Repeat() | Capture():
-            return replace(expression, body=with_rules(expression.body, of))
-        case Terminal() | Bounded() | Cut() | JsonValue() | SpecialToken():
+            return replace(expression, body=change(expression.body))
+        case Terminal() | Bounded() | Cut() | JsonValue() | SpecialToken() | Ref():
             return expression
 
 
@@ -164,3 +171,46 @@ def all_parts(expression: Expression) -> Iterator[Expression]:
                 stack.append(body)
             case Terminal() | Bounded() | Cut() | JsonValue() | SpecialToken() | Ref():
                 pass
+
+
+Atom = Terminal | JsonValue | SpecialToken
+
+
+def has_such_text(expression: Expression, is_such: Callable[[Atom], bool], rules: Set[str]) -> bool:
+    """Whether one of an expression's texts is put together from such texts alone, if the rules that
+    have such a text are `rules`. `is_such`: whether an atom has one."""
+    match expression:
+        case Terminal() | JsonValue() | SpecialToken():
+            return is_such(expression)
+        case Ref(name=name):
+            return name in rules
+        case Concat(parts=parts):
+            return all(has_such_text(part, is_such, rules) for part in parts)
+        case Choice(options=options):
+            return any(has_such_text(option, is_such, rules) for option in options)
+        case Repeat(body=body, least=least, most=most):
+            if most is not None and most < least:
+                return False
+            return least == 0 or has_such_text(body, is_such, rules)
+        case Capture(body=body) | Bounded(body=body) | Cut(body=body):
+            return has_such_text(body, is_such, rules)
+
+
+def rules_with_such_text(rules: Rules, is_such: Callable[[Atom], bool]) -> set[str]:
+    """Return the names of the rules that have such a text (see `has_such_text`): the least fixed
+    point."""
+    found: set[str] = set()
+    changed = True
+    while changed:
+        changed = False
+        spend(CHEAP * len(rules.rules))
+        for name, body in rules.rules.items():
+            if name not in found and has_such_text(body, is_such, found):
+                found.add(name)
+                changed = True
+    return found
+
+
+def may_be_empty(atom: Atom) -> bool:
+    """Whether the empty text is among the texts of an atom."""
+    return isinstance(atom, Terminal) and atom.language.nullable

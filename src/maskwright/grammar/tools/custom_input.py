@@ -8,7 +8,6 @@ Each input has one spelling, with the escapes that are needed.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Final, NamedTuple
 
 from maskwright.errors import UnsupportedGrammarError
@@ -34,6 +33,7 @@ from maskwright.grammar.rules.tree import (
     Repeat,
     SpecialToken,
     Terminal,
+    with_parts,
 )
 from maskwright.grammar.tags.free_text import text_until
 from maskwright.grammar.tags.rules import literal, series
@@ -96,22 +96,15 @@ def spelled(expression: Expression, around: Surroundings, prefix: str) -> Expres
     """Return the expression of an input as a format writes it, with `prefix` before the names of
     its rules. Raises `UnsupportedGrammarError` for what can't stand in a string."""
 
-    def again(part: Expression) -> Expression:
-        return spelled(part, around, prefix)
-
     match expression:
         case Terminal(language=language):
             return Terminal(escaped(language, around.escapes) if around.escapes else language)
         case Ref(name=name):
             return Ref(prefix + name)
-        case Concat(parts=parts):
-            return Concat(tuple(map(again, parts)))
-        case Choice(options=options):
-            return Choice(tuple(map(again, options)))
-        case Repeat(body=body):
-            return replace(expression, body=again(body))
+        case Concat() | Choice() | Repeat():
+            return with_parts(expression, lambda part: spelled(part, around, prefix))
         case Capture(body=body):
-            return again(body)
+            return spelled(body, around, prefix)
         case Bounded() | Cut() | JsonValue() | SpecialToken():
             raise UnsupportedGrammarError(
                 "the input of a custom tool is a string, in which JSON values, special tokens and "

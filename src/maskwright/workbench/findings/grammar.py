@@ -19,19 +19,19 @@ from maskwright.grammar.regular.derivative import is_live
 from maskwright.grammar.regular.enumerate import few
 from maskwright.grammar.regular.terms import EPSILON, Regular
 from maskwright.grammar.rules.tree import (
-    Bounded,
+    Atom,
     Capture,
     Choice,
     Concat,
-    Cut,
     Expression,
-    JsonValue,
     Ref,
     Repeat,
     Rules,
-    SpecialToken,
     Terminal,
     all_parts,
+    has_such_text,
+    may_be_empty,
+    rules_with_such_text,
 )
 from maskwright.limits import DEFAULT_LIMITS, Work
 from maskwright.workbench.findings.finding import Finding
@@ -60,25 +60,10 @@ def _reasons(name: str, body: Expression) -> Iterator[str]:
                 if text is not None:
                     yield f"options {number} and {other_number} both read {text!r}"
         elif isinstance(part, Repeat):
-            if part.most != 1 and _may_be_empty(part.body):
+            if part.most != 1 and has_such_text(part.body, may_be_empty, frozenset()):
                 yield "it repeats what may be empty"
         elif isinstance(part, Concat):
             yield from _in_a_row(part)
-
-
-def _may_be_empty(expression: Expression) -> bool:
-    """Whether it is seen that an expression has the empty text."""
-    match expression:
-        case Terminal(language=language):
-            return language.nullable
-        case Repeat(body=body, least=least):
-            return least == 0 or _may_be_empty(body)
-        case Concat(parts=parts):
-            return all(map(_may_be_empty, parts))
-        case Choice(options=options):
-            return any(map(_may_be_empty, options))
-        case _:
-            return False
 
 
 def _in_a_row(sequence: Concat) -> Iterator[str]:
@@ -138,7 +123,7 @@ def lint_grammar(read: ReadGrammar) -> list[Finding]:
     texts = read.lowered.without_ignored
     try:
         with Work(DEFAULT_LIMITS):
-            live = _rules_with_texts(read.rules)
+            live = rules_with_such_text(read.rules, _has_texts)
             for name, body in read.rules.rules.items():
                 found += _of_rule(name, body, live, texts)
             found += _endless_rules(read, live)
@@ -168,7 +153,7 @@ def _of_rule(
         return
     for part in all_parts(body):
         for number, option in enumerate(part.options if isinstance(part, Choice) else (), 1):
-            if not _has_texts(option, live):
+            if not has_such_text(option, _has_texts, live):
                 message = f"option {number} of {name!r} is never taken: no text matches it"
                 yield Finding(name, "warning", "unsatisfiable", message)
     reason = two_readings(name, body)
@@ -178,37 +163,8 @@ def _of_rule(
     yield from _odd_terminals(name, body, texts)
 
 
-# Rules without texts
-
-
-def _rules_with_texts(rules: Rules) -> set[str]:
-    """The rules that have a text: the least fixed point."""
-    live: set[str] = set()
-    changed = True
-    while changed:
-        added = {n for n, b in rules.rules.items() if n not in live and _has_texts(b, live)}
-        live |= added
-        changed = bool(added)
-    return live
-
-
-def _has_texts(expression: Expression, live: set[str]) -> bool:
-    """Whether an expression has a text, if no rules have one but those in `live`."""
-    match expression:
-        case Terminal(language=language):
-            return is_live(language)
-        case JsonValue() | SpecialToken():
-            return True
-        case Ref(name=name):
-            return name in live
-        case Concat(parts=parts):
-            return all(_has_texts(part, live) for part in parts)
-        case Choice(options=options):
-            return any(_has_texts(option, live) for option in options)
-        case Repeat(body=body, least=least):
-            return least == 0 or _has_texts(body, live)
-        case Capture(body=body) | Bounded(body=body) | Cut(body=body):
-            return _has_texts(body, live)
+def _has_texts(atom: Atom) -> bool:
+    return not isinstance(atom, Terminal) or is_live(atom.language)
 
 
 # Texts without end, and odd ones
