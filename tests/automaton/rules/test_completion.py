@@ -7,8 +7,9 @@ import pytest
 from maskwright.automaton.leaf.special_tokens import spelling
 from maskwright.automaton.rules.completion import RuleCompletion
 from maskwright.automaton.rules.item_sets import ItemSets, Kernel
+from maskwright.errors import LimitError
 from maskwright.grammar.rules.tree import Bounded, Capture, Expression, JsonValue, Ref, Repeat
-from maskwright.limits import DEFAULT_LIMITS
+from maskwright.limits import DEFAULT_LIMITS, Limits
 from tests.automaton.rules.networks import (
     TOKEN,
     A,
@@ -32,6 +33,24 @@ LONG, DEAD = text("a{9}"), text("(?!)")
 
 def complete(sets: ItemSets, kernel: Kernel, frames: tuple[int, ...] = ()) -> bytes | None:
     return RuleCompletion(sets, values(), DEFAULT_LIMITS).of_kernel(kernel, frames)
+
+
+LONG_FIRST = alt(LONG, seq(opt(A), opt(A), B), Ref("start"))
+
+
+@pytest.mark.parametrize("count", [10**6, 10**30])
+def test_a_count_of_any_size_is_refused_at_the_rule_that_has_it(count: int) -> None:
+    nest, many = alt(B, seq(X, Ref("nest"), Y)), seq(A, Repeat(Ref("nest"), count), B)
+    sets = item_sets({"start": alt(A, seq(C, Ref("many"))), "many": many, "nest": nest})
+    with pytest.raises(LimitError, match="of the rule 'many' has more than 200,000") as caught:
+        complete(sets, first_kernel(sets))
+    assert "ask for fewer repeats" in caught.value.message
+
+
+def test_what_is_short_in_the_end_is_not_refused_for_a_longer_text_met_before() -> None:
+    sets = item_sets({"start": Repeat(LONG_FIRST, 10)})
+    completion = RuleCompletion(sets, values(), Limits(witness_search=30))
+    assert completion.of_kernel(first_kernel(sets), ()) == b"b" * 10
 
 
 @pytest.mark.parametrize(

@@ -91,6 +91,15 @@ def test_special_tokens_are_those_of_the_vocabulary(text: str) -> None:
     assert allowed(matcher) == {257}
 
 
+def test_a_count_that_no_text_can_hold_meets_a_limit_and_lets_texts_be_read() -> None:
+    rules = f'many: nest~{10**30}\nnest: "x" nest "y" | "z"'
+    grammar = compile_grammar(f'start: "b" | "c" many\n{rules}', EVERY_BYTE)
+    with pytest.raises(LimitError, match="of the rule 'many' has more than 200,000"):
+        _ = grammar.min_tokens
+    assert matches(grammar, "b")
+    assert not matches(grammar, "cxzy")
+
+
 def test_rules_that_exhaust_the_stack_meet_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     def exhausted(*arguments: object, **options: object) -> None:
         raise RecursionError

@@ -43,6 +43,7 @@ from maskwright.automaton.rules.nodes import (
     TextSymbol,
 )
 from maskwright.automaton.rules.values import RuleValues
+from maskwright.errors import WHOLE_GRAMMAR, Construct, LimitError
 from maskwright.grammar.regular.shortest import shortest
 from maskwright.grammar.rules.tree import JsonValue, SpecialToken
 from maskwright.limits import CHEAP, Limits, spend
@@ -210,35 +211,55 @@ class RuleCompletion:
     @cached_property
     def _within(self) -> list[bytes | None]:
         """[nodes]: the shortest text to the end of the rule or of the body of the counted loop;
-        None if there is none. Texts are shortened until nothing changes (Bellman and Ford)."""
+        None if there is none. Texts are shortened until nothing changes (Bellman and Ford).
+
+        Raises `LimitError` if one has more bytes than `witness_search` allows: it is never put
+        together, as a count may be of any size."""
         network = self._sets.network
         nodes = network.nodes
+        most = self._limits.witness_search
         texts: list[bytes | None] = [None] * len(nodes)
         changed = [at for at in range(len(nodes)) if isinstance(nodes[at], LoopBack | RuleEnd)]
         for at in changed:
             texts[at] = b""
+        too_long: dict[int, None] = {}
         while changed:
             dependents = dict.fromkeys(one for at in changed for one in network.dependents[at])
             changed = []
             for at in dependents:
                 spend(CHEAP)
-                text = self._shortest_from(nodes[at], texts)
+                text = self._shortest_from(nodes[at], texts, most)
                 known = texts[at]
-                if text is not None and (known is None or len(text) < len(known)):
+                if isinstance(text, _TooLong):
+                    too_long[at] = None
+                elif text is not None and (known is None or len(text) < len(known)):
                     texts[at] = text
                     changed.append(at)
+        if not_written := [at for at in too_long if texts[at] is None and network.is_live(at)]:
+            rule = Construct.rules([network.rule_of(not_written[0])]).name
+            raise LimitError(
+                f"the shortest text of a part of {rule} has more than {most:,} bytes",
+                limit="witness_search",
+                value=most,
+                construct=WHOLE_GRAMMAR,
+                way_out="ask for fewer repeats",
+            )
         return texts
 
-    def _shortest_from(self, node: Node, texts: list[bytes | None]) -> bytes | None:
+    def _shortest_from(
+        self, node: Node, texts: list[bytes | None], most: int
+    ) -> bytes | _TooLong | None:
+        """The shortest text from a node, as far as those of the nodes after it are known."""
         match node:
             case SymbolNode(symbol=symbol, next=after):
                 rest = texts[after]
                 if rest is None or not self._sets.network.has_text(symbol):
                     return None
-                if not isinstance(symbol, RuleCall):
-                    return self._symbol(symbol) + rest
-                text = texts[self._sets.network.starts[symbol.rule]]
-                return None if text is None else text + rest
+                if isinstance(symbol, RuleCall):
+                    text = texts[self._sets.network.starts[symbol.rule]]
+                else:
+                    text = self._symbol(symbol)
+                return None if text is None else _repeated(text, 1, rest, most)
             case BranchNode(options=options):
                 found = [text for text in (texts[option] for option in options) if text is not None]
                 return min(found, key=len, default=None)
@@ -248,8 +269,19 @@ class RuleCompletion:
                 text, rest = texts[body], texts[after]
                 if rest is None or (least and text is None):
                     return None
-                return least * (text or b"") + rest
+                return _repeated(text or b"", least, rest, most)
             case CaptureBoundary(next=after) | BoundedEnd(next=after) | CutNode(next=after):
                 return texts[after]
             case LoopBack() | RuleEnd():
                 return b""
+
+
+class _TooLong:
+    """Stands for a text that has too many bytes to be put together."""
+
+
+def _repeated(text: bytes, count: int, rest: bytes, most: int) -> bytes | _TooLong:
+    """`count` copies of a text, and what comes after them, of at most so many bytes."""
+    if count * len(text) + len(rest) > most:
+        return _TooLong()
+    return count * text + rest if text else rest

@@ -237,7 +237,7 @@ class RuleNetwork:
                 try:
                     productive[at] = self._is_productive(self.nodes[at], productive)
                 except LimitError as error:
-                    error.complete(construct=Construct.rules([self._rule_of(at)]))
+                    error.complete(construct=Construct.rules([self.rule_of(at)]))
                     raise
                 if not productive[at]:
                     changed.append(at)
@@ -250,7 +250,7 @@ class RuleNetwork:
             changed += self.dependents[at]
         return productive
 
-    def _rule_of(self, node: int) -> str:
+    def rule_of(self, node: int) -> str:
         """The rule for which a node was made, the first of those that share it."""
         return self.names[max(0, bisect_right(self._firsts, node) - 1)]
 
