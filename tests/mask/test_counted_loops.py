@@ -78,7 +78,7 @@ REASONS = {
         grammar/regular/beginnings.py: _least_length _longest _span _way_to_end _Beginnings._find
         grammar/regular/character_dfa.py: CharacterDfa.complete
         grammar/regular/derivative.py: _derive_concat _decide _note_live
-        grammar/regular/joint.py: joint
+        grammar/regular/composed.py: joint
         grammar/regular/length_bounds.py: _counted
         grammar/regular/terms.py: _concat _find_counter
         grammar/regular/word_lists.py: word_arcs

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from maskwright.automaton.satisfy import search as searching
-from maskwright.automaton.satisfy.counted_items import needed_items, needs_count_alone
+from maskwright.automaton.satisfy.counted_parts import needed_items, needs_count_alone
 from maskwright.automaton.value.progress import ArrayProgress
 from maskwright.automaton.value.witness_text import compact
 from maskwright.errors import LimitError

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from maskwright.automaton.satisfy import counted_members
+from maskwright.automaton.satisfy import counted_parts
 from maskwright.automaton.value.witness_text import compact
 from maskwright.errors import LimitError
 from tests.automaton.solving import conjunction, solver
@@ -41,8 +41,8 @@ def test_the_text_is_as_short_as_that_of_the_search(
     schema: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     searched = shortest(schema)
-    monkeypatch.setattr(counted_members, "_FEW_MEMBERS", 0)
-    monkeypatch.setattr(counted_members, "_FEW_STEPS", -1)
+    monkeypatch.setattr(counted_parts, "_FEW_MEMBERS", 0)
+    monkeypatch.setattr(counted_parts, "_FEW_STEPS", -1)
     counted = shortest(schema)
     if searched is None or counted is None:
         assert counted is searched

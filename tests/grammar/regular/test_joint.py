@@ -10,8 +10,8 @@ import pytest
 
 from maskwright.grammar.pattern.translate import full_match, search
 from maskwright.grammar.regular.character_dfa import CharacterDfa
+from maskwright.grammar.regular.composed import JointString, _overlapping, joint
 from maskwright.grammar.regular.derivative import contains, is_live, known_string
-from maskwright.grammar.regular.joint import JointString, _overlapping, joint
 from maskwright.grammar.regular.terms import Regular, alt, complement, intersection, length
 from tests.bounds import counted_calls
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from maskwright.grammar.shape.rivals import KINDS, Rivals, have_rivals
+from maskwright.grammar.shape.one_of import KINDS, Rivals, have_rivals
 from tests.grammar.shape.semantics import VALUES, kind, satisfies, schema
 
 CONSTANTS: list[Any] = [None, True, 1, 1.0, 2, "a", "b", "x", [], [1], {}, {"a": 1}]

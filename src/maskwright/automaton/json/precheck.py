@@ -18,7 +18,7 @@ from maskwright.automaton.value.progress import ArrayProgress, ObjectProgress
 from maskwright.errors import LimitError
 from maskwright.grammar.regular.terms import EMPTY
 from maskwright.grammar.schema.tree import OneOf
-from maskwright.grammar.shape.rivals import have_rivals
+from maskwright.grammar.shape.one_of import have_rivals
 from maskwright.grammar.shape.shape import Conjunction, ObjectShape
 from maskwright.limits import MEASURED, Limits, Work, spend
 

@@ -10,11 +10,11 @@ they are nested. A *configuration* of the machine is then a leaf state over a st
 
 - `completion`: The shortest text that completes an item set.
 - `contexts`: Item sets as contexts of the byte machine.
-- `follow`: FIRST and FOLLOW sets of rules, in bytes: when a leaf can be left later.
+- `follow`: FIRST and FOLLOW sets of rules, in bytes: when a leaf can be left later, and which
+  numbers can't end.
 - `item_sets`: Items, return addresses, kernels and their closures.
 - `network`: Networks of rules: built from expressions; which nodes are live, epsilon closures.
 - `nodes`: The nodes of the networks, and the symbols that are read at them.
-- `number_ends`: Numbers that can't end, because only digits may follow them.
 - `text_contexts`: The contexts of a grammar that is one regular language of plain text.
 - `value_places`: JSON values that may begin beside something else.
 - `values`: The JSON values in a grammar: those written with equal options share their contexts.

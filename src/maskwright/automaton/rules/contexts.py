@@ -32,7 +32,7 @@ from maskwright.automaton.machine.contexts import Bound, Contexts, Ending
 from maskwright.automaton.machine.exits import BLOCKED, DONE, NO_FRAME, POP, PUSH, STAY, Exit
 from maskwright.automaton.machine.trace import Left
 from maskwright.automaton.rules.completion import RuleCompletion
-from maskwright.automaton.rules.follow import NextBytes
+from maskwright.automaton.rules.follow import NextBytes, endless_number, only_digits
 from maskwright.automaton.rules.item_sets import (
     Closure,
     Item,
@@ -44,7 +44,6 @@ from maskwright.automaton.rules.item_sets import (
 )
 from maskwright.automaton.rules.network import RuleNetwork
 from maskwright.automaton.rules.nodes import BoundedEnd, RuleCall, Symbol, TextSymbol
-from maskwright.automaton.rules.number_ends import endless_number, only_digits
 from maskwright.automaton.rules.value_places import ValueBeginning, read_beginning, value_places
 from maskwright.automaton.rules.values import RuleValues
 from maskwright.automaton.value.level import Level
@@ -145,7 +144,7 @@ class RuleContexts(Contexts):
         """Raises `UnsupportedGrammarError` where the first byte can't distinguish a JSON value from
         an alternative that begins in the same place. An alternative that began earlier and is still
         being read is found out only when a text comes there. Raises it also for a number that
-        can't end; see `number_ends`."""
+        can't end; see `automaton.rules.follow`."""
         self._check_numbers()
         for kernel in value_places(self.network):
             number = self.sets.intern(kernel)

@@ -4,6 +4,12 @@ The FIRST set of a node holds the bytes that may come next up to the end of its 
 may end, the FOLLOW set of the rule comes on top: the bytes that may come after the rule in any of
 its callers. As in LL parsing, that is an upper bound: each byte may come after some call of the
 rule, not after every one. A set is an int, in which bit n stands for byte n.
+
+They show numbers after which a grammar can't go on, because they take its next character for their
+own. A number is read as long as it can be: it ends at the first byte that can't continue it. Where
+only digits may follow a number that may have any number of digits, it ends only at the bound on
+digits, or in a spelling that nobody wants. Such a place is refused when the grammar is compiled. A
+place with such an end in some callers of its rule and not in others isn't found.
 """
 
 from __future__ import annotations
@@ -13,6 +19,7 @@ from dataclasses import replace
 from typing import Final
 
 from maskwright.automaton.leaf.special_tokens import LEAD
+from maskwright.automaton.leaf.table import LeafTable
 from maskwright.automaton.rules.network import RuleNetwork
 from maskwright.automaton.rules.nodes import (
     BoundedEnd,
@@ -29,7 +36,6 @@ from maskwright.automaton.rules.nodes import (
     SymbolNode,
     TextSymbol,
 )
-from maskwright.automaton.rules.number_ends import only_digits
 from maskwright.grammar.regular.derivative import first_bytes
 from maskwright.grammar.rules.tree import JsonValue, SpecialToken
 from maskwright.limits import CHEAP, spend
@@ -226,3 +232,43 @@ def successors(node: Node) -> tuple[int, ...]:
             return body, after
         case RuleEnd():
             return ()
+
+
+DIGITS_READ: Final = 20
+"""Digits of an integer that are looked at, as many as 64 bits have."""
+_DIGITS: Final = b"0123456789"
+_ONLY_DIGITS: Final = sum(1 << byte for byte in _DIGITS)
+
+
+def only_digits(after: int) -> bool:
+    """Whether of `after`, a set of bytes and of the text's end, digits alone may follow a value."""
+    return bool(after) and not after & ~_ONLY_DIGITS
+
+
+def endless_number(leaves: LeafTable, leaf: int, after: int) -> bool:
+    """Whether a value that begins at `leaf` may be an integer, but none of at most `DIGITS_READ`
+    digits that a text goes on after; one of the digits of `after` follows the value."""
+    first = leaves.next_states(leaf)
+    return any(_is_endless(leaves, first[byte], after) for byte in _DIGITS[1:] if byte in first)
+
+
+def _is_endless(leaves: LeafTable, start: int, after: int) -> bool:
+    """Whether some integer that goes on at `start`, after its first digit, is whole, and none of
+    them can be left."""
+    reached = {start}
+    seen = set[int]()
+    is_whole = False
+    for _ in range(DIGITS_READ):
+        reached -= seen
+        seen |= reached
+        following = set[int]()
+        for state in reached:
+            spend(CHEAP)
+            row = leaves.next_states(state)
+            if leaves.label_of(state) is not None:
+                is_whole = True
+                if any(after >> byte & 1 and byte not in row for byte in _DIGITS):
+                    return False
+            following.update(row[byte] for byte in _DIGITS if byte in row)
+        reached = following
+    return is_whole

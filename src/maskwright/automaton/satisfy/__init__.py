@@ -6,8 +6,7 @@ are. What these leave open is decided by a search, which either finds a shortest
 shortest completion of a container that has been read in part) or shows that there is none. Where
 items must differ, or some two must be equal, the search has a part of its own.
 
-- `counted_items`: Items where only the number matters, which are counted and not walked.
-- `counted_members`: Members where only the number matters.
+- `counted_parts`: Items and members where only the number matters, which are counted, not walked.
 - `distinct`: A completion of an array whose items must all differ.
 - `quick`: A cheap sufficient test, which most schemas pass.
 - `repeats`: A completion of an array in which some two items must be equal.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import Final, NamedTuple
 
-from maskwright.automaton.satisfy.counted_items import needed_items
+from maskwright.automaton.satisfy.counted_parts import needed_items
 from maskwright.automaton.satisfy.schema_values import SchemaValues
 from maskwright.automaton.value.progress import ArrayProgress, ObjectProgress, Progress
 from maskwright.grammar.schema.tree import Schema

@@ -8,8 +8,12 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import Final, NamedTuple
 
-from maskwright.automaton.satisfy.counted_items import CountedParts, count_items, needs_count_alone
-from maskwright.automaton.satisfy.counted_members import count_members
+from maskwright.automaton.satisfy.counted_parts import (
+    CountedParts,
+    count_items,
+    count_members,
+    needs_count_alone,
+)
 from maskwright.automaton.satisfy.distinct import (
     DistinctItems,
     Find,

@@ -10,10 +10,9 @@ by a character is the next one.
 - `character_classes`: Transitions by classes of characters that lead to one target.
 - `character_dfa`: The DFA of a term, written out.
 - `charset`: Sets of code points as sorted, disjoint, inclusive ranges that do not touch.
-- `composed`: Shortest strings put together from the shortest strings of a term's parts.
+- `composed`: Short strings put together from the shortest strings of a term's parts.
 - `derivative`: Derivatives of terms, and whether a language is empty.
 - `enumerate`: The strings of a language one by one, the shortest first.
-- `joint`: A short string of many languages, put together from a string of each.
 - `length_bounds`: Counted repeats as bounds on a string's length.
 - `shortest`: A shortest string of a language.
 - `substrings`: The substrings of a document, with an automaton read off the document.

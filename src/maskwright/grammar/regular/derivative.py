@@ -23,8 +23,7 @@ from maskwright.grammar.regular.beginnings import (
 from maskwright.grammar.regular.byte_alphabet import alphabet, bytes_of, lacks_what_it_needs
 from maskwright.grammar.regular.character_classes import NOWHERE, Arc, Split, overlaid, parted
 from maskwright.grammar.regular.character_dfa import NEVER, CharacterDfa, known_place
-from maskwright.grammar.regular.composed import check_searched, composed
-from maskwright.grammar.regular.joint import SHORT, joint
+from maskwright.grammar.regular.composed import SHORT, check_searched, composed, joint
 from maskwright.grammar.regular.terms import (
     ANYTHING,
     EMPTY,

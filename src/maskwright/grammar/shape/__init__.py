@@ -18,9 +18,8 @@ text gets there, so that recursive schemas have finite shapes.
 - `evident`: Schemas that evidently have a value: most of them, seen without a normal form.
 - `negation`: Negation, pushed one level towards the leaves.
 - `objects`: The objects that satisfy assertions without unions.
-- `one_of`: `oneOf` as `anyOf`, whose options exclude each other.
+- `one_of`: `oneOf` as `anyOf`, whose options exclude each other; which may share a value.
 - `places`: Where in a document stands what is asserted of a value.
-- `rivals`: Which options of a `oneOf` may share a value, found in linear time.
 - `scalars`: The scalars that satisfy assertions without unions.
 - `shape`: The classes of the normal form.
 - `shapes`: The shapes of the conjunctions of a document: start reading here.

@@ -44,7 +44,7 @@ from maskwright.grammar.schema.tree import (
     negated,
     value_schema,
 )
-from maskwright.grammar.shape.rivals import Rivals
+from maskwright.grammar.shape.one_of import Rivals
 
 _NUMBER: Final = TypeIs(frozenset(["number"]))
 _STRING: Final = TypeIs(frozenset(["string"]))

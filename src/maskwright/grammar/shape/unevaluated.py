@@ -27,7 +27,7 @@ from maskwright.grammar.schema.tree import (
     Unevaluated,
     negated,
 )
-from maskwright.grammar.shape.rivals import Rivals
+from maskwright.grammar.shape.one_of import Rivals
 from maskwright.limits import DEFAULT_LIMITS, Limits, spend
 
 

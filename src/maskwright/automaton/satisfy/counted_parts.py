@@ -1,24 +1,33 @@
-"""Items of an array where only their number matters: they are counted, not walked one by one.
+"""Items and members where only their number matters: they are counted, not walked one by one.
 
 Most arrays are such: after their `prefixItems` all items satisfy the same schema, and at most one
 `contains` distinguishes those that it counts. So a least count of thousands takes no longer than
 one of three.
+
+Where members are required only by name or by `minProperties`, each may be chosen whatever the
+others are, and the cheapest are taken. A search would look at every set of them.
 """
 
 from __future__ import annotations
 
+from heapq import nsmallest
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from maskwright.automaton.satisfy.distinct import Find
 from maskwright.automaton.satisfy.schema_values import NOTHING
-from maskwright.automaton.value.progress import ArrayProgress
+from maskwright.automaton.value.name_classes import NameClass, NameClasses
+from maskwright.automaton.value.progress import ArrayProgress, ObjectProgress
 from maskwright.automaton.value.witness_text import Witness, size
 from maskwright.errors import TooLongError
 from maskwright.grammar.shape.shape import Conjunction
-from maskwright.limits import spend
+from maskwright.limits import CHEAP, spend
 
-MOST_ITEMS: Final = 20_000
-"""Items of one completion, beyond which it is too long to be written out."""
+MOST_PARTS: Final = 20_000
+"""Items or members of one completion, beyond which it is too long to be written out."""
+_FEW_MEMBERS: Final = 64
+_FEW_STEPS: Final = 4_000
+"""What a search takes in some tens of milliseconds at most."""
 
 
 class CountedParts(NamedTuple):
@@ -26,6 +35,15 @@ class CountedParts(NamedTuple):
 
     parts: tuple[tuple[str, Witness], ...] | None
     """Members, or items with an empty name; None if nothing completes it."""
+
+
+def _too_long(container: str, parts: str) -> TooLongError:
+    return TooLongError(
+        f"the shortest {container} has more than {MOST_PARTS:,} {parts}",
+        limit="witness_search",
+        value=MOST_PARTS,
+        way_out=f"ask for fewer {parts}",
+    )
 
 
 def needs_count_alone(progress: ArrayProgress) -> bool:
@@ -54,13 +72,8 @@ def count_items(
     runs = [(witness, count) for witness, count in items if witness is not None]
     if len(runs) < len(items):
         return None
-    if sum(count for _, count in runs) > MOST_ITEMS:
-        raise TooLongError(
-            f"the shortest array has more than {MOST_ITEMS:,} items",
-            limit="witness_search",
-            value=MOST_ITEMS,
-            way_out="ask for fewer items",
-        )
+    if sum(count for _, count in runs) > MOST_PARTS:
+        raise _too_long("array", "items")
     found: list[Witness] = []
     for witness, count in runs:
         found += [witness] * count
@@ -143,3 +156,81 @@ def _contained(progress: ArrayProgress, find: Find) -> _Runs:
         hits, more = hits + extra, more - extra
     runs: _Runs = [(counted, hits), (other, more)]
     return [run for run in (runs if counted_first else reversed(runs)) if run[1]]
+
+
+_Member = tuple[float, int, str, Witness]
+"""The bytes of a member as a search counts them, its place in the order of names, name, value."""
+
+
+def count_members(progress: ObjectProgress, names: NameClasses, find: Find) -> CountedParts | None:
+    """The shortest completion of an object, made of the values that `find` finds. None if it is
+    left to a search, because more matters than the number of members, or because they are few.
+
+    Everything is asked of `find` that a completion may be made of."""
+    shape = progress.shape
+    left = progress.required_left()
+    missing = shape.least - progress.count - len(left)
+    optional = [
+        at
+        for at in range(progress.position, len(shape.names))
+        if not progress.seen >> at & 1 and at not in shape.required
+    ]
+    if missing <= _FEW_MEMBERS and missing * len(optional) ** 2 <= _FEW_STEPS:
+        return None
+    if missing <= 0 or shape.some or progress.candidates or progress.must_equal_one:
+        return None
+    if shape.most is not None and shape.least > shape.most:
+        return None
+    required = _listed(progress, left, find)
+    others = _others(progress, names, missing, find)
+    if others is None:
+        return None
+    chosen = nsmallest(missing, [*_listed(progress, optional, find), *others])
+    if len(required) < len(left) or len(chosen) < missing:
+        return CountedParts(None)
+    parts = sorted([*required, *chosen], key=itemgetter(1))
+    return CountedParts(tuple((name, witness) for _, _, name, witness in parts))
+
+
+def _listed(progress: ObjectProgress, places: list[int], find: Find) -> list[_Member]:
+    """The members with some of the shape's names that have a value."""
+    found: list[_Member] = []
+    for at in places:
+        spend()
+        name, witness = progress.shape.names[at], find(progress.shape.values[at], NOTHING)
+        if witness is not None:
+            found.append((1 + len(name) + size(witness), at, name, witness))
+    return found
+
+
+def _others(
+    progress: ObjectProgress, names: NameClasses, most: int, find: Find
+) -> list[_Member] | None:
+    """The shortest `most` members of each class of names that the shape doesn't list; None if these
+    names aren't known."""
+    found: list[_Member] = []
+    for each in names.of(progress.shape.languages):
+        witness = find(progress.shape.others(each.mask), NOTHING)
+        if witness is None:
+            continue
+        fresh = _names(progress, names, each, most)
+        if fresh is None:
+            return None
+        place, bytes_of = len(progress.shape.names) + len(found), 1 + size(witness)
+        spend(CHEAP * len(fresh))
+        found += [
+            (bytes_of + len(name), place + at, name, witness) for at, name in enumerate(fresh)
+        ]
+    return found
+
+
+def _names(
+    progress: ObjectProgress, names: NameClasses, each: NameClass, most: int
+) -> tuple[str, ...] | None:
+    few = names.few(each)
+    if few is None:
+        if most > MOST_PARTS:
+            raise _too_long("object", "members")
+        return names.many_fresh(progress, each, most)
+    taken = {"", *progress.shape.names, *progress.others}
+    return tuple(name for name in few if name not in taken)
