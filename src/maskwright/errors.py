@@ -120,9 +120,13 @@ class StructuralTagError(InputError):
 
 
 class UnsatisfiableGrammarError(InputError):
-    """No text matches the grammar."""
+    """No text matches the grammar, because of the rule `rule`, if that is known."""
 
     default_code = "unsatisfiable_grammar"
+
+    def __init__(self, message: str, *, rule: str | None = None, param: str | None = None) -> None:
+        super().__init__(message, param=param)
+        self.rule = rule
 
 
 class UnsupportedGrammarError(InputError):
@@ -172,16 +176,25 @@ class GrammarError(InputError):
     default_code = "invalid_grammar"
 
     def __init__(self, reason: str, *, text: str, position: int, param: str | None = None) -> None:
-        if text.startswith(BYTE_ORDER_MARK):
-            text, position = text[1:], max(0, position - 1)
-        start = text.rfind("\n", 0, position) + 1
-        shown = text[start:].partition("\n")[0].rstrip("\r")
-        self.line = text.count("\n", 0, position) + 1
-        self.column = position - start + 1
-        caret = "".join("\t" if c == "\t" else " " for c in shown[: position - start]) + "^"
-        place = f"line {self.line}, column {self.column}"
-        super().__init__(f"{reason} ({place})\n  {shown}\n  {caret}", param=param)
+        self.line, self.column, shown = _shown_line(text, position)
+        super().__init__(f"{reason} {shown}", param=param)
         self.reason = reason
+
+
+def at_line(reason: str, text: str, position: int) -> str:
+    """A message that shows the line of a grammar at an index, with a caret, as a GrammarError's."""
+    return f"{reason} {_shown_line(text, position)[2]}"
+
+
+def _shown_line(text: str, position: int) -> tuple[int, int, str]:
+    """The line and column (from 1) of an index, and both with the line and a caret under it."""
+    if text.startswith(BYTE_ORDER_MARK):
+        text, position = text[1:], max(0, position - 1)
+    start = text.rfind("\n", 0, position) + 1
+    shown = text[start:].partition("\n")[0].rstrip("\r")
+    line, column = text.count("\n", 0, position) + 1, position - start + 1
+    caret = "".join("\t" if c == "\t" else " " for c in shown[: position - start]) + "^"
+    return line, column, f"(line {line}, column {column})\n  {shown}\n  {caret}"
 
 
 class Construct(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from itertools import accumulate, product
 from math import inf
@@ -89,6 +90,42 @@ def test_special_tokens_are_those_of_the_vocabulary(text: str) -> None:
     assert allowed(matcher) == {256}
     assert matcher.accept(256)
     assert allowed(matcher) == {257}
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "place"),
+    [
+        ('start: start "a"', "none of its alternatives comes to an end", (1, "start")),
+        ('\nstart: "a" start | start "b"', "none of its alternatives comes", (2, "start")),
+        (
+            'start: (start "b")~2 | "a" c\nc: start "d"',
+            "needs it again; add one that doesn't",
+            (1, "sta"),
+        ),
+        (
+            'root ::= a\na ::= b\nb ::= a "x"',
+            "needs 'a', which needs 'b', which needs 'a' again",
+            (2, "a"),
+        ),
+        ('start: "a" x\nx: %json {"not": {}}', "it needs 'x', which matches nothing", (2, "x")),
+        (
+            "start: a0\n" + "\n".join(f'a{n}: "x" a{n + 1}' for n in range(30)) + '\na30: a0 "z"',
+            "'a1', which needs 'a2', which needs …, which needs 'a28'",
+            (2, "a0"),
+        ),
+    ],
+)
+def test_a_grammar_without_a_text_is_refused_at_the_rule_that_needs_itself(
+    text: str, message: str, place: tuple[int, str]
+) -> None:
+    with pytest.raises(UnsatisfiableGrammarError, match=re.escape(message)) as raised:
+        compile_grammar(text, EVERY_BYTE)
+    again = pickle.loads(pickle.dumps(raised.value))
+    assert str(again) == str(raised.value)
+    first, shown, caret = str(again).split("\n")
+    assert first.endswith(f"(line {place[0]}, column 1)")
+    assert shown.startswith(f"  {place[1]}")
+    assert caret == "  ^"
 
 
 def test_a_count_that_no_text_can_hold_meets_a_limit_and_lets_texts_be_read() -> None:

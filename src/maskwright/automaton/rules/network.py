@@ -16,6 +16,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from itertools import pairwise
+from typing import Final
 
 from maskwright.automaton.rules.nodes import (
     NO_LOOP,
@@ -178,6 +179,10 @@ class NetworkBuilder:
         return len(self.nodes) - 1
 
 
+_MOST_SHOWN: Final = 8
+"""Most names of rules that need each other in an error."""
+
+
 class RuleNetwork:
     """The networks of all rules that the start rule can reach.
 
@@ -204,11 +209,54 @@ class RuleNetwork:
         self._closures: dict[tuple[int, Counters], EpsilonClosure] = {}
         self._live = self._live_nodes()
         if not self._live[self.starts[self.start]]:
-            raise UnsatisfiableGrammarError(f"the rule {rules.start!r} generates no text")
+            raise self._no_text()
 
     def release(self) -> None:
         """Break the cycles of references; nothing can be asked afterwards."""
         vars(self).clear()
+
+    def _no_text(self) -> UnsatisfiableGrammarError:
+        """Why the start rule generates no text: the rules that it needs, up to one that was there
+        before or needs no other."""
+        way = {self.start: None}
+        needed = self._needed(self.start)
+        while needed is not None and needed not in way:
+            spend(CHEAP)
+            way[needed] = None
+            needed = self._needed(needed)
+        names = [self.names[rule] for rule in (*way, *([] if needed is None else [needed]))]
+        shown = [repr(name) for name in names]
+        if len(shown) > _MOST_SHOWN:
+            shown[_MOST_SHOWN // 2 : -_MOST_SHOWN // 2] = ["…"]
+        if needed is None and len(names) == 1:
+            cause = "none of its alternatives comes to an end; add one that does"
+        elif needed is None:
+            cause = f"it needs {', which needs '.join(shown[1:])}, which matches nothing"
+        elif len(names) == 2:
+            cause = "each of its alternatives needs it again; add one that doesn't"
+        else:
+            way_out = "add to one an alternative that ends"
+            cause = f"it needs {', which needs '.join(shown[1:])} again; {way_out}"
+        message = f"the rule {names[0]!r} generates no text: {cause}"
+        return UnsatisfiableGrammarError(message, rule=names[-1])
+
+    def _needed(self, rule: int) -> int | None:
+        """A rule without a text that a rule without a text calls, if it calls one."""
+        stack, seen = [self.starts[rule]], set[int]()
+        while stack:
+            at = stack.pop()
+            spend(CHEAP)
+            if at in seen or self._live[at]:
+                continue
+            seen.add(at)
+            node = self.nodes[at]
+            if isinstance(node, SymbolNode) and isinstance(node.symbol, RuleCall):
+                if not self._live[self.starts[node.symbol.rule]]:
+                    return node.symbol.rule
+                stack.append(node.next)
+            else:
+                stack += reversed(self._dependencies(node))
+        return None
 
     # Which nodes lead to the end of their rule
 

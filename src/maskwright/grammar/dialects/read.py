@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from maskwright.errors import WHOLE_GRAMMAR, GrammarError, LimitError
+from maskwright.errors import (
+    WHOLE_GRAMMAR,
+    GrammarError,
+    LimitError,
+    UnsatisfiableGrammarError,
+    at_line,
+)
 from maskwright.grammar.dialects.bnf import read_ebnf, read_gbnf
 from maskwright.grammar.dialects.detect import Dialect, detect, resembles_schema
 from maskwright.grammar.dialects.lark import read_lark
@@ -23,6 +30,8 @@ class ReadGrammar:
     lowered: Lowered
     text: str
     schema_remarks: tuple[ReportEntry, ...]
+    places: Mapping[str, int]
+    """Where each rule is defined, as an index of the text."""
 
     @property
     def rules(self) -> Rules:
@@ -32,6 +41,15 @@ class ReadGrammar:
     def unused(self) -> tuple[str, ...]:
         """Names of rules and terminals to which the start rule doesn't lead."""
         return self.lowered.unused
+
+    def placed(self, error: UnsatisfiableGrammarError) -> UnsatisfiableGrammarError:
+        """The error with the place of its rule, if that is one of the text."""
+        place = None if error.rule is None else self.places.get(error.rule)
+        if place is None:
+            return error
+        return type(error)(
+            at_line(error.message, self.text, place), rule=error.rule, param=error.param
+        )
 
     def remarks(self, pointer: str | None = None) -> tuple[ReportEntry, ...]:
         """The entries of a report on the patterns and schemas in the grammar: at the names of their
@@ -60,7 +78,8 @@ def read_grammar(
     try:
         document, first, found = _read(text, dialect, tokens or GrammarTokens(), limits)
         lowered = lower(document, start or first, limits)
-        return ReadGrammar(found, lowered, text, document.schema_remarks())
+        places = {name: definition.at for name, definition in document.definitions.items()}
+        return ReadGrammar(found, lowered, text, document.schema_remarks(), places)
     except GrammarError as error:
         language = resembles_schema(text)
         if language is None:

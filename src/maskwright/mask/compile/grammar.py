@@ -5,7 +5,13 @@ from __future__ import annotations
 import sys
 from typing import Literal
 
-from maskwright.errors import WHOLE_GRAMMAR, InputError, LimitError, amount
+from maskwright.errors import (
+    WHOLE_GRAMMAR,
+    InputError,
+    LimitError,
+    UnsatisfiableGrammarError,
+    amount,
+)
 from maskwright.grammar.dialects.detect import DIALECTS, Dialect
 from maskwright.grammar.dialects.read import read_grammar
 from maskwright.grammar.dialects.special import GrammarTokens
@@ -61,4 +67,7 @@ def _compile(
     )
     unused = tuple(ReportEntry("", name, "not used") for name in read.unused)
     report = Report((enforced,), (*unused, *read.remarks()))
-    return compile_rules(read.rules, vocab, report=report, limits=limits)
+    try:
+        return compile_rules(read.rules, vocab, report=report, limits=limits)
+    except UnsatisfiableGrammarError as error:
+        raise read.placed(error) from None
