@@ -136,7 +136,7 @@ RECURSIVE = {
     READS: """
         grammar/dialects/bnf.py: _BnfReader.choice _BnfReader.group _BnfReader.item
         grammar/dialects/bnf.py: _BnfReader.repeated _BnfReader.sequence
-        grammar/dialects/lark.py: _named _renamed _renamed.all_of
+        grammar/dialects/lark.py: _named _renamed
         grammar/dialects/lark.py: Expressions.choice Expressions.group
         grammar/dialects/lark.py: Expressions.intersection Expressions.item
         grammar/dialects/lark.py: Expressions.name Expressions.repeated
@@ -187,7 +187,7 @@ RECURSIVE = {
         mask/ready_rows/strings.py: characters_left term_within
         mask/shared/leaf_bounds.py: LeafBounds._of LeafBounds.compute NodeBounds._levels_below _rest
         grammar/schema/places.py: _schemas
-        grammar/dialects/lower.py: _filled _filled.all_of
+        grammar/dialects/lower.py: _filled
     """,
     ONCE: """
         grammar/dialects/lower.py: _undefined_in

@@ -33,6 +33,7 @@ from maskwright.grammar.dialects.syntax import (
     below,
     either,
     series,
+    with_below,
 )
 from maskwright.grammar.number.count import count_of
 from maskwright.grammar.pattern.casing import closed
@@ -556,23 +557,12 @@ def _named(node: Node, without: set[str]) -> set[str]:
 
 def _renamed(node: Node, names: dict[str, str], at: int) -> Node:
     """Return the node with other names. Errors in it are reported at `at`."""
-
-    def all_of(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
-        return tuple(_renamed(each, names, at) for each in nodes)
-
+    node = with_below(node, lambda each: _renamed(each, names, at))
     match node:
-        case Name(name=name, arguments=arguments):
-            return Name(names.get(name, name), at, all_of(arguments))
-        case Series(parts=parts):
-            return Series(all_of(parts))
-        case Either(options=options):
-            return Either(all_of(options))
-        case Times(body=body, least=least, most=most):
-            return Times(_renamed(body, names, at), least, most)
-        case Both(parts=parts):
-            return Both(all_of(parts), at)
-        case Not(body=body):
-            return Not(_renamed(body, names, at), at)
+        case Name(name=name):
+            return replace(node, name=names.get(name, name), at=at)
+        case Series() | Either() | Times():
+            return node
         case _:
             return replace(node, at=at)
 

@@ -8,7 +8,7 @@ could continue it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
 from typing import Final, NamedTuple, NoReturn, assert_never
@@ -34,6 +34,7 @@ from maskwright.grammar.dialects.syntax import (
     Special,
     Times,
     below,
+    with_below,
 )
 from maskwright.grammar.regular import charset
 from maskwright.grammar.regular.character_classes import Arc
@@ -489,29 +490,9 @@ class _Lowering:
 
 def _filled(node: Node, arguments: dict[str, Node]) -> Node:
     """Return the node with the arguments of a template in place of its parameters."""
-
-    def all_of(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
-        return tuple(_filled(each, arguments) for each in nodes)
-
-    match node:
-        case Name(name=name) if name in arguments and not node.arguments:
-            return arguments[name]
-        case Name():
-            return replace(node, arguments=all_of(node.arguments))
-        case Series(parts=parts):
-            return Series(all_of(parts))
-        case Either(options=options):
-            return Either(all_of(options))
-        case Times(body=body, least=least, most=most):
-            return Times(_filled(body, arguments), least, most)
-        case Both(parts=parts, at=at):
-            return Both(all_of(parts), at)
-        case Not(body=body, at=at):
-            return Not(_filled(body, arguments), at)
-        case Literal() | Json() | Special():
-            return node
-        case _:
-            assert_never(node)
+    if isinstance(node, Name) and node.name in arguments and not node.arguments:
+        return arguments[node.name]
+    return with_below(node, lambda each: _filled(each, arguments))
 
 
 def _single_text(language: Regular) -> str | None:

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from maskwright.grammar.dialects.guidance_options import Style
@@ -158,5 +159,22 @@ def below(node: Node) -> tuple[Node, ...]:
             return arguments
         case Literal() | Json() | Special():
             return ()
+        case _:
+            assert_never(node)
+
+
+def with_below(node: Node, change: Callable[[Node], Node]) -> Node:
+    """Return the node with each of its children changed."""
+    match node:
+        case Series(parts=parts) | Both(parts=parts):
+            return replace(node, parts=tuple(map(change, parts)))
+        case Either(options=options):
+            return replace(node, options=tuple(map(change, options)))
+        case Times(body=body) | Not(body=body):
+            return replace(node, body=change(body))
+        case Name(arguments=arguments):
+            return replace(node, arguments=tuple(map(change, arguments)))
+        case Literal() | Json() | Special():
+            return node
         case _:
             assert_never(node)
