@@ -120,6 +120,41 @@ def test_a_part_that_is_not_there_is_refused_with_one_like_it(run: Run, api: str
     assert "#/components/schemas/Order?" in found.stderr
 
 
+@pytest.mark.parametrize(
+    ("document", "pointer", "way_out"),
+    [
+        (
+            {"properties": {"a": {}}},
+            "/properties/a",
+            """move it to '$defs', write {"$ref": "#/$defs/a"} in its place, and """
+            "choose x#/$defs/a",
+        ),
+        (
+            {"definitions": {}, "items": [{}]},
+            "/items/0",
+            """move it to 'definitions', write {"$ref": "#/definitions/Part"} in its place, and """
+            "choose x#/definitions/Part",
+        ),
+        (
+            {"properties": {"a": {"$ref": "#/$defs/b"}}, "$defs": {"b": {}}},
+            "/properties/a",
+            "choose x#/$defs/b, to which it refers",
+        ),
+    ],
+)
+def test_the_way_out_where_a_part_of_a_keyword_is_chosen(
+    document: Any, pointer: str, way_out: str
+) -> None:
+    with pytest.raises(InputError, match="only definitions can be chosen") as raised:
+        chosen_part(document, pointer, "x")
+    assert raised.value.message.endswith(f": {way_out}")
+    [key] = way_out.rpartition("x#/")[2].split(", ")[0].split("/")[1:]
+    moved = {**document, "$defs": {key: {}}, "definitions": {key: {}}}
+    assert chosen_part(
+        moved, f"/{'definitions' if 'definitions' in document else '$defs'}/{key}", "x"
+    )
+
+
 def test_a_definition_is_chosen_and_a_keyword_is_not() -> None:
     document: Any = {"type": "object", "$defs": {"a": {"type": "null"}, "b": {"$ref": "#/$defs/a"}}}
     part: Any = chosen_part(document, "/$defs/b", "x")

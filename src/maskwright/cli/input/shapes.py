@@ -59,11 +59,26 @@ def chosen_part(document: Json, pointer: str, name: str) -> Json:
             raise InputError(f"{name} has nothing at #{pointer}{hint}", param="schema")
     first = reference_tokens(pointer)[0]
     if first in _KEYWORDS:
+        way_out = _definition_instead(document, here, reference_tokens(pointer)[-1], name)
         raise InputError(
-            f"{name}#{pointer} is within a keyword; only definitions can be chosen", param="schema"
+            f"{name}#{pointer} is within a keyword; only definitions can be chosen: {way_out}",
+            param="schema",
         )
     others = {key: value for key, value in document.items() if key not in _KEYWORDS}
     return {**others, "$ref": f"#{pointer}"}
+
+
+def _definition_instead(document: Mapping[str, Any], part: Any, key: str, name: str) -> str:
+    """What to do where a part of a keyword was to be chosen: its definition if it refers to one."""
+    reference: Any = cast(dict[str, Any], part).get("$ref") if isinstance(part, dict) else None
+    if isinstance(reference, str) and reference in {f"#{each}" for each in _pointers(document)}:
+        return f"choose {name}{reference}, to which it refers"
+    if key in _KEYWORDS or not re.fullmatch("[A-Za-z_][A-Za-z0-9_-]*", key):
+        key = "Part"
+    held = "definitions" if "definitions" in document else "$defs"
+    pointer = f"#/{held}/{key}"
+    there = json.dumps({"$ref": pointer})
+    return f"move it to '{held}', write {there} in its place, and choose {name}{pointer}"
 
 
 def _pointers(document: Mapping[str, Any]) -> Iterator[str]:
