@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from maskwright.grammar.schema.tree import AllOf, AnyOf, If, Not, OneOf, Schema
+from maskwright.grammar.schema.tree import AllOf, AnyOf, If, Not, OneOf, Schema, about_the_value
 from maskwright.limits import CHEAP, spend
 
 _COMBINING: Final = frozenset((AllOf, AnyOf, OneOf, Not, If))
@@ -46,12 +46,4 @@ def circular(schemas: Iterable[Schema]) -> dict[Schema, Schema]:
 def _about_the_same(schema: Schema) -> Iterator[Schema]:
     """The schemas that a schema applies to its own value."""
     for assertion in schema.assertions:
-        match assertion:
-            case AllOf(parts=several) | AnyOf(options=several) | OneOf(options=several):
-                yield from several
-            case Not(schema=inner):
-                yield inner
-            case If(condition=condition, then=then, otherwise=otherwise):
-                yield from (condition, then, otherwise)
-            case _:
-                pass
+        yield from about_the_value(assertion)

@@ -9,16 +9,14 @@ from typing import Final
 
 from maskwright.grammar.regular.derivative import contains
 from maskwright.grammar.schema.tree import (
-    AllOf,
-    AnyOf,
     Contains,
-    If,
     Items,
-    OneOf,
+    Not,
     Properties,
     Schema,
     SomeMember,
     Unevaluated,
+    about_the_value,
 )
 
 MOST_SCHEMAS: Final = 10_000
@@ -76,13 +74,8 @@ def _beside(schemas: list[Schema]) -> list[Schema]:
     queue = dict.fromkeys(schemas)
     for schema in _growing(queue):
         for assertion in schema.assertions:
-            match assertion:
-                case AllOf(parts=parts) | AnyOf(options=parts) | OneOf(options=parts):
-                    queue |= dict.fromkeys(parts)
-                case If(condition=condition, then=then, otherwise=otherwise):
-                    queue |= dict.fromkeys((condition, then, otherwise))
-                case _:
-                    pass
+            if not isinstance(assertion, Not):
+                queue |= dict.fromkeys(about_the_value(assertion))
     return list(queue)
 
 

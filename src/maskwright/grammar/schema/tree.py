@@ -372,6 +372,19 @@ class Report:
         return "\n".join(rows)
 
 
+def about_the_value(assertion: Assertion) -> tuple[Schema, ...]:
+    """The schemas that an assertion combines: they are about the same value as it is."""
+    match assertion:
+        case AllOf(parts=schemas) | AnyOf(options=schemas) | OneOf(options=schemas):
+            return schemas
+        case Not(schema=schema):
+            return (schema,)
+        case If(condition=condition, then=then, otherwise=otherwise):
+            return (condition, then, otherwise)
+        case _:
+            return ()
+
+
 def negated(schema: Schema) -> Schema:
     """The negation of a schema, made once, without looking into the schema: its assertions are
     negated when they are reached. So the negation of a recursive schema is a cycle as well."""

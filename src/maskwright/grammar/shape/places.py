@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from maskwright.grammar.schema.tree import AllOf, AnyOf, Assertion, If, Not, OneOf, Schema
+from maskwright.grammar.schema.tree import Assertion, Schema, about_the_value
 from maskwright.grammar.shape.shape import Conjunction, in_order
 
 
@@ -20,17 +20,5 @@ def place_of(conjunction: Conjunction, test: Callable[[Assertion], bool]) -> str
         if any(map(test, schema.assertions)):
             return schema.pointer
         for assertion in schema.assertions:
-            waiting += _about_the_value(assertion)
+            waiting += about_the_value(assertion)
     return None
-
-
-def _about_the_value(assertion: Assertion) -> tuple[Schema, ...]:
-    match assertion:
-        case AllOf(parts=schemas) | AnyOf(options=schemas) | OneOf(options=schemas):
-            return schemas
-        case Not(schema=schema):
-            return (schema,)
-        case If(condition=condition, then=then, otherwise=otherwise):
-            return (condition, then, otherwise)
-        case _:
-            return ()

@@ -46,6 +46,7 @@ from maskwright.grammar.schema.tree import (
     TypeIs,
     UniqueItems,
     Values,
+    about_the_value,
 )
 from maskwright.grammar.shape.objects import object_shape
 from maskwright.grammar.shape.one_of import ExclusiveUnions, Possible
@@ -167,12 +168,10 @@ def name_order(schemas: Iterable[Schema]) -> dict[str, int]:
             case Properties(named=named):
                 for name in named:
                     places.setdefault(name, len(places))
-            case AllOf(parts=parts) | AnyOf(options=parts) | OneOf(options=parts):
-                stack += reversed(parts)
-            case If(condition=condition, then=then, otherwise=otherwise):
-                stack += (otherwise, then, condition)
-            case _:
+            case Not():
                 pass
+            case assertion:
+                stack += reversed(about_the_value(assertion))
     return places
 
 
