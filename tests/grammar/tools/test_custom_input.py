@@ -140,6 +140,15 @@ FAULTS: list[tuple[dict[str, Any], type[InputError], str]] = [
 ]
 
 
+def test_the_rules_that_need_each_other_are_shown() -> None:
+    tool = custom("a", "lark", 'start: x\nx: y "a"\ny: x "b"')
+    with pytest.raises(UnsatisfiableGrammarError) as refused:
+        compile_tools([tool], "required", EVERY_BYTE)
+    assert "tool 'a': no text matches its grammar: " in str(refused.value)
+    assert "it needs 'x', which needs 'y', which needs 'x' again" in str(refused.value)
+    assert str(refused.value).endswith('(line 2, column 1)\n  x: y "a"\n  ^')
+
+
 @pytest.mark.parametrize(("tool", "error", "param"), FAULTS)
 def test_faults_name_the_definition(tool: Any, error: type[InputError], param: str) -> None:
     with pytest.raises(error) as refused:

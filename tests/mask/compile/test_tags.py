@@ -12,6 +12,7 @@ from maskwright.errors import (
     RegexError,
     SchemaError,
     StructuralTagError,
+    UnsatisfiableGrammarError,
 )
 from tests.matching import EVERY_BYTE, matches
 
@@ -134,6 +135,15 @@ def test_faults_are_reported_with_their_place(
 ) -> None:
     with pytest.raises(error, match=message):
         compile_structural_tag(tag_of(format), EVERY_BYTE)
+
+
+def test_a_grammar_without_a_text_is_refused_at_the_rule_as_it_is_written() -> None:
+    grammar = {"type": "grammar", "grammar": 'start: x\nx: y "a"\ny: x "b"'}
+    whole = {"type": "tag", "begin": "<", "content": grammar, "end": ">"}
+    with pytest.raises(UnsatisfiableGrammarError) as refused:
+        compile_structural_tag({"type": "structural_tag", "format": whole}, EVERY_BYTE)
+    assert "it needs 'x', which needs 'y', which needs 'x' again" in str(refused.value)
+    assert str(refused.value).endswith('(line 2, column 1)\n  x: y "a"\n  ^')
 
 
 def test_a_tag_that_holds_nothing_is_refused() -> None:

@@ -22,7 +22,7 @@ from maskwright.errors import (
     UnsatisfiableSchemaError,
 )
 from maskwright.grammar.dialects.detect import Dialect
-from maskwright.grammar.dialects.read import read_grammar
+from maskwright.grammar.dialects.read import ReadGrammar, read_grammar
 from maskwright.grammar.dialects.special import GrammarTokens
 from maskwright.grammar.pattern.flags import Flags
 from maskwright.grammar.pattern.translate import full_match
@@ -61,7 +61,7 @@ from maskwright.mask.shared.known_tools import Arguments
 from maskwright.vocab import Vocabulary
 
 START = "start"
-_COLLECTED = ("rules", "enforced", "annotations", "impossible", "intricate")
+_COLLECTED = ("rules", "enforced", "annotations", "impossible", "grammars", "intricate")
 """Fields of `Parts` that are results and not options."""
 
 
@@ -82,6 +82,8 @@ class Parts:
     annotations: list[ReportEntry] = field(default_factory=list[ReportEntry])
     impossible: list[Tool] = field(default_factory=list[Tool])
     """Tools that can't be called, because no object satisfies their schema."""
+    grammars: list[ReadGrammar] = field(default_factory=list[ReadGrammar])
+    """The grammars whose rules are included."""
     intricate: bool = False
     """Whether some schema has keywords that may exceed a limit even in small numbers."""
 
@@ -105,12 +107,27 @@ class Parts:
     def compiled(self, vocab: Vocabulary, *, check_values: bool = True) -> Grammar:
         report = Report(tuple(self.enforced), tuple(self.annotations))
         rules = Rules(START, self.rules)
-        grammar = compile_rules(
-            rules, vocab, report=report, limits=self.limits, check_values=check_values
-        )
+        try:
+            grammar = compile_rules(
+                rules, vocab, report=report, limits=self.limits, check_values=check_values
+            )
+        except UnsatisfiableGrammarError:
+            for read in self.grammars:
+                self._check_texts(read)  # whose errors name the rules as they are written
+            raise
         if self.intricate:
             grammar.find_first_mask()
         return grammar
+
+    def _check_texts(self, read: ReadGrammar) -> Rules:
+        """The rules of a grammar, its regular parts joined. Raises `UnsatisfiableGrammarError` with
+        the place if it has no text."""
+        rules = fold_rules(read.rules)
+        try:
+            RuleNetwork(rules, self._has_value, self.limits)
+        except UnsatisfiableGrammarError as error:
+            raise read.placed(error) from None
+        return rules
 
     def schema(self, source: Json, pointer: str) -> Schema:
         """Parse a schema that stands at `pointer`."""
@@ -202,6 +219,7 @@ class Parts:
         read = read_grammar(text, dialect, tokens=tokens, limits=self.limits)
         self.annotations += read.remarks(pointer)
         refuse_bounded(read.rules, "a structural tag or an answer beside tools")
+        self.grammars.append(read)
         return self._included(read.rules)
 
     def _included(self, rules: Rules) -> Expression:
@@ -284,9 +302,11 @@ class Parts:
             prefix = f"{tool.name}:"
             for name, body in rules.rules.items():
                 self.rules[prefix + name] = spelled(body, around, prefix)
-        except UnsatisfiableGrammarError:
+        except UnsatisfiableGrammarError as error:
             raise UnsatisfiableGrammarError(
-                f"tool {tool.name!r}: no text matches its grammar", param=wanted.place
+                f"tool {tool.name!r}: no text matches its grammar: {error.message}",
+                rule=error.rule,
+                param=wanted.place,
             ) from None
         except InputError as error:
             error.param = wanted.place
@@ -313,9 +333,7 @@ class Parts:
                 read = read_grammar(wanted.definition, dialect, tokens=tokens, limits=self.limits)
                 self.annotations += read.remarks(pointer)
                 refuse_bounded(read.rules, "the input of a tool")
-                rules = fold_rules(read.rules)
-                RuleNetwork(rules, self._has_value, self.limits)  # which refuses one without texts
-                return rules
+                return self._check_texts(read)
 
     def _parameters(
         self, style: ParameterStyle, vocab: Vocabulary, root: Schema, pointer: str
