@@ -36,6 +36,33 @@ def test_too_many_alternatives_are_refused_at_once(wrap: str) -> None:
     assert "oneOf" in (raised.value.pointer or "")
 
 
+def test_too_many_ways_to_read_a_member_are_refused_at_once() -> None:
+    """Each option is readable with all that it may leave of the others, all together are not."""
+    with pytest.raises(LimitError, match="'a' can be read in more than 4,096 ways") as raised:
+        compile_json_schema({"items": _one_of(11)}, EVERY_BYTE)
+    assert (raised.value.limit, raised.value.pointer) == ("alternatives", "/items")
+
+
+def test_what_a_member_fulfils_with_all_others_or_not_at_all_has_two_ways() -> None:
+    """The requirements that a oneOf puts on `rest` are all met as soon as there is a `kind`."""
+    options = [
+        {
+            "properties": {"kind": {"const": at}, "rest": {"required": [f"b{at}"]}},
+            "required": ["rest"],
+        }
+        for at in range(16)
+    ]
+    schema = {"type": "object", "oneOf": options}
+    grammar = compile_json_schema(schema, EVERY_BYTE, property_order="any")
+    every = ",".join(f'"b{at}":0' for at in range(16))
+    assert matches(grammar, '{"kind":3,"rest":{"b3":0}}')
+    assert matches(grammar, '{"rest":{"b3":0}}')
+    assert matches(grammar, f'{{"rest":{{{every}}},"kind":5}}')
+    assert not matches(grammar, f'{{"rest":{{{every}}}}}')
+    assert not matches(grammar, '{"rest":{"b3":0,"b4":0}}')
+    assert not matches(grammar, '{"rest":{"b3":0},"kind":4}')
+
+
 def test_long_choices_that_are_told_apart_are_not() -> None:
     kinds = [{"properties": {"kind": {"const": at}}, "required": ["kind"]} for at in range(60)]
     grammar = compile_json_schema({"items": {"type": "object", "oneOf": kinds}}, EVERY_BYTE)
@@ -145,7 +172,7 @@ RANGES: dict[str, Any] = {
 DENIED: dict[str, Any] = {
     "not": {
         "anyOf": [
-            {"properties": {"a": {"pattern": f"{at}.*{at}"}, f"b{at}": {}}, "required": ["a", "c"]}
+            {"properties": {"a": {"pattern": f"{at}.*{at}"}}, "required": ["a", f"c{at}"]}
             for at in range(16)
         ]
     }
@@ -236,7 +263,8 @@ def test_tags_and_tools_are_refused_at_once_too() -> None:
 
 def test_limits_are_found_once_enough_values_are_looked_at() -> None:
     """All members of the first object are as many values as are looked at."""
-    properties = {"long": _one_of(11), "a": {"type": "object", **DENIED}}
+    options = [*told_apart(40), {"type": "string"}, {"pattern": "a"}]
+    properties = {"long": {"oneOf": options}, "a": {"type": "object", **DENIED}}
     others = {f"b{at}": {"const": at} for at in range(1_000)}
     with pytest.raises(LimitError) as raised:
         compile_json_schema({"properties": {**properties, **others}}, EVERY_BYTE)

@@ -84,7 +84,7 @@ def test_what_can_be_read_in_too_many_ways_is_refused_early() -> None:
 
 def test_the_ways_of_all_alternatives_count_together() -> None:
     negated = [
-        {"not": {"required": ["v", "w"], "properties": {"v": {"pattern": e}}}} for e in "abc"
+        {"not": {"required": ["v", f"w{e}"], "properties": {"v": {"pattern": e}}}} for e in "abc"
     ]
     schema = {"type": "object", "properties": {"v": {"type": "string"}}, "allOf": negated}
     start = object_(schema)

@@ -27,19 +27,36 @@ def test_in_how_many_ways_a_value_may_be_read() -> None:
     """One for each set of the other options that it may rule out; a constant decides about some."""
     letters = {name: {"pattern": f"{name}.*"} for name in "abc"}
     negated = [
-        {"not": {"required": ["v", "w"], "properties": {"v": each}}} for each in letters.values()
+        {"not": {"required": ["v", name], "properties": {"v": each}}}
+        for name, each in letters.items()
     ]
-    wanted = object_schema({"v": {"type": "string"}, "w": {}})
+    wanted = object_schema({"v": {"type": "string"}, **{name: {} for name in letters}})
     assert object_({**wanted, "allOf": negated}).ways(0) == 8
-    both = object_({**wanted, "allOf": negated, "required": ["v", "w"]})
+    both = object_({**wanted, "allOf": negated, "required": ["v", *letters]})
     assert both.ways(0) == 1  # it rules out all
     assert object_({**wanted, "allOf": negated}).ways(1) == 1
-    decided = {"not": {"required": ["v", "w"], "properties": {"v": {"type": "integer"}}}}
+    decided = {"not": {"required": ["v", "a"], "properties": {"v": {"type": "integer"}}}}
     progress = object_({**wanted, "allOf": [decided, *negated[:2]]})
     assert progress.ways(0) == 4
     assert len(list(progress.take(0, "any"))) == 4
     alone = [{"not": {"required": ["v"], "properties": {"v": each}}} for each in letters.values()]
     assert object_({**wanted, "allOf": alone}).ways(0) == 1  # what it may not be, if it is there
+
+
+def test_requirements_that_are_otherwise_met_alike_are_met_together() -> None:
+    """By the value of `v`, or where `w` stays away; by a `w` that is 1, or where `u` stays away."""
+    away = [{"not": {"required": ["w"], "properties": {"v": {"pattern": e}}}} for e in "abc"]
+    come = [
+        {"not": {"required": ["u"], "properties": {"v": {"pattern": e}, "w": {"const": 2}}}}
+        for e in "de"
+    ]
+    wanted = object_schema({"v": {"type": "string"}, "w": {"const": 1}, "u": {}})
+    orders: tuple[PropertyOrder, ...] = ("any", "schema")
+    for order in orders:
+        progress = object_({**wanted, "allOf": [*away, *come]})
+        options = list(progress.take(0, order))
+        assert [bin(each.after.fulfilled).count("1") for each in options] == [0, 3, 5, 2]
+        assert progress.ways(0) == len(options)
 
 
 def object_schema(properties: dict[str, Any]) -> dict[str, Any]:

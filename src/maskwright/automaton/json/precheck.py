@@ -10,22 +10,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, islice
 from typing import Final
 
+from maskwright.automaton.satisfy.shortest import check_readable
 from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.progress import ArrayProgress, ObjectProgress
 from maskwright.errors import LimitError
 from maskwright.grammar.regular.terms import EMPTY
 from maskwright.grammar.schema.tree import OneOf
 from maskwright.grammar.shape.one_of import have_rivals
-from maskwright.grammar.shape.shape import Conjunction, ObjectShape
+from maskwright.grammar.shape.shape import Conjunction, ObjectShape, construct_of
 from maskwright.limits import MEASURED, Limits, Work, spend
 
-WIDE: Final = 10
+WIDE: Final = 9
 """A `oneOf` of more options than this is long if more pairs than this may share a value."""
 _MOST_VALUES: Final = 1_000
 """Conjunctions that are looked at."""
+_MOST_OPTIONS: Final = 16
+"""Options of one member that are looked at: each requirement that it may fulfil doubles them."""
 MOST_STEPS: Final = 150_000
 """Steps, counted as for the limit `work`."""
 FEW_STEPS: Final = 10_000
@@ -45,20 +48,21 @@ def precheck_alternatives(
     root: Conjunction, solver: Solver, limits: Limits, steps: int = MOST_STEPS
 ) -> None:
     """Build the shapes of all values within `root`, in so many steps. Raises `LimitError` for too
-    many alternatives, which would otherwise end a text in its middle."""
+    many alternatives or ways to read a member, which would otherwise end a text in its middle."""
     values = {root: None}
     queue = [root]
     try:
         with Work(replace(limits, work=min(limits.work, steps))):
             for value in queue:  # which grows
                 for options in _inside(value, solver):
-                    for inner in options:
+                    for inner in islice(options, _MOST_OPTIONS):
                         # The first option of a member meets every limit that the others do.
                         if len(values) == _MOST_VALUES:
                             break
                         if inner not in values:
                             values[inner] = None
                             queue.append(inner)
+                _check_readable(value, solver, limits)
     except LimitError as error:
         if error.limit in _OF_SHAPES:
             raise
@@ -79,6 +83,16 @@ def precheck_beginning(root: Conjunction, solver: Solver, limits: Limits) -> Non
     except LimitError as error:
         if error.limit != "work":  # which is counted anew for each mask
             raise
+
+
+def _check_readable(value: Conjunction, solver: Solver, limits: Limits) -> None:
+    """Raise `LimitError` if the value of some member can be read in too many ways: a mask would
+    take them all in."""
+    try:
+        check_readable([*solver.values.containers(value)], limits.alternatives)
+    except LimitError as error:
+        error.complete(construct=construct_of(value))
+        raise
 
 
 def _certain(value: Conjunction, solver: Solver) -> Iterator[Conjunction]:

@@ -251,8 +251,10 @@ class Solver:
         return any(
             not (progress.fulfilled >> k & 1 or each.languages or each.absent & avoidable)
             and not any(
-                at >= position and not seen >> at & 1 and self.satisfiable(shape.values[at])
-                for at in each.names
+                at >= position
+                and not seen >> at & 1
+                and any(self.satisfiable(shape.values[at] | {wanted}) for wanted in schemas)
+                for at, schemas in each.names.items()
             )
             for k, each in enumerate(shape.some)
         )

@@ -7,8 +7,9 @@ member that may or may not be the one that some negation requires.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
-from itertools import product
+from itertools import chain, product
 from typing import Final, NamedTuple
 
 from maskwright.automaton.value.equality import (
@@ -252,10 +253,10 @@ class ObjectProgress(NamedTuple):
     def ways(self, at: int) -> int:
         """In how many ways the value of the member with name `at` may be read: whether it fulfils
         each of the requirements about which that is open."""
-        hits = self._hits(at)
-        return 1 << len(_decided(self.shape.values[at], self, hits)[1])
+        undecided = _decided(self.shape.values[at], self, self._hits(at))[1]
+        return 1 << len(self._alike(at, undecided))
 
-    def _hits(self, at: int) -> list[tuple[int, Schema]]:
+    def _hits(self, at: int) -> list[_Hit]:
         """The requirements that the member with name `at` may fulfil, and by which values."""
         return [
             (k, schema)
@@ -320,7 +321,7 @@ class ObjectProgress(NamedTuple):
         at: int,
         value: Conjunction,
         after: ObjectProgress,
-        hits: list[tuple[int, Schema]],
+        hits: list[_Hit],
         by_value: CandidatesByValue,
     ) -> Iterator[MemberOption]:
         """One option for each set of requirements that the member may fulfil.
@@ -328,7 +329,8 @@ class ObjectProgress(NamedTuple):
         Requirements that every value of it fulfils, and ones that none does, need no alternatives.
         """
         after, hits = _decided(value, after, hits)
-        if len(hits) > _MOST_UNDECIDED:
+        groups = after._alike(at, hits)
+        if len(groups) > _MOST_UNDECIDED:
             raise LimitError(
                 f"one property may decide between more than {_MOST_UNDECIDED} alternatives",
                 limit="alternatives",
@@ -338,10 +340,42 @@ class ObjectProgress(NamedTuple):
             )
         spend(1 + len(hits))
         yield MemberOption(at, value, after, by_value)
-        for place, (hit, schema) in enumerate(hits, 1):
-            if not after.fulfilled >> hit & 1:
-                taken = after._replace(fulfilled=after.fulfilled | 1 << hit)
-                yield from self._fulfil(at, value | {schema}, taken, hits[place:], by_value)
+        for place, group in enumerate(groups, 1):
+            met = sum(1 << hit for hit, _ in group)
+            taken = after._replace(fulfilled=after.fulfilled | met)
+            both = value | {schema for _, schema in group}
+            yield from self._fulfil(at, both, taken, [*chain(*groups[place:])], by_value)
+
+    def _alike(self, at: int, hits: list[_Hit]) -> list[list[_Hit]]:
+        """Requirements that a member may fulfil, together where everything else that fulfils one of
+        them fulfils the others too. Then it makes no difference if its value fulfils a part of
+        them: what completes the object after that does so after a value that fulfils none."""
+        if len(hits) < 2:
+            return [[hit] for hit in hits]
+        times = Counter(k for k, _ in hits)
+        groups: dict[tuple[int, ...], list[_Hit]] = {}
+        for place, (k, schema) in enumerate(hits):
+            others = self._other_ways(at, k) if times[k] == 1 else None
+            groups.setdefault((place,) if others is None else others, []).append((k, schema))
+        return list(groups.values())
+
+    def _other_ways(self, at: int, requirement: int) -> tuple[int, int] | None:
+        """The names, as bits, that fulfil a requirement by coming, and those that do by staying
+        away, besides the name `at`; None where it depends on a value or on a name that the shape
+        doesn't list."""
+        shape, wanted = self.shape, self.shape.some[requirement]
+        if wanted.languages:
+            return None
+        open_names = ~self.seen >> self.position << self.position
+        coming = 0
+        for name, schemas in wanted.names.items():
+            if name != at and open_names >> name & 1:
+                verdicts = [shape.meets(shape.values[name], schema) for schema in schemas]
+                if True in verdicts:
+                    coming |= 1 << name
+                elif None in verdicts:
+                    return None
+        return coming, wanted.absent & open_names
 
     def passed(self, position: int) -> ObjectProgress:
         """The progress in which names before `position` that haven't come are absent for good."""
@@ -363,13 +397,16 @@ class ObjectProgress(NamedTuple):
 
 Progress = ArrayProgress | ObjectProgress
 
+_Hit = tuple[int, Schema]
+"""A requirement that a member may fulfil, and what its value must satisfy for that."""
+
 
 def _decided(
-    value: Conjunction, after: ObjectProgress, hits: list[tuple[int, Schema]]
-) -> tuple[ObjectProgress, list[tuple[int, Schema]]]:
+    value: Conjunction, after: ObjectProgress, hits: list[_Hit]
+) -> tuple[ObjectProgress, list[_Hit]]:
     """The progress after a value, with the requirements that every such value fulfils; and those
     that some of its values may fulfil."""
-    undecided: list[tuple[int, Schema]] = []
+    undecided: list[_Hit] = []
     for hit, schema in hits:
         if not after.fulfilled >> hit & 1:
             met = after.shape.meets(value, schema)
