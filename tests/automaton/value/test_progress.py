@@ -59,6 +59,17 @@ def test_requirements_that_are_otherwise_met_alike_are_met_together() -> None:
         assert progress.ways(0) == len(options)
 
 
+@pytest.mark.parametrize(
+    "value", [{"$ref": "#/$defs/e"}, {"type": "string", "pattern": "e.*"}, {"minimum": 3}], ids=str
+)
+def test_a_value_can_not_miss_what_it_must_satisfy(value: dict[str, Any]) -> None:
+    """Two options of a oneOf that say the same of a member, each in a schema of its own."""
+    other = {"not": {"properties": {"v": {**value}, "w": {"const": 1}}}}
+    definitions = {"$defs": {"e": {"anyOf": [{"type": "null"}, {"pattern": "e"}]}}}
+    progress = object_({**object_schema({"v": value, "w": {}}), **definitions, **other})
+    assert [progress.ways(at) for at in (0, 1)] == [1, 2]
+
+
 def object_schema(properties: dict[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": properties}
 

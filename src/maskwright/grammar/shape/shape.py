@@ -42,6 +42,16 @@ def referenced(schema: Schema) -> Schema:
     return schema
 
 
+def is_demanded(conjunction: Conjunction, schema: Schema) -> bool:
+    """Whether a conjunction has a schema that says the same as another one: a reference to the same
+    schema, or one of equal assertions."""
+    target = referenced(schema)
+    return not target.never and any(
+        other is target or (not other.never and other.assertions == target.assertions)
+        for other in map(referenced, conjunction)
+    )
+
+
 def target_of(conjunction: Conjunction) -> Conjunction:
     """What a conjunction that is nothing but a reference refers to; any other itself."""
     if len(conjunction) == 1:
@@ -150,8 +160,9 @@ class ObjectShape:
         names; False if surely none does, None where that is open."""
         known = self.verdicts.get((value, wanted), ...)
         if known is ...:
-            known = are_disjoint(value, negated(wanted)) or None
-            if known is None and are_disjoint(value, wanted):
+            unwanted = negated(wanted)
+            known = are_disjoint(value, unwanted) or None
+            if known is None and (is_demanded(value, unwanted) or are_disjoint(value, wanted)):
                 known = False
             self.verdicts[value, wanted] = known
         return known
