@@ -150,6 +150,7 @@ def test_what_changed_is_an_error_until_it_is_built_again(tree: Path) -> None:
         before = after
 
 
+@pytest.mark.slow
 def test_a_module_without_source_does_not_stay(tree: Path) -> None:
     build(tree)
     (tree / "src" / "maskwright" / "other.pyx").unlink()
@@ -158,6 +159,7 @@ def test_a_module_without_source_does_not_stay(tree: Path) -> None:
     assert built(tree).keys() == {"_cython", "outer"}
 
 
+@pytest.mark.slow
 def test_an_index_out_of_bounds_is_found_in_a_checked_build(tree: Path) -> None:
     replace(
         tree / "src/maskwright/outer.pyx",

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
+import pytest
 from selenium import webdriver
 from selenium.common.exceptions import TimeoutException
 from selenium.webdriver.chrome.options import Options
@@ -32,6 +33,9 @@ OPTIONS: Final = (
     "--force-color-profile=srgb",
     "--hide-scrollbars",
 )
+
+SCHEMES: Final = ("light", pytest.param("dark", marks=pytest.mark.slow))
+"""The colours in which pages are checked; in dark ones with `--slow`."""
 
 T = TypeVar("T")
 

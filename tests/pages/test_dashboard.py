@@ -22,7 +22,7 @@ from maskwright.server.app import create_app
 from maskwright.server.observe.joined_state import joined_state
 from tests.cli.conftest import Run, run  # noqa: F401 - a fixture
 from tests.live_server import live_server
-from tests.pages.browser import Browser
+from tests.pages.browser import SCHEMES, Browser
 from tests.pages.demo_server import Served
 
 SCHEMA = {
@@ -157,7 +157,7 @@ def test_the_timeline_of_an_answer_opens_and_closes(board: Browser, served: Serv
     assert not board.find("#timeline").is_displayed()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_it_is_accessible(board: Browser, scheme: str) -> None:
     board.colours(scheme)
     board.find("#theme").click()

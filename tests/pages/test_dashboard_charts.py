@@ -16,7 +16,7 @@ from selenium.webdriver.support.ui import Select
 from maskwright.server.observe.figures import SECONDS
 from tests.bounds import wait_until
 from tests.live_server import ask_and_leave
-from tests.pages.browser import Browser
+from tests.pages.browser import SCHEMES, Browser
 from tests.pages.demo_server import Served
 
 CHOICE: Any = {"guided_choice": ["red", "blue"]}
@@ -241,6 +241,7 @@ def test_jargon_is_explained_when_it_is_pointed_at(board: Browser) -> None:
         board.find("body").send_keys(Keys.ESCAPE)
 
 
+@pytest.mark.slow
 def test_idle_looks_idle(board: Browser, served: Served, load: Callable[[int], None]) -> None:
     load(1)
     board.until(lambda: board.text("#health") == "running")
@@ -274,7 +275,7 @@ def test_buttons_stand_in_one_row_on_a_phone(board: Browser) -> None:
     assert max(middles) - min(middles) < 2
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_it_is_accessible_on_a_phone(board: Browser, scheme: str) -> None:
     board.viewport(390, 844)
     board.colours(scheme)

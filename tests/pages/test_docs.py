@@ -10,7 +10,7 @@ import pytest
 from axe_selenium_python import Axe
 
 from maskwright.server.openapi.document import PATH
-from tests.pages.browser import Browser
+from tests.pages.browser import SCHEMES, Browser
 from tests.pages.demo_server import Served
 
 SHOWN = "#operations details, #schemas details"
@@ -72,7 +72,7 @@ def test_the_pages_lead_to_each_other(served: Served, path: str) -> None:
         assert (f'href="{name}"' in text) == (address != path)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_it_is_accessible(page: Browser, scheme: str) -> None:
     page.colours(scheme)
     for name in ("createChatCompletion", "schema-Model", "schema-ToolChoice"):

@@ -24,7 +24,7 @@ from maskwright.server import ServerConfig, create_app
 from maskwright.server.access.keys import ApiKey, KeyRing, digest_of
 from maskwright.server.openapi.document import PATH
 from tests.live_server import live_server
-from tests.pages.browser import Browser
+from tests.pages.browser import SCHEMES, Browser
 from tests.pages.demo_server import Served
 
 WITHOUT_PROXIES = {name: value for name, value in os.environ.items() if "proxy" not in name.lower()}
@@ -378,7 +378,7 @@ def test_words_in_tables_are_whole(page: Browser, width: int) -> None:
     assert page.text("#createChatCompletion > table th") == "Status"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("width", [1280, 390])
 def test_calls_are_accessible(page: Browser, scheme: str, width: int) -> None:
     page.viewport(width, 844)

@@ -16,7 +16,7 @@ from selenium.webdriver.common.keys import Keys
 from maskwright.server import ServerConfig, create_app
 from maskwright.server.access.keys import ApiKey, KeyRing, digest_of
 from tests.live_server import live_server
-from tests.pages.browser import Browser
+from tests.pages.browser import SCHEMES, Browser
 from tests.pages.demo_server import Served
 from tests.pages.playground import opened, write
 
@@ -272,7 +272,7 @@ def test_the_keyboard_reaches_everything(page: Browser) -> None:
     assert page.find("#view-step").is_displayed()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_axe_finds_nothing(page: Browser, scheme: str) -> None:
     page.colours(scheme)
     page.until(lambda: "author" in page.text("#reasons"))

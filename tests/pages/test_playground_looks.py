@@ -15,7 +15,7 @@ from selenium.webdriver.common.keys import Keys
 
 from maskwright.server import ServerConfig, create_app
 from tests.live_server import live_server
-from tests.pages.browser import Browser
+from tests.pages.browser import SCHEMES, Browser
 from tests.pages.demo_server import Served
 from tests.pages.playground import opened, write
 
@@ -171,7 +171,7 @@ def test_the_focus_frame_is_whole(page: Browser, field: str) -> None:
         assert row == {accent}
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_axe_finds_nothing_on_a_phone(page: Browser, scheme: str) -> None:
     page.viewport(390, 844)
     page.colours(scheme)

@@ -37,6 +37,8 @@ SMALL = vocabulary(
     ),
     *("ab", "abc", "name", "age", '"name"', '":0', '":1,"', "true", "12", "  ", "\n", "\\u00", "é"),
 )
+LONG = "more than is followed at once, any, compact"
+"""A walk that takes half a minute."""
 BUDGETS = (0, 0, 1, 1, 2, 3, 5, 8, 13, 40)
 """Tokens to spare beyond what the first mask needs."""
 REAL = [
@@ -52,7 +54,13 @@ REAL = [
 """Those that are also tried with a vocabulary of real size."""
 
 
-@pytest.mark.parametrize("name", sampled(list(GRAMMARS), 32))
+@pytest.mark.parametrize(
+    "name",
+    [
+        *sampled([name for name in GRAMMARS if name != LONG], 32),
+        pytest.param(LONG, marks=pytest.mark.slow),
+    ],
+)
 def test_walks_end_within_their_budgets(name: str) -> None:
     grammar = GRAMMARS[name](SMALL)
     random = Random(name)
