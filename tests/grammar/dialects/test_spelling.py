@@ -99,7 +99,10 @@ DIGIT = chars(((48, 57),))
         (repeat(AB, 0, None), "/(?:ab)*/"),
         (repeat(repeat(C, 2, 3), 0, None), "/(?:c{2,3})*/"),
         # Options come in the order in which their languages were made, so no other test has these.
-        (concat(DIGIT, alt(words(["@%"]), repeat(char("%"), 2, None))), "/[0-9](?:@%|%{2,})/"),
+        (
+            concat(DIGIT, alt(concat(char("@"), char("%")), repeat(char("%"), 2, None))),
+            "/[0-9](?:@%|%{2,})/",
+        ),
         (repeat(words(["ab", "b."]), 2, 4), r"/(?:ab|b\.){2,4}/"),
         (concat(repeat(C, 0, 1), words(["ab", "b+"])), r"/c?(?:ab|b\+)/"),
     ],
