@@ -20,7 +20,7 @@ from maskwright.errors import LimitError
 from maskwright.grammar.regular.terms import EMPTY
 from maskwright.grammar.schema.tree import OneOf
 from maskwright.grammar.shape.one_of import have_rivals
-from maskwright.grammar.shape.shape import Conjunction, ObjectShape, construct_of
+from maskwright.grammar.shape.shape import Conjunction, ObjectShape
 from maskwright.limits import MEASURED, Limits, Work, spend
 
 WIDE: Final = 9
@@ -62,7 +62,8 @@ def precheck_alternatives(
                         if inner not in values:
                             values[inner] = None
                             queue.append(inner)
-                _check_readable(value, solver, limits)
+                starts = [*solver.values.containers(value)]
+                check_readable(value, starts, limits.alternatives)
     except LimitError as error:
         if error.limit in _OF_SHAPES:
             raise
@@ -83,16 +84,6 @@ def precheck_beginning(root: Conjunction, solver: Solver, limits: Limits) -> Non
     except LimitError as error:
         if error.limit != "work":  # which is counted anew for each mask
             raise
-
-
-def _check_readable(value: Conjunction, solver: Solver, limits: Limits) -> None:
-    """Raise `LimitError` if the value of some member can be read in too many ways: a mask would
-    take them all in."""
-    try:
-        check_readable([*solver.values.containers(value)], limits.alternatives)
-    except LimitError as error:
-        error.complete(construct=construct_of(value))
-        raise
 
 
 def _certain(value: Conjunction, solver: Solver) -> Iterator[Conjunction]:

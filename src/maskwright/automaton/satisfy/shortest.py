@@ -181,11 +181,7 @@ class _Sweeps:
             nonlocal noted
             noted += 1
             if noted == most:  # now it is worth the time to find out whether that leads anywhere
-                try:
-                    check_readable(starts, most)
-                except LimitError as error:
-                    error.complete(construct=construct_of(conjunction))
-                    raise
+                check_readable(conjunction, starts, most)
             if (needed, NOTHING) not in self._known and needed not in reachable:
                 reachable[needed] = None
                 stack.append(needed)
@@ -200,9 +196,9 @@ class _Sweeps:
         return list(reachable)
 
 
-def check_readable(starts: list[Progress], most: int) -> None:
+def check_readable(value: Conjunction, starts: list[Progress], most: int) -> None:
     """Raise `LimitError` if the value of some member can be read in more than `most` ways, of all
-    the alternatives of an object together."""
+    the alternatives of an object together: `starts`, before the first member of `value`."""
     ways: Counter[str] = Counter()
     for start in starts:
         if isinstance(start, ObjectProgress) and start.shape.some:
@@ -215,5 +211,6 @@ def check_readable(starts: list[Progress], most: int) -> None:
                         " of each option, and of any of the others or not",
                         limit="alternatives",
                         value=most,
+                        construct=construct_of(value),
                         way_out="give the options a property or type in which they differ",
                     )
