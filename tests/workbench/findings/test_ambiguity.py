@@ -3,6 +3,8 @@ from __future__ import annotations
 import pytest
 
 from maskwright.grammar.dialects.read import read_grammar
+from maskwright.grammar.regular.terms import char
+from maskwright.grammar.rules.tree import Capture, Repeat, Terminal
 from maskwright.workbench.findings.grammar import two_readings
 
 
@@ -29,3 +31,9 @@ def test_reasons(body: str, reason: str | None) -> None:
     rules = read_grammar(f'root ::= {body}\nx ::= "1" | "2" x\nlink ::= x root').rules
     found = two_readings("root", rules.rules["root"])
     assert found == reason or (reason is not None and found is not None and reason in found)
+
+
+def test_what_is_reported_as_an_event_may_be_empty_too() -> None:
+    letter = Terminal(char("b"))
+    for body, reason in ((Repeat(letter, 0, 1), "it repeats what may be empty"), (letter, None)):
+        assert two_readings("root", Repeat(Capture("name", body), 0, None)) == reason
