@@ -104,9 +104,8 @@ def test_the_session_of_single_grammars_lets_the_servers_go_first(
     [pid] = {processes.inquire(Inquiry(own_pid, ()), kept=True).result(60)}
     if (own := autogroup(pid)) is None:
         pytest.skip("this system doesn't weigh sessions against each other (no autogroup)")
-    ours = autogroup(os.getpid())
-    assert ours is not None
-    assert own[0] != ours[0]
+    ours = autogroup(os.getpid())  # None in the group of those that never began a session
+    assert ours is None or own[0] != ours[0]
     assert own[1] == f"nice {SESSION_NICENESS}"
     assert autogroup(parent(pid) or 0) == own
     shared = next(other for other in processes.pids if other != pid)
@@ -115,7 +114,7 @@ def test_the_session_of_single_grammars_lets_the_servers_go_first(
 
 def autogroup(pid: int) -> list[str] | None:
     """The name of the group in which the session of a process is weighed, and its niceness; None
-    where there are no such groups."""
+    where there are no such groups, or it is in none."""
     try:
         return Path(f"/proc/{pid}/autogroup").read_text().strip().split(maxsplit=1) or None
     except OSError:

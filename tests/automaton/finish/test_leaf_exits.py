@@ -55,7 +55,7 @@ def test_each_text_leads_to_its_label(schema: Any, text: bytes) -> None:
     leaves = grammar.recognizer.machine.leaves
     found = ways_out(grammar, text)
     assert found
-    for label, rest, _ in found:
+    for label, rest, *_ in found:
         leaf = configuration(grammar, text).leaf
         for byte in rest:
             leaf = leaves.next_states(leaf)[byte]

@@ -145,7 +145,8 @@ class CompletionSearch:
             start = self._name_start(leaf, stack[0], before)
             members = self._text_names.before(before, start).members
             exits = self._exits.repeatedly(leaf, stack[0], 1 + members)
-        for label, text, is_far in exits:
+        best_rank = 0
+        for label, text, is_far, rank in exits:
             if is_far and best is None and too_long is not None:
                 break  # another name may be one spelled with escapes: thousands of states
             # The nearest exit isn't always the best: what follows it may be longer.
@@ -160,9 +161,11 @@ class CompletionSearch:
             except TooLongError as error:
                 too_long = error
                 continue
-            if tail is not None:
-                found = text + tail
-                best = found if best is None else min(best, found, key=len)
+            if tail is None:
+                continue
+            length = len(text) + len(tail)
+            if best is None or (length, rank) < (len(best), best_rank):
+                best, best_rank = text + tail, rank
         if too_long is not None and best is None:
             raise too_long
         return best

@@ -50,6 +50,10 @@ class LeafExit(NamedTuple):
     is_far: bool
     """Whether no more are worth it, once there is a completion along another way out: so many
     states have been met, or the nearest way out of all has been yielded."""
+    rank: int = 0
+    """Of ways out that lead to completions of one length, the lowest is taken: listed names come in
+    the schema's order, as they do in completions that begin before the name. So what is left of a
+    completion is the completion from there, whichever was found first."""
 
 
 class LeafExits:
@@ -81,9 +85,9 @@ class LeafExits:
         found = False
         for at, text, seen in self._states(leaf, context):
             yield LeafExit(None, text, seen > most)
-            for label, ending in self._at(at, context, tried, skipped):
+            for label, ending, rank in self._at(at, context, tried, skipped):
                 found = True
-                yield LeafExit(label, text + ending, seen > most)
+                yield LeafExit(label, text + ending, seen > most, rank)
         if skipped and not found:
             raise skipped[0]
 
@@ -103,7 +107,7 @@ class LeafExits:
         for at, text, seen in self._states(leaf, context):
             if nearest is not None and (len(text) >= len(nearest.text) or seen > NEARBY):
                 break
-            for label, ending in self._at(at, context, set(), skipped):
+            for label, ending, _ in self._at(at, context, set(), skipped):
                 if nearest is None or len(text + ending) < len(nearest.text):
                     nearest = LeafExit(label, text + ending, False)
         if skipped and nearest is None:
@@ -200,10 +204,10 @@ class LeafExits:
 
     def _at(
         self, leaf: int, context: int, tried: set[Hashable], skipped: list[TooLongError]
-    ) -> Iterator[tuple[Hashable, bytes]]:
-        """The labels with which a leaf can be left from one of its states, and the text that leads
-        there. A label of the state itself is offered only once, and then added to `tried`. Why
-        some were left out is added to `skipped`."""
+    ) -> Iterator[tuple[Hashable, bytes, int]]:
+        """The labels with which a leaf can be left from one of its states, each with the text that
+        leads there and its rank (see `LeafExit`). A label of the state itself is offered only once,
+        and then added to `tried`. Why some were left out is added to `skipped`."""
         match self._machine.leaves.keys[leaf]:
             case Text(term=Parallel(terms=terms, parts=parts)):
                 for whole, part in zip(terms, parts, strict=True):
@@ -211,18 +215,18 @@ class LeafExits:
                         continue
                     rest = self._unless_too_long(Text(False, part), skipped)
                     if rest is not None:
-                        yield PartsEnded((whole,)), rest
+                        yield PartsEnded((whole,)), rest, 0
             case Text(term=Tagged() as term) as key if _is_word_or_any(key):
                 yield from self._names(term, context)
             case Text(term=term) as key if not isinstance(term, Tagged):
                 rest = self._unless_too_long(key, skipped)
                 if rest is not None:
-                    yield _MATCHED, rest
+                    yield _MATCHED, rest, 0
             case _:
                 label = self._machine.leaves.label_of(leaf)
                 if label is not None and label not in tried:
                     tried.add(label)
-                    yield label, b""
+                    yield label, b"", 0
 
     def _unless_too_long(self, key: Text, skipped: list[TooLongError]) -> bytes | None:
         """Like `_shortest`; None where that is too long to be written out, which is added to
@@ -239,9 +243,9 @@ class LeafExits:
         assert text is not None
         return spelled(text)[1:].encode() if key.inside else text.encode()
 
-    def _names(self, term: Tagged, context: int) -> Iterator[tuple[Hashable, bytes]]:
+    def _names(self, term: Tagged, context: int) -> Iterator[tuple[Hashable, bytes, int]]:
         """The words that a name can still become and that the context allows, the shortest ones;
-        then another name, if there are others."""
+        then another name, if there are others. For the values see `_at`."""
         words, *others = term.parts
         assert isinstance(words, Words)
         strings, depth = words.table.strings, words.depth
@@ -251,11 +255,14 @@ class LeafExits:
         if gate is not None:
             ones = bin(gate[0])[:1:-1]  # from the lowest bit on
             allowed = [at for at in allowed[: max(0, len(ones) - words.low)] if ones[at] == "1"]
+        level = self._machine.contexts.level(context)
+        ranks = {} if level is None else {name: at for at, name in enumerate(level.names_listed)}
         for at in nsmallest(NEARBY, allowed, key=lambda at: len(strings[at])):
-            yield (1 + at, *flags), spelled(strings[at][depth:])[1:].encode()
+            name = strings[at]
+            yield (1 + at, *flags), spelled(name[depth:])[1:].encode(), ranks.get(name, len(ranks))
         if any(flags):
             listed = {each[depth:] for each in strings[words.low : words.high]}
-            yield (0, *flags), f'{_unlisted(listed)}"'.encode()
+            yield (0, *flags), f'{_unlisted(listed)}"'.encode(), len(ranks)
 
 
 def _unlisted(listed: set[str]) -> str:

@@ -110,10 +110,10 @@ class Level(NamedTuple):
         return frozenset[str]().union(*read)
 
     @property
-    def names_listed(self) -> frozenset[str]:
-        """The names that an object's schema lists, read or not."""
+    def names_listed(self) -> tuple[str, ...]:
+        """The names that an object's schema lists, read or not, in its order."""
         shapes = (t.progress.shape for t in self.threads if isinstance(t.progress, ObjectProgress))
-        return frozenset[str]().union(*(shape.names for shape in shapes))
+        return tuple(dict.fromkeys(name for shape in shapes for name in shape.names))
 
     def needs_no_names(self, besides: int = 0) -> bool:
         """Whether it takes no names but those that the schema lists to complete an object, once it
