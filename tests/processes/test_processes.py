@@ -104,7 +104,7 @@ def test_the_session_of_single_grammars_lets_the_servers_go_first(
     [pid] = {processes.inquire(Inquiry(own_pid, ()), kept=True).result(60)}
     if (own := autogroup(pid)) is None:
         pytest.skip("this system doesn't weigh sessions against each other (no autogroup)")
-    ours = autogroup(os.getpid())  # None in the group of those that never began a session
+    ours = autogroup(os.getpid())  # None for a process that never began a session
     assert ours is None or own[0] != ours[0]
     assert own[1] == f"nice {SESSION_NICENESS}"
     assert autogroup(parent(pid) or 0) == own
