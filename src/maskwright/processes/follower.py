@@ -17,9 +17,9 @@ from maskwright.grammar.schema.tree import Report
 from maskwright.mask import Event
 from maskwright.mask.matcher.forced import NOTHING_FORCED, ForcedRun
 from maskwright.mask.matcher.protocol import EventSource, Reply
-from maskwright.processes.learned import BudgetRow, LearnedPosition, Row, new_bytes
+from maskwright.processes.learned import LearnedPosition, Row, described_masks, new_bytes
 from maskwright.processes.messages import OWN, Description, Expansion, Lesson, Parcel
-from maskwright.processes.text_path import TextPath
+from maskwright.processes.text_path import BudgetRow, TextPath
 from maskwright.vocab import Vocabulary
 
 POSITION_BYTES: Final = 700
@@ -384,7 +384,7 @@ class Follower(TextPath[LearnedPosition]):
     def _describe(
         self, here: LearnedPosition, at: int, description: Description, rows: dict[int, Row]
     ) -> None:
-        run, mask = description.run, BudgetRow.of(description, rows)
+        run, mask = description.run, described_masks(description, rows)
         here.learn(description, rows)
         if run is not None and not run.shared:
             self._own_runs[at] = run

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, TypeVar
 from weakref import WeakValueDictionary
 
 import numpy as np
 import numpy.typing as npt
 
-from maskwright.processes.messages import ENDLESS, OWN, Description, Scope
-from maskwright.processes.text_path import KnownPosition
+from maskwright.processes.messages import ENDLESS, OWN, Description
+from maskwright.processes.text_path import BudgetRow, KnownPosition
 
 Row = npt.NDArray[np.int32]
 """A mask, int32 `[words]`."""
@@ -42,30 +42,18 @@ def new_bytes(array: npt.NDArray[Any]) -> int:
     return array.nbytes
 
 
-class BudgetRow(NamedTuple):
-    """A mask `row` under the budgets of `scope`, and `free`, the one without a budget."""
-
-    scope: Scope
-    row: Row
-    free: Row
-
-    @classmethod
-    def of(cls, description: Description, rows: dict[int, Row]) -> BudgetRow | None:
-        """The masks that a description names; None if it names none."""
-        row, scope, free = description.row, description.scope, description.free_row
-        if row is None or scope is None:
-            return None
-        return cls(scope, rows[row], rows[row if free is None else free])
-
-    def holds(self, budget: int) -> bool:
-        """Whether the mask is the one under `budget`."""
-        return self.scope.low <= budget <= self.scope.high
+def described_masks(description: Description, rows: dict[int, Row]) -> BudgetRow | None:
+    """The masks that a description names; None if it names none."""
+    row, scope, free = description.row, description.scope, description.free_row
+    if row is None or scope is None:
+        return None
+    return BudgetRow(scope, rows[row], rows[row if free is None else free])
 
 
 class LearnedPosition(KnownPosition):
     """A position of a grammar as far as it has been learned."""
 
-    __slots__ = ("_ahead", "_targets", "accepting", "bounded", "row_number", "state")
+    __slots__ = ("_ahead", "_targets", "accepting", "row_number", "state")
 
     def __init__(self, description: Description) -> None:
         complete = description.complete
@@ -73,8 +61,6 @@ class LearnedPosition(KnownPosition):
         self.state: Final = description.state
         self.accepting: Final = description.accepting
         self.row_number = -1
-        self.bounded: tuple[BudgetRow, ...] = ()
-        """Masks under smaller budgets."""
         self._targets: tuple[LearnedPosition, ...] = ()
         self._ahead = _NOTHING_AHEAD
         """Tokens, ascending, for which a process has sent, ahead of a text, where they lead; and by
@@ -127,7 +113,7 @@ class LearnedPosition(KnownPosition):
 
     def learn(self, description: Description, rows: dict[int, Row]) -> None:
         """Take in what of a description holds for every text."""
-        run, mask = description.run, BudgetRow.of(description, rows)
+        run, mask = description.run, described_masks(description, rows)
         if run is not None and run.shared:
             self.run = run
         if mask is None or not mask.scope.shared:
@@ -148,11 +134,6 @@ class LearnedPosition(KnownPosition):
             return self.row
         found = self.within(budget)
         return None if found is None else found.row
-
-    def within(self, budget: int) -> BudgetRow | None:
-        """The mask under `budget`, which is smaller than the sufficient one; None if it hasn't
-        been learned."""
-        return next((known for known in self.bounded if known.holds(budget)), None)
 
 
 def _place(tokens: npt.NDArray[np.int32], token: int) -> int:

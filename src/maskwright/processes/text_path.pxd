@@ -1,10 +1,17 @@
+cdef class BudgetRow:
+    cdef readonly object scope, row, free
+    cdef readonly Py_ssize_t low, high
+
+
 cdef class KnownPosition:
     cdef readonly bint complete
     cdef public bint expands, noted
     cdef public object row, run
     cdef public Py_ssize_t sufficient_budget
     cdef readonly dict moves
+    cdef public tuple bounded
     cdef public object drawn_under
+    cpdef BudgetRow within(self, Py_ssize_t budget)
 
 
 cdef class TextPath:

@@ -6,8 +6,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwright.mask.matcher.forced import ForcedRun
+from maskwright.processes.messages import Scope
+
+Row = NDArray[np.int32]
+"""A mask, int32 `[words]`."""
 
 P = TypeVar("P", bound=KnownPosition)
+
+class BudgetRow:
+    """A mask `row` under the budgets of `scope`, and `free`, the one without a budget."""
+
+    scope: Scope
+    row: Row
+    free: Row
+
+    def __init__(self, scope: Scope, row: Row, free: Row) -> None: ...
+    def holds(self, budget: int) -> bool:
+        """Whether the mask is the one under `budget`."""
 
 class KnownPosition:
     """What a text finds at a position, as far as it has been learned."""
@@ -18,9 +33,11 @@ class KnownPosition:
     """Whether a process may still tell more ahead of a text."""
     noted: bool
     """Whether a process knows that a text has come here, or there is nothing to expand."""
-    row: NDArray[np.int32] | None
-    """The mask, int32 `[words]`, under `sufficient_budget` and more."""
+    row: Row | None
+    """The mask under `sufficient_budget` and more."""
     sufficient_budget: int
+    bounded: tuple[BudgetRow, ...]
+    """Masks under smaller budgets."""
     run: ForcedRun | None
     """The forced run, None if it hasn't been learned."""
     moves: dict[int, Self]
@@ -29,6 +46,9 @@ class KnownPosition:
     """What the engine has made of `row`; None if nothing yet."""
 
     def __init__(self, *, complete: bool, noted: bool) -> None: ...
+    def within(self, budget: int) -> BudgetRow | None:
+        """The mask under `budget`, which is smaller than the sufficient one; None if it hasn't
+        been learned."""
 
 class TextPath(Generic[P]):
     """A text's way through a grammar: its positions, and the tokens between them."""

@@ -8,10 +8,26 @@ from maskwright.native import require_built
 require_built(__name__, BUILT_FROM)
 
 
+cdef class BudgetRow:
+    def __init__(self, scope, row, free):
+        self.scope, self.row, self.free = scope, row, free
+        self.low, self.high = scope.low, scope.high
+
+    def holds(self, Py_ssize_t budget):
+        return self.low <= budget <= self.high
+
+
 cdef class KnownPosition:
     def __init__(self, *, complete, noted):
         self.complete, self.expands, self.noted = complete, not complete, noted
-        self.moves = {}
+        self.moves, self.bounded = {}, ()
+
+    cpdef BudgetRow within(self, Py_ssize_t budget):
+        cdef BudgetRow known
+        for known in self.bounded:
+            if known.low <= budget <= known.high:
+                return known
+        return None
 
 
 cdef class TextPath:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from maskwright.engine import Engine, EngineConfig, FinishReason, Request
+from maskwright.engine import Delta, Engine, EngineConfig, FinishReason, Request
 from maskwright.engine.step import core, runner
-from maskwright.mask import compile_regex
+from maskwright.mask import compile_json_schema, compile_regex
 from maskwright.models import LoadedModel
 from maskwright.processes import Build, GrammarProcesses
 from maskwright.sampling import SamplingParams
@@ -144,6 +145,74 @@ def test_rows_of_a_grammar_that_has_been_learned_are_plain(
         assert counts["plain"] > 4 * counts["other"] if plain else counts["plain"] == 0
     finally:
         processes.close()
+
+
+STRINGS = {"type": "array", "items": {"type": "string"}, "minItems": 3}
+"""A schema most of whose texts are longer than the shortest."""
+
+
+@pytest.mark.parametrize("drafts", [0, 6])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"temperature": 0.0},
+        {"logprobs": 2, "top_k": 30},
+        {"frequency_penalty": 0.6, "logprobs": 0},
+        {"no_repeat_ngram": 2, "bad_words": tuple((token,) for token in range(35, 280, 2))},
+    ],
+    ids=lambda changes: " and ".join(changes),
+)
+def test_rows_whose_masks_the_limit_makes_smaller_are_plain(
+    loaded: LoadedModel, drafts: int, changes: dict[str, Any]
+) -> None:
+    """They are drawn under both masks: the first token that the limit changes is the one that a
+    grammar in this process reports, and the deltas from there on name it."""
+    here = compile_json_schema(STRINGS, loaded.vocab)
+    limited = handed_over = 0
+    with closing(GrammarProcesses(loaded.vocab)) as processes:
+        build = Build(compile_json_schema, (STRINGS,), {})
+        grammar = processes.compile(build).result(60)
+        with Engine(loaded, replace(CONFIG, drafts=drafts)) as engine:
+            draw = engine._runner.draw_plain
+
+            def counted(logits, rows):
+                nonlocal limited
+                limited += sum(bool(active.masks.free) for active, _, _ in rows.places)
+                draw(logits, rows)
+
+            start = engine._core._start
+
+            def counted_start(active, tokens):
+                nonlocal handed_over
+                handed_over += seed >= 12
+                start(active, tokens)
+
+            engine._runner.draw_plain = counted
+            engine._core._start = counted_start
+            changed = 0
+            for seed in range(24):  # the second half repeats the first
+                params = replace(PARAMS, seed=seed % 12, temperature=1.5)
+                asked = Request([65, 66], replace(params, **changes), 12 + seed % 3)
+                expected = alone(loaded, replace(asked, grammar=here))
+                deltas = list(engine.submit(replace(asked, grammar=grammar)))
+                found = Delta.join(deltas)
+                assert found.text == expected.text
+                assert found.token_ids == expected.token_ids
+                assert found.scores == expected.scores
+                assert found.finish_reason is expected.finish_reason
+                assert found.shortened_at == expected.shortened_at
+                taken = 0
+                for delta in deltas:
+                    taken += len(delta.token_ids)
+                    if found.shortened_at is None or taken <= found.shortened_at:
+                        assert delta.shortened_at is None
+                    else:
+                        assert delta.shortened_at == found.shortened_at
+                changed += found.shortened_at is not None
+    assert changed > 5
+    assert limited > 20
+    assert handed_over <= 3 * 12
 
 
 def test_a_token_that_cannot_be_drawn_ends_its_own_request(loaded: LoadedModel) -> None:

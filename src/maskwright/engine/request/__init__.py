@@ -5,7 +5,6 @@
 - `emission`: From sampled tokens to text that is safe to send.
 - `generation`: The client's side of a request: deltas to read, and cancelling.
 - `mailbox`: What a request has published and its reader has not taken yet.
-- `masks`: The masks under which the next tokens of a request are drawn.
 - `progress`: What a running request notes in each step.
 - `request`: The request of a client, and the deltas and completion that it receives.
 - `row`: What most requests do in most steps: take one token that asks for nothing rare.

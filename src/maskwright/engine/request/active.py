@@ -20,9 +20,8 @@ import numpy as np
 from maskwright.engine.request.drafts import LookBack
 from maskwright.engine.request.emission import Emitter
 from maskwright.engine.request.generation import Generation
-from maskwright.engine.request.masks import Masks
 from maskwright.engine.request.request import COMPLETE, Delta, FinishReason, Request
-from maskwright.engine.request.row import Row
+from maskwright.engine.request.row import Masks, Row
 from maskwright.engine.schedule.sequence import Sequence
 from maskwright.errors import GenerationError
 from maskwright.mask import TextMatcher
@@ -78,6 +77,9 @@ class Active(Row):
     _missed: tuple[int, ...]
     """The tokens that would be written next without the token limit, which leaves no room for
     them: the text that the grammar forces, as the tokenizer cuts it."""
+    _settled: bool
+    """Whether the grammar forces the text up to its end, so that the limit can change nothing but
+    how it is cut into tokens."""
     _unsent: list[int]
     _text: str
     _cuts: deque[int]
@@ -107,9 +109,6 @@ class Active(Row):
         self.canonical = canonical
         self._prompt: list[PromptScores] = []
         """Scores of the prompt's tokens so far, a part for each step that computed some."""
-        self._settled = False
-        """Whether the grammar forces the text up to its end, so that the limit can change nothing
-        but how it is cut into tokens."""
         self._cuts = deque(request.cuts)
         self.shortened_at = request.shortened_at
         self._lock = threading.Lock()
@@ -476,8 +475,9 @@ class Active(Row):
         except Exception:
             self._go_back(1)
             raise
-        self.masks = masks._replace(
-            words=(*masks.words[: number + 1], *mask.words),
+        self.masks = Masks(
+            (*masks.words[: number + 1], *mask.words),
+            *(masks.rows, masks.hits, masks.seconds),
             places=(*masks.places[: number + 1], *mask.places),
             free=(
                 *(known for known in masks.free if known[0] <= number),

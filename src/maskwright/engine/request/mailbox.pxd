@@ -14,6 +14,7 @@ cdef class Mailbox:
     cdef bint has_published
     # What has come since the last of `_unread`, in parts.
     cdef list texts, tokens, scores
+    cdef object shortened_at
     cdef int put(self, delta, Py_ssize_t tokens, bint is_last) except -1
     cdef int put_token(self, str text, token) except -1
     cdef int put_text(self, str text, list tokens, list scores) except -1

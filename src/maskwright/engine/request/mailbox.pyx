@@ -71,7 +71,10 @@ cdef class Mailbox:
         if self.texts:
             scores = tuple(self.scores)
             self._unread.append(
-                Delta("".join(self.texts), tuple(self.tokens), None, None, scores)
+                Delta(
+                    "".join(self.texts), tuple(self.tokens), None, None, scores, None,
+                    self.shortened_at,
+                )
             )
             self.texts, self.tokens, self.scores = [], [], []
         return 0

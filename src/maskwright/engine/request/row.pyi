@@ -8,12 +8,39 @@ the engine's thread takes the token at once, in compiled code; what is rare is l
 from maskwright.engine.request.drafts import LookBack
 from maskwright.engine.request.emission import Emitter
 from maskwright.engine.request.generation import Generation
-from maskwright.engine.request.masks import Masks
 from maskwright.engine.request.request import Request
 from maskwright.engine.schedule.sequence import Sequence
 from maskwright.engine.stats import Counts
 from maskwright.mask import TextMatcher
-from maskwright.sampling import Mask, TokenScore
+from maskwright.sampling import Mask, Place, TokenScore
+
+class Masks:
+    """The masks of the next token and of the tokens after each draft token, each of `words` int32
+    `[words]`. What a grammar hands out again and again can't be written to.
+
+    `free`: the masks without the token limit of those that it makes smaller, each with the number
+    of its row; none where nothing depends on that any more.
+
+    A grammar filled `rows` of them in `seconds` seconds; `hits` of them were cached. `places`: the
+    row of the table and the state of the grammar that each came from, if the request is traced.
+    """
+
+    words: tuple[Mask, ...]
+    rows: int
+    hits: int
+    seconds: float
+    places: tuple[Place, ...]
+    free: tuple[tuple[int, Mask], ...]
+
+    def __init__(
+        self,
+        words: tuple[Mask, ...],
+        rows: int = 0,
+        hits: int = 0,
+        seconds: float = 0.0,
+        places: tuple[Place, ...] = (),
+        free: tuple[tuple[int, Mask], ...] = (),
+    ) -> None: ...
 
 class Row:
     """One request between two tokens.

@@ -3,16 +3,25 @@
 from maskwright.engine.request.drafts cimport LookBack
 from maskwright.engine.request.emission cimport Emitter
 from maskwright.engine.request.mailbox cimport Mailbox
-from maskwright.engine.request.masks import Masks
 from maskwright.engine.schedule.sequence cimport Sequence
 from maskwright.native cimport BUILT_FROM, const_int32s
 from maskwright.native import require_built
-from maskwright.processes.text_path cimport KnownPosition, TextPath
+from maskwright.processes.text_path cimport BudgetRow, KnownPosition, TextPath
 from maskwright.sampling.bans cimport Bans
 from maskwright.sampling.chain import divisor
 from maskwright.sampling.penalties cimport Penalties
 
 require_built(__name__, BUILT_FROM)
+
+
+cdef class Masks:
+    def __init__(
+        self, tuple words, Py_ssize_t rows=0, Py_ssize_t hits=0, double seconds=0,
+        tuple places=(), tuple free=(),
+    ):
+        self.words, self.places, self.free = words, places, free
+        self.rows, self.hits, self.seconds = rows, hits, seconds
+        self.first = const_int32s(words[0])
 
 
 cdef class Row:
@@ -43,8 +52,7 @@ cdef class Row:
         self.params, self.scored, self.scores = params, params.logprobs is not None, []
         self.least, self.writes = params.min_tokens, canonical and not params.forbids
         self.top_k, self.top_p, self.min_p = params.top_k, params.top_p, params.min_p
-        self.free = Masks((free_words,))
-        self.free_at, self.words = const_int32s(free_words), len(free_words)
+        self.free, self.words = Masks((free_words,)), len(free_words)
         self._run, self._unsent, self._missed, self._text = [], [], (), ""
 
     cdef Py_ssize_t go_on(self, list tokens) except -1:
@@ -52,7 +60,7 @@ cdef class Row:
         next and look its masks up. Returns how many were taken, and stops before one that takes
         more than a look at what is known; then there are no masks yet."""
         cdef Py_ssize_t taken = 0
-        if self._run or self._missed or self._cuts or self._text or self.shortened_at is not None:
+        if self._run or self._missed or self._cuts or self._text:
             return 0
         for token in tokens:
             if not self.take(token):
@@ -88,15 +96,15 @@ cdef class Row:
         """Draft tokens, and set the masks of the next token and of those after the draft."""
         cdef Py_ssize_t left = self.most - self._digested
         cdef KnownPosition here = None, following
-        cdef list guesses = [], draft = [], rows
+        cdef list guesses = [], draft = [], rows = [], frees = []
         if self.drafter is not None and left > 1:
             guesses = (<LookBack>self.drafter).following(self.sequence.tokens)[: left - 1]
         if self.matcher is not None:
             here = (<TextPath>self.matcher).last()
-        if not guesses:
+        if not guesses and (here is None or _is_free(here, left)):
             self.masks = self.free if here is None else _masks_at(here)
             return 0
-        rows = [self.free.words[0] if here is None else here.row]
+        self.add_mask(here, left, rows, frees)
         for token in guesses:
             left -= 1
             if token in self.eos or token in self.stop_tokens or not self.texts[token]:
@@ -108,10 +116,28 @@ cdef class Row:
                     return 0
                 here = following
             draft.append(token)
-            rows.append(rows[0] if here is None else here.row)
+            self.add_mask(here, left, rows, frees)
         self.sequence.draft, self.sequence.by_model = draft, False
         filled = 0 if here is None else len(rows)
-        self.masks = Masks(tuple(rows), filled, filled)
+        self.masks = Masks(tuple(rows), filled, filled, 0, (), tuple(frees))
+        return 0
+
+    cdef int add_mask(
+        self, KnownPosition here, Py_ssize_t left, list rows, list frees
+    ) except -1:
+        """Append the mask at a position, `left` tokens before the limit, to `rows`; and to `frees`
+        its number with the mask without the limit, where the tokens under both are to be
+        compared."""
+        cdef BudgetRow found
+        if here is None:
+            rows.append(self.free.words[0])
+        elif _is_free(here, left):
+            rows.append(here.row)
+        else:
+            found = here.within(left)
+            if self.shortened_at is None and not self._settled and found.free is not found.row:
+                frees.append((len(rows), found.free))
+            rows.append(found.row)
         return 0
 
     cpdef int judge(self, Py_ssize_t drafted, Py_ssize_t accepted, counts) except -1:
@@ -134,6 +160,8 @@ cdef class Row:
         """Publish the text that is safe to send, with all tokens that weren't published."""
         cdef Py_ssize_t count
         cdef list scores = None
+        if self.shortened_at is not None and self.shortened_at < self._digested:
+            self.generation.shortened_at = self.shortened_at
         if text and not self._unsent and not self.scored:
             self.generation.put_token(text, token)
             return 0
@@ -150,7 +178,7 @@ cdef class Row:
         """Whether a text that comes to a position, `left` tokens before the limit, finds all that
         it needs there: its mask, and no text to be written without the model or process that would
         have to be asked."""
-        if here.complete or here.row is None or left < here.sufficient_budget:
+        if here.complete or not (_is_free(here, left) or here.within(left) is not None):
             return False
         if here.expands and not here.noted:
             return False
@@ -159,9 +187,14 @@ cdef class Row:
         return here.run is not None and not here.run.tokens and not here.run.whole
 
 
-cdef object _masks_at(KnownPosition here):
+cdef inline bint _is_free(KnownPosition here, Py_ssize_t left):
+    """Whether the mask without a limit is known, and is the one under `left` tokens."""
+    return here.row is not None and left >= here.sufficient_budget
+
+
+cdef Masks _masks_at(KnownPosition here):
     """The mask at a position, made once. Another thread may have learned a better one since."""
-    masks = here.drawn_under
+    cdef Masks masks = here.drawn_under
     if masks is None or masks.words[0] is not here.row:
         masks = here.drawn_under = Masks((here.row,), 1, 1)
     return masks

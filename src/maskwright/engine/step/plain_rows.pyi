@@ -61,7 +61,7 @@ class PlainRows:
         their numbers. Returns the other chunks that sample, each with the number of its first row
         of logits. Requests in `held` have a row already.
         `place`: where the logits are; without any, no row is plain, and on a device only those
-        whose scores nobody wants."""
+        whose scores nobody wants and whose masks the token limit doesn't make smaller."""
 
     def land(self, rows: list[tuple[Active, list[int]]]) -> list[int]:
         """Take in the plain rows of requests for which a device has drawn so many tokens by

@@ -7,7 +7,7 @@ import numpy as np
 from libc.stdint cimport int32_t, uint32_t
 
 from maskwright.engine.request.progress cimport Progress
-from maskwright.engine.request.row cimport Row
+from maskwright.engine.request.row cimport Masks, Row
 from maskwright.engine.schedule.chunk cimport Chunk
 from maskwright.engine.schedule.sequence cimport Sequence
 from maskwright.engine.schedule.sequence import Phase
@@ -49,20 +49,21 @@ cdef class PlainRows:
                     place is not None
                     and row is not None
                     and _is_plain(<Row>row, chunk)
-                    and not (self.on_device and (<Row>row).scored)
+                    and not (self.on_device and ((<Row>row).scored or (<Row>row).masks.free))
                     and chunk.sequence.arrival not in held
                 ):
                     self.enter(row, chunk, first)
                 else:
                     others.append((chunk, first))
             first += chunk.count_rows()
+        self.enter_unlimited()
         return others
 
     cdef int clear(self) except -1:
         self.rows, self.drafts, self.count = [], [], 0
         self.penalised = self.restricted = False
         self.narrowed, self.logits, self.unchanged = None, None, {}
-        self.masks, self.changed = [], {}
+        self.masks, self.changed, self.unlimited = [], {}, []
         self.landed = False
         return 0
 
@@ -100,23 +101,27 @@ cdef class PlainRows:
         """Enter a row, whose chunk's first row of logits is number `first`: one draw, and one more
         after each token of its draft."""
         cdef Row entered = <Row>row
+        cdef Masks masks = entered.masks
         cdef Draw *draw
-        cdef Py_ssize_t number
+        cdef Py_ssize_t number, ahead
         first += chunk.count_rows() - 1 - chunk.drafted
+        for ahead, mask in masks.free:
+            if ahead <= chunk.drafted:
+                self.unlimited.append((len(self.rows), ahead, self.count + ahead, mask))
         self.make_room(1 + chunk.drafted)
         for number in range(1 + chunk.drafted):
             draw = &self.draws.each[self.count]
-            if entered.masks is entered.free:
-                draw.mask = entered.free_at
+            if number == 0 or masks is entered.free:
+                draw.mask = masks.first
             else:
-                draw.mask = const_int32s(entered.masks.words[number])
+                draw.mask = const_int32s(masks.words[number])
             draw.fallback, draw.scored = NULL, entered.scored
             draw.row = first + number
             draw.temperature, draw.seed = entered.temperature, entered.seed
             draw.position = <uint32_t>(len(entered.sequence.tokens) + number)
             draw.top_k, draw.top_p, draw.min_p = entered.top_k, entered.top_p, entered.min_p
             if self.on_device:
-                self.masks.append(entered.masks.words[number])
+                self.masks.append(masks.words[number])
                 if entered.penalties is not None or entered.bans is not None:
                     self.changed[self.count] = row.sample_row(chunk.sequence.draft[:number])
             self.count += 1
@@ -125,6 +130,16 @@ cdef class PlainRows:
         self.restricted = self.restricted or entered.bans is not None
         self.rows.append(row)
         self.drafts.append(chunk.sequence.draft[: chunk.drafted] if chunk.drafted else None)
+        return 0
+
+    cdef int enter_unlimited(self) except -1:
+        cdef Draw *draw
+        self.make_room(len(self.unlimited))
+        for _, _, within, mask in self.unlimited:
+            draw = &self.draws.each[self.count]
+            draw[0] = self.draws.each[<Py_ssize_t>within]
+            draw.mask, draw.scored = const_int32s(mask), False
+            self.count += 1
         return 0
 
     def __len__(self):
@@ -180,24 +195,30 @@ cdef class PlainRows:
 
     cdef int restrict(self) except -1:
         """Make the masks of rows smaller that forbid tokens."""
-        cdef Py_ssize_t at = 0, number, place
-        cdef int32_t[:, :, ::1] narrowed = np.empty((self.count, 2, self.words), np.int32)
-        cdef list draft
-        cdef Draw *draw
-        cdef Row row
-        self.narrowed = narrowed
+        cdef Py_ssize_t at = 0, number, before
+        self.narrowed = np.empty((self.count, 2, self.words), np.int32)
         for number in range(len(self.rows)):
-            row, draft = <Row>self.rows[number], <list>self.drafts[number] or []
-            for place in range(1 + len(draft)):
-                draw = &self.draws.each[at]
-                if row.bans is not None:
-                    if row.bans.narrow_into(
-                        row.sequence.tokens, draft[:place], draw.mask, self.words,
-                        &narrowed[at, 0, 0], &narrowed[at, 1, 0],
-                    ):
-                        draw.fallback = &narrowed[at, 1, 0]
-                    draw.mask = &narrowed[at, 0, 0]
+            for before in range(1 if self.drafts[number] is None else 1 + len(self.drafts[number])):
+                self.narrow(number, before, at)
                 at += 1
+        for number, before, _, _ in self.unlimited:
+            self.narrow(number, before, at)
+            at += 1
+        return 0
+
+    cdef int narrow(self, Py_ssize_t number, Py_ssize_t before, Py_ssize_t at) except -1:
+        """Make the mask of draw number `at` smaller, of a row after so many of its draft tokens, if
+        the row forbids tokens."""
+        cdef int32_t[:, :, ::1] narrowed = self.narrowed
+        cdef Row row = <Row>self.rows[number]
+        cdef Draw *draw = &self.draws.each[at]
+        if row.bans is not None:
+            if row.bans.narrow_into(
+                row.sequence.tokens, (self.drafts[number] or [])[:before], draw.mask, self.words,
+                &narrowed[at, 0, 0], &narrowed[at, 1, 0],
+            ):
+                draw.fallback = &narrowed[at, 1, 0]
+            draw.mask = &narrowed[at, 0, 0]
         return 0
 
     cdef int score(self, Row row, Py_ssize_t at, list tokens) except -1:
@@ -218,6 +239,7 @@ cdef class PlainRows:
     def go_on(self, double now, seen, counts, charge):
         cdef list left = [], failed = [], behind = [], settled = [], tokens, draft
         cdef Py_ssize_t at = 0, first, number, place, taken, sampled = 0, charged = 0, filled = 0, hits = 0
+        cdef Py_ssize_t compared = 0
         cdef Row row
         cdef Sequence sequence = None, one = None
         cdef Progress record
@@ -229,6 +251,8 @@ cdef class PlainRows:
                 failed.append((place, row, no_token(self.draws.each[first].token)))
                 continue
             tokens = self.accepted(first, draft)
+            if self.unlimited:
+                compared = self.compare(row, number, tokens, compared)
             sequence, record = row.sequence, row.generation.record
             if draft is not None:
                 if not self.landed:
@@ -271,6 +295,23 @@ cdef class PlainRows:
         self.clear()
         return RowsLeft(left, failed, behind, settled)
 
+    cdef Py_ssize_t compare(
+        self, Row row, Py_ssize_t number, list tokens, Py_ssize_t at
+    ) except -1:
+        """Note the first of the `tokens` of row `number` that the token limit has changed. Draws
+        without it up to number `at` were of earlier rows; returns the number up to which they have
+        been looked at."""
+        cdef Py_ssize_t place, ahead, first = self.count - len(self.unlimited)
+        while at < len(self.unlimited):
+            place, ahead, _, _ = self.unlimited[at]
+            if place > number:
+                break
+            if place == number and ahead < len(tokens):
+                if self.draws.each[first + at].token != tokens[ahead]:
+                    row.note_shortened(ahead)
+            at += 1
+        return at
+
     cdef list accepted(self, Py_ssize_t at, list draft):
         """The tokens drawn from number `at` on, up to the first that isn't the draft's: rows after
         that were computed after a token that was not drawn. A draft row without a token is sampled
@@ -292,7 +333,6 @@ cdef bint _is_plain(Row row, Chunk chunk) except -1:
         row.plain
         and not (chunk.drafted and sequence.by_model)
         and row.masks is not None
-        and (row.masks is row.free or not row.masks.free)
         and sequence.count_pending() == 0
         and sequence.phase is RUNNING
     )
