@@ -267,11 +267,12 @@ def throughputs(
 
 def structured_load(report: Report, subject: Subject, sizes: Sizes) -> None:
     """How much a share of constrained requests changes, one token a step, so that nothing but masks
-    and matchers differs. Requests without a schema are as long as the last answers with it were.
-    Once with the usual limit, and once with one at which most masks depend on the tokens left.
+    and matchers differs. Once with the usual limit, and once with one at which most masks depend on
+    the tokens left.
 
-    All shares take turns, every other time in the opposite order, and the change is the median of
-    their changes from turn to turn: the machine is slower in some seconds than in others.
+    All shares take turns, and the change is the median of their changes in the turns: the machine
+    is slower in some seconds than in others. All requests of a turn have a schema first, and those
+    without one are then as long as these answers were, so that steps have equally many rows.
     """
     loaded, tokens = subject.loaded, sizes.tokens
     prompts = prompts_of(subject, sizes.clients * sizes.rounds)
@@ -282,8 +283,7 @@ def structured_load(report: Report, subject: Subject, sizes: Sizes) -> None:
             lengths = [limit] * len(prompts)
             rates: dict[float, list[float]] = {1.0: [], 0.8: [], 0.2: [], 0.0: []}
             for repeat in range(3 * sizes.repeats + 1):
-                turn = [*rates] if repeat % 2 == 0 else [*reversed(rates)]
-                for part, share in enumerate(turn):
+                for part, share in enumerate(rates):
                     asked = requests_for(prompts, grammar, limit, 1000 * repeat + 100 * part, share)
                     asked = [
                         request if request.grammar else replace(request, max_tokens=length)
