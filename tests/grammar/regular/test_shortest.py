@@ -10,10 +10,11 @@ from random import Random
 import pytest
 
 from maskwright.errors import LimitError
+from maskwright.grammar.formats import format_language
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.regular.beginnings import least_length
 from maskwright.grammar.regular.composed import encoded_size
-from maskwright.grammar.regular.derivative import is_live
+from maskwright.grammar.regular.derivative import contains, is_live
 from maskwright.grammar.regular.shortest import shortest, shortest_besides
 from maskwright.grammar.regular.terms import (
     EMPTY,
@@ -29,6 +30,7 @@ from maskwright.grammar.regular.terms import (
     words,
 )
 from maskwright.limits import DEFAULT_LIMITS, Work
+from tests.bounds import counted_calls
 
 
 @pytest.mark.parametrize(
@@ -116,6 +118,21 @@ def test_no_string_of_an_intersection_is_shorter() -> None:
             assert encoded_size(text) == encoded_size(nearest), (patterns, avoided, text)
         assert text is None or least_length(term) <= len(text), (patterns, avoided)
     assert found > 40
+
+
+def test_a_string_of_a_part_that_is_in_the_others_is_found_without_a_search() -> None:
+    """A search would go through the products of the states of a date and of an open pattern."""
+    date = format_language("date-time", "draft2020-12")
+    assert date is not None
+    pattern = r"\d\d\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ"
+    term = intersection(date.language, full_match(f"(.|\n)*{pattern}(.|\n)*"))
+    with counted_calls() as calls:
+        text = shortest(term)
+    assert text is not None
+    assert len(text) == len("2020-01-01T00:00:00Z")
+    assert re.fullmatch(pattern, text)
+    assert contains(date.language, text)
+    assert calls.count < 30_000
 
 
 def test_no_string_besides_some_others_is_shorter() -> None:

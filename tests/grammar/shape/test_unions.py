@@ -108,6 +108,11 @@ COUNTS: list[tuple[Json, str, int]] = [
     (DECIDED[3], "object", 1),
     (DECIDED[4], "object", 2),
     (by_kind(KINDS), "object", 4),
+    # Values of another type break the type, whatever else is denied.
+    ({"allOf": [{"not": {"type": "string", "enum": [at]}} for at in "abcd"]}, "array", 1),
+    ({"allOf": [{"not": {"type": "string", "enum": [at]}} for at in "abcd"]}, "number", 1),
+    ({"not": {"type": "integer", "minimum": 3}}, "number", 2),
+    ({"not": {"type": "string", "properties": {"a": {"const": 1}}}}, "object", 2),
     ({"not": {"properties": {"a": {"const": 1}, "b": {"const": 2}}}}, "object", 1),
     ({"required": ["a"], "not": {"patternProperties": {"^a": {"const": 1}}}}, "object", 1),
     (

@@ -371,19 +371,23 @@ def known_string(term: Regular) -> str | None:
     """A short string of an `ExactlyOne` or an `Intersection`, within bounds on its length or not,
     if one is found without a search; None for other terms. Reading it takes the automata of the
     parts alone, and not that of their combinations."""
+    return next(known_strings(term, padded=True), None)
+
+
+def known_strings(term: Regular, *, padded: bool) -> Iterator[str]:
+    """All strings that `known_string` may find; without `padded`, only those of which no part is
+    repeated to make them long enough."""
     core, least, most = split_length_bounds(term)
-    if not isinstance(core, ExactlyOne | Intersection):
-        return None
-    for text in _likely_strings(core, least):
-        fits = least <= len(text) and (most is None or len(text) <= most)
-        if fits and _holds(core, text):
-            return text
-    return None
+    if isinstance(core, ExactlyOne | Intersection):
+        for text in _likely_strings(core, least, padded=padded):
+            fits = least <= len(text) and (most is None or len(text) <= most)
+            if fits and _holds(core, text):
+                yield text
 
 
-def _likely_strings(term: ExactlyOne | Intersection, least: int) -> Iterator[str]:
-    """A shortest string of each part, and one of all parts of an intersection together, of `least`
-    characters at least."""
+def _likely_strings(term: ExactlyOne | Intersection, least: int, *, padded: bool) -> Iterator[str]:
+    """A shortest string of each part, and one of all parts of an intersection together; also one of
+    `least` characters at least if it is to be `padded`."""
     parts = term.options if isinstance(term, ExactlyOne) else term.parts
     for part in parts:
         if part.plain and least_length(part) <= SHORT:
@@ -395,7 +399,7 @@ def _likely_strings(term: ExactlyOne | Intersection, least: int) -> Iterator[str
         wanted = max(least, least_length(term))
         if text:
             yield text
-            if len(text) < wanted <= SHORT:
+            if padded and len(text) < wanted <= SHORT:
                 yield (text * wanted)[:wanted]
 
 

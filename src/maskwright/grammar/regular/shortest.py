@@ -19,7 +19,12 @@ from maskwright.grammar.regular.charset import (
     readable,
 )
 from maskwright.grammar.regular.composed import check_searched, composed, encoded_size
-from maskwright.grammar.regular.derivative import place, split, split_length_bounds
+from maskwright.grammar.regular.derivative import (
+    known_strings,
+    place,
+    split,
+    split_length_bounds,
+)
 from maskwright.grammar.regular.terms import EMPTY, Regular
 from maskwright.limits import CHEAP, DEFAULT_LIMITS, spend
 
@@ -85,7 +90,9 @@ def _shortest(term: Regular, limit: int) -> str | None:
             length = automaton.fewest(least)[least, state]
             if length < NEVER and (most is None or length <= most):
                 return _of_length(automaton, state, least, length)
-    return _search(term, limit)
+    least = least_length(term)
+    texts = [text for text in known_strings(term, padded=False) if encoded_size(text) == least]
+    return min(texts) if texts else _search(term, limit)
 
 
 def _of_length(automaton: CharacterDfa, state: int, least: int, length: int) -> str:

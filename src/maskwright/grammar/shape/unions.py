@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import chain, product
 from math import prod
 from typing import Final
 
@@ -20,8 +20,10 @@ from maskwright.grammar.schema.tree import (
     Assertion,
     If,
     Not,
+    NotValues,
     OneOf,
     Properties,
+    PropertyCount,
     Required,
     Schema,
     SomeMember,
@@ -97,6 +99,8 @@ class Branches:
         """Whether two schemas are surely disjoint. Branches meet the same two by the thousand."""
         self._negations: dict[Schema, AnyOf] = {}
         self._conditions: dict[If, AnyOf] = {}
+        self._met: dict[tuple[AnyOf, str], bool] = {}
+        """See `_is_met`."""
         self._names_required: dict[tuple[AnyOf, bool], list[_Clause] | None] = {}
         """See `_clauses`."""
 
@@ -234,7 +238,9 @@ class Branches:
             case OneOf():
                 branch.unions.append((self._exclusive.union(assertion, kind), path))
             case Not(schema=schema) if not schema.never:
-                branch.unions.append((self._negation(schema), path))
+                negation = self._negation(schema)
+                if not self._is_met(negation, kind):
+                    branch.unions.append((negation, path))
             case If():
                 branch.unions.append((self._condition(assertion), path))
             case Values(values=values, plain_numbers=plain) if kind in ("array", "object"):
@@ -255,6 +261,20 @@ class Branches:
                 branch.alive = not (branch.required & branch.absent)
             case _:
                 branch.assertions.append(assertion)
+
+    def _is_met(self, negation: AnyOf, kind: str) -> bool:
+        """Whether all values of a type satisfy a negation: of a `type` and an `enum`, values of
+        other types do. As a union each would double the branches. Objects' negations stay unless
+        they are sure to name no members, which may be forbidden otherwise."""
+        known = self._met.get((negation, kind))
+        if known is None:
+            alive = (option for option in negation.options if not option.never)
+            options = [self._resolved.assertions(option) for option in alive]
+            known = any(all(_has_type(each, kind) for each in option) for option in options) and (
+                kind != "object" or all(_names_nothing(each) for each in chain(*options))
+            )
+            self._met[negation, kind] = known
+        return known
 
     def _negation(self, schema: Schema) -> AnyOf:
         """What holds where a schema doesn't; each is made once, so that its parts are equal in all
@@ -327,6 +347,18 @@ def _simplified(branch: _Branch) -> list[Assertion]:
         )
 
     return [each for each in assertions if not is_met(each)]
+
+
+def _has_type(assertion: Assertion, kind: str) -> bool:
+    """Whether all that an assertion says is a type, and that it is this one."""
+    return isinstance(assertion, TypeIs) and kind in assertion.types
+
+
+def _names_nothing(assertion: Assertion) -> bool:
+    """Whether an assertion is surely not about members that it names."""
+    if isinstance(assertion, AllOf):
+        return not assertion.parts
+    return isinstance(assertion, TypeIs | NotValues | PropertyCount)
 
 
 def _has_to_be_met(assertion: SomeMember, required: set[str]) -> bool:
