@@ -13,9 +13,7 @@ of a token depend on its own keys and values alone, so their bits do not depend 
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from math import prod
 
@@ -23,22 +21,22 @@ import torch
 from torch import Tensor
 
 from maskwright.kernels.device import upload
+from maskwright.kernels.host_memory import HostMemory
 from maskwright.kernels.kv_bytes import KvDtype
 
 _CODES = {"int8": torch.int8, "fp8": torch.float8_e4m3fn}
 _LARGEST = {torch.int8: 127.0, torch.float8_e4m3fn: 448.0}
 _SCALE = torch.float32
-_HUGE_PAGES: int | None = getattr(mmap, "MADV_HUGEPAGE", None)
-"""Asks the system for large pages; None where it has no such advice. A step reads blocks all over
-the pool, and a processor remembers the places of a limited number of pages."""
 
 
 @dataclass(frozen=True, slots=True)
 class KvPool:
-    """The pool: `data` and `scales` as above. `scales` is None if `data` contains numbers."""
+    """The pool: `data` and `scales` as above. `scales` is None if `data` contains numbers.
+    `memory`: what they are in, in this order, if that takes none before it is written."""
 
     data: Tensor
     scales: Tensor | None = None
+    memory: tuple[HostMemory, ...] = ()
 
     def of_layer(self, layer: int) -> tuple[Tensor, Tensor | None]:
         """Return data and scales of one layer: `[num_blocks, 2, block_size, kv_heads, ...]`."""
@@ -62,26 +60,21 @@ def new_pool(
     the data type `dtype`. `pinned`: memory of the host from which a GPU copies by itself. A pool in
     other memory of the host takes none of it before its blocks are written."""
 
+    memory: list[HostMemory] = []
+
     def zeros(shape: Sequence[int], dtype: torch.dtype) -> Tensor:
         if pinned or (device is not None and device.type != "cpu"):
             return torch.zeros(*shape, dtype=dtype, device=device, pin_memory=pinned)
-        return _untouched_zeros(shape, dtype)
+        memory.append(HostMemory(prod(shape) * dtype.itemsize))  # `torch.zeros` writes all of it
+        return memory[-1].bytes.view(dtype).view(*shape)
 
     if kind == "auto":
-        return KvPool(zeros(shape, dtype))
+        data = zeros(shape, dtype)
+        return KvPool(data, None, tuple(memory))
     # Zeroed as bytes, since all bits 0 are the number 0 in every format.
-    return KvPool(zeros(shape, torch.uint8).view(_CODES[kind]), zeros(shape[:-1], _SCALE))
-
-
-def _untouched_zeros(shape: Sequence[int], dtype: torch.dtype) -> Tensor:
-    """Return zeros on the CPU, in memory that the system provides, zeroed, page by page as it is
-    first written; `torch.zeros` writes all of it."""
-    nbytes = prod(shape) * dtype.itemsize
-    memory = mmap.mmap(-1, max(1, nbytes), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    if _HUGE_PAGES is not None:
-        with suppress(OSError):  # a system that was built without them
-            memory.madvise(_HUGE_PAGES)
-    return torch.frombuffer(memory, dtype=torch.uint8)[:nbytes].view(dtype).view(*shape)
+    data = zeros(shape, torch.uint8).view(_CODES[kind])
+    scales = zeros(shape[:-1], _SCALE)
+    return KvPool(data, scales, tuple(memory))
 
 
 def clear_blocks(pool: KvPool, blocks: Sequence[int]) -> None:
@@ -89,6 +82,8 @@ def clear_blocks(pool: KvPool, blocks: Sequence[int]) -> None:
     if not blocks:
         return
     if pool.data.device.type == "cpu":  # each is one piece of memory
+        for memory, part in zip(pool.memory, _parts(pool), strict=False):
+            memory.expect((max(blocks) + 1) * part[0].nbytes)
         for part in _parts(pool):
             for block in blocks:
                 part[block].zero_()
