@@ -39,8 +39,9 @@ class TokenGroups(NamedTuple):
 
     def representatives(self) -> list[tuple[Configuration, int]]:
         """Return each target with the first token that leads there."""
-        _, first = np.unique(self.group, return_index=True)
-        return list(zip(self.targets, self.tokens[first].tolist(), strict=True))
+        first = np.empty(len(self.targets), np.int32)
+        first[self.group[::-1]] = self.tokens[::-1]  # of equal indices the last one counts
+        return list(zip(self.targets, first.tolist(), strict=True))
 
 
 class Walker:
@@ -220,8 +221,12 @@ class Walker:
         listed = np.empty((3, self.tables.vocabulary.size), np.int32)
         self._walk(here, listed, whole=whole, limit=limit)
         tokens, leaves, nodes = listed[:, : self.tables.scratch.listed]
-        packed, group = np.unique((leaves.astype(np.int64) << 32) | nodes, return_inverse=True)
-        return TokenGroups(tokens, [unpacked(each) for each in packed.tolist()], group)
+        packed = (leaves.astype(np.int64) << 32) | nodes
+        # Most tokens lead where the one before them leads, and sorting takes longest.
+        begins = np.flatnonzero(np.append(len(packed) > 0, packed[1:] != packed[:-1]))
+        found, of_run = np.unique(packed[begins], return_inverse=True)
+        group = np.repeat(of_run, np.diff(begins, append=len(packed)))
+        return TokenGroups(tokens, [unpacked(each) for each in found.tolist()], group)
 
     def _precomputed_bound(self, here: Configuration) -> tuple[int, bool]:
         """Returns (bound, must_walk) for the tokens of the precomputed mask: an upper bound on the

@@ -90,6 +90,8 @@ def _most_progress(
     """
     spellings, advance = costs.walker.tables.vocabulary.spellings, costs.walker.recognizer.advance
     best, most = None, 0
+    left: dict[Configuration, int] = {}
+    """The bytes that have to come after a token, where that depends on its target alone."""
     for token in tokens:
         data = spellings[token]
         if len(data) <= most:
@@ -97,7 +99,12 @@ def _most_progress(
         following = advance(here, data, text)
         if following is None:
             continue
-        progress = len(rest) - len(costs.shortest(following, text + data))
+        after = left.get(following)
+        if after is None:
+            after = len(costs.shortest(following, text + data))
+            if costs.is_fixed(following):
+                left[following] = after
+        progress = len(rest) - after
         if progress > most:
             best, most = token, progress
     return best
