@@ -1,6 +1,7 @@
 cdef class BudgetRow:
     cdef readonly object scope, row, free
-    cdef readonly Py_ssize_t low, high
+    cdef Py_ssize_t low, high
+    cpdef bint holds(self, Py_ssize_t budget)
 
 
 cdef class KnownPosition:

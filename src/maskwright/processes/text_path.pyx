@@ -13,7 +13,7 @@ cdef class BudgetRow:
         self.scope, self.row, self.free = scope, row, free
         self.low, self.high = scope.low, scope.high
 
-    def holds(self, Py_ssize_t budget):
+    cpdef bint holds(self, Py_ssize_t budget):
         return self.low <= budget <= self.high
 
 
@@ -25,7 +25,7 @@ cdef class KnownPosition:
     cpdef BudgetRow within(self, Py_ssize_t budget):
         cdef BudgetRow known
         for known in self.bounded:
-            if known.low <= budget <= known.high:
+            if known.holds(budget):
                 return known
         return None
 

@@ -16,8 +16,8 @@ cdef class Mailbox:
     cdef list texts, tokens, scores
     cdef object shortened_at
     cdef int put(self, delta, Py_ssize_t tokens, bint is_last) except -1
-    cdef int put_token(self, str text, token) except -1
-    cdef int put_text(self, str text, list tokens, list scores) except -1
+    cdef int put_token(self, str text, token, shortened_at) except -1
+    cdef int put_text(self, str text, list tokens, list scores, shortened_at) except -1
     cdef int deliver(self, bint is_last) except -1
     cdef int join_parts(self) except -1
     cdef bint is_behind(self) except -1

@@ -35,15 +35,17 @@ cdef class Mailbox:
             raise
         return self.deliver(is_last)
 
-    cdef int put_token(self, str text, token) except -1:
+    cdef int put_token(self, str text, token, shortened_at) except -1:
         self.acquire()
+        self.shortened_at = shortened_at
         self.texts.append(text)
         self.tokens.append(token)
         self.behind += 1
         return self.deliver(False)
 
-    cdef int put_text(self, str text, list tokens, list scores) except -1:
+    cdef int put_text(self, str text, list tokens, list scores, shortened_at) except -1:
         self.acquire()
+        self.shortened_at = shortened_at
         self.texts.append(text)
         self.tokens += tokens
         if scores is not None:

@@ -160,17 +160,18 @@ cdef class Row:
         """Publish the text that is safe to send, with all tokens that weren't published."""
         cdef Py_ssize_t count
         cdef list scores = None
-        if self.shortened_at is not None and self.shortened_at < self._digested:
-            self.generation.shortened_at = self.shortened_at
+        cdef object at = self.shortened_at
+        if at is not None and at >= self._digested:
+            at = None  # a token that is still to be processed
         if text and not self._unsent and not self.scored:
-            self.generation.put_token(text, token)
+            self.generation.put_token(text, token, at)
             return 0
         self._unsent.append(token)
         if text:
             if self.scored:
                 count = len(self._unsent)
                 scores, self.scores = self.scores[:count], self.scores[count:]
-            self.generation.put_text(text, self._unsent, scores)
+            self.generation.put_text(text, self._unsent, scores, at)
             self._unsent = []
         return 0
 
