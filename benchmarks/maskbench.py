@@ -21,8 +21,9 @@ texts are read for a second time (kept), as in a server that keeps grammars. The
 the first after every hundred cases: Maskwright remembers schemas up to a bound of memory.
 `maskwright` has the default order of properties, "schema"; `maskwright-any` accepts any order.
 
-Each process collects garbage between cases, as Maskwright's server does between requests. With
-`--collector python` it does so by Python's defaults, which may be in the middle of a text. The
+Each process collects garbage between cases alone, as a grammar process of Maskwright's server does
+between jobs. With `--collector python` it does so by Python's defaults, which may be in the middle
+of a text. The
 coverage has the longest collection during a case, and their share of the time.
 
 Ratios to llguidance's times are those over the schemas that both pass, and over all that each of

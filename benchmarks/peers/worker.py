@@ -168,7 +168,7 @@ def serve(name: str, pipe: Connection, collector: Collector) -> None:
     if collector == "server":
         gc.collect()
         gc.freeze()
-        gc.set_threshold(2_000, 10, 5_000)  # as `cli/process/collector.py`: none in mid-answer
+        gc.disable()  # as a grammar process: none during a job
     run_case(engine, Case("trivial", TRIVIAL, ()))
     clean_up()  # of what reading the vocabulary has left
     pipe.send(resident_megabytes())

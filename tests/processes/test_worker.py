@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import threading
-import time
 import weakref
 from collections.abc import Iterator
 from multiprocessing import Pipe
@@ -25,9 +24,8 @@ from maskwright.processes.messages import (
     Parcel,
     TextQuestion,
 )
-from maskwright.processes.worker import Terms, Worker
+from maskwright.processes.worker import Terms, Worker, begin
 from maskwright.workbench.reading import byte_vocabulary
-from tests.bounds import PATIENCE
 
 NOTHING = Forget(requests=[], readers=[], grammars=[], taught=[])
 
@@ -41,45 +39,55 @@ class Cycle:
 
 @pytest.fixture
 def uncollected() -> Iterator[None]:
-    """No collection is made by itself, and a full one is due."""
+    """No collection is made by itself."""
     gc.collect()
     gc.disable()
-    for _ in range(worker.REST_COLLECTIONS):
-        gc.collect(1)
     yield
     gc.enable()
 
 
-@pytest.mark.parametrize("due", [True, False])
-def test_garbage_is_collected_while_there_is_no_job(
-    due: bool, uncollected: None, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("rest_objects", "most_objects", "busy", "due"),
+    [
+        (0, 10**9, False, True),
+        (10**9, 10**9, False, False),
+        (0, 10**9, True, False),
+        (0, 0, True, True),
+    ],
+    ids=["rests", "little is new", "busy", "never rests"],
+)
+def test_garbage_is_collected_between_jobs_when_it_is_due(
+    rest_objects: int,
+    most_objects: int,
+    busy: bool,
+    due: bool,
+    uncollected: None,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """And not before it is due."""
     del uncollected
     monkeypatch.setattr(worker, "REST_SECONDS", 0.0)
-    if not due:
-        monkeypatch.setattr(worker, "REST_COLLECTIONS", 10**6)
-    garbage = Cycle()
-    gc.collect(1)  # from now on, only a full collection looks at it
-    freed = threading.Event()
-    weakref.finalize(garbage, freed.set)
+    monkeypatch.setattr(worker, "REST_OBJECTS", rest_objects)
+    monkeypatch.setattr(worker, "MOST_OBJECTS", most_objects)
+    garbage = weakref.ref(Cycle())
     ours, its = Pipe()
-    terms = Terms(shared=True, nbytes=1 << 30, seconds=60)
-    thread = threading.Thread(target=Worker(its, byte_vocabulary(), terms).run)
-    thread.start()
-    try:
-        del garbage
+    if busy:
         ours.send([NOTHING])
-        until = time.monotonic() + PATIENCE
-        while not freed.wait(0.2) and due and time.monotonic() < until:
-            # Threads that earlier tests have left may have made the one that was due.
-            for _ in range(worker.REST_COLLECTIONS):
-                gc.collect(1)
-            ours.send([NOTHING])
-        assert freed.is_set() == due
-    finally:
-        ours.close()
-        thread.join()
+    process = Worker(its, byte_vocabulary(), Terms(shared=True, nbytes=1 << 30, seconds=60))
+    process._rest()
+    assert (garbage() is None) == due
+    ours.close()
+
+
+def test_a_grammar_process_makes_no_collection_by_itself(
+    uncollected: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del uncollected
+    monkeypatch.setattr(worker.resource, "setrlimit", lambda *_: None)
+    gc.enable()
+    ours, its = Pipe()
+    ours.close()
+    begin(its, byte_vocabulary(), Terms(shared=True, nbytes=1 << 40, seconds=60))
+    assert not gc.isenabled()
 
 
 def test_a_text_at_which_looking_ahead_has_failed_ends_with_that_error() -> None:
