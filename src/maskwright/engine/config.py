@@ -193,7 +193,7 @@ class EngineConfig:
     threads: Annotated[
         int | None,
         Option(
-            help="CPU threads of the model. Default: one for a small model, else torch's choice.",
+            help="CPU threads of the model. Default: torch's choice, at most 4 for a small model.",
             group=DECODING,
         ),
     ] = None

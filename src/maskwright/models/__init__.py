@@ -1,6 +1,6 @@
 """Checkpoints and the decoders that run them.
 
-- `compiled/`: The decoder's operations for one CPU thread and small models, compiled.
+- `compiled/`: The decoder's operations for small models on a CPU, compiled.
 - `graphs`: Decode steps that are recorded once and replayed on a GPU.
 - `transformers_backend/`: Models of the transformers library, run on our key/value pool.
 - `adapter`: Low-rank adapters, and the reading of their files.

@@ -16,10 +16,14 @@ from maskwright.models.batch import ForwardBatch, Plan
 from maskwright.models.library_operations import LibraryOperations
 
 SMALL: Final = 64 * 2**20
-"""Bytes of weights below which a model is decoded by one thread. The products of a model with 3
-million parameters take tens of microseconds, about as long as waking a second thread. On cores that
-other processes used, waiting for it made steps 1.5 times as long (17 times with the 2-layer test
-model)."""
+"""Bytes of weights below which torch computes a product in one thread. The products of a model with
+3 million parameters take tens of microseconds, about as long as waking a second thread. On cores
+that other processes used, waiting for it made steps 1.5 times as long (17 times with the 2-layer
+test model)."""
+MOST_SHARING: Final = 4
+"""The most threads that share the rows of a step in compiled operations, unless `threads` is set.
+Two take 0.6 times as long as one for 64 rows; a thread needs some 16 rows, since it reads all
+weights for them."""
 
 
 class Decoder(Protocol):
@@ -47,7 +51,7 @@ class Decoder(Protocol):
 
     @property
     def small(self) -> bool:
-        """Whether the model is decoded fastest by one thread."""
+        """Whether torch computes the model's products fastest in one thread."""
         ...
 
     @property

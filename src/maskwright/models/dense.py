@@ -148,7 +148,7 @@ class DenseDecoder:
         device: torch.device | None = None,
         weight_dtype: WeightDtype = "auto",
     ):
-        """`compiled`: use compiled operations, which are for small float32 models on one thread. By
+        """`compiled`: use compiled operations, which are for small float32 models on a CPU. By
         default, all such models use them where no kernels run. `device`: where the weights and the
         pool are, by default the CPU. `weight_dtype`: of the products in layers; with "fp8" these
         weights become codes. Embedding, norms and head keep `dtype`."""
@@ -201,7 +201,7 @@ class DenseDecoder:
 
     @property
     def small(self) -> bool:
-        """Whether the model is decoded fastest by one thread."""
+        """Whether torch computes the model's products fastest in one thread."""
         return self._plain_bytes < SMALL
 
     @property

@@ -5,10 +5,13 @@ import threading
 from dataclasses import replace
 
 import pytest
+import torch
 
 from maskwright.engine import Engine, EngineConfig, FinishReason, Generation, Request
+from maskwright.engine.step import loop
 from maskwright.errors import BudgetError, EngineStoppedError, InputError, OverloadedError
 from maskwright.models import LoadedModel
+from maskwright.models.decoder import MOST_SHARING
 from maskwright.sampling import SamplingParams
 from maskwright.vocab import Vocabulary
 from tests.bounds import PATIENCE, wait_until
@@ -66,6 +69,24 @@ def test_async_readers_share_a_loop_and_leave_it_free(loaded: LoadedModel) -> No
         together = asyncio.run(main(engine))
         alone = [engine.submit(request(loaded, seed)).result().text for seed in range(12)]
     assert together == alone
+
+
+@pytest.mark.parametrize(
+    ("setting", "torchs", "expected"), [(None, 16, MOST_SHARING), (None, 1, 1), (1, 16, 1)]
+)
+def test_rows_are_shared_by_threads(
+    loaded: LoadedModel,
+    setting: int | None,
+    torchs: int,
+    expected: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr(loop, "set_threads", asked.append)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: torchs)
+    with Engine(loaded, replace(CONFIG, threads=setting)) as engine:
+        engine.submit(request(loaded)).result()
+    assert asked == [expected]
 
 
 def test_threads_may_submit_together(loaded: LoadedModel) -> None:

@@ -45,6 +45,8 @@ from maskwright.engine.step.runner import Runner
 from maskwright.engine.step.tiering import BlockTiers, open_stores
 from maskwright.errors import EngineStoppedError, GenerationError, MaskwrightError, OverloadedError
 from maskwright.models import BatchInvariance, LoadedModel
+from maskwright.models.compiled.layers import set_threads
+from maskwright.models.decoder import MOST_SHARING
 from maskwright.models.device import launching_on
 
 log = logging.getLogger(__name__)
@@ -403,11 +405,7 @@ class Engine:
 
     def _run(self) -> None:
         """Run steps until stopped. An unexpected exception ends every request with an error."""
-        threads = self.config.threads
-        if threads is None and self.loaded.decoder.small:
-            threads = 1
-        if threads is not None:
-            torch.set_num_threads(threads)
+        self._set_threads()
         end = EngineStoppedError("The engine was stopped.")
         try:
             with launching_on(self.loaded.decoder.device):
@@ -433,6 +431,15 @@ class Engine:
         self._core.fail_all(end)
         if self._core.tiers is not None:
             self._core.tiers.stop(save=end.__cause__ is None)
+
+    def _set_threads(self) -> None:
+        """Set the threads of compiled operations and of torch, which chooses by the processors."""
+        threads = self.config.threads
+        set_threads(threads or min(torch.get_num_threads(), MOST_SHARING))
+        if threads is None and self.loaded.decoder.small:
+            threads = 1
+        if threads is not None:
+            torch.set_num_threads(threads)
 
     def _open_graphs(self) -> None:
         """Record the decode steps that the settings allow, where the device can."""

@@ -1,8 +1,14 @@
-"""The layers of a small model on one CPU thread: products, norms, activation, rope and attention.
+"""The layers of a small model on a CPU: products, norms, activation, rope and attention.
 
 All stages of all layers are one call, in which the interpreter's lock is free. A call for each
 operation would take the lock back after each of them, and wait for it where another thread, such
 as that of an event loop, has taken it in the meantime.
+
+**Threads.** The rows of a call are divided into pieces of some 16 rows, and each is taken through
+all stages by one thread, which meets no other one on the way: only the first sequence of a piece
+may begin in the piece before, whose keys and values are waited for in each layer. The thread that
+calls takes pieces too, so it never waits for a thread that hasn't begun. The bits of a row don't
+depend on the pieces.
 
 **Products.** A library chooses its kernel, and with it the order of its sums, by the number of
 rows, and takes two to four times as long as the multiplications need for fewer than some thirty.
@@ -81,6 +87,12 @@ class LayerWeights:
     @property
     def nbytes(self) -> int:
         """Bytes of the products."""
+
+def set_threads(threads: int) -> None:
+    """Have at most so many threads share the rows of `run_stages` and `multiply`, the calling one
+    included: one until this is called, and never more than 16. It holds for the process, whose
+    calls are shared one at a time: a call while another one is shared takes its own thread alone.
+    Raises `ValueError` if `threads` is less than 1."""
 
 class LayerRows(NamedTuple):
     """What is computed for the rows of one step, float32 `[rows, …]`; padding rows included, of

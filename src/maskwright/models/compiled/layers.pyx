@@ -1,3 +1,5 @@
+# distutils: extra_compile_args = -pthread
+# distutils: extra_link_args = -pthread
 """The loops over rows, heads and blocks; vectors and the order of sums are in `kernels.h`."""
 
 import math
@@ -65,6 +67,16 @@ cdef extern from "models/compiled/kernels.h":
 
     const kernels *const KERNEL_SETS[]
 
+cdef extern from "models/compiled/thread_pool.h" nogil:
+    enum:
+        MOST_THREADS
+
+    ctypedef void (*work_on)(void *job, Py_ssize_t piece, Py_ssize_t thread) noexcept nogil
+    void share_pieces(work_on work, void *job, Py_ssize_t pieces, Py_ssize_t threads)
+    void say_done(int64_t *count, int64_t done)
+    void wait_for(const int64_t *count, int64_t done)
+    void forget_threads_in_forks()
+
 cdef const kernels *chosen = KERNEL_SETS[<Py_ssize_t>NUMBER]
 
 # Blocks of the next row whose keys are fetched: they and the present row's values have to stay in
@@ -124,21 +136,89 @@ cdef class LayerWeights:
         return self.qkv.nbytes + self.output.nbytes + self.gate_up.nbytes + self.down.nbytes
 
 
-def run_stages(
-    Py_ssize_t first, Py_ssize_t end, LayerWeights weights not None, rows,
-    float[:, :, :, :, :, ::1] pool, const int64_t[::1] positions, const int64_t[::1] starts,
-    const int64_t[::1] tables,
-):
-    cdef float[:, ::1] hidden = rows.hidden, update = rows.update, normed = rows.normed
-    cdef float[:, ::1] qkv = rows.qkv, mixed = rows.mixed
-    cdef float[:, ::1] gate_up = rows.gate_up, inner = rows.inner
-    cdef float[:, :, ::1] qkv_heads = rows.qkv_heads, mixed_heads = rows.mixed_heads
-    cdef float[:, ::1] scores = None
-    cdef Py_ssize_t number, layer, window, layers = weights.qkv.shape[0]
-    if pool is not None:
-        scores = _scores(mixed_heads, positions, pool.shape[3])
-    with nogil:
-        for number in range(first, end):
+# Rows in pieces, which several threads take
+
+# The rows of a piece: about so many, and no fewer than the least. The fewer they are, the longer
+# each takes, since every piece reads all weights.
+cdef enum:
+    ROWS_OF_A_PIECE = 16
+    LEAST_ROWS = 8
+
+cdef Py_ssize_t threads_of_a_job = 1
+
+forget_threads_in_forks()
+
+
+def set_threads(Py_ssize_t threads):
+    global threads_of_a_job
+    if threads < 1:
+        raise ValueError(f"{threads} threads, which is less than 1")
+    threads_of_a_job = min(threads, MOST_THREADS)
+
+
+cdef class Job:
+    """Work on `rows` rows, in one piece unless it is divided."""
+
+    cdef Py_ssize_t rows, pieces, threads
+
+    def __cinit__(self):
+        self.pieces = self.threads = 1
+
+    cdef void divide(self) noexcept:
+        """Choose pieces of equal size, and as many for each thread."""
+        cdef Py_ssize_t each = max(1, self.rows // (threads_of_a_job * ROWS_OF_A_PIECE))
+        if threads_of_a_job > 1:
+            self.threads = threads_of_a_job
+            self.pieces = max(1, min(self.threads * each, self.rows // LEAST_ROWS))
+
+    cdef Py_ssize_t first(self, Py_ssize_t piece) noexcept nogil:
+        """The first row of a piece; of the number of pieces, the number of rows."""
+        return piece * (self.rows // ROWS_OF_A_TILE) // self.pieces * ROWS_OF_A_TILE
+
+    cdef void work(self, Py_ssize_t piece, Py_ssize_t thread) noexcept nogil:
+        pass
+
+    cdef void run(self) noexcept:
+        with nogil:
+            share_pieces(<work_on><void *>_work, <void *>self, self.pieces, self.threads)
+
+
+cdef void _work(Job job, Py_ssize_t piece, Py_ssize_t thread) noexcept nogil:
+    job.work(piece, thread)
+
+
+# Layers
+
+
+cdef class Stages(Job):
+    cdef Py_ssize_t begin, end
+    cdef LayerWeights weights
+    cdef float[:, ::1] hidden, update, normed, qkv, mixed, gate_up, inner
+    cdef float[:, :, ::1] qkv_heads, mixed_heads
+    cdef float[:, :, :, :, :, ::1] pool
+    cdef const int64_t[::1] positions, starts, tables
+    # For each thread the scores of a query, and for each piece the layers whose keys are stored.
+    cdef float[:, :, ::1] scores
+    cdef int64_t[::1] stored
+
+    cdef void work(self, Py_ssize_t piece, Py_ssize_t thread) noexcept nogil:
+        self.run_rows(self.weights, piece, thread)
+
+    cdef void run_rows(
+        self, LayerWeights weights, Py_ssize_t piece, Py_ssize_t thread
+    ) noexcept nogil:
+        cdef Py_ssize_t low = self.first(piece), high = self.first(piece + 1)
+        cdef Py_ssize_t real = min(high, self.positions.shape[0]), layers = weights.qkv.shape[0]
+        cdef Py_ssize_t number, stage, layer
+        cdef float[:, ::1] hidden = self.hidden[low:high], update = self.update[low:high]
+        cdef float[:, ::1] normed = self.normed[low:high], qkv = self.qkv[low:high]
+        cdef float[:, ::1] mixed = self.mixed[low:high], gate_up = self.gate_up[low:high]
+        cdef float[:, ::1] inner = self.inner[low:high]
+        cdef float[:, :, ::1] qkv_heads = self.qkv_heads[low:high]
+        cdef float[:, :, ::1] mixed_heads = self.mixed_heads[low:high]
+        cdef const int64_t[::1] positions = self.positions[low:real]
+        cdef const int64_t[::1] starts = self.starts[low:real]
+        for number in range(self.begin, self.end):
             layer = number // STAGE_COUNT
             stage = number % STAGE_COUNT
             if stage == STAGE_QKV:
@@ -150,11 +230,11 @@ def run_stages(
             elif stage == STAGE_ROTATE:
                 _rotate(qkv_heads, mixed_heads.shape[1], weights, layer, positions)
             elif stage == STAGE_ATTEND:
-                _store(qkv_heads, pool, layer, positions, starts, tables)
-                window = weights.window[layer]
+                _store(qkv_heads, self.pool, layer, positions, starts, self.tables)
+                self.wait_for_store(piece, low, layer)
                 _attend(
-                    qkv_heads, pool, layer, positions, starts, tables, weights.scale, window,
-                    scores, mixed_heads,
+                    qkv_heads, self.pool, layer, positions, starts, self.tables, weights.scale,
+                    weights.window[layer], self.scores[thread], mixed_heads,
                 )
             elif stage == STAGE_OUTPUT:
                 _multiply(
@@ -173,6 +253,37 @@ def run_stages(
                     inner, weights.down[layer], weights.down_bias[layer], update,
                     &weights.qkv[layer + 1, 0, 0, 0] if layer + 1 < layers else NULL,
                 )
+
+    cdef void wait_for_store(
+        self, Py_ssize_t piece, Py_ssize_t low, Py_ssize_t layer
+    ) noexcept nogil:
+        """Wait until the piece before has stored its keys and values, if the first sequence of this
+        one begins there, or before it."""
+        if piece and low < self.starts.shape[0] and self.starts[low] == self.starts[low - 1]:
+            wait_for(&self.stored[piece - 1], layer + 1)
+        say_done(&self.stored[piece], layer + 1)
+
+
+def run_stages(
+    Py_ssize_t first, Py_ssize_t end, LayerWeights weights not None, rows,
+    float[:, :, :, :, :, ::1] pool, const int64_t[::1] positions, const int64_t[::1] starts,
+    const int64_t[::1] tables,
+):
+    cdef Stages job = Stages()
+    job.begin, job.end, job.weights = first, end, weights
+    job.hidden, job.update, job.normed = rows.hidden, rows.update, rows.normed
+    job.qkv, job.qkv_heads = rows.qkv, rows.qkv_heads
+    job.mixed, job.mixed_heads = rows.mixed, rows.mixed_heads
+    job.gate_up, job.inner = rows.gate_up, rows.inner
+    job.positions, job.starts, job.tables = positions, starts, tables
+    job.rows = job.hidden.shape[0]
+    if end - first > STAGE_COUNT:  # a single stage takes no longer than waking threads
+        job.divide()
+    if pool is not None:
+        job.pool = pool
+        job.scores = _scores(job.threads, job.mixed_heads, positions, pool.shape[3])
+        job.stored = np.zeros(job.pieces, np.int64)
+    job.run()
 
 
 # Products and operations on rows
@@ -197,13 +308,26 @@ def _empty(shape):
     return room[skipped : skipped + count].reshape(shape)
 
 
+cdef class Product(Job):
+    cdef const float[:, ::1] x
+    cdef const float[:, :, ::1] packed
+    cdef const float[::1] bias
+    cdef float[:, ::1] out
+
+    cdef void work(self, Py_ssize_t piece, Py_ssize_t thread) noexcept nogil:
+        cdef Py_ssize_t low = self.first(piece), high = self.first(piece + 1)
+        _multiply(self.x[low:high], self.packed, self.bias, self.out[low:high], NULL)
+
+
 def multiply(
     const float[:, ::1] x, const float[:, :, ::1] packed, const float[::1] bias, float[:, ::1] out
 ):
     if x.shape[0] % ROWS_OF_A_TILE or x.shape[0] != out.shape[0]:
         raise ValueError(f"{x.shape[0]} rows, which is not a multiple of {ROWS_OF_A_TILE}")
-    with nogil:
-        _multiply(x, packed, bias, out, NULL)
+    cdef Product job = Product()
+    job.x, job.packed, job.bias, job.out, job.rows = x, packed, bias, out, x.shape[0]
+    job.divide()
+    job.run()
 
 
 def add_and_norm(
@@ -291,7 +415,7 @@ def attend(
     const int64_t[::1] positions, const int64_t[::1] starts, const int64_t[::1] tables,
     float scale, Py_ssize_t window, float[:, :, ::1] out,
 ):
-    cdef float[:, ::1] scores = _scores(out, positions, pool.shape[3])
+    cdef float[:, ::1] scores = _scores(1, out, positions, pool.shape[3])[0]
     with nogil:
         _attend(qkv, pool, layer, positions, starts, tables, scale, window, scores, out)
 
@@ -303,7 +427,7 @@ def attend_codes(
     float scale, Py_ssize_t window, float[:, :, ::1] out,
 ):
     cdef Py_ssize_t size = codes.shape[3], count = positions.shape[0]
-    cdef float[:, ::1] scores = _scores(out, positions, size)
+    cdef float[:, ::1] scores = _scores(1, out, positions, size)[0]
     cdef Py_ssize_t blocks = scores.shape[1] // size + 1
     # The numbers of one sequence: blocks in order, as of a pool of one layer.
     cdef float[:, :, :, :, :, ::1] numbers = np.empty(
@@ -360,13 +484,16 @@ cdef void _attend(
         )
 
 
-cdef _scores(const float[:, :, ::1] out, const int64_t[::1] positions, Py_ssize_t size):
-    """Room for the scores of one query's heads: whole blocks, and the numbers after them that are
-    read with the last; the sum of a head's weights comes last."""
+cdef _scores(
+    Py_ssize_t threads, const float[:, :, ::1] out, const int64_t[::1] positions, Py_ssize_t size
+):
+    """Room for the scores of one query's heads in each thread: whole blocks, and the numbers after
+    them that are read with the last; the sum of a head's weights comes last."""
     cdef Py_ssize_t row, last = 0
     for row in range(positions.shape[0]):
         last = max(last, positions[row])
-    return np.empty((out.shape[1], (last // size + 1) * size + PARTIAL + 1), np.float32)
+    room = (last // size + 1) * size + PARTIAL + 1
+    return np.empty((threads, out.shape[1], room), np.float32)
 
 
 cdef struct blocks_t:

@@ -127,7 +127,7 @@ class TransformersDecoder:
 
     @property
     def small(self) -> bool:
-        """Whether the model is decoded fastest by one thread."""
+        """Whether torch computes the model's products fastest in one thread."""
         return self.weight_bytes < SMALL
 
     @property
