@@ -19,6 +19,7 @@ from maskwright.cli.output.progress import progress
 from maskwright.instructions import AVAILABLE, INSTRUCTIONS
 from maskwright.models import DEMO_PATH, load
 from maskwright.models.batch_invariance import probe_batch_invariance
+from maskwright.sizing.processors import usable_processors
 from maskwright.user_cache import user_cache
 from maskwright.vocab.array_cache import kept_files
 
@@ -55,7 +56,7 @@ def machine() -> Iterator[Examined]:
     """The operating system, the processors that this process may use, and memory."""
     yield Examined("system", f"{platform.system()} {platform.release()}, {platform.machine()}")
     all_cores = os.cpu_count() or 1
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else all_cores
+    usable = usable_processors()
     cores = f"{usable} of {all_cores}" if usable != all_cores else f"{all_cores}"
     advice = "" if usable > 1 else "with a second core, grammars are compiled beside the model"
     yield Examined("cores", cores, advice)

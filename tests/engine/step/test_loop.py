@@ -72,18 +72,21 @@ def test_async_readers_share_a_loop_and_leave_it_free(loaded: LoadedModel) -> No
 
 
 @pytest.mark.parametrize(
-    ("setting", "torchs", "expected"), [(None, 16, MOST_SHARING), (None, 1, 1), (1, 16, 1)]
+    ("setting", "torchs", "usable", "expected"),
+    [(None, 16, 16, MOST_SHARING), (None, 1, 16, 1), (None, 16, 2, 2), (1, 16, 16, 1)],
 )
 def test_rows_are_shared_by_threads(
     loaded: LoadedModel,
     setting: int | None,
     torchs: int,
+    usable: int,
     expected: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked: list[int] = []
     monkeypatch.setattr(loop, "set_threads", asked.append)
     monkeypatch.setattr(torch, "get_num_threads", lambda: torchs)
+    monkeypatch.setattr(loop, "usable_processors", lambda: usable)
     with Engine(loaded, replace(CONFIG, threads=setting)) as engine:
         engine.submit(request(loaded)).result()
     assert asked == [expected]

@@ -48,6 +48,7 @@ from maskwright.models import BatchInvariance, LoadedModel
 from maskwright.models.compiled.layers import set_threads
 from maskwright.models.decoder import MOST_SHARING
 from maskwright.models.device import launching_on
+from maskwright.sizing.processors import usable_processors
 
 log = logging.getLogger(__name__)
 
@@ -435,7 +436,8 @@ class Engine:
     def _set_threads(self) -> None:
         """Set the threads of compiled operations and of torch, which chooses by the processors."""
         threads = self.config.threads
-        set_threads(threads or min(torch.get_num_threads(), MOST_SHARING))
+        usable = min(torch.get_num_threads(), usable_processors(), MOST_SHARING)
+        set_threads(threads or usable)
         if threads is None and self.loaded.decoder.small:
             threads = 1
         if threads is not None:
