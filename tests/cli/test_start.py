@@ -21,6 +21,12 @@ OTHER_SHAPES = (
 COMPILERS = ("numpy", "referencing", "maskwright.mask.grammar")
 # To ask another server about records takes a client and a validator only.
 NOT_FOR_RECORDS = (*sorted({*SERVER, *COMPILERS} - {"httpx", "referencing"}), "pyarrow")
+WITH_AN_ID = json.dumps(
+    {
+        "$defs": {"count": {"$id": "https://example.com/count", "type": "integer"}},
+        "$ref": "https://example.com/count",
+    }
+)
 LAYERS = ("--layers", "2", "--kv-heads", "2", "--head-dim", "64")
 # What the transformers library imports with the code of any model; the demo model is our own.
 LIBRARY_MODELS = ("torch.distributed.tensor", "torch._dynamo", "sympy", "transformers")
@@ -55,6 +61,7 @@ def ran(
         (("--version",), (*SERVER, *COMPILERS)),
         (("chek",), (*SERVER, *COMPILERS)),
         (("match", '{"type": "integer"}', "-", "--brief"), (*SERVER, *OTHER_SHAPES)),
+        (("match", WITH_AN_ID, "-", "--brief"), ("jsonschema_specifications",)),
         (("match", "semver", "-"), SERVER),
         (("match", '{"type": "integer"}', "-"), (*SERVER, *OTHER_SHAPES)),
         (("explain", "invoice"), (*SERVER, *OTHER_SHAPES)),

@@ -10,7 +10,6 @@ from itertools import zip_longest
 from typing import Any, Final, NamedTuple, cast
 
 import referencing
-from jsonschema_specifications import REGISTRY as METASCHEMAS
 from referencing.exceptions import NoSuchAnchor, PointerToNowhere, Unresolvable
 from referencing.jsonschema import (
     DRAFT4,
@@ -81,7 +80,10 @@ class Resolver(NamedTuple):
                 if known in documents:
                     check_values(documents[known])
                     return _resource(documents[known], draft)
-            return METASCHEMAS[uri]
+            # Reading them takes as long as all else that is imported here.
+            from jsonschema_specifications import REGISTRY  # noqa: PLC0415
+
+            return REGISTRY[uri]
 
         _check_id(document, draft, "")
         resource = _resource(document, draft)
