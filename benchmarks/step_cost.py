@@ -71,7 +71,8 @@ SCHEMA: Final = {"type": "array", "items": {"type": "string"}}
 MODELS: Final = {"4000": "demo", "131072": "random-131072"}
 """The model whose vocabulary it is; nothing else of it is used."""
 ROWS: Final = 64
-"""Different rows of logits; the steps take them in turn."""
+"""Different rows of logits, of which each step begins with another one: if requests repeated
+themselves, drafts would be accepted."""
 NEVER: Final = -60.0
 """The logit of tokens that would end a text."""
 WARM_UP: Final = 40
@@ -116,7 +117,7 @@ class FreeForward:
         """Return logits float32 `[rows, vocab]` that may be overwritten."""
         begun = time.thread_time()
         rows = sum(chunk.rows for chunk in plan.chunks)
-        found = self._rows[torch.arange(rows) % ROWS]
+        found = self._rows[(torch.arange(rows) + int(self._random.integers(ROWS))) % ROWS]
         self.seconds += time.thread_time() - begun
         return found
 
