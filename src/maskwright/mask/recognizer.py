@@ -255,6 +255,11 @@ class Recognizer:
         does."""
         with self:
             while (target := self.walk.take_token(*here, token)) == PENDING:
+                spelling = self.vocabulary.spellings[token]
+                leaf = self.tables.leaves.after_characters(here.leaf, spelling)
+                if leaf is not None:
+                    self.machine.arrays.forget()
+                    return Configuration(leaf, here.node), False
                 self.machine.serve_requests()
             if target == DEPENDS_ON_TEXT:
                 data = self.vocabulary.spellings[token]

@@ -11,12 +11,15 @@ from maskwright.automaton.leaf.table import LeafTable
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.regular.derivative import parallel_start
 from maskwright.grammar.regular.terms import (
+    ANY_CHAR,
     ANYTHING,
     EMPTY,
     Regular,
     WordList,
+    repeat,
     tagged,
     word_slice,
+    words,
 )
 from tests.ids import named
 from tests.leaf_states import leaf_after
@@ -135,3 +138,26 @@ def test_keys_of_a_list_are_found_when_asked_for() -> None:
     assert leaves.keys[start] == key
     assert leaves.keys[start : start + 2] == [leaves.keys[start], leaves.keys[start + 1]]
     assert leaves.weight == leaves.count - trie.count + trie.count // 16
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 9])
+@pytest.mark.parametrize("least", [0, 1, 3])
+@pytest.mark.parametrize(
+    "data", [b"", b"a", b"abc", "é€😀".encode(), b"\x7f", b"a\tb", b'a"', b"\\n", b"\xc3", b"\xa9"]
+)
+def test_whole_characters_lead_where_their_bytes_lead(least: int, most: int, data: bytes) -> None:
+    table = LeafTable()
+    state = table.state(Text(True, repeat(ANY_CHAR, least, max(least, most))))
+    at_once = table.after_characters(state, data)
+    assert at_once in (None, leaf_after(table, state, data))
+    plain = not any(byte in b'\t"\\' for byte in data) and data[-1:] not in (b"\xc3", b"\xa9")
+    fits = len(data.decode(errors="replace")) <= max(least, most)
+    is_counted = (least, max(least, most)) != (1, 1)
+    assert (at_once is not None) == (plain and fits and is_counted)
+
+
+def test_characters_of_a_pattern_are_read_byte_by_byte() -> None:
+    table = LeafTable()
+    for term in (full_match("[a-z]{1,9}"), repeat(ANY_CHAR), ANY_CHAR, words(["abc"])):
+        for inside in (True, False):
+            assert table.after_characters(table.state(Text(inside, term)), b"a") is None

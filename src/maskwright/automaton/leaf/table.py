@@ -22,7 +22,7 @@ from collections.abc import Hashable, Sequence
 from typing import Final, NamedTuple, overload
 
 from maskwright.automaton.leaf.builder import LeafBuilder
-from maskwright.automaton.leaf.characters import open_targets
+from maskwright.automaton.leaf.characters import must_escape, open_targets
 from maskwright.automaton.leaf.exits import leaving
 from maskwright.automaton.leaf.keys import (
     Begun,
@@ -44,13 +44,16 @@ from maskwright.automaton.leaf.rows import DEAD, UNBUILT, LeafRows, Row, WordPla
 from maskwright.automaton.leaf.spelling import BACKSLASH, BETWEEN, DIGITS
 from maskwright.grammar.regular.derivative import label
 from maskwright.grammar.regular.terms import (
+    ANY_CHAR,
     ANYTHING,
     EMPTY,
     Parallel,
     Regular,
+    Repeat,
     Tagged,
     WordList,
     Words,
+    repeat,
     tagged,
     word_slice,
 )
@@ -338,6 +341,25 @@ class LeafTable:
         if names:
             self.rows.gate_low[number] = min(words.low for words in names)
             self.rows.gate_high[number] = max(words.high for words in names)
+
+    def after_characters(self, state: int, data: bytes) -> int | None:
+        """The state after whole characters that need no escape, in a string of any characters up to
+        a number of them; None for other data, or in another state. It needs no rows, and no states
+        on the way, where there is one for each character."""
+        key = self.keys[state]
+        if type(key) is not Text or not key.inside or not isinstance(key.term, Repeat):
+            return None
+        body, least, most = key.term.body, key.term.least, key.term.most
+        if body is not ANY_CHAR or most is None:
+            return None
+        try:
+            characters = data.decode()
+        except UnicodeDecodeError:
+            return None
+        read = len(characters)
+        if read > most or any(map(must_escape, data)):
+            return None
+        return self.state(Text(True, repeat(body, max(0, least - read), most - read)))
 
     def beside_value(self, text: int, data: bytes) -> int:
         """The state of a text that has come to the state `text`, by `data`, with which a JSON value
