@@ -173,3 +173,17 @@ def test_a_search_goes_where_an_end_is_nearest() -> None:
     conditions += [full_match(".*[q7]{8}"), complement(full_match("(x|9)*"))]
     with Work(replace(DEFAULT_LIMITS, work=100_000)):
         assert is_live(intersection(*conditions, length(70, None)))
+
+
+def test_of_equal_bounds_the_longest_text_is_continued() -> None:
+    """Most of a hundred characters may be any, so that nearly all beginnings seem equally good."""
+    conditions = [full_match("([a-z][0-9])+"), full_match(".*((d1f3k3).{4,8}){6}.*")]
+    conditions += [full_match(".*[u6]{10}"), complement(full_match("(d1f3k3.{4,8}){6}.*"))]
+    with Work(replace(DEFAULT_LIMITS, work=200_000)):
+        text = shortest(intersection(*conditions, length(100, None)))
+    assert text is not None
+    assert len(text) == 100
+    assert re.fullmatch("([a-z][0-9])+", text)
+    assert re.search("((d1f3k3).{4,8}){6}", text)
+    assert re.search("[u6]{10}$", text)
+    assert not re.match("(d1f3k3.{4,8}){6}", text)

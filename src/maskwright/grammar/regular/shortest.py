@@ -114,12 +114,13 @@ def _of_length(automaton: CharacterDfa, state: int, least: int, length: int) -> 
 def _search(term: Regular, limit: int) -> str | None:
     """Search for the nearest nullable derivative. Those come first from which it may be nearest, by
     a lower bound that may fall by more than a step: so a state is looked at again when it is
-    reached by a shorter text."""
+    reached by a shorter text. Of equal bounds the longest text comes first: where most characters
+    of a long string may be any, all their beginnings seem equally near to an end."""
     sizes: dict[Regular, int] = {}
     tie = count()
-    queue = [(least_length(term), next(tie), 0, term, "")]
+    queue = [(least_length(term), 0, next(tie), 0, term, "")]
     while queue:
-        _, _, size, state, text = heappop(queue)
+        _, _, _, size, state, text = heappop(queue)
         spend()
         if state.nullable:
             return text
@@ -131,7 +132,7 @@ def _search(term: Regular, limit: int) -> str | None:
             reached = size + encoded_size(character)
             if target not in sizes or reached < sizes[target]:
                 bound = reached + least_length(target)
-                heappush(queue, (bound, next(tie), reached, target, text + character))
+                heappush(queue, (bound, -reached, next(tie), reached, target, text + character))
         check_searched(len(sizes), limit)
     return None
 
