@@ -32,8 +32,10 @@ SPELLED: list[tuple[list[str], str, list[str]]] = [
 def test_the_fewest_tokens(tokens: list[str], data: str, expected: list[str]) -> None:
     """Whatever the order of the tokens."""
     for order in itertools.islice(itertools.permutations(tokens), 24):
-        ids = Spellings.of([token.encode() for token in order]).fewest(data.encode())
+        spellings = Spellings.of([token.encode() for token in order])
+        ids = spellings.fewest(data.encode())
         assert [order[token] for token in ids] == expected
+        assert not data or spellings.first_of_fewest(data.encode()) == ids[0]
 
 
 def test_of_equal_tokens_the_lowest_id() -> None:

@@ -70,6 +70,11 @@ class Spellings:
             i += length
         return spelled
 
+    def first_of_fewest(self, data: bytes) -> int:
+        """Return the first id of `fewest(data)`, without listing the others; `data` is not empty.
+        Raises `UnspellableError` if no tokens spell `data`."""
+        return self.ids[data[: self._spellable(data).step[len(data)]]]
+
     def fewest_count(self, data: bytes) -> int:
         """Return the number of tokens in `fewest(data)`, without listing them. Raises
         `UnspellableError` if no tokens spell `data`."""

@@ -169,6 +169,11 @@ class Vocabulary:
             ids += (texts or self._texts).fewest(text) if token_id is None else [token_id]
         return ids
 
+    def first_of(self, data: bytes) -> int:
+        """The first token of `spelled(data)`, which is not empty, without listing the others."""
+        text, token_id = next(special.pieces(data))
+        return self._texts.first_of_fewest(text) if token_id is None else token_id
+
     def fewest_count(self, data: bytes) -> int:
         """The number of tokens in `spelled(data)`, without listing them. Raises
         `UnspellableError` if there are none."""

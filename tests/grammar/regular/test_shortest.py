@@ -13,8 +13,9 @@ from maskwright.errors import LimitError
 from maskwright.grammar.formats import format_language
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.regular.beginnings import least_length
+from maskwright.grammar.regular.character_dfa import LatestText
 from maskwright.grammar.regular.composed import encoded_size
-from maskwright.grammar.regular.derivative import contains, is_live
+from maskwright.grammar.regular.derivative import arcs, contains, derivative, is_live, place
 from maskwright.grammar.regular.shortest import shortest, shortest_besides
 from maskwright.grammar.regular.terms import (
     EMPTY,
@@ -187,3 +188,38 @@ def test_of_equal_bounds_the_longest_text_is_continued() -> None:
     assert re.search("((d1f3k3).{4,8}){6}", text)
     assert re.search("[u6]{10}$", text)
     assert not re.match("(d1f3k3.{4,8}){6}", text)
+
+
+def test_long_texts_that_end_alike_are_made_once() -> None:
+    term = intersection(full_match("([g-k][4-6])+"), length(3_000, None))
+    assert len(shortest(term) or "") == 3_000
+    for beginning in ("g", "k5", "h4" * 20, "i"):
+        left = derivative(term, beginning)
+        with Work(replace(DEFAULT_LIMITS, work=50)):
+            rest = shortest(left)
+        assert rest is not None
+        assert len(rest) == 3_000 - len(beginning)
+        assert contains(left, rest)
+
+
+def test_a_text_is_the_same_whatever_was_asked_before() -> None:
+    rng = Random(6)
+    for pattern in ("(ab|cd|e)*", "(a|bc){3,}d?", "([ab]{2}c)+|(ba)*", ".*a.{3}b"):
+        term = intersection(full_match(pattern), length(9, 30))
+        automaton, _ = place(full_match(pattern))
+        begun = [term]
+        for _ in range(12):
+            left = begun[-1]
+            found = [chr(low) for low, _, _ in arcs(left)]
+            if not found:
+                break
+            begun.append(derivative(left, rng.choice(found)))
+        alone: dict[int, str | None] = {}
+        for at, left in enumerate(begun):
+            automaton.latest = LatestText("", 0, [])
+            left.short = None
+            alone[at] = shortest(left)
+        for _ in range(40):
+            at = rng.randrange(len(begun))
+            begun[at].short = None
+            assert shortest(begun[at]) == alone[at]

@@ -12,7 +12,7 @@ import math
 from collections import deque
 from collections.abc import Callable
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple
 from weakref import ref
 
 import numpy as np
@@ -36,6 +36,20 @@ _ESCAPE: Final = 6
 """Bytes of `\\u0000`."""
 
 
+class LatestText(NamedTuple):
+    """A shortest string of `least` or more characters, with the state before each of them."""
+
+    text: str
+    least: int
+    states: list[int]
+
+    def passes(self, state: int, least: int, length: int) -> bool:
+        """Whether its last `length` characters are what is found from a state for `least` or more
+        characters."""
+        read = len(self.text) - length
+        return read >= 0 and self.states[read] == state and max(self.least - read, 0) == least
+
+
 class CharacterDfa:
     """What has been seen of the automaton of `root`; state 0 is `root` itself. Grows only."""
 
@@ -57,6 +71,12 @@ class CharacterDfa:
         self._numbers: dict[Regular, int] = {}
         self._seen: deque[int] = deque()
         self._reference = ref(self)
+        self.moves: dict[int, tuple[tuple[str, int], ...]] = {}
+        """By state: the characters that are tried for a shortest string, each with the state after
+        it, as far as they have been asked for."""
+        self.latest = LatestText("", 0, [])
+        """The latest string that was found. Completions of one place differ in their first
+        characters, and may have thousands in common."""
         self._number(root)
 
     @property

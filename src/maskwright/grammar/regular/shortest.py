@@ -9,7 +9,12 @@ from itertools import count
 
 from maskwright.grammar.regular.beginnings import least_length
 from maskwright.grammar.regular.character_classes import Arc, Split, sample
-from maskwright.grammar.regular.character_dfa import NEVER, CharacterDfa, known_place
+from maskwright.grammar.regular.character_dfa import (
+    NEVER,
+    CharacterDfa,
+    LatestText,
+    known_place,
+)
 from maskwright.grammar.regular.charset import (
     Ranges,
     complement,
@@ -97,18 +102,30 @@ def _shortest(term: Regular, limit: int) -> str | None:
 
 def _of_length(automaton: CharacterDfa, state: int, least: int, length: int) -> str:
     """A string of the shortest length from a state on, one character after the other."""
-    fewest = automaton.fewest(least)
-    text = ""
-    while length:
+    fewest, wanted, known = automaton.fewest(least), least, automaton.latest
+    characters: list[str] = []
+    states: list[int] = []
+    while length and not known.passes(state, least, length):
         spend(CHEAP)
-        length -= 1
-        least = max(least - 1, 0)
-        found = automaton.splits[state]
-        assert found is not None
-        moves = ((character, automaton.number(target)) for character, target in _moves(found))
-        character, state = next(move for move in moves if fewest[least, move[1]] == length)
-        text += character
+        states.append(state)
+        length, least = length - 1, max(least - 1, 0)
+        row = fewest[least]
+        moves = automaton.moves.get(state) or _moves_of(automaton, state)
+        character, state = next(move for move in moves if row[move[1]] == length)
+        characters.append(character)
+    read = len(known.text) - length
+    text = "".join(characters) + known.text[read:]
+    if characters:
+        automaton.latest = LatestText(text, wanted, states + known.states[read:])
     return text
+
+
+def _moves_of(automaton: CharacterDfa, state: int) -> tuple[tuple[str, int], ...]:
+    found = automaton.splits[state]
+    assert found is not None
+    moves = tuple((character, automaton.number(target)) for character, target in _moves(found))
+    automaton.moves[state] = moves
+    return moves
 
 
 def _search(term: Regular, limit: int) -> str | None:

@@ -53,7 +53,8 @@ def _by_dive(
     bytes_of = {each: frozenset(vocabulary.spellings[each]) for each in by_length}
     here, text, steps = start, b"", list[int]()
     rest = costs.shortest(here, text)
-    way: list[int] | None = None
+    found: tuple[int, list[int], bytes] | None = None
+    """Tokens of the best way so far, those of the dive on it, and the bytes after these."""
     try:
         while rest and len(steps) < enough:
             spend(1 + len(rest) // _BYTES_A_STEP)
@@ -61,18 +62,23 @@ def _by_dive(
             if apart:
                 tried = [each for each in by_length if bytes_of[each].isdisjoint(coming)]
             token = _most_progress(costs, here, text, rest, tried)
-            token = vocabulary.spelled(rest)[0] if token is None else token
+            token = vocabulary.first_of(rest) if token is None else token
             following = advance(here, vocabulary.spellings[token], text)
             if following is None:
                 break
             here, text = following, text + vocabulary.spellings[token]
             steps.append(token)
             rest = costs.shortest(here, text)
-            if len(steps) + vocabulary.fewest_count(rest) < (best if way is None else len(way)):
-                way = [*steps, *vocabulary.spelled(rest)]
+            tokens = len(steps) + vocabulary.fewest_count(rest)
+            if tokens < (best if found is None else found[0]):
+                found = tokens, [*steps], rest
     except UnspellableError:
         pass
-    return len(way) if way is not None and costs.record_way(start, b"", way) else best
+    if found is None:
+        return best
+    tokens, begun, rest = found
+    way = [*begun, *vocabulary.spelled(rest)]
+    return tokens if costs.record_way(start, b"", way) else best
 
 
 def _most_progress(
