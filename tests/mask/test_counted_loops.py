@@ -77,7 +77,7 @@ REASONS = {
         grammar/regular/byte_alphabet.py: _alphabet needed
         grammar/regular/beginnings.py: _least_length _longest _span _way_to_end _Beginnings._find
         grammar/regular/character_dfa.py: CharacterDfa.complete
-        grammar/regular/derivative.py: _derive_concat _decide _note_live
+        grammar/regular/derivative.py: _derive_concat _look_for_end _note_live
         grammar/regular/composed.py: joint
         grammar/regular/length_bounds.py: _counted
         grammar/regular/terms.py: _concat _find_counter

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 from random import Random
@@ -223,3 +225,24 @@ def test_a_text_is_the_same_whatever_was_asked_before() -> None:
             at = rng.randrange(len(begun))
             begun[at].short = None
             assert shortest(begun[at]) == alone[at]
+
+
+@pytest.mark.parametrize(("ask", "letter"), [(shortest, "ä"), (is_live, "ö")])
+def test_a_search_that_ends_at_a_limit_keeps_nothing_of_what_it_tried(
+    ask: Callable[[Regular], object], letter: str
+) -> None:
+    """Of lengths that three numbers divide, and of their remainders."""
+    parts = [full_match(f"({letter}{{{number}}})+") for number in (7, 11, 13)]
+    term = intersection(*parts)
+    before = living_terms()
+    with pytest.raises(LimitError), Work(replace(DEFAULT_LIMITS, work=900)):
+        ask(term)
+    assert living_terms() < before + 100
+    assert ask(term), "it can be asked again"
+    assert living_terms() > before + 900
+    assert shortest(term) == letter * 1_001
+
+
+def living_terms() -> int:
+    gc.collect()
+    return sum(isinstance(each, Regular) for each in gc.get_objects())

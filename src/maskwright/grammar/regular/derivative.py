@@ -8,11 +8,12 @@ are read side by side, as a leaf of a grammar reads them, are `Parallel`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
 from itertools import cycle
 from typing import Final
 
+from maskwright.errors import LimitError
 from maskwright.grammar.regular import character_classes
 from maskwright.grammar.regular.beginnings import (
     farthest,
@@ -104,8 +105,9 @@ LONG_SEARCH: Final = 64
 
 def arcs(term: Regular) -> tuple[Arc, ...]:
     """Transitions (low, high, target), inclusive, disjoint, ascending, to living targets only."""
-    if term.arcs is not None:
-        return term.arcs
+    known = term.arcs  # which `let_go` may forget at any time
+    if known is not None:
+        return known
     found = tuple(split(term).arcs())
     if len(found) <= MOST_KEPT:
         term.arcs = found
@@ -114,13 +116,14 @@ def arcs(term: Regular) -> tuple[Arc, ...]:
 
 def split(term: Regular) -> Split:
     """The transitions of a term to living targets, by classes of characters."""
-    if term.split is None:
+    found = term.split
+    if found is None:
         found = all_transitions(term)
         if not term.plain:
             found = found.mapped(lambda target: target if _lives(target) else EMPTY)
         term.split = found
-    assert isinstance(term.split, Split)
-    return term.split
+    assert isinstance(found, Split)
+    return found
 
 
 def first_bytes(term: Regular) -> int:
@@ -186,13 +189,14 @@ def derivative(term: Regular, text: str) -> Regular:
 
 def all_transitions(term: Regular) -> Split:
     """All transitions, also those to targets that may turn out to be dead."""
-    if term.steps is None:
+    found = term.steps
+    if found is None:
         found = term.steps = _derive(term)
         steps = len(found.ascii) + len(found.beyond)
         _tally.made += steps
         spend(1 + steps)
-    assert isinstance(term.steps, Split)
-    return term.steps
+    assert isinstance(found, Split)
+    return found
 
 
 class _Tally:
@@ -433,8 +437,18 @@ def _decide(term: Regular, limit: int) -> None:
     look of it: of the part that is farthest from one, then of all parts together. Where that takes
     long, the characters of the parts may show that there is no end.
     """
-    came_from: dict[Regular, Regular | None] = {term: None}
     looked_at: set[Regular] = set()
+    try:
+        _look_for_end(term, limit, looked_at)
+    except LimitError:
+        let_go(looked_at)
+        raise
+
+
+def _look_for_end(term: Regular, limit: int, looked_at: set[Regular]) -> None:
+    """Do as `_decide`, and enter the states whose transitions have been asked for into
+    `looked_at`."""
+    came_from: dict[Regular, Regular | None] = {term: None}
     fewest: list[_Turn] = [(0, 0, 0, term)]
     nearest = fewest.copy()
     for queue in cycle((fewest, fewest, fewest, nearest)):
@@ -460,6 +474,17 @@ def _decide(term: Regular, limit: int) -> None:
         check_searched(len(came_from), limit)
     for state in came_from:
         state.live = False
+
+
+def let_go(terms: Iterable[Regular]) -> None:
+    """Forget the transitions of terms that a search met which ended at a limit, and of the other
+    states of their automata: the targets live as long as they do, and may be hundreds of thousands.
+    They are worked out anew if they are asked for again."""
+    met = {*terms}
+    met |= {term.core for term in met if isinstance(term, LengthBounded)}
+    automata = {known[0] for known in map(known_place, met) if known is not None}
+    for term in met.union(*(automaton.terms for automaton in automata)):
+        term.steps = term.split = term.arcs = None
 
 
 def _note_live(end: Regular, state: Regular, came_from: dict[Regular, Regular | None]) -> None:

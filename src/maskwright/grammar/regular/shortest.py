@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 from heapq import heappop, heappush
 from itertools import count
 
+from maskwright.errors import LimitError
 from maskwright.grammar.regular.beginnings import least_length
 from maskwright.grammar.regular.character_classes import Arc, Split, sample
 from maskwright.grammar.regular.character_dfa import (
@@ -26,6 +27,7 @@ from maskwright.grammar.regular.charset import (
 from maskwright.grammar.regular.composed import check_searched, composed, encoded_size
 from maskwright.grammar.regular.derivative import (
     known_strings,
+    let_go,
     place,
     split,
     split_length_bounds,
@@ -134,6 +136,16 @@ def _search(term: Regular, limit: int) -> str | None:
     reached by a shorter text. Of equal bounds the longest text comes first: where most characters
     of a long string may be any, all their beginnings seem equally near to an end."""
     sizes: dict[Regular, int] = {}
+    try:
+        return _search_among(term, limit, sizes)
+    except LimitError:
+        let_go(sizes)
+        raise
+
+
+def _search_among(term: Regular, limit: int, sizes: dict[Regular, int]) -> str | None:
+    """Do as `_search`, and enter the states that are looked at into `sizes`, with the bytes before
+    them."""
     tie = count()
     queue = [(least_length(term), 0, next(tie), 0, term, "")]
     while queue:
