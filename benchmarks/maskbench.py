@@ -22,9 +22,9 @@ the first after every hundred cases: Maskwright remembers schemas up to a bound 
 `maskwright` has the default order of properties, "schema"; `maskwright-any` accepts any order.
 
 Each process collects garbage between cases alone, as a grammar process of Maskwright's server does
-between jobs. With `--collector python` it does so by Python's defaults, which may be in the middle
-of a text. The
-coverage has the longest collection during a case, and their share of the time.
+between jobs, so that there is none during a case. With `--collector python` it does so by Python's
+defaults, which may be in the middle of a text; the coverage has the longest collection during a
+case, and their share of the time.
 
 Ratios to llguidance's times are those over the schemas that both pass, and over all that each of
 them compiles. A schema is slower if it takes longer to its first mask, or for all masks of its

@@ -23,18 +23,13 @@ def usable_processors(groups: Path = GROUPS) -> int:
 def _quota(groups: Path) -> float | None:
     """The quota in processors, of the second or the first version of control groups; None if there
     is none."""
-    try:
-        quota, period = (groups / "cpu.max").read_text(encoding="ascii").split()
-    except (OSError, ValueError):
+    for names in (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
         try:
-            quota, period = (
-                (groups / "cpu" / f"cpu.cfs_{name}_us").read_text(encoding="ascii")
-                for name in ("quota", "period")
-            )
-        except OSError:
-            return None
-    try:
-        processors = int(quota) / int(period)
-    except (ValueError, ZeroDivisionError):  # "max"
-        return None
-    return processors if processors > 0 else None  # -1: no quota
+            texts = [(groups / name).read_text(encoding="ascii") for name in names]
+            quota, period = " ".join(texts).split()
+            processors = int(quota) / int(period)
+        except (OSError, ValueError, ZeroDivisionError):  # no such group, or "max"
+            continue
+        if processors > 0:  # -1: no quota
+            return processors
+    return None

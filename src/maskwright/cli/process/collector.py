@@ -22,7 +22,7 @@ from typing import Final
 
 THRESHOLDS: Final = (2_000, 2, 25_000)
 """Arguments of `gc.set_threshold`: a collection never looks at more than 6,000 new objects, which
-takes a millisecond, and the oldest generation is collected after 100 million."""
+takes a millisecond, and the oldest generation is collected after 150 million."""
 EVERY_S: Final = 5.0
 """Seconds between two checks whether the engine is idle."""
 LONGEST_S: Final = 600.0

@@ -136,7 +136,7 @@ static void share_pieces(work_on work, void *job, ptrdiff_t pieces, ptrdiff_t th
     pthread_mutex_unlock(&pool.lock);
 }
 
-/* Tell other threads, and wait until another one has told, how far a piece has come. */
+/* Note how far a piece has come; wait until another piece has come so far. */
 static inline void say_done(int64_t *count, int64_t done) {
     __atomic_store_n(count, done, __ATOMIC_RELEASE);
 }
