@@ -8,6 +8,9 @@ cdef enum:
     # Children from which on a node counts as wide: a walk looks up which of them it goes on to,
     # instead of looking at each.
     WIDE = 12
+    # In `Siblings.below`, how many bits of a node say which classes of bytes come below it. The
+    # others say how many nodes do.
+    CLASSES = 44
 
 
 # 256 bits, one for each byte.
@@ -20,6 +23,10 @@ cdef struct Siblings:
     const int32_t *first
     const int32_t *children
     const int32_t *token
+    # The classes of the bytes below the node, as `class_of` numbers them, and above them how many
+    # nodes are below it: they are next to each other, the first child first. All classes where
+    # there are too many nodes to be counted.
+    const uint64_t *below
     # By token.
     const int32_t *twin
     int32_t roots
@@ -34,8 +41,33 @@ cdef struct Siblings:
 cdef class SiblingTrie:
     cdef Siblings c
     cdef readonly object byte, first, children, token, twin
-    cdef object wide, present
+    cdef object wide, present, below
     cdef int note_children(self) except -1
+    cdef int note_below(self, uint64_t[::1] below) except -1
+
+
+cdef inline int32_t class_of(uint8_t byte) noexcept nogil:
+    """The class of a byte, less than `CLASSES`: lower-case letters are one or two, capitals and
+    digits too, all bytes beyond ASCII are one, and so are control characters; each other is of its
+    own."""
+    if byte >= 0x80:
+        return 0
+    if c"a" <= byte <= c"z":
+        return 1 if byte <= c"f" else 2
+    if c"A" <= byte <= c"Z":
+        return 3 if byte <= c"F" else 4
+    if c"0" <= byte <= c"9":
+        return 5
+    if byte == c"\t":
+        return 6
+    if byte == c"\n":
+        return 7
+    if byte == c"\r":
+        return 8
+    if byte < 0x20 or byte == 0x7F:
+        return 9
+    # 33 are left, from the space to the tilde.
+    return 10 + byte - 0x20 - 10 * (byte > c"9") - 26 * (byte > c"Z") - 26 * (byte > c"z")
 
 
 cdef inline const uint64_t *bytes_of_children(const Siblings *trie, int32_t node) noexcept nogil:

@@ -172,6 +172,9 @@ cdef class SiblingTrie:
         self.c.wide, self.c.wides = const_int32s(self.wide), <int32_t>len(self.wide)
         self.c.present = <const Present *>uint64s(self.present)
         self.note_children()
+        self.below = np.zeros(len(byte), np.uint64)
+        self.note_below(self.below)
+        self.c.below = <const uint64_t *>uint64s(self.below)
 
     cdef int note_children(self) except -1:
         """Note which bytes the children of the root and of each wide node have."""
@@ -185,6 +188,22 @@ cdef class SiblingTrie:
             for child in range(first, stop):
                 byte = self.c.byte[child]
                 present[at][byte >> 6] |= (<uint64_t>1) << (byte & 63)
+        return 0
+
+    cdef int note_below(self, uint64_t[::1] below) except -1:
+        """Note what is below each node, from the last one back: no node comes before its parent."""
+        cdef uint64_t classes = (<uint64_t>1 << CLASSES) - 1, most = (<uint64_t>1 << 20) - 1
+        cdef uint64_t found, count
+        cdef Py_ssize_t node, child, stop, size = below.shape[0]
+        for node in range(size - 1, -1, -1):
+            found = count = 0
+            stop = self.c.first[node] + self.c.children[node]
+            for child in range(self.c.first[node], stop):
+                found |= (<uint64_t>1 << class_of(self.c.byte[child])) | (below[child] & classes)
+                count += 1 + (below[child] >> CLASSES)
+            if count >= most or self.c.first[node] + count > <uint64_t>size:
+                found, count = classes, most
+            below[node] = found | count << CLASSES
         return 0
 
     @classmethod

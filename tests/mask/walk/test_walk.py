@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import product
 from random import Random
 from typing import Any
 
@@ -167,6 +168,34 @@ def test_walks(name: str) -> None:
                 continue
             if not by_text:  # which the plain machine can't follow
                 assert place_of(grammar, *matcher._path[-1].configuration) == behind[token]
+
+
+NAMED = """
+start: sum (" "* "," /[ \\t]*/ sum)*
+sum: "-"? (NAME | "if" | KEY "(" sum? ")") ("." NAME)*
+NAME: /[a-c_é][a-c0-9_é]*/
+KEY: /[A-C]+|ab+/
+"""
+
+
+@pytest.mark.parametrize("begun", ["", "-", "a", "ab", "-ab(", "A(", "é", "a1.", "a.b", "a ", "if"])
+def test_what_leads_back_to_the_same_place_is_taken_as_a_whole(begun: str) -> None:
+    parts = ["a", "ab", "c1", "_", "é", "A", " ", "  ", "-", "(", ")", ".", ",", "if", "\t"]
+    texts = ["".join(some) for count in (1, 2, 3) for some in product(parts, repeat=count)]
+    vocab = vocabulary(*dict.fromkeys(texts), b"a\xc3", b"-ab\xc3", b"\xa9a", b"a\xff")
+    grammar = compile_grammar(NAMED, vocab, dialect="lark")
+    plain, matcher = PlainMachine(grammar), grammar.matcher()
+    assert matcher.accept_bytes(begun.encode()) == len(begun.encode())
+    place = place_of(grammar, *matcher._path[-1].configuration)
+    taken = {t for t, data in enumerate(vocab.spellings) if data and plain.after(place, data)}
+    assert allowed(matcher) - set(vocab.eos) == taken
+
+
+def test_a_place_that_all_letters_lead_back_to_is_not_walked_letter_by_letter() -> None:
+    texts = ["".join(some) for some in product("abcd", repeat=5)]
+    grammar = compile_grammar('start: "-" /[a-z]+/', vocabulary(*(f"-{text}" for text in texts)))
+    grammar.matcher().mask()
+    assert grammar.recognizer.walk.scratch.visited < len(texts)
 
 
 def test_rows_are_kept_by_content() -> None:

@@ -12,7 +12,7 @@ cpdef enum:
 cdef enum:
     # Most leaves that can be left one after another without reading a byte.
     CHAIN = 8
-    # Entries of a walk's cache of exits, a power of two.
+    # Entries of a walk's caches of exits and of loops, a power of two.
     MEMO = 64
 
 
@@ -47,6 +47,13 @@ cdef struct Left:
     Passing behind
 
 
+# A leaf state (-1 is empty), and the classes of bytes, as `class_of` numbers them, with which it is
+# reached again.
+cdef struct Loop:
+    int32_t leaf
+    uint64_t classes
+
+
 cdef enum Phase:
     WALKING
     RESTING
@@ -67,6 +74,7 @@ cdef struct State:
     int32_t skipped_part
     Addition row
     Left left[MEMO]
+    Loop loops[MEMO]
 
 
 cdef class Scratch:

@@ -11,10 +11,11 @@ the tables, so that nobody else uses or extends the machine meanwhile.
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy
 
 import numpy as np
 
-from maskwright.automaton.leaf.rows cimport DEAD, UNBUILT, Leaves
+from maskwright.automaton.leaf.rows cimport DEAD, UNBUILT, Leaves, next_leaf
 from maskwright.automaton.machine.machine cimport Machine as ByteMachine
 from maskwright.automaton.machine.step cimport (
     PENDING,
@@ -35,7 +36,7 @@ from maskwright.mask.walk.row_table cimport Addition, Ready, RowTable, scattered
 from maskwright.native cimport BUILT_FROM, const_int64s, const_uint8s, int32s
 from maskwright.native import require_built
 from maskwright.vocab.bits cimport ones
-from maskwright.vocab.trie cimport Siblings, SiblingTrie, bytes_of_children
+from maskwright.vocab.trie cimport CLASSES, Siblings, SiblingTrie, bytes_of_children, class_of
 
 require_built(__name__, BUILT_FROM)
 
@@ -43,6 +44,8 @@ cdef enum:
     # Trie nodes that are visited before Python's lock is released: some 100 microseconds. To take
     # it back may take longer where other threads are busy.
     SHORT = 1 << 13
+    # The logarithm of how many nodes whose tokens are allowed as a whole take as long as a visit.
+    NODES_AT_ONCE = 3
 
 
 cdef class Scratch:
@@ -228,6 +231,7 @@ cdef class Walk:
             first.living[at] = 0
         for at in range(MEMO):
             state.left[at].key = -1
+            state.loops[at].leaf = -1
         state.row.base, state.row.fingerprint = NULL, 0
         if known.ready is not None:
             state.row.base, state.row.fingerprint = known.ready.words, known.ready.fingerprint
@@ -365,6 +369,31 @@ cdef Passing _left(Task *task, Passing here) noexcept nogil:
     return behind
 
 
+cdef uint64_t _loops(Task *task, int32_t leaf) noexcept nogil:
+    """The classes of bytes with which a leaf state, whose row is built, is reached again."""
+    cdef Loop *loop = &task.state.loops[leaf & (MEMO - 1)]
+    cdef int32_t byte
+    if loop.leaf != leaf:
+        loop.leaf, loop.classes = leaf, (<uint64_t>1 << CLASSES) - 1
+        for byte in range(256):
+            if next_leaf(task.machine.leaves, leaf, <uint8_t>byte) != leaf:
+                loop.classes &= ~(<uint64_t>1 << class_of(<uint8_t>byte))
+    return loop.classes
+
+
+cdef int64_t _add_below(Task *task, int32_t node) noexcept nogil:
+    """Allow all tokens below a node of the trie. Returns how many nodes are there."""
+    cdef const Siblings *trie = task.trie
+    cdef int64_t count = trie.below[node] >> CLASSES, at
+    cdef int32_t token
+    for at in range(trie.first[node], trie.first[node] + count):
+        token = trie.token[at]
+        while token >= 0:
+            _add(&task.state.row, token)
+            token = trie.twin[token]
+    return count
+
+
 cdef inline int32_t _next_living(const Depth *level, int32_t at, uint8_t byte) noexcept nogil:
     """The next of the siblings whose byte is not dead, after the one `at` with this byte; `stop` if
     there is none."""
@@ -389,7 +418,8 @@ cdef Outcome _walk(Task *task, int64_t most) noexcept nogil:
     cdef const Siblings *trie = task.trie
     cdef State *state = task.state
     cdef bint measured = task.limit != UNMEASURED
-    cdef bint waiting = False, doubtful
+    cdef bint whole = not measured and task.listed is NULL
+    cdef bint waiting = False, doubtful, again = False
     cdef int64_t visited = 0
     cdef int32_t depth = state.depth, at, stop, known, row, down, token, target, need, override, link
     cdef uint8_t byte
@@ -522,6 +552,13 @@ cdef Outcome _walk(Task *task, int64_t most) noexcept nogil:
                         state.listed += 1
                     token = trie.twin[token]
             if trie.children[at] > 0:
+                again = link == 0 and target == level.chain[0].leaf and not leaves.eager[target]
+                if again and whole and not (
+                    trie.below[at] & ((<uint64_t>1 << CLASSES) - 1) & ~_loops(task, target)
+                ):
+                    visited += _add_below(task, at) >> NODES_AT_ONCE
+                    at += 1
+                    continue
                 down = at
                 if depth == 0:
                     state.skipped_part = 256 if byte == 0x20 else 512
@@ -537,8 +574,13 @@ cdef Outcome _walk(Task *task, int64_t most) noexcept nogil:
         if down >= 0:
             depth += 1
             level = &task.depths[depth]
-            level.known = 1
-            level.living[0] = level.living[1] = level.living[2] = level.living[3] = 0
+            if again:  # the configuration above, which is known
+                memcpy(level.chain, task.depths[depth - 1].chain, sizeof(level.chain))
+                memcpy(level.living, task.depths[depth - 1].living, sizeof(level.living))
+                level.known = known
+            else:
+                level.known = 1
+                level.living[0] = level.living[1] = level.living[2] = level.living[3] = 0
             level.cursor = trie.first[down]
             level.stop = trie.first[down] + trie.children[down]
             level.present = bytes_of_children(trie, down)
