@@ -33,10 +33,12 @@ class Trie(NamedTuple):
         data: npt.NDArray[np.uint8],
         start: npt.NDArray[np.int64],
         ids: npt.NDArray[np.int32],
+        twin: npt.NDArray[np.int32],
     ) -> Trie:
         """The trie of the tokens `ids`, which are not empty and sorted by their bytes.
 
-        The bytes of token i are data[start[i] : start[i + 1]].
+        The bytes of token i are data[start[i] : start[i + 1]]. `twin` is that of a trie which has
+        these tokens too, in the same order; equal ones are all there or none of them.
         """
 
 class SiblingTrie:

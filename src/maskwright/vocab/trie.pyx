@@ -9,6 +9,7 @@ byte of a token has depth 1.
 from typing import NamedTuple
 
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint64_t
+from libc.string cimport memcmp
 
 import numpy as np
 
@@ -33,14 +34,31 @@ class Trie(NamedTuple):
     def build(cls, tokens, chosen=None):
         ids = range(len(tokens)) if chosen is None else chosen
         order = sorted([i for i in ids if tokens[i]], key=tokens.__getitem__)
-        data = b"".join([tokens[i] for i in order])
+        data = np.frombuffer(b"".join([tokens[i] for i in order]), np.uint8)
         start = np.cumsum([0, *[len(tokens[i]) for i in order]], dtype=np.int64)
         ids = np.array(order, np.int32)
-        return cls(*_lay_out(data, start[: len(ids)], start[1:], ids, len(tokens)))
+        return cls(*_lay_out(data, start, start[1:], ids, _twins_of(data, start, ids, len(tokens))))
 
     @classmethod
-    def of_ordered(cls, data, start, ids):
-        return cls(*_lay_out(data, start[ids], start[ids + 1], ids, len(start) - 1))
+    def of_ordered(cls, data, start, ids, twin):
+        return cls(*_lay_out(data, start[ids], start[ids + 1], ids, twin))
+
+
+cdef _twins_of(
+    const uint8_t[::1] data, const int64_t[::1] start, const int32_t[::1] ids, Py_ssize_t size
+):
+    """[size]: the next token with equal bytes, or `NO_TOKEN`, for tokens sorted by their bytes."""
+    cdef Py_ssize_t at
+    cdef int64_t length
+    found = np.full(size, NO_TOKEN, np.int32)
+    cdef int32_t[::1] twin = found
+    for at in range(ids.shape[0] - 1):
+        length = start[at + 1] - start[at]
+        if length == start[at + 2] - start[at + 1] and not memcmp(
+            &data[start[at]], &data[start[at + 1]], length
+        ):
+            twin[ids[at]] = ids[at + 1]
+    return found
 
 
 cdef _lay_out(
@@ -48,26 +66,39 @@ cdef _lay_out(
     const int64_t[::1] starts,
     const int64_t[::1] stops,
     const int32_t[::1] ids,
-    Py_ssize_t size,
+    twin,
 ):
     """The fields of the `Trie` of tokens that are sorted by their bytes: `ids`, each of which is
-    `data[start:stop]`. `size`: V."""
-    cdef Py_ssize_t total = 0, tallest = 0, at, count
+    `data[start:stop]`, and which the node of the first one of equals leads to in `twin`."""
+    cdef Py_ssize_t total = 0, tallest = 0, at, length, shared
     for at in range(ids.shape[0]):
-        total += stops[at] - starts[at]
-        tallest = max(tallest, stops[at] - starts[at])
-    byte, depth = np.zeros(total, np.uint8), np.zeros(total, np.int16)
-    skip, token = np.zeros(total, np.int32), np.full(total, -1, np.int32)
-    twin, path = np.full(size, -1, np.int32), np.zeros(tallest + 1, np.int32)
+        length = stops[at] - starts[at]
+        shared = _shared(data, starts, stops, at) if at else 0
+        total += length - shared
+        tallest = max(tallest, length)
+    byte, depth = np.empty(total, np.uint8), np.empty(total, np.int16)
+    skip, token = np.empty(total, np.int32), np.full(total, NO_TOKEN, np.int32)
+    path = np.empty(tallest + 1, np.int32)
     cdef uint8_t[::1] bytes_ = byte
     cdef int16_t[::1] depths = depth
-    cdef int32_t[::1] skips = skip, tokens = token, twins = twin, nodes = path
+    cdef int32_t[::1] skips = skip, tokens = token, nodes = path
     with nogil:
-        count = _enter_tokens(data, starts, stops, ids, bytes_, depths, skips, tokens, twins, nodes)
-    return byte[:count].copy(), depth[:count].copy(), skip[:count].copy(), token[:count].copy(), twin
+        _enter_tokens(data, starts, stops, ids, bytes_, depths, skips, tokens, nodes)
+    return byte, depth, skip, token, twin
 
 
-cdef Py_ssize_t _enter_tokens(
+cdef inline Py_ssize_t _shared(
+    const uint8_t[::1] data, const int64_t[::1] starts, const int64_t[::1] stops, Py_ssize_t at
+) noexcept nogil:
+    """How many bytes a token, which is not the first, begins with as the one before it does."""
+    cdef Py_ssize_t shared = 0
+    cdef Py_ssize_t most = min(stops[at] - starts[at], stops[at - 1] - starts[at - 1])
+    while shared < most and data[starts[at] + shared] == data[starts[at - 1] + shared]:
+        shared += 1
+    return shared
+
+
+cdef int _enter_tokens(
     const uint8_t[::1] data,
     const int64_t[::1] starts,
     const int64_t[::1] stops,
@@ -76,38 +107,26 @@ cdef Py_ssize_t _enter_tokens(
     int16_t[::1] depth,
     int32_t[::1] skip,
     int32_t[::1] token,
-    int32_t[::1] twin,
     int32_t[::1] path,
 ) except -1 nogil:
-    """Lay out tokens in their order; returns how many nodes there are. `path` is scratch: the nodes
-    of the token before."""
-    cdef Py_ssize_t count = 0, at, start, length, shared, d, last
-    cdef Py_ssize_t before = 0, before_length = 0
+    """Lay out tokens in their order. `path` is scratch: the nodes of the token before."""
+    cdef Py_ssize_t count = 0, at, length, shared, d, before = 0
     for at in range(ids.shape[0]):
-        start = starts[at]
-        length = stops[at] - start
-        shared = 0
-        while (
-            shared < length
-            and shared < before_length
-            and data[start + shared] == data[before + shared]
-        ):
-            shared += 1
-        for d in range(shared, before_length):
+        length = stops[at] - starts[at]
+        shared = _shared(data, starts, stops, at) if at else 0
+        for d in range(shared, before):
             skip[path[d]] = <int32_t>count
         for d in range(shared, length):
-            byte[count] = data[start + d]
+            byte[count] = data[starts[at] + d]
             depth[count] = <int16_t>(d + 1)
             path[d] = <int32_t>count
             count += 1
-        last = path[length - 1]
-        if token[last] >= 0:
-            twin[ids[at]] = token[last]
-        token[last] = ids[at]
-        before, before_length = start, length
-    for d in range(before_length):
+        if token[path[length - 1]] == NO_TOKEN:
+            token[path[length - 1]] = ids[at]
+        before = length
+    for d in range(before):
         skip[path[d]] = <int32_t>count
-    return count
+    return 0
 
 
 cdef _lay_out_siblings(
@@ -116,8 +135,8 @@ cdef _lay_out_siblings(
     """The arrays `byte`, `first`, `children` and `token` of a `SiblingTrie`, from those of a
     `Trie`."""
     size = len(byte)
-    new_byte, new_token = np.zeros(size, np.uint8), np.full(size, -1, np.int32)
-    first, children, place = (np.zeros(size, np.int32) for _ in range(3))
+    new_byte = np.empty(size, np.uint8)
+    new_token, first, children, place = (np.empty(size, np.int32) for _ in range(4))
     cdef uint8_t[::1] bytes_ = new_byte
     cdef int32_t[::1] tokens = new_token, firsts = first, counts = children, places = place
     with nogil:

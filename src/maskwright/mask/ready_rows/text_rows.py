@@ -37,15 +37,36 @@ class TokenTexts(NamedTuple):
         return cls(whole, texts_of(spelling.data, spelling.start, spaced[longer], 1))
 
 
+class _Divided(NamedTuple):
+    """The tokens that begin with the first byte of a run."""
+
+    allowed: npt.NDArray[np.int32]
+    """A row of the tokens that stay within the run."""
+    rest: SiblingTrie
+    """The others."""
+    first: npt.NDArray[np.uint8]
+    """uint8 [256]: 1 for these bytes."""
+
+
 class TextRows:
     """The ready rows of plain text of one vocabulary, each computed when it is first needed."""
 
-    def __init__(self, texts: TokenTexts, spelling: Spelling, table: RowTable) -> None:
+    def __init__(
+        self,
+        texts: TokenTexts,
+        spelling: Spelling,
+        twin: npt.NDArray[np.int32],
+        table: RowTable,
+    ) -> None:
+        """`twin` is that of the trie of all tokens."""
         self._table = table
         self._spelling = spelling
+        self._twin = twin
         self._texts = texts
         self._runs: dict[Regular, CharacterRun | None] = {}
         self._known: dict[tuple[CharacterRun | None, CharacterRun | None], PrecomputedMask] = {}
+        self._divided: dict[tuple[CharacterRun, bool], _Divided] = {}
+        """By run, and whether it comes after a space."""
 
     def run(self, parts: tuple[Regular, ...]) -> CharacterRun | None:
         """Return the run with the most characters with which one of `parts` may continue."""
@@ -70,27 +91,27 @@ class TextRows:
 
     def _make(self, run: CharacterRun | None, spaced: CharacterRun | None) -> PrecomputedMask:
         allowed = np.zeros(self._table.words, np.int32)
-        others: list[npt.NDArray[np.int32]] = []
         skipped = np.zeros(768, np.uint8)
-        for texts, each, at in (
-            (self._texts.whole, run, 0),
-            (self._texts.after_space, spaced, 256),
-        ):
+        rests: list[SiblingTrie] = []
+        for each, after_space in ((run, False), (spaced, True)):
             if each is not None:
-                first = skipped[at : at + 256]
-                _mark_first_bytes(each.first, first)
-                others.append(divide(texts, first, *each.later, allowed))
-        rest = others[0] if len(others) == 1 else self._merged(*others)
-        trie = Trie.of_ordered(self._spelling.data, self._spelling.start, rest)
-        return PrecomputedMask(self._table.ready(allowed), SiblingTrie.of(trie), skipped)
+                divided = self._divide(each, after_space)
+                allowed |= divided.allowed
+                skipped[256 * after_space :][:256] = divided.first
+                rests.append(divided.rest)
+        return PrecomputedMask(self._table.ready(allowed), tuple(rests), skipped)
 
-    def _merged(
-        self, whole: npt.NDArray[np.int32], spaced: npt.NDArray[np.int32]
-    ) -> npt.NDArray[np.int32]:
-        """Return tokens in order, including those that begin with a space."""
-        data, start = self._spelling.data, self._spelling.start
-        at = int(np.searchsorted(data[start[whole]], 0x20)) if len(whole) else 0
-        return np.concatenate([whole[:at], spaced, whole[at:]])
+    def _divide(self, run: CharacterRun, after_space: bool) -> _Divided:
+        known = self._divided.get((run, after_space))
+        if known is None:
+            allowed, first = np.zeros(self._table.words, np.int32), np.zeros(256, np.uint8)
+            _mark_first_bytes(run.first, first)
+            texts = self._texts.after_space if after_space else self._texts.whole
+            others = divide(texts, first, *run.later, allowed)
+            data, start = self._spelling.data, self._spelling.start
+            rest = SiblingTrie.of(Trie.of_ordered(data, start, others, self._twin))
+            known = self._divided[run, after_space] = _Divided(allowed, rest, first)
+        return known
 
 
 def _mark_first_bytes(letters: CharacterSet, found: npt.NDArray[np.uint8]) -> None:

@@ -42,7 +42,7 @@ from maskwright.mask.walk.name_endings import characters_before_quote
 from maskwright.mask.walk.row_table import RowTable
 from maskwright.mask.walk.walk import PrecomputedMask, Scratch, Spelling
 from maskwright.vocab import Vocabulary
-from maskwright.vocab.trie import SiblingTrie, Trie
+from maskwright.vocab.trie import SiblingTrie
 from maskwright.vocab.vocabulary import WORTH_KEEPING
 
 MOST_BYTES: Final = 20 << 20
@@ -90,11 +90,6 @@ class VocabularyParts:
     def texts(self) -> StringRows:
         """The rows of text that is one regular language."""
         return self.strings.of_text()
-
-    @cached_property
-    def no_tokens(self) -> SiblingTrie:
-        """A trie without any token."""
-        return SiblingTrie.of(Trie.build([b""]))
 
     @cached_property
     def token_texts(self) -> TokenTexts:
@@ -211,7 +206,7 @@ class VocabularyTables:
     @cached_property
     def texts(self) -> TextRows:
         """The ready rows of plain text, created when they are first needed."""
-        return TextRows(self.parts.token_texts, self.spelling, self.rows)
+        return TextRows(self.parts.token_texts, self.spelling, self.trie.twin, self.rows)
 
     def json_machine(self, kind: Hashable, limits: Limits) -> tuple[Levels, SharedMachine]:
         """Return the levels and the machine that JSON Schemas compiled with these options share."""
@@ -284,7 +279,7 @@ class VocabularyTables:
         if not is_within(leaf, keys) or self._is_quickly_walked(leaf):
             return None
         ready = self.rows.ready(self.strings.ready(leaf, keys))
-        return PrecomputedMask(ready, self.parts.leaving, self._every_byte)
+        return PrecomputedMask(ready, (self.parts.leaving,), self._every_byte)
 
     def _is_quickly_walked(self, leaf: int) -> bool:
         """Whether a place within a string is one before few tokens, so that a walk takes less than
@@ -310,7 +305,7 @@ class VocabularyTables:
             if following(key.term) - (run.first.size if run else 0) < FEWEST:
                 return None
             ready = self.rows.ready(self.parts.texts.ready(leaf, self.leaves.keys))
-            self._texts[leaf] = PrecomputedMask(ready, self.parts.no_tokens, self._every_byte)
+            self._texts[leaf] = PrecomputedMask(ready, (), self._every_byte)
         return self._texts[leaf]
 
     def is_text(self, leaf: int) -> bool:

@@ -57,12 +57,13 @@ cdef struct Loop:
 cdef enum Phase:
     WALKING
     RESTING
-    ENDING
 
 
 # The state of a walk, which it keeps while it is stopped for something that it lacks.
 cdef struct State:
     Phase phase
+    # How many of `PrecomputedMask.rests` have been walked.
+    int32_t rested
     int32_t depth
     # How many trie nodes were visited.
     int64_t visited
@@ -99,7 +100,7 @@ cdef class UpperBounds:
 
 cdef class PrecomputedMask:
     cdef readonly Ready ready
-    cdef readonly SiblingTrie rest
+    cdef readonly tuple rests
     cdef readonly object skipped
     cdef const uint8_t *skip
 

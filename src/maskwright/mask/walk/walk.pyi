@@ -54,18 +54,18 @@ class PrecomputedMask:
     def __init__(
         self,
         ready: Ready | None,
-        rest: SiblingTrie | None,
+        rests: tuple[SiblingTrie, ...],
         skipped: npt.NDArray[np.uint8] | None,
         /,
     ) -> None:
         """`ready`: a row of allowed tokens; None if no row provides any, and all tokens must be
-        walked. `rest`: the other tokens that begin with bytes in `skipped`. `skipped` [3 * 256]: 1
+        walked. `rests`: the other tokens that begin with bytes in `skipped`. `skipped` [3 * 256]: 1
         for a byte with which no further token must be walked: at the beginning of a token, after a
         space there, and after another byte there (always 0)."""
     @property
     def ready(self) -> Ready | None: ...
     @property
-    def rest(self) -> SiblingTrie | None: ...
+    def rests(self) -> tuple[SiblingTrie, ...]: ...
     @property
     def skipped(self) -> npt.NDArray[np.uint8] | None: ...
 

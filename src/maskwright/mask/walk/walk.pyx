@@ -109,15 +109,15 @@ cdef class UpperBounds:
 
 
 cdef class PrecomputedMask:
-    def __init__(self, Ready ready, SiblingTrie rest, skipped):
-        self.ready, self.rest, self.skipped = ready, rest, skipped
+    def __init__(self, Ready ready, tuple rests not None, skipped):
+        self.ready, self.rests, self.skipped = ready, rests, skipped
         if skipped is not None:
             if len(skipped) != 768:
                 raise ValueError(f"768 bytes say what is skipped, not {len(skipped)}")
             self.skip = const_uint8s(skipped)
 
 
-NOTHING = PrecomputedMask(None, None, None)
+NOTHING = PrecomputedMask(None, (), None)
 
 
 cdef class Walk:
@@ -147,6 +147,8 @@ cdef class Walk:
     ) except -2:
         cdef State *state = &self.scratch.state
         cdef Machine *machine = &self.machine.c
+        cdef Depth *first = self.scratch.depths
+        cdef SiblingTrie rest
         cdef Task task
         cdef int32_t number
         cdef Py_ssize_t end
@@ -170,17 +172,17 @@ cdef class Walk:
         if state.phase == WALKING:
             if not _walk_to_the_end(&task):
                 return PENDING
-            state.phase = ENDING
-            if known.rest is not None:
-                state.phase = RESTING
+            state.phase, state.rested = RESTING, 0
+        while state.rested < len(known.rests):
+            rest = known.rests[state.rested]
+            task.trie, task.skip = &rest.c, NULL
+            if state.depth < 0:  # it begins
                 state.depth = 0
-                task.depths[0].cursor, task.depths[0].stop = 0, known.rest.c.roots
-                task.depths[0].present = known.rest.c.present[0]
-        if state.phase == RESTING:
-            task.trie, task.skip = &known.rest.c, NULL
+                first.cursor, first.stop = 0, rest.c.roots
+                first.present = rest.c.present[0]
             if not _walk_to_the_end(&task):
                 return PENDING
-            state.phase = ENDING
+            state.rested += 1
         accepting = is_accepting(machine, leaf, node)
         if lacks_something(machine):
             return PENDING
