@@ -27,6 +27,7 @@ class Remark(NamedTuple):
     rule: str = ""
 
 
+_MISPLACED: Final = "misplaced-schema"
 _SIMILAR: Final = 0.85
 """The ratio of `difflib` from which on a name is taken for a misspelt keyword."""
 _SIMILAR_FORMAT: Final = 0.75
@@ -74,16 +75,30 @@ _FORMATS_BY_HABIT: Final = {
 """Formats by names that other systems give them."""
 
 
-def on_name(name: str, setting: Json, schema: Mapping[str, Json], draft: Draft) -> Remark:
-    """Remark on a name in `schema` that is no keyword there and no annotation."""
+def suspected(name: str, setting: Json, schema: Mapping[str, Json]) -> str:
+    """The rule that a name in `schema` may break by its setting, if it is no keyword there and no
+    annotation; empty where the name alone decides."""
     if name == "nullable" and setting is True and not _allows_null(schema):
+        return "nullable"
+    return _MISPLACED if looks_like_schema(setting) else ""
+
+
+def on_name(name: str, draft: Draft, suspicion: str) -> Remark:
+    """Remark on a name that is no keyword where it stands and no annotation; see `suspected`."""
+    if suspicion == "nullable":
         way_out = "to allow null, put \"null\" into 'type' or 'anyOf'"
-        return Remark(f"{_ignored(draft)}; {way_out}", "nullable")
+        return Remark(f"{_ignored(draft)}; {way_out}", suspicion)
     remark, may_be_property = _on_any(name, draft)
-    if may_be_property and looks_like_schema(setting):
+    if may_be_property and suspicion:
         way_out = "if it is a property, put it into 'properties'"
-        return Remark(f"{remark.note}; {way_out}", "misplaced-schema")
+        return Remark(f"{remark.note}; {way_out}", suspicion)
     return remark
+
+
+def on_name_in_vain(name: str, draft: Draft, suspicion: str) -> Remark:
+    """Do as `on_name` in a schema that demands nothing, which has been said of it as a whole."""
+    remark = on_name(name, draft, suspicion)
+    return remark._replace(rule="") if remark.rule == _MISPLACED else remark
 
 
 @lru_cache(maxsize=4096)
@@ -125,7 +140,8 @@ def on_schema(schema: Mapping[str, Json], draft: Draft, *, is_root: bool) -> Rem
     said = said or _wrapped(schema, names) or _bare_properties(schema, names)
     if said is None and is_root:
         said = _definitions(schema)
-        is_clear = any(on_name(name, schema[name], schema, draft).rule for name in names)
+        suspicions = ((name, suspected(name, schema[name], schema)) for name in names)
+        is_clear = any(on_name(name, draft, suspicion).rule for name, suspicion in suspicions)
         if said is None and not is_clear and not schema.keys() <= _NAMING:
             said = "say its 'type', or what else it has to meet"
     nothing = "this schema demands nothing, any JSON value matches it"

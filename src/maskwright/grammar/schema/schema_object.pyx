@@ -9,7 +9,14 @@ from maskwright.errors import Construct, LimitError, RegexError, SchemaError, Un
 from maskwright.grammar.pattern.translate import search
 from maskwright.grammar.schema.document import check_names, no_schema, wrong
 from maskwright.grammar.schema.drafts import ANNOTATIONS, HOLDING, KEYWORDS, NAMING, dialect_of
-from maskwright.grammar.schema.remarks import Remark, on_name, on_schema, pattern_remarks
+from maskwright.grammar.schema.remarks import (
+    Remark,
+    on_name,
+    on_name_in_vain,
+    on_schema,
+    pattern_remarks,
+    suspected,
+)
 from maskwright.grammar.schema.tree import Entries, Schema
 from maskwright.limits import CHEAP, spend
 from maskwright.native import require_built
@@ -33,7 +40,7 @@ cdef class DocumentParser:
         self.options, self.references = options, references
         self.enforced, self.annotations = Entries(), Entries()
         self._enforced, self._annotations = self.enforced.flat, self.annotations.flat
-        self.schemas, self.referenced, self.waiting = {}, {}, []
+        self.schemas, self.referenced, self.targets, self.waiting = {}, {}, {}, []
         self.choices = 1.0
 
     cpdef SchemaText schema(
@@ -135,12 +142,10 @@ cdef class DocumentParser:
         if demands_nothing is not None:
             note(annotations, source.pointer, "", demands_nothing[0], demands_nothing[1])
         if unknown is not None:
+            remark_later = on_name if demands_nothing is None else on_name_in_vain
             for keyword in unknown:
-                remark = on_name(keyword, source.value[keyword], source.value, source.draft)
-                rule = remark[1]
-                if demands_nothing is not None and rule == "misplaced-schema":
-                    rule = ""  # it has been said of the schema as a whole
-                note(annotations, source.pointer, keyword, remark[0], rule)
+                about = keyword, source.draft, suspected(keyword, source.value[keyword], source.value)
+                note(annotations, source.pointer, keyword, remark_later, about)
         source.schema.assertions = tuple(assertions)
         return 0
 
@@ -152,7 +157,7 @@ cdef inline SchemaText new_schema(str pointer):
 
 
 cdef inline int note(list entries, str pointer, keyword, about, rule) except -1:
-    """Add an entry to a report, by its parts; see `Entries`."""
+    """Add an entry to a report, by its parts, or by a function for the last two; see `Entries`."""
     entries.append(pointer)
     entries.append(keyword)
     entries.append(about)

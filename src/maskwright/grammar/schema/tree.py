@@ -309,8 +309,9 @@ class Entries:
     __slots__ = ("flat",)
 
     def __init__(self) -> None:
-        self.flat: list[str] = []
-        """The fields of the first entry, of the second, and so on."""
+        self.flat: list[Any] = []
+        """The fields of the first entry, of the second, and so on; in place of a note and its rule
+        there may be a function that finds both, and its arguments."""
 
     def append(self, entry: ReportEntry) -> None:
         self.flat += entry
@@ -321,7 +322,9 @@ class Entries:
 
     def __iter__(self) -> Iterator[ReportEntry]:
         fields = iter(self.flat)
-        return map(ReportEntry, fields, fields, fields, fields)
+        for pointer, keyword, note, rule in zip(fields, fields, fields, fields, strict=True):
+            about = (note, rule) if isinstance(note, str) else note(*rule)
+            yield ReportEntry(pointer, keyword, *about)
 
 
 class Report:
