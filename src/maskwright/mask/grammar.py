@@ -52,6 +52,8 @@ class Grammar:
         self._lock = RLock()
         self._machinery = _Machinery.of(beginning)
         self._is_used = False
+        self.written: bytes | None = None
+        """The schema that it was compiled from (see `DocumentText.text`), where that is all."""
         self.recipe: Recipe | None = None
         """How the grammar is made again in another process, if it can be."""
 

@@ -52,8 +52,9 @@ class Walker:
         self.tables: Final = recognizer.tables
         self._node_bounds = recognizer.shared.node_bounds
         self._limits = recognizer.shared.limits
-        self._is_one_language = isinstance(recognizer.machine.contexts, TextContexts)
-        self._is_json = isinstance(recognizer.machine.contexts, Levels)
+        contexts = recognizer.machine.contexts
+        self._is_json = isinstance(contexts, Levels)
+        self._is_one_language = not self._is_json and isinstance(contexts, TextContexts)
         self._precomputed = recognizer.shared.precomputed
         self.names: Final = NamePositions(recognizer)
         self.positions: Positions | None = recognizer.positions

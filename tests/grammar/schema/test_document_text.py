@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from maskwright.grammar.schema.document_text import LARGE, DocumentText
+from maskwright.grammar.schema.document_text import LARGE, DocumentText, document_of
 from maskwright.grammar.schema.parse import ParseOptions, parse_schema
 from maskwright.grammar.schema.tree import Properties, Schema
 
@@ -243,3 +243,27 @@ def test_what_is_seen_of_references(value: Any, anchors: bool, ids: bool, old_id
 )
 def test_whether_there_are_references(value: Any, has_references: bool) -> None:
     assert written(value).has_references is has_references
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        *(True, False, None, 0, -1, 2**63, -(2**80), 1.5, -0.0, "", "é\U0001f600", "\ud800"),
+        *([], {}, [[], {}, [None, "a"]], {"b": {"a": [1, 2.0]}, "a": {"": True}}),
+    ],
+)
+def test_a_document_is_made_of_its_text_again(document: Any) -> None:
+    text = DocumentText(document, 100, 100).text
+    assert text is not None
+    again = document_of(text)
+    assert repr(again) == repr(document)  # types, signs and order as well
+
+
+def test_a_text_that_is_nested_too_deep_is_refused() -> None:
+    document: list[Any] = []
+    for _ in range(50_000):
+        document = [document]
+    text = DocumentText(document, 100_000, 100_000).text
+    assert text is not None
+    with pytest.raises(RecursionError):
+        document_of(text)

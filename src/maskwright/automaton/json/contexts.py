@@ -106,7 +106,8 @@ class JsonContexts(Contexts):
         self._plain_shape = plain_shapes(solver, self._remembered)
         self._open_names = OpenNamesFinder(solver, self._plain_shape)
         self._price = price
-        self._context(Level(LevelPhase.DONE, "", (), 0))
+        if not len(self._table):
+            self._context(Level(LevelPhase.DONE, "", (), 0))
 
     @cached_property
     def _completion(self) -> LevelCompletion:
@@ -567,7 +568,8 @@ class JsonContexts(Contexts):
             leaf = self.leaves.state(ChoiceState(term, EMPTY, ()))
             marks.append(self._first_line(level, leaf))
             term = EMPTY
-        if any(_may_close(t) for t in level.threads):
+        is_plain = isinstance(reader, PlainReader)
+        if reader.may_close if is_plain else any(map(_may_close, level.threads)):
             marks.append(self._closing(level.bracket, level.depth, empty=True))
         return self.leaves.state(ChoiceState(term, EMPTY, tuple(marks)))
 

@@ -9,7 +9,6 @@ gate keeps out the names that may not come now.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import Final
 
 from maskwright.automaton.json.bit_sets import bits_of
@@ -64,6 +63,10 @@ class PlainShape:
             shape, order, possible, others, self.words, remembered.leaves_to_text
         )
         """What readers look up."""
+        languages = dict.fromkeys((ANYTHING, *shape.languages))
+        self.languages: Final[dict[Regular, int]] = {each: at for at, each in enumerate(languages)}
+        """The languages of other names, with their places in a label: that of all comes first."""
+        self._terms: list[Regular | None] = [None, None]
         self._other_values: dict[tuple[int, ...], Conjunction] = {}
 
     @classmethod
@@ -87,14 +90,6 @@ class PlainShape:
         possible = bits_of(solver.which_satisfiable(shape.values))
         return cls(shape, solver.values.order, possible, others, remembered)
 
-    @cached_property
-    def languages(self) -> dict[Regular, int]:
-        """The languages of other names, with their places in a label: that of all comes first."""
-        found = {ANYTHING: 0}
-        for language in self.shape.languages:
-            found.setdefault(language, len(found))
-        return found
-
     def mask(self, members: Sequence[int]) -> tuple[bool, ...]:
         """In which of the shape's languages another name is, by its label."""
         return tuple(bool(members[self.languages[each]]) for each in self.shape.languages)
@@ -115,21 +110,14 @@ class PlainShape:
         """The shape in an object that has these other names."""
         return PlainShape(self.shape, self.order, self.possible, self.others, self.remembered, read)
 
-    # Terms
-
-    @cached_property
-    def _trie(self) -> Regular:
-        return word_slice(self._known) if self.words else EMPTY
-
-    @cached_property
-    def open(self) -> Regular:
-        """The term where other names may come."""
-        return tagged((self._trie, *self.languages), named=True)
-
-    @cached_property
-    def closed(self) -> Regular:
-        """The term where none may."""
-        return tagged((self._trie, EMPTY), named=True)
+    def term(self, others: bool) -> Regular:
+        """The term where other names may come, or none."""
+        known = self._terms[others]
+        if known is None:
+            names = word_slice(self._known) if self.words else EMPTY
+            beside = self.languages if others else (EMPTY,)
+            known = self._terms[others] = tagged((names, *beside), named=True)
+        return known
 
 
 def plain_shapes(solver: Solver, remembered: RememberedNames) -> PlainShapeOf:

@@ -98,7 +98,7 @@ cdef class PlainReader:
                 [at for at in numbers_in(found) if (left >> at).bit_count() >= missing]
             )
         self.names, self.others = found, others
-        self.term = self.plain.open if others else self.plain.closed
+        self.term = self.plain.term(others)
         self.words = facts.words
         self.bits = facts.words_of(found)
         return 0

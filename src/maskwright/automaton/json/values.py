@@ -166,18 +166,21 @@ def _opened(readings: Iterable[ThreadReading], solver: Solver) -> dict[str, tupl
     member. The tags are indexes of `readings`."""
     threads: dict[str, dict[Thread, None]] = {"{": {}, "[": {}}
     for tag, reading in enumerate(readings):
-        if reading.thread.value is None:
+        value = reading.thread.value
+        if value is None:
             continue
         against: dict[str, EqualityCandidates] = {}
         if reading.excluded or reading.distinguished or reading.must_equal_one:
             values = reading.excluded, reading.distinguished
             against = {bracket: equality_candidates(*values, bracket) for bracket in "{["}
-        for start in solver.values.containers(reading.thread.value):
+        is_lone = not against and solver.values.is_lone_container(value)
+        for start in solver.values.containers(value):
             bracket, progress = "{" if isinstance(start, ObjectProgress) else "[", start
             if against:
                 must = reading.must_equal_one
                 progress = start._replace(candidates=against[bracket], must_equal_one=must)
-            if solver.can_complete(progress):
+            # That a value has an instance has been found out before the value is read.
+            if solver.satisfiable(value) if is_lone else solver.can_complete(progress):
                 threads[bracket][Thread(tag, progress)] = None
     return {bracket: tuple(found) for bracket, found in threads.items()}
 

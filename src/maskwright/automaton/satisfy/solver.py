@@ -164,7 +164,7 @@ class Solver:
         # Shapes ask whether options of `oneOf` can meet.
         shapes = Shapes(limits, self.satisfiable, numbers)
         self.values: Final = SchemaValues(shapes, order, limits)
-        self._satisfiable: dict[Conjunction, bool] = {}
+        self._satisfiable: dict[Conjunction, bool] = {frozenset(): True}
         self._completable: dict[Progress, bool] = {}
         self._partners: dict[ArrayProgress, tuple[Conjunction, ...]] = {}
         self._quick = QuickCheck(self.values, self._satisfiable)
@@ -207,7 +207,12 @@ class Solver:
         """The places of those conjunctions that some value satisfies. Most are settled in one
         pass."""
         self._quick.settle(conjunctions)
-        return [at for at, value in enumerate(conjunctions) if self.satisfiable(value)]
+        known = self._satisfiable
+        return [
+            at
+            for at, value in enumerate(conjunctions)
+            if known.get(value) or self.satisfiable(value)
+        ]
 
     def _has_value(self, conjunction: Conjunction) -> bool:
         # `false` is asked for at every object without additional properties.

@@ -177,6 +177,7 @@ def read_reference(SchemaObject source, setting, str place):
     value, resolver, target = parser.references.find(setting, source.resolver, place)
     pointer = place if target is None else target
     schema = parser.schema(value, pointer, source.dialect, resolver, True, source.closed)
+    parser.targets[schema] = None
     asserted = [made(AllOf, ("parts",), ((schema,),))]
     if is_plain and isinstance(value, dict):
         parser.referenced[setting] = asserted

@@ -70,7 +70,7 @@ def json_of(text: str) -> Any:
 def loaded(source: Json | SchemaMaker) -> Json:
     """The document itself, what JSON text stands for, the document in the file of a path, or the
     schema of a class of pydantic. Raises `SchemaError`, `LimitError`."""
-    document: Any = of_class(source)
+    document: Any = source if isinstance(source, dict) else of_class(source)
     if not isinstance(document, str):
         return document
     try:

@@ -9,7 +9,7 @@ in one document or in two. Keys are cut out of the document's text when somebody
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 LARGE: Final[int]
 """The size in bytes from which on only a whole document has a key, not each schema in it: a key
@@ -43,6 +43,9 @@ class DocumentText:
     def has_ids(self, name: str) -> bool:
         """Whether something below the root may have an identifier of its own, by the keyword `name`
         (`$id` or `id`)."""
+
+def document_of(text: bytes, /) -> Any:
+    """The document that a `DocumentText.text` was written from. Raises `RecursionError`."""
 
 class SchemaText:
     """What a schema of the tree has of its document: its place and its text."""

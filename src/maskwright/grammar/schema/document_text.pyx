@@ -26,6 +26,8 @@ cdef extern from "Python.h":
     const char *PyUnicode_AsUTF8AndSize(object, Py_ssize_t *) except? NULL
     Py_UCS4 PyUnicode_READ_CHAR(object, Py_ssize_t)
     int64_t PyLong_AsLongLongAndOverflow(object, int *) except? -1
+    int Py_EnterRecursiveCall(const char *) except *
+    void Py_LeaveRecursiveCall()
 
 LARGE = 100_000
 
@@ -229,6 +231,46 @@ cdef class DocumentText:
                 return 0
             slot = (slot + 1) & self._mask
         return 0
+
+
+def document_of(bytes text):
+    cdef Py_ssize_t at = 0
+    return read_value(text, &at)
+
+
+cdef object read_value(bytes text, Py_ssize_t *at):
+    """The value that is written at `at`, which is moved on to its end."""
+    cdef const uint8_t *begin = <const uint8_t *>PyBytes_AS_STRING(text) + at[0]
+    cdef uint32_t number, count
+    cdef int64_t whole
+    cdef double real
+    cdef dict members
+    at[0] = end_of_head(<const uint8_t *>PyBytes_AS_STRING(text), at[0])
+    if begin[0] == c"t" or begin[0] == c"f":
+        return begin[0] == c"t"
+    if begin[0] == c"n":
+        return None
+    if begin[0] == c"i":
+        memcpy(&whole, begin + 1, sizeof(whole))
+        return whole
+    if begin[0] == c"d":
+        memcpy(&real, begin + 1, sizeof(real))
+        return real
+    memcpy(&count, begin + 1, sizeof(count))
+    if begin[0] == c"s" or begin[0] == c"l":
+        content = text[at[0] - count : at[0]].decode("utf-8", "surrogatepass")
+        return content if begin[0] == c"s" else int(content, 16)
+    Py_EnterRecursiveCall(b" while a document is made of its text")
+    try:
+        if begin[0] == c"[":
+            return [read_value(text, at) for number in range(count)]
+        members = {}
+        for number in range(count):
+            name = read_value(text, at)
+            members[name] = read_value(text, at)
+        return members
+    finally:
+        Py_LeaveRecursiveCall()
 
 
 cdef inline uint64_t digest(void *address) noexcept:

@@ -139,16 +139,22 @@ def draft_of(uri: object, otherwise: Draft | None) -> Draft | None:
 
     The scheme and a trailing `#` are ignored, because real schemas differ in them.
     """
-    if isinstance(uri, str):
-        return _DRAFT_BY_URI.get(_without_scheme(uri.rstrip("#")), otherwise)
-    return otherwise
+    if not isinstance(uri, str):
+        return otherwise
+    known = _DRAFT_BY_URI.get(uri)
+    return known or _DRAFT_BY_URI.get(_without_scheme(uri.rstrip("#")), otherwise)
 
 
 def _without_scheme(uri: str) -> str:
     return uri.removeprefix("https://").removeprefix("http://")
 
 
-_DRAFT_BY_URI: Final = {_without_scheme(draft.value): draft for draft in Draft}
+_DRAFT_BY_URI: Final = {
+    scheme + _without_scheme(draft.value) + mark: draft
+    for draft in Draft
+    for scheme in ("", "http://", "https://")
+    for mark in ("", "#")
+}
 
 
 def _keywords_in(vocabulary: str) -> frozenset[str]:

@@ -37,7 +37,6 @@ from maskwright.grammar.schema.document import (
     as_names,
     as_number,
     check,
-    check_names,
     escape,
     loaded,
     plain,
@@ -365,6 +364,7 @@ def _read_recursive_reference(source: SchemaObject, setting: Json, place: str) -
     schema = source.parser.schema(
         value, place, source.dialect, resolver, entered=True, closed=source.closed
     )
+    source.parser.targets[schema] = None
     return [AllOf((schema,))]
 
 
@@ -402,6 +402,8 @@ class ParsedSchema:
 
     root: Schema
     report: Report
+    text: bytes | None
+    """What was parsed (see `DocumentText.text`)."""
     widest: int
     """The number of options of the longest `oneOf`."""
     schemas: Mapping[Visit, Schema]
@@ -412,11 +414,15 @@ class ParsedSchema:
     """Whether there is a keyword that may exceed a limit even in small numbers."""
     _limits: Limits
 
-    @cached_property
+    @property
     def branches(self) -> float:
         """An upper bound on the branches of a value once its unions are multiplied out; 1 where the
-        document has too few unions for that to matter. Found when it is asked for."""
-        return most_branches(self.schemas.values()) if self._many_choices else 1.0
+        document has too few unions for that to matter."""
+        return self._most_branches if self._many_choices else 1.0
+
+    @cached_property
+    def _most_branches(self) -> float:
+        return most_branches(self.schemas.values())
 
     @property
     def one_ofs(self) -> Iterator[OneOf]:
@@ -441,6 +447,8 @@ def parse_schema(source: Json | SchemaMaker, options: ParseOptions) -> ParsedSch
 def _empty_circles(parser: DocumentParser, root: Schema) -> None:
     """Leave no value to the schemas that refer to themselves about one and the same value, and
     refuse the document if its root is one of them."""
+    if not circular(parser.targets):  # every circle has a reference in it
+        return
     found = circular(parser.schemas.values())
     if root in found:
         raise SchemaError(
@@ -458,13 +466,13 @@ def _empty_circles(parser: DocumentParser, root: Schema) -> None:
 def parse_document(text: DocumentText, options: ParseOptions) -> ParsedSchema:
     """Parse a document that has been checked, with the errors of `parse_schema`."""
     noted: list[ReportEntry] = []
+    written = text.text
     if not text.is_plain:
         document, noted = plain(cast(Json, text.document))
         text = check(document, options.limits)
     document = cast(Json, text.document)
     dialect = SchemaDialect.of_draft(options.draft)
-    if isinstance(document, dict):
-        check_names(document, "")
+    if isinstance(document, dict) and "$schema" in document:
         dialect = dialect_of(document, options.documents, dialect, "")
     references = References(text, dialect.draft, options.documents)
     parser = DocumentParser(options, references)
@@ -482,6 +490,7 @@ def parse_document(text: DocumentText, options: ParseOptions) -> ParsedSchema:
     return ParsedSchema(
         root,
         Report(parser.enforced, parser.annotations),
+        written,
         parser.widest,
         parser.schemas,
         many_choices,

@@ -36,6 +36,8 @@ class DocumentParser:
     """A schema is entered here before it is read."""
     referenced: Final[dict[str, list[Assertion]]]
     """What references assert, where they mean the same everywhere in the document."""
+    targets: Final[dict[Schema, None]]
+    """The schemas to which references lead."""
     choices: float
     """The product of the numbers of options of all unions in the document."""
     widest: int

@@ -13,6 +13,7 @@ from typing import Any, Final, ParamSpec, cast
 
 from maskwright.errors import InputError, named
 from maskwright.grammar.schema.document import loaded, of_class
+from maskwright.grammar.schema.document_text import document_of
 from maskwright.limits import Limits
 from maskwright.mask.grammar import Grammar, Recipe
 from maskwright.vocab import Vocabulary
@@ -53,7 +54,7 @@ def compiler(compile: Callable[_P, Grammar]) -> Callable[_P, Grammar]:
             check_text(given[name], name)
         grammar = compile(*args, **options)
         del given["vocab"]
-        grammar.recipe = _recipe(run, given, grammar.vocabulary)
+        grammar.recipe = _recipe(run, given, grammar)
         return grammar
 
     return run
@@ -102,16 +103,26 @@ class _Pickler(pickle.Pickler):
 
 
 def _recipe(
-    compile: Callable[..., Grammar], given: dict[str, Any], vocab: Vocabulary
+    compile: Callable[..., Grammar], given: dict[str, Any], grammar: Grammar
 ) -> Recipe | None:
     """How a grammar is made again, if what it is compiled from can be pickled. That is pickled at
-    once, since a caller may change it later: some microseconds for each kilobyte."""
+    once, since a caller may change it later, unless its text is known."""
+    vocab, text = grammar.vocabulary, grammar.written
+    if text is not None and "documents" not in given:
+        del given["schema"]
+        return _compiled_of_text, (compile, text, given, vocab)
     data = BytesIO()
     try:
         _Pickler(data, pickle.HIGHEST_PROTOCOL).dump(given)
     except Exception:  # objects of callers may raise anything
         return None
     return _compiled_again, (compile, data.getvalue(), vocab)
+
+
+def _compiled_of_text(
+    compile: Callable[..., Grammar], text: bytes, options: dict[str, Any], vocab: Vocabulary
+) -> Grammar:
+    return compile(document_of(text), vocab, **options)
 
 
 def _compiled_again(compile: Callable[..., Grammar], data: bytes, vocab: Vocabulary) -> Grammar:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final, NamedTuple, get_args
 
 from maskwright.automaton.json.contexts import JsonContexts
@@ -89,24 +90,23 @@ def compile_json_schema(
     Raises `SchemaError` (with the JSON Pointer) for what is not a schema, its subclasses
     `UnsupportedSchemaError` and `UnsatisfiableSchemaError`, and `LimitError`.
     """
-    _check("property_order", property_order, _ORDERS)
-    _check("whitespace", whitespace, WHITESPACE)
-    _check("draft", draft, _DRAFTS)
-    _check("formats", formats, _FORMATS)
-    _check("escapes", escapes, _ESCAPES)
-    _check("integers", integers, _INTEGERS)
-    _check("numbers", numbers, _NUMBERS)
-    _check("additional_properties", additional_properties, _ADDITIONAL)
+    for name, value, known in (
+        ("property_order", property_order, _ORDERS),
+        ("whitespace", whitespace, WHITESPACE),
+        ("draft", draft, _DRAFTS),
+        ("formats", formats, _FORMATS),
+        ("escapes", escapes, _ESCAPES),
+        ("integers", integers, _INTEGERS),
+        ("numbers", numbers, _NUMBERS),
+        ("additional_properties", additional_properties, _ADDITIONAL),
+    ):
+        if value not in known:
+            raise InputError(f"{name} is one of {', '.join(known)}", param=name)
+    options = _parse_options(draft, formats, integers, additional_properties)
     if limits is None or limits == DEFAULT_LIMITS:
         limits = DEFAULT_LIMITS
-    options = ParseOptions(
-        draft=_DRAFTS[draft],
-        documents=documents or {},
-        enforce_formats=formats == "enforce",
-        plain_integers=integers == "digits",
-        closed=additional_properties == "forbid",
-        limits=limits,
-    )
+    if documents or limits is not DEFAULT_LIMITS:
+        options = replace(options, documents=documents or {}, limits=limits)
     bounded = None if limits is DEFAULT_LIMITS else limits  # whose hash takes long
     kind = (property_order, whitespace, formats, integers, numbers, escapes, bounded)
 
@@ -122,10 +122,20 @@ def compile_json_schema(
         return grammar
 
 
-def _check(name: str, value: str, known: Iterable[str]) -> None:
-    """Raise `InputError` for an option that has none of the `known` values."""
-    if value not in known:
-        raise InputError(f"{name} is one of {', '.join(known)}", param=name)
+@lru_cache
+def _parse_options(
+    draft: DraftName,
+    formats: Formats,
+    integers: Integers,
+    additional_properties: AdditionalProperties,
+) -> ParseOptions:
+    """How a document is read, without others that it refers to and within the usual limits."""
+    return ParseOptions(
+        draft=_DRAFTS[draft],
+        enforce_formats=formats == "enforce",
+        plain_integers=integers == "digits",
+        closed=additional_properties == "forbid",
+    )
 
 
 def _compile(
@@ -149,6 +159,7 @@ def _compile(
             precheck_beginning(root, solver, options.limits)
         beginning = source.begin(solver)
     grammar = Grammar(beginning, parsed.report, source.begin_again)
+    grammar.written = parsed.text
     checked = beginning.shared.checked
     if beginning.start not in checked:
         if parsed.intricate:
