@@ -16,8 +16,8 @@ from maskwright.grammar.schema.tree import (
     TypeIs,
     UniqueItems,
 )
+from maskwright.grammar.shape.arrays import array_shape
 from maskwright.grammar.shape.shape import Contained
-from maskwright.grammar.shape.shapes import array_shape
 
 FREE = Schema("")
 INTEGER = Schema("", (TypeIs(frozenset(["integer"])),))

@@ -87,11 +87,12 @@ class ValueReader(NamedTuple):
     def of(
         cls, threads: Iterable[Thread], solver: Solver, table: DistinguishedValues
     ) -> ValueReader:
-        readings = tuple(_reading(thread, solver, table, True) for thread in threads)
-        gated = any(r.listed for r in readings) and not any(map(_is_open, readings))
-        if not gated and any(r.listed for r in readings):
+        readings = tuple([_reading(thread, solver, table, True) for thread in threads])
+        lists = [reading for reading in readings if reading.listed]
+        gated = bool(lists) and not any(map(_is_open, readings))
+        if lists and not gated:
             threads = [reading.thread for reading in readings]
-            readings = tuple(_reading(thread, solver, table, False) for thread in threads)
+            readings = tuple([_reading(thread, solver, table, False) for thread in threads])
         opened = _opened(readings, solver)
         if len(readings) == 1 and not (readings[0].words or gated):
             strings, scalars = readings[0].strings, readings[0].scalars

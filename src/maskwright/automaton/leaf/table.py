@@ -69,7 +69,7 @@ class NameLanguage(NamedTuple):
     @property
     def open(self) -> bool:
         """Whether there are other texts than the words."""
-        return any(other is not EMPTY for other in self.others or ())
+        return self.others is not None and self.others.count(EMPTY) < len(self.others)
 
     @property
     def beyond(self) -> Regular:
@@ -124,7 +124,7 @@ def trie_of(term: Regular) -> tuple[NameLanguage, Words] | None:
     others = None
     if isinstance(term, Tagged) and term.named:
         others = term.parts[1:]
-        if any(other is not EMPTY and other is not ANYTHING for other in others):
+        if others.count(EMPTY) + others.count(ANYTHING) < len(others):
             return None
         term = term.parts[0]
     if not isinstance(term, Words) or not term.table.whole:
@@ -283,12 +283,13 @@ class LeafTable:
         if others is None:
             ends = [self.state(End(1))] * len(table.strings)
         else:
-            beyond = tuple(int(other.nullable) for other in others)
+            beyond = tuple([int(other.nullable) for other in others])
             known = self._word_ends.setdefault(beyond, [])
             for word in range(len(known), len(table.strings)):
                 known.append(self.state(End((1 + word, *beyond))))
             ends = known[: len(table.strings)]
-        beyond = self._beyond(names) if names.open else None
+        is_open = names.open
+        beyond = self._beyond(names) if is_open else None
         trie = WordTrie(names, self.count)
         self.count += trie.count
         self.weight += trie.count // _PER_TRIE_STATE
@@ -296,8 +297,8 @@ class LeafTable:
         own = trie.state
         parts = WordTrie.PARTS
         trunks, alike = beyond or ((0,) * (len(parts) - 1), (own,) * len(parts))
-        gated = others is not None and not names.open
-        trie.places.fill(self.rows, own, ends, trunks, alike, names.open, table.bare, gated)
+        gated = others is not None and not is_open
+        trie.places.fill(self.rows, own, ends, trunks, alike, is_open, table.bare, gated)
         return trie
 
     def _beyond(self, names: NameLanguage) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -112,11 +112,12 @@ class WordList:
     def __init__(self, strings: tuple[str, ...], bare: bool) -> None:
         self.strings = strings
         self.bare = bare
-        self.ascii = all(string.isascii() for string in strings)
+        characters = "".join(strings)
+        self.ascii = characters.isascii()
         self._widest = 0
         self.whole = (
             self.ascii
-            and sum(map(len, strings)) <= MOST_AT_ONCE
+            and len(characters) <= MOST_AT_ONCE
             and not (bare and any(map(_needs_escapes, strings)))
         )
 
@@ -347,7 +348,10 @@ class Tagged(Regular):
     __slots__ = ("named", "parts")
 
     def __init__(self, parts: tuple[Regular, ...], named: bool) -> None:
-        super().__init__(any(p.nullable for p in parts), all(p.plain for p in parts))
+        nullable, plain = False, True
+        for part in parts:
+            nullable, plain = nullable or part.nullable, plain and part.plain
+        super().__init__(nullable, plain)
         self.parts = parts
         self.named = named
 
@@ -831,7 +835,7 @@ def word_slice(table: WordList, low: int = 0, high: int | None = None, depth: in
 
 
 def tagged(parts: tuple[Regular, ...], *, named: bool = False) -> Regular:
-    if all(p is EMPTY for p in parts):
+    if parts.count(EMPTY) == len(parts):
         return EMPTY
     key = (Tagged, _numbers_of(parts), named)
     return _terms.get(key) or _keep(key, Tagged(parts, named))

@@ -13,9 +13,11 @@ time, and alternatives that surely exclude each other are dropped as soon as tha
 and members have to satisfy stays a set of schemas (a *conjunction*) that is normalised only when a
 text gets there, so that recursive schemas have finite shapes.
 
+- `arrays`: The arrays that satisfy assertions without unions.
 - `closed`: Objects that are closed although their schema does not say so.
 - `disjoint`: Cheap tests on one or two schemas: do they exclude each other, is a type free?
 - `evident`: Schemas that evidently have a value: most of them, seen without a normal form.
+- `lone`: The shape of one schema without unions, in one pass.
 - `negation`: Negation, pushed one level towards the leaves.
 - `objects`: The objects that satisfy assertions without unions.
 - `one_of`: `oneOf` as `anyOf`, whose options exclude each other; which may share a value.

@@ -113,7 +113,7 @@ def _shape(
     return ObjectShape(
         names=names,
         declared=len(declared),
-        values=_values(members, names, languages),
+        values=tuple(_value(members, name) for name in names),
         required=frozenset(at for at, name in enumerate(names) if name in members.required),
         languages=languages,
         others=others,
@@ -121,20 +121,6 @@ def _shape(
         least=least,
         most=most,
     )
-
-
-def _values(
-    members: _MemberAssertions, names: tuple[str, ...], languages: tuple[Regular, ...]
-) -> tuple[Conjunction, ...]:
-    """What the value of each listed name must satisfy."""
-    if len(members.properties) == 1 and not languages and not members.optional:
-        # The most common case, without any tests.
-        (lone,) = members.properties
-        return tuple(
-            conjunction_of((lone.named.get(name, lone.additional),)) if is_text(name) else NEVER
-            for name in names
-        )
-    return tuple(_value(members, name) for name in names)
 
 
 def _value(members: _MemberAssertions, name: str) -> Conjunction:

@@ -35,9 +35,6 @@ from maskwright.grammar.schema.tree import (
 )
 from maskwright.limits import spend
 
-_NARROWING: Final = (StringIn, NumberIn, MultipleOf, DigitsOnly)
-"""Assertions about scalars whose equality is equality of meaning, so that they can be cache keys.
-`Values` can't: in Python `1` equals `true`."""
 _MOST_EXCLUDED: Final = 6
 """The most divisors that are excluded by one automaton: it adds up the multiples of each subset of
 them. Others get an automaton of their own, and the intersection of all is taken."""
@@ -60,15 +57,6 @@ def scalars_of(
 
     `types`: those that the schema's own `type` allows.
     """
-    if any(isinstance(each, Values | NotValues) for each in assertions):
-        return _scalars(assertions, types, options)
-    narrowing = tuple(each for each in assertions if isinstance(each, _NARROWING))
-    return lone_scalars(narrowing, types, options)
-
-
-def _scalars(
-    assertions: tuple[Assertion, ...], types: frozenset[str], options: NumberOptions
-) -> tuple[Regular, Regular]:
     strings = EMPTY
     if "string" in types:
         strings = intersection(ANYTHING, *map(strings_of, assertions))
@@ -81,7 +69,9 @@ def _scalars(
     return strings, alt(*scalars)
 
 
-lone_scalars = lru_cache(maxsize=1_024)(_scalars)
+lone_scalars = lru_cache(maxsize=1_024)(scalars_of)
+"""`scalars_of` assertions that narrow scalars. Their equality is equality of meaning, so that they
+can be cache keys; `Values` can't: in Python `1` equals `true`."""
 
 
 def strings_of(assertion: Assertion) -> Regular:

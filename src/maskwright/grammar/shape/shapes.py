@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Final
 
-from maskwright.errors import Construct, LimitError
+from maskwright.errors import LimitError
 from maskwright.grammar.regular.terms import (
     ANYTHING,
     EMPTY,
@@ -33,40 +33,32 @@ from maskwright.grammar.schema.tree import (
     AllOf,
     AnyOf,
     Assertion,
-    Contains,
     If,
-    ItemCount,
-    Items,
     Not,
-    NotUniqueItems,
     OneOf,
     Properties,
     Required,
     Schema,
     TypeIs,
-    UniqueItems,
-    Values,
     about_the_value,
 )
+from maskwright.grammar.shape.arrays import array_shape
+from maskwright.grammar.shape.lone import lone_shape
 from maskwright.grammar.shape.objects import object_shape
 from maskwright.grammar.shape.one_of import ExclusiveUnions, Possible
 from maskwright.grammar.shape.scalars import (
     NumberOptions,
     literals_of,
     numbers_of,
-    scalars_of,
     strings_of,
 )
 from maskwright.grammar.shape.shape import (
     ArrayShape,
     Conjunction,
-    Contained,
     ObjectShape,
     Shape,
-    conjunction_of,
     construct_of,
     in_order,
-    joint_count,
     target_of,
 )
 from maskwright.grammar.shape.unevaluated import ResolvedAssertions
@@ -175,71 +167,6 @@ def name_order(schemas: Iterable[Schema]) -> dict[str, int]:
     return places
 
 
-_MOST_COUNTED: Final = 6
-"""The most `contains` of one array: each may or may not count an item, which doubles the ways to
-read it."""
-
-
-def array_shape(branch: list[Assertion]) -> ArrayShape | None:
-    """The arrays that satisfy all assertions; assertions about other types are ignored.
-
-    None if the assertions about counts and about repeated items exclude each other. Raises
-    `LimitError` for too many `contains`."""
-    item_schemas: list[Items] = []
-    counts: list[ItemCount] = []
-    contains: list[Contained] = []
-    unique = repeats = False
-    for assertion in branch:
-        match assertion:
-            case Items():
-                item_schemas.append(assertion)
-            case ItemCount():
-                counts.append(assertion)
-            case Contains(schema=schema, least=low, most=high, start=start):
-                if high is not None and high < low:
-                    return None
-                if low > 0 or high is not None:
-                    contains.append(Contained(schema, low, high, start))
-            case UniqueItems():
-                unique = True
-            case NotUniqueItems():
-                repeats = True
-            case _:
-                pass
-    least, most = joint_count(counts)
-    if repeats:
-        least = max(least, 2)  # two items that are equal
-    if (unique and repeats) or (most is not None and most < least):
-        return None
-    if len(contains) > _MOST_COUNTED:
-        raise LimitError(
-            f"an array has to satisfy more than {_MOST_COUNTED} 'contains', and each doubles"
-            " what an item may be",
-            limit="alternatives",
-            value=_MOST_COUNTED,
-            construct=Construct.schema(contains[-1].schema.pointer),
-            way_out="use fewer",
-        )
-    size = max((len(items.prefix) for items in item_schemas), default=0)
-    prefix = tuple(
-        conjunction_of(i.prefix[at] if at < len(i.prefix) else i.rest for i in item_schemas)
-        for at in range(size)
-    )
-    rest = conjunction_of(items.rest for items in item_schemas)
-    return ArrayShape(prefix, rest, least, most, tuple(contains), unique, repeats)
-
-
-_UNITING: Final = frozenset((AllOf, AnyOf, OneOf, Not, If))
-"""Assertions that are unions, or contain other schemas about the value."""
-
-
-def _is_union(assertion: Assertion) -> bool:
-    """Whether an assertion is a union, as a list of values is that has arrays or objects."""
-    if isinstance(assertion, Values):
-        return any(isinstance(value, list | dict) for value in assertion.values)
-    return type(assertion) in _UNITING
-
-
 class Shapes:
     """The shapes of one schema document, each computed once."""
 
@@ -286,13 +213,9 @@ class Shapes:
         return shape
 
     def _compute(self, conjunction: Conjunction) -> Shape:
-        if not conjunction:
-            return self._lone((), conjunction)
-        if len(conjunction) == 1:
-            (schema,) = conjunction
-            assertions = self._resolved.assertions(schema)
-            if not schema.never and not any(map(_is_union, assertions)):
-                return self._lone(assertions, conjunction)
+        shape = self._lone(conjunction)
+        if shape is not None:
+            return shape
         types = _types(conjunction)
         strings = EMPTY
         if "string" in types:
@@ -318,23 +241,16 @@ class Shapes:
             objects = [shape for shape in alternatives if shape is not None]
         return Shape(strings, alt(*scalars), tuple(arrays), tuple(objects))
 
-    def _lone(self, assertions: tuple[Assertion, ...], conjunction: Conjunction) -> Shape:
-        """Return the shape of one schema without unions, as `_compute` does, but faster."""
-        types = _types(conjunction)
-        strings, scalars = scalars_of(assertions, types, self._numbers)
-        if any(isinstance(each, Values) for each in assertions):
-            return Shape(strings, scalars, (), ())
-        others: list[Assertion] = [each for each in assertions if not isinstance(each, TypeIs)]
-        array = array_shape(others) if "array" in types else None
-        shape = None
-        if "object" in types and not _lacks_required(others):
-            shape = self._object(others, conjunction)
-        return Shape(
-            strings,
-            scalars,
-            () if array is None else (array,),
-            () if shape is None else (shape,),
-        )
+    def _lone(self, conjunction: Conjunction) -> Shape | None:
+        """The shape of one schema without unions, or of none; None for others."""
+        if len(conjunction) > 1 or any(schema.never for schema in conjunction):
+            return None
+        asserted = map(self._resolved.assertions, conjunction)
+
+        def objects_of(branch: list[Assertion]) -> ObjectShape | None:
+            return None if _lacks_required(branch) else self._object(branch, conjunction)
+
+        return lone_shape(next(asserted, ()), self._numbers, objects_of)
 
     def _object(self, branch: list[Assertion], conjunction: Conjunction) -> ObjectShape | None:
         return object_shape(branch, self._strings.language, lambda: self._order(conjunction))

@@ -228,16 +228,19 @@ class VocabularyTables:
     @property
     def nbytes(self) -> int:
         """Estimated bytes of the leaves, of what refers to them, of rows and shared machines."""
-        machines = sum(shared.nbytes for _, shared in list(self._json_machines.values()))
-        return _LEAF_BYTES * self.leaves.weight + self.rows.nbytes + machines
+        found = _LEAF_BYTES * self.leaves.weight + self.rows.nbytes
+        for _, shared in list(self._json_machines.values()):
+            found += shared.nbytes
+        return found
 
     @property
     def is_full(self) -> bool:
         """Whether the tables are so large that new grammars should get new ones."""
-        self._terms = min(self._terms, alive())  # terms of earlier tables are freed one by one
+        terms = alive()
+        self._terms = min(self._terms, terms)  # terms of earlier tables are freed one by one
         return (
             self.nbytes > MOST_BYTES
-            or alive() - self._terms > MOST_TERMS
+            or terms - self._terms > MOST_TERMS
             or made() - self._made > MOST_TRANSITIONS
         )
 

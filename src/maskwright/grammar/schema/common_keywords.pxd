@@ -1,0 +1,1 @@
+cdef object made(kind, tuple names, tuple values)

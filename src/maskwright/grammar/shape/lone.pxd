@@ -1,0 +1,3 @@
+from maskwright.grammar.schema.document_text cimport SchemaText
+
+cdef frozenset alone(SchemaText schema)
