@@ -141,9 +141,9 @@ class JsonContexts(Contexts):
                 leaf = self._after_space(context)
                 return Exit(STAY, context, leaf, then=self._opening(context, level))
             case StructuralLabel.OBJECT:
-                return self._open(context, "{")
+                return self._open(context, level, "{")
             case StructuralLabel.ARRAY:
-                return self._open(context, "[")
+                return self._open(context, level, "[")
             case StructuralLabel.COMMA:
                 return self._after_comma(level)
             case StructuralLabel.CLOSE:
@@ -252,15 +252,17 @@ class JsonContexts(Contexts):
     def _context(self, level: Level) -> int:
         return self._table.context(level, self)
 
-    def _open(self, context: int, bracket: str) -> Exit:
+    def _open(self, context: int, level: Level, bracket: str) -> Exit:
         """A bracket opens: each thread starts one thread for each alternative of its value."""
-        level = self.levels[context]
         threads = self._value_reader(context)[0].opened[bracket]
         if not threads:
             return Exit(BLOCKED)
         depth = level.depth + 1 if self.whitespace.lines else 1
         opened = self._context(Level(LevelPhase.FIRST, bracket, threads, depth))
-        return Exit(PUSH, opened, self._spaced(StructuralLabel.SPACE))
+        numbers = self._table.numbers
+        if numbers.spaced is None:
+            numbers.spaced = self._spaced(StructuralLabel.SPACE)
+        return Exit(PUSH, opened, numbers.spaced)
 
     def _opening(self, context: int, level: Level) -> tuple[Further, ...]:
         """The exits with the brackets with which a value may begin: tokens hold them together with
@@ -270,7 +272,7 @@ class JsonContexts(Contexts):
         found: list[Further] = []
         for bracket, label in BRACKETS:
             if self._value_reader(context)[0].opened[bracket]:
-                exit = self._open(context, bracket)
+                exit = self._open(context, level, bracket)
                 found.append((context, label, exit))
                 first = Exit(STAY, exit.context, self._after_space(exit.context))
                 found.append((exit.context, StructuralLabel.SPACE, first))

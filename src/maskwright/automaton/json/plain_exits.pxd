@@ -6,7 +6,7 @@ from maskwright.automaton.json.plain_reader cimport PlainReader
 cdef class LevelNumbers:
     cdef readonly list known, owners, shapes
     cdef readonly dict gates, commas
-    cdef public object colon
+    cdef public object colon, spaced
     # The contexts of values that `enter_alone` has. By tag: the exit at the end of an object.
     cdef set alone
     cdef dict closed
@@ -24,4 +24,5 @@ cdef class PlainExits:
     cdef dict starts, waiting
     cdef after(self, value, PlainReader following, int32_t dynamic, bint is_listed)
     cdef tuple after_value(self, int32_t frame, PlainReader following, shape)
+    cdef close(self, PlainReader reader)
     cdef start(self, term)

@@ -22,6 +22,8 @@ class LevelNumbers:
     """The gates of contexts that are known without a question; see `Contexts.gate`."""
     colon: int | None
     """The leaf state between a name and its value, once it is known."""
+    spaced: int | None
+    """The leaf state after an opening bracket, once it is known."""
     commas: Final[dict[tuple[bool, bool, str, int], int]]
     """The leaf states after a member or item: by whether another may come, whether the bracket may
     close, the bracket, and the depth."""

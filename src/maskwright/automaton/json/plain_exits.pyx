@@ -17,6 +17,7 @@ require_built(__name__, BUILT_FROM)
 
 cdef object NEXT = LevelPhase.NEXT, NAME = LevelPhase.NAME
 cdef object COMMA = StructuralLabel.COMMA, CLOSE = StructuralLabel.CLOSE
+cdef object SPACE = StructuralLabel.SPACE
 cdef object THE_ONLY = Satisfied((0,)), IS_BLOCKED = Exit(BLOCKED)
 cdef object IS_READ = Exit(POP, result=THE_ONLY)
 cdef object tuple_of = tuple.__new__  # what `Exit` calls, once its arguments are in order
@@ -26,7 +27,8 @@ cdef class LevelNumbers:
     def __init__(self):
         self.known, self.owners, self.shapes = [], [], []
         self.gates, self.numbers, self.shape_numbers, self.shapes_by_id = {}, {}, {}, {}
-        self.alone, self.colon, self.commas, self.closed = set(), None, {}, {}
+        self.alone, self.commas, self.closed = set(), {}, {}
+        self.colon = self.spaced = None
 
     cpdef int32_t context(self, key, owner) except -1:
         known = self.numbers.get(key)
@@ -86,11 +88,17 @@ cdef class PlainExits:
             leaf = (<tuple>(<tuple>then[0])[2])[2]
             return _exit(STAY, context, leaf, None, NO_FRAME, then[1:])
         known = self.readers.get(context)
-        if known is None or type(label) is not tuple:
+        if known is None:
             return None
+        if label is SPACE:
+            return _exit(STAY, context, (<tuple>known)[1], None, NO_FRAME, ())
         if type((<tuple>known)[0]) is not PlainReader:
             return None
         reader = (<tuple>known)[0]
+        if label is CLOSE and reader.may_close:
+            return self.close(reader)
+        if type(label) is not tuple:
+            return None
         at = reader.index(label)
         if at is not None:
             if not reader.names >> at & 1:
@@ -142,13 +150,16 @@ cdef class PlainExits:
             after = _exit(STAY, name, (<tuple>known)[1], None, NO_FRAME, ())
             then.append((frame, COMMA, after))
         if following.may_close:
-            after = self.numbers.closed.get(following.tag)
-            if after is None:
-                result = Closed(((following.tag, None),))
-                after = _exit(POP, 0, 0, result, NO_FRAME, ())
-                self.numbers.closed[following.tag] = after
-            then.append((frame, CLOSE, after))
+            then.append((frame, CLOSE, self.close(following)))
         return tuple(then)
+
+    cdef close(self, PlainReader reader):
+        """The exit with the closing bracket."""
+        known = self.numbers.closed.get(reader.tag)
+        if known is None:
+            result = Closed(((reader.tag, None),))
+            known = self.numbers.closed[reader.tag] = _exit(POP, 0, 0, result, NO_FRAME, ())
+        return known
 
     cdef start(self, term):
         """The leaf state before the quote of a name."""

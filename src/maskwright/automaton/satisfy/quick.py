@@ -115,6 +115,8 @@ class QuickCheck:
 
     def has_value(self, conjunction: Conjunction) -> bool:
         """Whether the conjunction surely has a value."""
+        if self._is_evident(conjunction):
+            return True
         while True:
             before = len(self._known)
             if self._has_value(conjunction, _Attempt()):
@@ -140,8 +142,7 @@ class QuickCheck:
         attempt.fuel -= 1
         if attempt.fuel < 0:
             return False
-        if self._evident.has_value(conjunction):
-            self._known[conjunction] = True
+        if self._is_evident(conjunction):
             return True
         values = self._values
         shape = values.shapes.normal_form(conjunction)
@@ -157,6 +158,12 @@ class QuickCheck:
         else:
             attempt.failed[conjunction] = len(self._known)
         return has_value
+
+    def _is_evident(self, conjunction: Conjunction) -> bool:
+        if not self._evident.has_value(conjunction):
+            return False
+        self._known[conjunction] = True
+        return True
 
     def _can_complete(self, progress: Progress, attempt: _Attempt) -> bool:
         lacking = needed_values(progress)

@@ -23,6 +23,7 @@ from maskwright.grammar.schema.tree import (
     UniqueItems,
     Values,
 )
+from maskwright.grammar.shape.lone cimport alone
 from maskwright.grammar.shape.shape import conjunction_of, joint_count
 from maskwright.limits import CHEAP, spend
 from maskwright.native cimport BUILT_FROM
@@ -142,7 +143,7 @@ cdef class EvidentValues:
         cdef list counts = [each for each in assertions if type(each) is ItemCount]
         cdef list items = [each for each in assertions if type(each) is Items]
         cdef Py_ssize_t total = 1, size, at
-        least, most = joint_count(counts)
+        least, most = joint_count(counts) if counts else (0, None)
         if most is not None and most < least:
             return 0
         if least == 0:
@@ -153,8 +154,7 @@ cdef class EvidentValues:
         if len(items) + len(counts) < len(assertions) or least > MOST_PARTS:
             return 0
         for at in range(least):
-            each = conjunction_of([item_of(one, at) for one in items])
-            size = self._size(each, ALL)
+            size = self._size(of_all([item_of(one, at) for one in items]), ALL)
             if not size:
                 return 0
             total += size
@@ -188,13 +188,18 @@ cdef class EvidentValues:
 
     cdef Py_ssize_t _member(self, str name, list properties) except -1:
         cdef list values = []
-        if not is_text(name):
+        if not name.isascii() and not is_text(name):
             return 0
         for each in properties:
             if each.patterns:
                 return 0
             values.append(each.named.get(name, each.additional))
-        return self._size(conjunction_of(values), ALL)
+        return self._size(of_all(values), ALL)
+
+
+cdef frozenset of_all(list schemas):
+    """See `conjunction_of`; mostly of one schema."""
+    return alone(<SchemaText>schemas[0]) if len(schemas) == 1 else conjunction_of(schemas)
 
 
 cdef object item_of(items, Py_ssize_t at):
