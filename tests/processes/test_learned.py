@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from maskwright.processes.learned import LearnedPosition, new_bytes, shared_array
 from maskwright.processes.messages import Description
+from maskwright.processes.text_path import Ways
 
 STRING = list(range(100, 400))
 
@@ -74,3 +76,14 @@ def test_bytes_count_once() -> None:
     assert shared_array(bytes(range(200)), np.uint8).dtype == np.uint8
     assert [new_bytes(row), new_bytes(row)] == [200, 0]
     assert new_bytes(row.copy()) == 200
+
+
+def test_ways_fit_together() -> None:
+    tokens, groups = np.array([2, 5], np.int32), np.array([0, 1], np.uint8)
+    one, two = position(1), position(2)
+    ways = Ways(tokens, groups, [one, two])
+    assert [ways.find(token) for token in (1, 2, 3, 5, 6)] == [None, one, None, two, None]
+    with pytest.raises(ValueError, match="2 tokens, and groups for 1"):
+        Ways(tokens, groups[:1], [one, two])
+    with pytest.raises(IndexError, match="group 1, and 1 targets"):
+        Ways(tokens, groups, [one])

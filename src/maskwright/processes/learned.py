@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Self, TypeVar
 from weakref import WeakValueDictionary
 
 import numpy as np
 import numpy.typing as npt
 
 from maskwright.processes.messages import ENDLESS, OWN, Description
-from maskwright.processes.text_path import BudgetRow, KnownPosition
+from maskwright.processes.text_path import BudgetRow, KnownPosition, Ways
 
 Row = npt.NDArray[np.int32]
 """A mask, int32 `[words]`."""
-
-_NOTHING_AHEAD: Final = np.empty(0, np.int32), np.empty(0, np.uint8)
-"""No tokens and no groups. Shared, since most positions are never expanded."""
-
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
@@ -53,7 +48,7 @@ def described_masks(description: Description, rows: dict[int, Row]) -> BudgetRow
 class LearnedPosition(KnownPosition):
     """A position of a grammar as far as it has been learned."""
 
-    __slots__ = ("_ahead", "_targets", "accepting", "row_number", "state")
+    __slots__ = ("accepting", "row_number", "state")
 
     def __init__(self, description: Description) -> None:
         complete = description.complete
@@ -61,55 +56,37 @@ class LearnedPosition(KnownPosition):
         self.state: Final = description.state
         self.accepting: Final = description.accepting
         self.row_number = -1
-        self._targets: tuple[LearnedPosition, ...] = ()
-        self._ahead = _NOTHING_AHEAD
-        """Tokens, ascending, for which a process has sent, ahead of a text, where they lead; and by
-        token, the number of its target in `_targets`."""
-
-    def after(self, token: int) -> LearnedPosition | None:
-        """Where a token leads whatever the text before; None if that isn't known."""
-        following = self.moves.get(token)
-        if following is None and self._targets:
-            tokens, groups = self._ahead
-            at = _place(tokens, token)
-            if at >= 0:
-                following = self.moves[token] = self._targets[groups[at]]
-        return following
 
     def known_moves(
         self,
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.intp], list[LearnedPosition]]:
         """Where tokens lead from here, as far as it is known: token `tokens[i]` int32 `[n]`, each
         once, to the position with the number `groups[i]`."""
-        tokens, groups = self._ahead  # before the targets: there may be more of these by then
-        targets = self._targets
-        moved = self.moves.copy()
-        apart = [token for token in moved if _place(tokens, token) < 0]
-        numbers = range(len(targets), len(targets) + len(apart))
+        ways, moved = self.ways, self.moves.copy()
+        apart = [token for token in moved if ways.find(token) is None]
+        numbers = range(len(ways.targets), len(ways.targets) + len(apart))
         return (
-            np.concatenate((tokens, np.array(apart, np.int32))),
-            np.concatenate((groups.astype(np.intp), np.array(numbers, np.intp))),
-            [*targets, *(moved[token] for token in apart)],
+            np.concatenate((ways.tokens, np.array(apart, np.int32))),
+            np.concatenate((ways.groups.astype(np.intp), np.array(numbers, np.intp))),
+            [*ways.targets, *(moved[token] for token in apart)],
         )
 
-    def expand(
-        self, tokens: bytes, groups: bytes, targets: list[LearnedPosition], *, whole: bool
-    ) -> int:
+    def expand(self, tokens: bytes, groups: bytes, targets: list[Self], *, whole: bool) -> int:
         """Learn that each of the `tokens` (int32, ascending) leads to one of the `targets`, by its
         number in `groups` (uint8); nothing more will come if that is the `whole`. Returns the
-        bytes that this takes. Called in another thread than what follows texts: what is put in last
-        makes the rest visible."""
-        before, places = self._ahead
-        if len(before):
-            more = np.frombuffer(groups, np.uint8) + np.uint8(len(self._targets))
-            both = np.concatenate((before, np.frombuffer(tokens, np.int32)))
+        bytes that this takes. Called in another thread than what follows texts, which sees all of
+        it or nothing."""
+        before = self.ways
+        if before.targets:
+            more = np.frombuffer(groups, np.uint8) + np.uint8(len(before.targets))
+            both = np.concatenate((before.tokens, np.frombuffer(tokens, np.int32)))
             order = np.argsort(both, kind="stable")
             tokens = both[order].tobytes()
-            groups = np.concatenate((places, more))[order].tobytes()
-        self._targets = (*self._targets, *targets)
-        self._ahead = shared_array(tokens, np.int32), shared_array(groups, np.uint8)
+            groups = np.concatenate((before.groups, more))[order].tobytes()
+        arrays = shared_array(tokens, np.int32), shared_array(groups, np.uint8)
+        self.ways = Ways(*arrays, (*before.targets, *targets))
         self.expands, self.noted = not whole, whole
-        return sum(map(new_bytes, self._ahead))
+        return sum(map(new_bytes, arrays))
 
     def learn(self, description: Description, rows: dict[int, Row]) -> None:
         """Take in what of a description holds for every text."""
@@ -134,10 +111,3 @@ class LearnedPosition(KnownPosition):
             return self.row
         found = self.within(budget)
         return None if found is None else found.row
-
-
-def _place(tokens: npt.NDArray[np.int32], token: int) -> int:
-    """Where a token stands among `tokens`, ascending; -1 if it isn't among them."""
-    # `searchsorted` would let other threads run meanwhile, and copy all to the type of an `int`.
-    at = bisect_left(tokens.data, token)
-    return at if at < len(tokens) and tokens[at] == token else -1

@@ -1,7 +1,19 @@
+from libc.stdint cimport int32_t, uint8_t
+
+
 cdef class BudgetRow:
     cdef readonly object scope, row, free
     cdef Py_ssize_t low, high
     cpdef bint holds(self, Py_ssize_t budget)
+
+
+cdef class Ways:
+    cdef readonly object tokens, groups
+    cdef readonly tuple targets
+    cdef const int32_t *_tokens
+    cdef const uint8_t *_groups
+    cdef Py_ssize_t _count
+    cpdef KnownPosition find(self, token)
 
 
 cdef class KnownPosition:
@@ -10,9 +22,11 @@ cdef class KnownPosition:
     cdef public object row, run
     cdef public Py_ssize_t sufficient_budget
     cdef readonly dict moves
+    cdef public Ways ways
     cdef public tuple bounded
     cdef public object drawn_under
     cpdef BudgetRow within(self, Py_ssize_t budget)
+    cpdef KnownPosition after(self, token)
 
 
 cdef class TextPath:

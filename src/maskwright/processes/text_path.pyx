@@ -2,7 +2,9 @@
 
 from types import GenericAlias
 
-from maskwright.native cimport BUILT_FROM
+import numpy as np
+
+from maskwright.native cimport BUILT_FROM, const_int32s, const_uint8s
 from maskwright.native import require_built
 
 require_built(__name__, BUILT_FROM)
@@ -17,10 +19,34 @@ cdef class BudgetRow:
         return self.low <= budget <= self.high
 
 
+cdef class Ways:
+    def __init__(self, tokens, groups, targets):
+        if len(tokens) != len(groups):
+            raise ValueError(f"{len(tokens)} tokens, and groups for {len(groups)}")
+        if len(groups) and int(np.max(groups)) >= len(targets):
+            raise IndexError(f"group {np.max(groups)}, and {len(targets)} targets")
+        self.tokens, self.groups, self.targets = tokens, groups, tuple(targets)
+        self._tokens, self._groups = const_int32s(tokens), const_uint8s(groups)
+        self._count = len(tokens)
+
+    cpdef KnownPosition find(self, token):
+        cdef Py_ssize_t low = 0, high = self._count, middle
+        cdef int32_t wanted = token
+        while low < high:
+            middle = (low + high) // 2
+            if self._tokens[middle] < wanted:
+                low = middle + 1
+            else:
+                high = middle
+        if low == self._count or self._tokens[low] != wanted:
+            return None
+        return self.targets[self._groups[low]]
+
+
 cdef class KnownPosition:
     def __init__(self, *, complete, noted):
         self.complete, self.expands, self.noted = complete, not complete, noted
-        self.moves, self.bounded = {}, ()
+        self.moves, self.ways, self.bounded = {}, NO_WAYS, ()
 
     cpdef BudgetRow within(self, Py_ssize_t budget):
         cdef BudgetRow known
@@ -28,6 +54,13 @@ cdef class KnownPosition:
             if known.holds(budget):
                 return known
         return None
+
+    cpdef KnownPosition after(self, token):
+        following = self.moves.get(token)
+        return self.ways.find(token) if following is None else following
+
+
+NO_WAYS = Ways(np.empty(0, np.int32), np.empty(0, np.uint8), ())
 
 
 cdef class TextPath:
@@ -43,10 +76,7 @@ cdef class TextPath:
     cdef KnownPosition known_after(self, token):
         """Where a token leads whatever the text before; None if that isn't known."""
         cdef KnownPosition here = self.last()
-        if here is None:
-            return None
-        following = here.moves.get(token)
-        return here.after(token) if following is None else following
+        return None if here is None else here.after(token)
 
     cdef int move(self, token, KnownPosition following) except -1:
         """Accept a token, which leads to `following`."""

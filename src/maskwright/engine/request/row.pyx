@@ -110,7 +110,7 @@ cdef class Row:
             if token in self.eos or token in self.stop_tokens or not self.texts[token]:
                 break
             if here is not None:
-                following = here.moves.get(token)
+                following = here.after(token)
                 if following is None or not self.suffices(following, left):
                     self.take_draft(guesses)
                     return 0
