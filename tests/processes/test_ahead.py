@@ -13,7 +13,7 @@ from maskwright.errors import LimitError
 from maskwright.mask import Matcher
 from maskwright.mask.position import Position
 from maskwright.models import LoadedModel
-from maskwright.processes.ahead import AMPLE, Ahead
+from maskwright.processes.ahead import AMPLE, MOST_LOOKED_AT, Ahead
 from maskwright.processes.learned import LearnedPosition
 from maskwright.processes.lessons import SentRows
 from maskwright.processes.messages import Expansion
@@ -118,6 +118,18 @@ def test_a_later_text_is_told_the_rest(loaded: LoadedModel) -> None:
     assert expanded.positions[first.here.number].expands
     expanded.listen(lambda: False)
     assert not expanded.positions[first.here.number].expands
+
+
+def test_questions_at_one_place_come_to_an_end(loaded: LoadedModel) -> None:
+    """Where all that is near has been expanded, nothing far away is: texts hardly come there."""
+    expanded = Expanded(loaded, "order")
+    rounds = 0
+    while expanded.listen(lambda: False):
+        rounds += 1
+        assert rounds <= MOST_LOOKED_AT
+    known = [each for each in expanded.positions.values() if not each.expands]
+    assert rounds > 1
+    assert 6 < len(known) <= MOST_LOOKED_AT
 
 
 def test_what_takes_too_much_is_left_to_the_text_that_gets_there(

@@ -35,6 +35,10 @@ MOST_TARGETS: Final = 48
 MOST_IN_A_ROW: Final = 6
 """Expansions after one question, the nearest positions first."""
 
+MOST_LOOKED_AT: Final = 32
+"""Positions looked at after one question, expanded or not: beyond them texts hardly come from
+there, and all that is known would be walked through in search of something unknown."""
+
 AMPLE: Final = 1 << 59
 """A budget that suffices everywhere."""
 
@@ -70,6 +74,7 @@ class Ahead:
         self._next: deque[tuple[int, ...]] = deque()
         """Tokens after the matcher's text that lead to a position to be expanded."""
         self._left = 0
+        """Expansions that may still come after the last question."""
         self._expanding: dict[Position, _Expanding] = {}
         """The positions of which something has been sent."""
         self._passed: set[Position] = set()
@@ -95,7 +100,9 @@ class Ahead:
         if matcher is not None and not self._passed:
             self._pass_forced_text(matcher)
             self._next.append(())
-        while matcher is not None and self._next and self._left:
+        while (
+            matcher is not None and self._next and self._left and len(self._passed) < MOST_LOOKED_AT
+        ):
             path = self._next.popleft()
             taken = 0
             try:
