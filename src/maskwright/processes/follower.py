@@ -356,7 +356,8 @@ class Follower(TextPath[LearnedPosition]):
     def close(self) -> None:
         """The text has ended: the grammar process may forget it."""
         self.closed = True
-        self.grammar.processes.forget(text=self.number)
+        if self.process >= 0:  # else none has read it, or whoever sends it sees that it has ended
+            self.grammar.processes.forget(text=self.number)
 
     def _take_in(self, taught: Taught) -> None:
         """Learn from a lesson about the text so far and the tokens that come next."""
