@@ -22,10 +22,11 @@ from tests.source_tree import source_of
 PACKAGE = Path(__file__).resolve().parent.parent / "src" / "maskwright"
 FACE = "__init__"
 LAYERS = (
-    *("kernels", "errors", "json_faults", "limits", "resources", "user_cache", "key_digest"),
+    *("kernels", "errors", "json_faults", "native", "steps", "limits", "resources", "user_cache"),
+    "key_digest",
     "version",
     *("settings", "sizing", "exports"),
-    *("native", "instructions"),
+    "instructions",
     "model_options",
     *("grammar", "automaton", "vocab", "mask", "workbench", FACE, "instances", "processes"),
     *("integrations", "sampling", "models", "engine", "dist", "records", "server", "cli"),

@@ -9,16 +9,26 @@ from __future__ import annotations
 import math
 import resource
 import sys
-import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
 from time import monotonic, thread_time
-from types import TracebackType
 from typing import Final
 
 from maskwright.errors import Construct, LimitError, SliceExceeded
+from maskwright.steps import Steps, spend
+
+__all__ = [
+    "CHEAP",
+    "DEFAULT_LIMITS",
+    "MEASURED",
+    "Limits",
+    "Work",
+    "resident_bytes",
+    "slice_of",
+    "spend",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +99,7 @@ _BETWEEN_MEASURES: Final = 0.01
 """Seconds between two looks at the memory of the process, which take some 10 microseconds."""
 
 
-class Work:
+class Work(Steps):
     """The steps that one question may still take: entered while it is worked on, in one thread.
 
     Work that is entered within other work has steps of its own. The time and the memory of the
@@ -99,65 +109,38 @@ class Work:
     __slots__ = (
         "_construct",
         "_deadline",
-        "_depth",
-        "_is_timed",
         "_level",
         "_limits",
         "_measure_at",
-        "_outer",
         "_own_deadline",
         "_own_level",
-        "_reserve",
         "_slice_end",
         "_slice_processor_end",
-        "_until_look",
     )
 
     def __init__(self, limits: Limits, construct: Construct | None = None) -> None:
         """`construct`: what errors name that name nothing more precise."""
         self._limits = limits
         self._construct = construct
-        self._outer: Work | None = None
-        self._depth = 0
-        self._until_look: float = 0
-        """Steps until the next look at clock and memory, or at their end if neither is bounded."""
-        self._reserve: float = 0
-        """Steps that are left after those."""
         self._own_deadline = self._deadline = math.inf
         self._own_level = self._level = math.inf
         """Bytes of memory that the process may take, by this question's limits and by all."""
         self._slice_end = self._slice_processor_end = math.inf
         """When the slice is over at the earliest, and at how much processor time of this thread."""
         self._measure_at = 0.0
-        self._is_timed = limits.seconds is not None or limits.bytes is not None
-        """Whether time or memory was bounded when it was last worked on, or will be."""
+        self.budget = limits.work
+        self.is_bounded = self.is_timed = limits.seconds is not None or limits.bytes is not None
         self.begin()
 
-    def begin(self) -> None:
-        """Begin another question, unless it is part of the one being worked on."""
-        if self._depth:
-            return
+    def bound(self) -> None:
         limits = self._limits
-        self._until_look, self._reserve = limits.work, 0
         if limits.seconds is not None:
             self._own_deadline = monotonic() + limits.seconds
         if limits.bytes is not None:
             self._own_level = resident_bytes() + limits.bytes
 
-    @property
-    def is_idle(self) -> bool:
-        """Whether no question is being worked on."""
-        return self._depth == 0
-
-    def take(self, steps: float) -> None:
-        """Count steps. Raises `LimitError`, or `SliceExceeded`."""
-        self._until_look -= steps
-        if self._until_look < 0:
-            self._look()
-
-    def _look(self) -> None:
-        """Raise the error of a limit that has been passed; otherwise plan the next look."""
-        left = self._until_look + self._reserve
+    def look(self) -> None:
+        left = self.until_look + self.reserve
         if left < 0:
             raise LimitError(
                 f"the grammar takes more than {self._limits.work:,} steps to work out",
@@ -187,47 +170,26 @@ class Work:
 
     def _plan_look(self, left: float) -> None:
         """Divide the steps that are left into those before the next look and those after it."""
-        self._is_timed = min(self._deadline, self._slice_end, self._level) < math.inf
-        self._until_look = min(left, _BETWEEN_LOOKS) if self._is_timed else left
-        self._reserve = left - self._until_look
+        self.is_timed = min(self._deadline, self._slice_end, self._level) < math.inf
+        self.until_look = min(left, _BETWEEN_LOOKS) if self.is_timed else left
+        self.reserve = left - self.until_look
 
     def _end_slice_after(self, seconds: float) -> None:
         self._slice_processor_end = min(self._slice_processor_end, thread_time() + seconds)
         self._slice_end = min(self._slice_end, monotonic() + seconds)
-        self._plan_look(self._until_look + self._reserve)
+        self._plan_look(self.until_look + self.reserve)
 
-    def __enter__(self) -> None:
-        if self._depth == 0:
-            outer = self._outer = _here.work
-            _here.work = self
-            if self._is_timed or outer is not None:
-                self._take_bounds(outer)
-        self._depth += 1
-
-    def _take_bounds(self, outer: Work | None) -> None:
-        """Take the bounds on time and memory of this question and of an outer one."""
+    def take_bounds(self, outer: Steps | None) -> None:
         self._deadline, self._level = self._own_deadline, self._own_level
         self._slice_end = self._slice_processor_end = math.inf
-        if outer is not None:
+        if isinstance(outer, Work):
             self._deadline = min(self._deadline, outer._deadline)
             self._level = min(self._level, outer._level)
             self._slice_end = outer._slice_end
             self._slice_processor_end = outer._slice_processor_end
-        self._plan_look(self._until_look + self._reserve)
+        self._plan_look(self.until_look + self.reserve)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._depth -= 1
-        if self._depth == 0:
-            _here.work, self._outer = self._outer, None
-        if error is not None:
-            self._name(error)
-
-    def _name(self, error: BaseException) -> None:
+    def name(self, error: BaseException) -> None:
         """Raise a `LimitError` for recursion that is too deep; have one say what it is about."""
         if isinstance(error, RecursionError):
             raise LimitError(
@@ -248,27 +210,8 @@ class Work:
         return getattr(self._limits, limit, None)
 
 
-class _Here(threading.local):
-    work: Work | None = None
-
-
-_here = _Here()
-
-
 CHEAP: Final = 1 / 16
 """A step that takes well under a microsecond, such as a look at one node of a grammar."""
-
-
-def spend(steps: float = 1) -> None:
-    """Count steps of what is being worked on in this thread; free outside of any question.
-
-    Raises `LimitError` where that makes too many, takes too long or too much memory, and
-    `SliceExceeded` where a slice is over (see `slice_of`). The caller may be stopped at any call,
-    so it first computes and then stores: tables must be usable whatever call was the last.
-    """
-    work = _here.work
-    if work is not None:
-        work.take(steps)
 
 
 @contextmanager

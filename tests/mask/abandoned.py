@@ -31,9 +31,8 @@ class Faults:
         self._random = random
         self._left: int | None = None
 
-    def take(self, steps: int) -> None:
-        """Stands in for `Work.take`."""
-        del steps
+    def look(self) -> None:
+        """Stands in for `Work.look`."""
         if self._left is not None:
             self._left -= 1
             if self._left < 0:
@@ -59,9 +58,15 @@ class Faults:
 @contextmanager
 def faults(random: Random) -> Generator[Faults]:
     """Questions are given up within the block, where they are asked by `Faults.ask`."""
-    found = Faults(random)
+    found, begin = Faults(random), Work.begin
+
+    def look_at_each_step(work: Work) -> None:
+        begin(work)
+        work.until_look = -1
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Work, "take", lambda _work, steps: found.take(steps))
+        patch.setattr(Work, "look", lambda _work: found.look())
+        patch.setattr(Work, "begin", look_at_each_step)
         yield found
 
 

@@ -9,9 +9,9 @@ from maskwright.automaton.machine.exits import Exit
 from maskwright.automaton.machine.step cimport BLOCKED, DYNAMIC, NO_FRAME, POP, PUSH, STAY
 from maskwright.automaton.value.level import LevelPhase
 from maskwright.grammar.regular.terms import EMPTY
-from maskwright.limits import spend
 from maskwright.native cimport BUILT_FROM
 from maskwright.native import require_built
+from maskwright.steps cimport spend
 
 require_built(__name__, BUILT_FROM)
 

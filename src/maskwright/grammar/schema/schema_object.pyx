@@ -18,8 +18,9 @@ from maskwright.grammar.schema.remarks import (
     suspected,
 )
 from maskwright.grammar.schema.tree import Entries, Schema
-from maskwright.limits import CHEAP, spend
+from maskwright.limits import CHEAP
 from maskwright.native import require_built
+from maskwright.steps cimport spend
 
 require_built(__name__, BUILT_FROM)
 

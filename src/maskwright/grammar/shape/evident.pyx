@@ -25,9 +25,10 @@ from maskwright.grammar.schema.tree import (
 )
 from maskwright.grammar.shape.lone cimport alone
 from maskwright.grammar.shape.shape import conjunction_of, joint_count
-from maskwright.limits import CHEAP, spend
+from maskwright.limits import CHEAP
 from maskwright.native cimport BUILT_FROM
 from maskwright.native import require_built
+from maskwright.steps cimport spend
 
 require_built(__name__, BUILT_FROM)
 
