@@ -5,7 +5,7 @@ from maskwright.mask.walk.walk cimport Walk
 
 
 cdef class Position:
-    cdef int32_t leaf, node
+    cdef readonly int32_t leaf, node
     # Most positions are left by one token only, for which a dict would be a quarter kilobyte.
     cdef Position _first
     cdef int64_t _first_token

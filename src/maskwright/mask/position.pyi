@@ -87,11 +87,14 @@ class Positions:
         """Positions that this grammar was the first to reach on its machine."""
     def at(self, configuration: Configuration, /) -> Position:
         """The position of a configuration, which all grammars of one machine share."""
-    def find(self, here: Position, lacking: Callable[[Position, bool], object], /) -> None:
+    def find(
+        self, here: Position, lacking: Callable[[Position, PrecomputedMask | None], object], /
+    ) -> None:
         """Compute the mask row of a position.
 
         Where the machine lacks something for it, and for a variant, `lacking` is called while the
-        lock is held, with the position and whether a walk has stopped for that.
+        lock is held, with the position, and with the part of the mask that is ready if a walk
+        besides it has stopped for that.
         """
     def after(self, here: Position, token: int, /) -> Position | None:
         """The position after a token, kept as a move, where the machine lacks nothing for it and
@@ -133,7 +136,7 @@ class PositionPath:
 
         Raises `InputError` for what is no id of the vocabulary.
         """
-    def _find_lacking(self, here: Position, stopped: bool) -> None:
+    def _find_lacking(self, here: Position, stopped: PrecomputedMask | None) -> None:
         """Find the row of a position for which the machine lacks something; see `Positions.find`.
         This and the next two are the matcher's."""
     def _fill(self, out: npt.NDArray[np.int32], budget: int | None) -> None:

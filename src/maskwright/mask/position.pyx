@@ -27,9 +27,11 @@ require_built(__name__, BUILT_FROM)
 
 UNKNOWN = 1 << 60
 
+cdef object tuple_of = tuple.__new__  # what `Configuration` calls, once its arguments are in order
+
 
 def unpacked(int64_t packed):
-    return Configuration(packed >> 32, packed & 0xFFFFFFFF)
+    return tuple_of(Configuration, (packed >> 32, packed & 0xFFFFFFFF))
 
 
 # There are tens of thousands, through which a garbage collection would look in vain: whoever lets
@@ -45,7 +47,7 @@ cdef class Position:
     @property
     def configuration(self):
         if self._configuration is None:
-            self._configuration = Configuration(self.leaf, self.node)
+            self._configuration = tuple_of(Configuration, (self.leaf, self.node))
         return self._configuration
 
     cdef Position known_after(self, int64_t token):
@@ -113,14 +115,14 @@ cdef class Positions:
             if here.row >= 0:
                 return 0
             if here.variant:
-                lacking(here, False)
+                lacking(here, None)
                 return 0
             leaf = leaves.ready_leaf[here.leaf]
             if leaf == 0:
                 leaf = here.leaf
                 simpler = self.known_alike.get(leaf)
                 if simpler is None:
-                    lacking(here, False)
+                    lacking(here, None)
                     return 0
                 if simpler != leaf:
                     alike = self.of(simpler, here.node)
@@ -131,14 +133,14 @@ cdef class Positions:
             if known is None and leaves.ready_leaf[leaf] == leaf:  # only words may come
                 known = self.precomputed[leaf] = NO_ROW
             if known is None:
-                lacking(here, False)
+                lacking(here, None)
                 return 0
             precomputed = known
             number = self.walk.find_row(here.leaf, here.node, precomputed, UNMEASURED, False, None)
             if number >= 0:
                 here.row = number
             else:
-                lacking(here, True)
+                lacking(here, precomputed)
         return 0
 
     def after(self, Position here not None, int32_t token):
@@ -187,7 +189,7 @@ cdef class PositionPath:
     cdef int find(self, Position here) except -1:
         """Find the row of a position."""
         if self.positions is None:
-            self._find_lacking(here, False)
+            self._find_lacking(here, None)
         else:
             self.positions.find_row(here, self._find_lacking)
         return 0

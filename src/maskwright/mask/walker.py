@@ -70,15 +70,18 @@ class Walker:
         """
         lacking = partial(self.find_lacking, read_prefix)
         if self.positions is None:
-            lacking(position, False)
+            lacking(position, None)
         else:
             self.positions.find(position, lacking)
 
     def find_lacking(
-        self, read_prefix: Callable[[], bytes | bytearray], position: Position, stopped: bool
+        self,
+        read_prefix: Callable[[], bytes | bytearray],
+        position: Position,
+        stopped: PrecomputedMask | None,
     ) -> None:
         """Compute the mask row of a variant, or of a position for which the machine lacks
-        something. `stopped`: whether a walk has stopped for it."""
+        something. `stopped`: what is ready of the mask, if a walk has stopped for it."""
         del read_prefix
         with self.recognizer:
             if position.variant:
@@ -88,13 +91,14 @@ class Walker:
             else:
                 self._find_plain(position, stopped)
 
-    def _find_plain(self, position: Position, stopped: bool) -> None:
+    def _find_plain(self, position: Position, stopped: PrecomputedMask | None) -> None:
         """`find_lacking` for a position that is no variant, within a question."""
-        alike = position
-        if not stopped:
-            alike = self._at(position, self.tables.alike(position.configuration.leaf))
+        if stopped is not None:
+            position.row = self._supplied_row(position.leaf, position.node, stopped, stopped=True)
+            return
+        alike = self._at(position, self.tables.alike(position.leaf))
         if alike.row < 0:
-            alike.row = self._walk(alike.configuration, stopped=stopped)
+            alike.row = self._walk(alike.configuration)
         position.row = alike.row
 
     def measure(self, position: Position, read_prefix: Callable[[], bytes | bytearray]) -> None:
@@ -250,15 +254,26 @@ class Walker:
         *,
         whole: bool = False,
         limit: int = UNMEASURED,
-        stopped: bool = False,
     ) -> int:
         """The number of the mask row, computed anew; see `Walk.supplied_row`.
 
         `whole`: walk every token, also those in the precomputed mask.
         """
-        walk, machine = self.recognizer.walk, self.recognizer.machine
         known = NOTHING if whole else self.precomputed(here)
-        number = walk.supplied_row(*here, known, limit, stopped, listed, machine, self._bound)
+        return self._supplied_row(*here, known, listed, limit=limit)
+
+    def _supplied_row(
+        self,
+        leaf: int,
+        node: int,
+        known: PrecomputedMask,
+        listed: npt.NDArray[np.int32] | None = None,
+        *,
+        limit: int = UNMEASURED,
+        stopped: bool = False,
+    ) -> int:
+        walk, machine = self.recognizer.walk, self.recognizer.machine
+        number = walk.supplied_row(leaf, node, known, limit, stopped, listed, machine, self._bound)
         spend(1 + walk.scratch.visited // _NODES_A_STEP)
         return number
 

@@ -191,7 +191,8 @@ class LeafTable:
         self.labels: list[Hashable] = [None]
         self._ids: defaultdict[type[Key], dict[Key, int]] = defaultdict(dict)
         """The numbers of keys, by their types: keys of two types may be equal."""
-        self._label_ids: dict[tuple[type, Hashable], int] = {(type(None), None): 0}
+        self.label_ids: dict[tuple[type, Hashable], int] = {(type(None), None): 0}
+        """The numbers of labels in use, by their types: labels of two types may be equal."""
         self._expanded: set[int] = set()
         self.rows: Final = LeafRows()
         self._builder = LeafBuilder(self.rows, self.keys, self.state)
@@ -320,9 +321,9 @@ class LeafTable:
 
     def label_id(self, name: Hashable) -> int:
         typed = (type(name), name)
-        known = self._label_ids.get(typed)
+        known = self.label_ids.get(typed)
         if known is None:
-            known = self._label_ids[typed] = len(self.labels)
+            known = self.label_ids[typed] = len(self.labels)
             self.labels.append(name)
         return known
 

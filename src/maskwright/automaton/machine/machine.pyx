@@ -14,9 +14,10 @@ from maskwright.automaton.machine.step cimport (
     Request,
 )
 from maskwright.errors import LimitError
-from maskwright.limits import DEFAULT_LIMITS, Work, spend
+from maskwright.limits import DEFAULT_LIMITS, Work
 from maskwright.native cimport BUILT_FROM
 from maskwright.native import require_built
+from maskwright.steps cimport spend
 
 require_built(__name__, BUILT_FROM)
 
@@ -33,7 +34,7 @@ class Added:
 cdef class Machine:
     def __init__(self, leaves, contexts, limits=DEFAULT_LIMITS):
         self.leaves, self.contexts, self._limits = leaves, contexts, limits
-        self._label_id = leaves.label_id
+        self._label_id, self._label_ids = leaves.label_id, leaves.label_ids
         self.work = Work(limits)
         self._added = self._added_for_text = Added()
         self._roots = {}
@@ -105,13 +106,18 @@ cdef class Machine:
         try:
             self.enter(context, label, found)
             for further, name, each in (<tuple>found)[5]:
-                other = self._label_id(name)
+                other = self.label_id(name)
                 if not arrays.has_exit(further, other):
                     self.enter(further, other, each)
         finally:
             if arrays.exit_count != before:
                 self._added.exits += arrays.exit_count - before
         return 0
+
+    cdef int32_t label_id(self, name) except -1:
+        """The number of a label in the leaf table."""
+        known = self._label_ids.get((type(name), name))
+        return self._label_id(name) if known is None else known
 
     cdef int enter(self, int32_t context, int32_t label, found) except -1:
         """Enter an exit, once the contexts are known to which it leads."""
@@ -121,7 +127,7 @@ cdef class Machine:
         kind, following = (<tuple>found)[0], (<tuple>found)[1]
         leaf, frame = (<tuple>found)[2], (<tuple>found)[4]
         if kind == POP:
-            leaf = self._label_id((<tuple>found)[3])
+            leaf = self.label_id((<tuple>found)[3])
         elif kind != BLOCKED:
             self.know_context(following)
             if frame != NO_FRAME:

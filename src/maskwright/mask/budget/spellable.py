@@ -12,6 +12,7 @@ from maskwright.mask.budget.token_costs import TokenCosts
 from maskwright.mask.budget.verdicts import verdicts
 from maskwright.mask.position import Position
 from maskwright.mask.shared.leaf_bounds import ENDLESS
+from maskwright.mask.walk.walk import PrecomputedMask
 from maskwright.mask.walker import Walker
 
 
@@ -25,7 +26,10 @@ class SpellableWalker(Walker):
         self.positions = None  # whether a token is allowed depends on the text
 
     def find_lacking(
-        self, read_prefix: Callable[[], bytes | bytearray], position: Position, stopped: bool
+        self,
+        read_prefix: Callable[[], bytes | bytearray],
+        position: Position,
+        stopped: PrecomputedMask | None,
     ) -> None:
         del stopped
         with self.recognizer:

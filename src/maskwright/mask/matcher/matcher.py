@@ -25,6 +25,7 @@ from maskwright.mask.matcher.protocol import Reply
 from maskwright.mask.matcher.reader import EventReader
 from maskwright.mask.position import Position, PositionPath
 from maskwright.mask.recognizer import Recognizer
+from maskwright.mask.walk.walk import PrecomputedMask
 from maskwright.mask.walker import Walker
 
 _INT32: Final = np.dtype(np.int32)
@@ -148,7 +149,7 @@ class Matcher(PositionPath):
         return mask
 
     @_reading
-    def _find_lacking(self, here: Position, stopped: bool) -> None:
+    def _find_lacking(self, here: Position, stopped: PrecomputedMask | None) -> None:
         self._walker.find_lacking(self._read, here, stopped)
 
     @_reading
