@@ -109,11 +109,11 @@ cdef object properties_of(SchemaObject source):
     keywords = source.value
     if "properties" in keywords:
         place = source.place("properties")
-        for name, value in as_mapping(keywords["properties"], place).items():
+        for name, value in mapping_in(keywords["properties"], place).items():
             named[name] = source.child(value, below(place, name))
     if "patternProperties" in keywords:
         place = source.place("patternProperties")
-        for name, value in as_mapping(keywords["patternProperties"], place).items():
+        for name, value in mapping_in(keywords["patternProperties"], place).items():
             at = below(place, name)
             patterns.append((source.pattern(name, at), source.child(value, at)))
     additional = source.optional("additionalProperties")
@@ -162,7 +162,21 @@ def read_items(SchemaObject source, setting, str place):
 
 
 def read_required(SchemaObject source, setting, str place):
-    return [made(Required, ("names",), (as_names(setting, place),))]
+    return [made(Required, ("names",), (names_in(setting, place),))]
+
+
+cdef tuple names_in(setting, str place):
+    if isinstance(setting, list):
+        for name in setting:
+            if not isinstance(name, str):
+                break
+        else:
+            return tuple(dict.fromkeys(setting))
+    return as_names(setting, place)  # which says what is wrong
+
+
+cdef dict mapping_in(setting, str place):
+    return setting if isinstance(setting, dict) else as_mapping(setting, place)
 
 
 def read_reference(SchemaObject source, setting, str place):

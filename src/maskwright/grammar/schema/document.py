@@ -266,26 +266,19 @@ def unescape(step: str) -> str:
     return step.replace("~1", "/").replace("~0", "~")  # in this order: "~01" is "~1"
 
 
-_NAMES: Final = frozenset((*NAMING, *HOLDING))
-
-
 def check_names(value: Mapping[str, Json], pointer: str) -> None:
     """Check keywords that assert nothing, but name a schema or hold others.
 
     Raises `SchemaError` with the place."""
-    if _NAMES.isdisjoint(value):
-        return
     for keyword in NAMING:
-        if not isinstance(value.get(keyword, ""), str):
+        if keyword in value and not isinstance(value[keyword], str):
             wrong(value[keyword], "a string", f"{pointer}/{keyword}")
     for keyword in HOLDING:
-        held = value.get(keyword, {})
-        place = f"{pointer}/{keyword}"
-        if not isinstance(held, dict):
-            wrong(held, "an object of schemas", place)
-        for name, schema in held.items():
-            if not isinstance(schema, dict | bool):
-                no_schema(schema, f"{place}/{escape(name)}")
+        if keyword in value:
+            place = f"{pointer}/{keyword}"
+            for name, schema in as_mapping(value[keyword], place).items():
+                if not isinstance(schema, (dict, bool)):
+                    no_schema(schema, f"{place}/{escape(name)}")
 
 
 def as_array(setting: Json, place: str) -> list[Any]:
