@@ -23,6 +23,9 @@ class Position:
     others, it has one position for each set of endings that the text excludes, and one for a name
     that no other begins with."""
 
+    leaf: Final[int]
+    node: Final[int]
+    """The parts of its configuration."""
     variant: int
     """Which of the positions of the configuration this is: 0 is that of most texts."""
     begins_no_name: bool
