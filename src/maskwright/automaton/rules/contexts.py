@@ -134,6 +134,9 @@ class RuleContexts(Contexts):
         self._ids: dict[RuleContext, int] = {None: DONE}
         self._entries: dict[int, int] = {}
         """The leaf state of each context that has been entered."""
+        self._after: dict[tuple[frozenset[RulePosition], Kernel], Exit] = {}
+        """The exit after positions from which a text goes on beside items that are still read: it
+        is the same in whatever set they were read, and after whatever text."""
         self._limits: dict[int, int | None] = {}
         """The `token_limit` of each kernel."""
         self._completion = RuleCompletion(self.sets, values, limits)
@@ -204,8 +207,12 @@ class RuleContexts(Contexts):
                 return self._begin_value(kernel, data)
             case _:
                 read = self.read_symbols(context, label)
-                positions = (position for _, position in read.ended)
-                return self._exit(self.sets.advance(positions, (item for _, item in read.kept)))
+                ended = frozenset([position for _, position in read.ended])
+                kept = frozenset([item for _, item in read.kept])
+                known = self._after.get((ended, kept))
+                if known is None:
+                    known = self._after[ended, kept] = self._exit(self.sets.advance(ended, kept))
+                return known
 
     def read_symbols(self, context: int, label: Hashable) -> ReadSymbols:
         """How far the symbols of a set have been read when its leaf is left with `label`."""

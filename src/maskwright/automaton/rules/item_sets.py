@@ -19,8 +19,9 @@ text.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from typing import Final, NamedTuple
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Final, NamedTuple, cast
 
 from maskwright.automaton.rules.network import RuleNetwork
 from maskwright.automaton.rules.nodes import RULE_END, Counters, RuleCall, Symbol, TextSymbol
@@ -53,6 +54,11 @@ class Item(NamedTuple):
 
 Kernel = frozenset[Item]
 
+_item: Final = cast(
+    "Callable[[tuple[Symbol, int, Counters, ReturnAddress]], Item]", partial(tuple.__new__, Item)
+)
+"""An item of its fields: what `Item` calls once its arguments are in order."""
+
 
 class RulePosition(NamedTuple):
     """A rule continues at `node`: an item whose symbol has been read."""
@@ -60,6 +66,12 @@ class RulePosition(NamedTuple):
     node: int
     counters: Counters
     return_to: ReturnAddress
+
+
+_position: Final = cast(
+    "Callable[[tuple[int, Counters, ReturnAddress]], RulePosition]",
+    partial(tuple.__new__, RulePosition),
+)
 
 
 def start_position(network: RuleNetwork) -> RulePosition:
@@ -100,6 +112,8 @@ class ItemSets:
         self._ids: dict[Kernel, int] = {}
         self._closures: dict[int, Closure] = {}
         self._resolved: dict[tuple[int, int], int] = {}
+        self._following: dict[RulePosition, tuple[Kernel, bool]] = {}
+        """By position, what `_follow` found."""
 
     def intern(self, kernel: Kernel) -> int:
         """The number of a kernel. Raises `LimitError` for one of too many items."""
@@ -139,11 +153,13 @@ class ItemSets:
             if position in seen:
                 continue
             seen.add(position)
-            node, counters, return_to = position
-            closure = self.network.closure(node, counters)
-            following.update(Item(*transition, return_to) for transition in closure.transitions)
-            spend(CHEAP * len(closure.transitions))
-            if not closure.may_end or return_to in returned:
+            known = self._following.get(position)
+            if known is None:
+                known = self._following[position] = self._follow(position)
+            items, may_return = known
+            following |= items
+            return_to = position.return_to
+            if not may_return or return_to in returned:
                 continue
             returned.add(return_to)
             rule, kernel = return_to
@@ -154,6 +170,14 @@ class ItemSets:
             else:
                 stack += self.closure(kernel).waiting[rule]
         return Successors(self._drop_dominated(following), frozenset(ended), may_end)
+
+    def _follow(self, position: RulePosition) -> tuple[Kernel, bool]:
+        """The items that a rule goes on with at a position, and whether it may end there."""
+        node, counters, return_to = position
+        closure = self.network.closure(node, counters)
+        spend(CHEAP * len(closure.transitions))
+        items = [_item((symbol, after, c, return_to)) for symbol, after, c in closure.transitions]
+        return frozenset(items), closure.may_end
 
     def _drop_dominated(self, items: set[Item]) -> Kernel:
         """Drop items that differ from another in a higher count alone, where both loops may end:
@@ -186,12 +210,12 @@ class ItemSets:
         rules = {rule for first in called for rule in network.left_corners[first]}
         returns = _Returns(self, kernel, rules)
         for item in kernel:
-            _note(closure, item.symbol, RulePosition(item.next, item.counters, item.return_to))
+            _note(closure, item[0], _position((item[1], item[2], item[3])))
         count = len(kernel)
         for rule in sorted(rules):
             return_to = returns.of(rule)
             for symbol, after, counters in network.closure(network.starts[rule], ()).transitions:
-                _note(closure, symbol, RulePosition(after, counters, return_to))
+                _note(closure, symbol, _position((after, counters, return_to)))
                 count += 1
         if count > self._limits.items:
             raise LimitError(
@@ -246,8 +270,8 @@ def _number(entry: tuple[Regular, list[RulePosition]]) -> int:
 
 def _note(closure: Closure, symbol: Symbol, after: RulePosition) -> None:
     match symbol:
-        case TextSymbol(term=term):
-            closure.texts.setdefault(term, []).append(after)
+        case TextSymbol():
+            closure.texts.setdefault(symbol[0], []).append(after)
         case RuleCall(rule=rule):
             closure.waiting.setdefault(rule, []).append(after)
         case JsonValue():
