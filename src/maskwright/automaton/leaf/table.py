@@ -214,7 +214,7 @@ class LeafTable:
             return known
         if isinstance(key, Skipped):
             return self._toward(key)
-        if isinstance(key, (Text, Begun)):
+        if isinstance(key, (Text, Begun)) and key.inside:
             known = self._in_trie(key)
             if known is not None:
                 return known

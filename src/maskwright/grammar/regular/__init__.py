@@ -14,6 +14,7 @@ by a character is the next one.
 - `derivative`: Derivatives of terms, and whether a language is empty.
 - `enumerate`: The strings of a language one by one, the shortest first.
 - `length_bounds`: Counted repeats as bounds on a string's length.
+- `overlay`: What several terms have in common with each character, compiled.
 - `shortest`: A shortest string of a language.
 - `substrings`: The substrings of a document, with an automaton read off the document.
 - `terms`: The terms and their constructors.

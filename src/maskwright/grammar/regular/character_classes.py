@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from maskwright.grammar.regular import charset
+from maskwright.grammar.regular.overlay import Arc, Join, joined, spread
 from maskwright.grammar.regular.terms import EMPTY, Chars, Regular, chars
 from maskwright.limits import spend
 
@@ -31,9 +32,7 @@ _BITS: Final = 8
 _CHARACTERS: Final = ((0, 0xD7FF), (0xE000, charset.LAST))
 """All characters: no halves of surrogate pairs."""
 
-Arc = tuple[int, int, Regular]
 Pair = tuple[Chars, Regular]
-Join = Callable[[dict[int, Regular]], Regular]
 
 
 class Split(NamedTuple):
@@ -49,11 +48,20 @@ class Split(NamedTuple):
 
     def mapped(self, change: Callable[[Regular], Regular]) -> Split:
         """With other targets; `EMPTY` is none."""
-        known = {target: change(target) for target in self.targets}
-        return Split(
-            tuple([(low, high, known[t]) for low, high, t in self.ascii if known[t] is not EMPTY]),
-            tuple([(some, known[t]) for some, t in self.beyond if known[t] is not EMPTY]),
-        )
+        known: dict[Regular, Regular] = {}
+        arcs: list[Arc] = []
+        for low, high, target in self.ascii:
+            if target not in known:
+                known[target] = change(target)
+            if known[target] is not EMPTY:
+                arcs.append((low, high, known[target]))
+        beyond: list[Pair] = []
+        for some, target in self.beyond:
+            if target not in known:
+                known[target] = change(target)
+            if known[target] is not EMPTY:
+                beyond.append((some, known[target]))
+        return Split(tuple(arcs), tuple(beyond))
 
     def arcs(self) -> list[Arc]:
         """The transitions by ranges, ascending; neighbours with one target are one range."""
@@ -122,23 +130,14 @@ def overlaid(columns: Sequence[Split], join: Join) -> Split:
     for column, each in enumerate(columns):
         for some, target in each.beyond:
             members.setdefault(some, []).append((column, target))
-    by_columns: dict[frozenset[tuple[int, Regular]], Regular] = {}
-
-    def joined(current: dict[int, Regular]) -> Regular:
-        key = frozenset(current.items())
-        target = by_columns.get(key)
-        if target is None:
-            spend(1 + len(current) // 16)
-            target = by_columns[key] = join(current)
-        return target
-
+    known: dict[bytes, Regular] = {}
     together: dict[Regular, list[Chars]] = {}
     for part, within in _partition(tuple(members)):
-        target = joined({column: t for at in within for column, t in members[at]})
+        target = joined({c: t for at in within for c, t in members[at]}, join, known)
         if target is not EMPTY:
             together.setdefault(target, []).append(part)
     return Split(
-        tuple(_spread([column.ascii for column in columns], joined)),
+        tuple(spread([column.ascii for column in columns], join, known)),
         tuple([(_union(tuple(some)), target) for target, some in together.items()]),
     )
 
@@ -279,31 +278,6 @@ def _remainder(sets: tuple[Chars, ...]) -> Regular:
     return chars(charset.complement(taken))
 
 
-def _spread(columns: list[tuple[Arc, ...]], join: Join) -> list[Arc]:
-    """Overlay several lists of ranges. At most places most of them have a gap, and `join` gets the
-    others."""
-    events: list[tuple[int, bool, int, Regular]] = []
-    for column, entries in enumerate(columns):
-        for low, high, target in entries:
-            events.append((low, True, column, target))
-            events.append((high + 1, False, column, target))
-    events.sort(key=_place)
-    spend(len(events) // 16)
-    current: dict[int, Regular] = {}
-    merged: list[Arc] = []
-    for at, (start, begins, column, target) in enumerate(events):
-        if begins:
-            current[column] = target
-        else:
-            del current[column]
-        if not current or events[at + 1][0] == start:
-            continue
-        joined = join(current)
-        if joined is not EMPTY:
-            merged.append((start, events[at + 1][0] - 1, joined))
-    return _joined(merged)
-
-
 def _joined(found: Sequence[Arc]) -> list[Arc]:
     """Join neighbouring ranges with one target."""
     joined: list[Arc] = []
@@ -313,10 +287,6 @@ def _joined(found: Sequence[Arc]) -> list[Arc]:
         else:
             joined.append((low, high, target))
     return joined
-
-
-def _place(event: tuple[int, bool, int, Regular]) -> tuple[int, bool]:
-    return event[:2]
 
 
 def _end(one: tuple[int, int]) -> int:

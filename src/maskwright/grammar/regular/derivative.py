@@ -64,33 +64,34 @@ from maskwright.limits import CHEAP, DEFAULT_LIMITS, spend
 def parallel_start(terms: Sequence[Regular], ahead: Sequence[int] | None) -> Regular:
     """The start of `terms`; `ahead` are the bytes with which the text may go on after each, None
     where that isn't known."""
-    return _parallel(terms, terms, ahead)
+    return _parallel(tuple(terms), tuple(terms), ahead)
 
 
 def reading_on(term: Parallel, living: Mapping[int, Regular]) -> Regular:
     """`term` with what is left of its parts; those that aren't among `living` have died."""
-    if term.ahead is None:
+    terms, ahead = term.terms, term.ahead
+    if ahead is None:
         parts = [living.get(at, EMPTY) for at in range(len(term.parts))]
-        return parallel(term.terms, tuple(parts))
+        return parallel(terms, tuple(parts))
     order = sorted(living)
     return _parallel(
-        [term.terms[at] for at in order],
-        [living[at] for at in order],
-        [term.ahead[at] for at in order],
+        tuple([terms[at] for at in order]),
+        tuple([living[at] for at in order]),
+        [ahead[at] for at in order],
     )
 
 
 def _parallel(
-    terms: Sequence[Regular], parts: Sequence[Regular], ahead: Sequence[int] | None
+    terms: tuple[Regular, ...], parts: tuple[Regular, ...], ahead: Sequence[int] | None
 ) -> Regular:
     """What may come is only of interest where one of the texts may go on so, too: with the rest
     left out, leaves of more grammars and places are equal."""
     if ahead is None:
-        return parallel(tuple(terms), tuple(parts))
+        return parallel(terms, parts)
     letters = 0
     for part in parts:
-        letters |= alphabet(part)
-    return parallel(tuple(terms), tuple(parts), tuple(each & letters for each in ahead))
+        letters |= alphabet(part) if part.alphabet is None else part.alphabet
+    return parallel(terms, parts, tuple([each & letters for each in ahead]))
 
 
 Label = int | tuple[int, ...]
@@ -283,16 +284,18 @@ def _derive_concat(term: Concat) -> Split:
     columns: list[Split] = []
     rest: Regular = term
     while isinstance(rest, Concat):
-        tail = rest.tail
-        columns.append(
-            all_transitions(rest.head).mapped(lambda target, tail=tail: concat(target, tail))
-        )
+        columns.append(_before(all_transitions(rest.head), rest.tail))
         if not rest.head.nullable:
             break
-        rest = tail
+        rest = rest.tail
     else:
         columns.append(all_transitions(rest))
     return _either(columns)
+
+
+def _before(found: Split, tail: Regular) -> Split:
+    """The transitions of a term that `tail` follows, as far as they don't lead into it."""
+    return found.mapped(lambda target: tail if target is EPSILON else concat(target, tail))
 
 
 def place(term: Regular) -> tuple[CharacterDfa, int]:
