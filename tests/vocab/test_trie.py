@@ -109,6 +109,16 @@ def test_some_tokens_alone(tokens: list[bytes], data: st.DataObject) -> None:
     assert read(made) == expected(tokens, alike)
 
 
+def test_all_tokens_leave_their_run() -> None:
+    low, high = 0, (1 << ord("a") - 64) | (1 << ord("b") - 64)
+    SiblingTrie.of(Trie.build([b"a(", b"abb(", b"b()", b"("])).note_run(low, high, False)
+    SiblingTrie.of(Trie.build([b"aa(", b"("])).note_run(low, high, True)
+    with pytest.raises(ValueError, match="within the run"):
+        SiblingTrie.of(Trie.build([b"a(", b"ab"])).note_run(low, high, False)
+    with pytest.raises(ValueError, match="within the run"):
+        SiblingTrie.of(Trie.build([b"-ab", b"-a("])).note_run(low, high, True)
+
+
 @pytest.mark.parametrize("tokens", [[], [b""], [b"", b""]])
 def test_no_token_is_no_node(tokens: list[bytes]) -> None:
     trie = Trie.build(tokens)

@@ -1,4 +1,4 @@
-from libc.stdint cimport int32_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 cpdef enum:
     NO_TOKEN = -1
@@ -27,6 +27,14 @@ cdef struct Siblings:
     # nodes are below it: they are next to each other, the first child first. All classes where
     # there are too many nodes to be counted.
     const uint64_t *below
+    # Of the trie of tokens that begin with a run of characters and leave it, see `note_run`; NULL
+    # of others. The nodes where a token leaves the run, ascending, and by node whether it is in it.
+    const int32_t *leaving
+    const uint8_t *inside
+    int32_t leavings
+    # The run's characters in ASCII: bit n of the first for n < 64, of the second for n - 64.
+    uint64_t run_low
+    uint64_t run_high
     # By token.
     const int32_t *twin
     int32_t roots
@@ -41,7 +49,7 @@ cdef struct Siblings:
 cdef class SiblingTrie:
     cdef Siblings c
     cdef readonly object byte, first, children, token, twin
-    cdef object wide, present, below
+    cdef object wide, present, below, leaving, inside
     cdef int note_children(self) except -1
     cdef int note_below(self, uint64_t[::1] below) except -1
 
@@ -82,3 +90,15 @@ cdef inline const uint64_t *bytes_of_children(const Siblings *trie, int32_t node
         else:
             high = middle
     return trie.present[low]
+
+
+cdef inline int32_t leavings_before(const Siblings *trie, int64_t node) noexcept nogil:
+    """How many of the nodes where a token leaves the run come before a node."""
+    cdef int32_t low = 0, high = trie.leavings, middle
+    while low < high:
+        middle = (low + high) // 2
+        if trie.leaving[middle] < node:
+            low = middle + 1
+        else:
+            high = middle
+    return low

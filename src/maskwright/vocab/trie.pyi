@@ -61,6 +61,11 @@ class SiblingTrie:
     @classmethod
     def of(cls, trie: Trie, /) -> SiblingTrie:
         """The tokens of a trie in this layout, in O(nodes)."""
+    def note_run(self, low: int, high: int, after_space: bool, /) -> None:
+        """Say that the tokens, with `after_space` what follows their first byte, begin with any
+        number of characters of a run and then leave it: a walk may then go straight to where they
+        do. `low`, `high`: the run's characters in ASCII, bit n for n < 64, and n - 64. Raises
+        `ValueError` if a token stays within it."""
     @property
     def byte(self) -> npt.NDArray[np.uint8]: ...
     @property

@@ -225,6 +225,33 @@ cdef class SiblingTrie:
             below[node] = found | count << CLASSES
         return 0
 
+    def note_run(self, uint64_t low, uint64_t high, bint after_space):
+        cdef Py_ssize_t size = len(self.byte), node, child, first, stop
+        cdef uint8_t byte
+        cdef bint within
+        inside, leaving = np.zeros(size, np.uint8), np.zeros(size, np.uint8)
+        cdef uint8_t[::1] is_inside = inside, leaves = leaving
+        for node in range(-1, size):
+            if node < 0:
+                first, stop, within = 0, 0 if after_space else self.c.roots, False
+            else:
+                within = is_inside[node]
+                if not within and not (after_space and node < self.c.roots):
+                    continue
+                first, stop = self.c.first[node], self.c.first[node] + self.c.children[node]
+            for child in range(first, stop):
+                byte = self.c.byte[child]
+                if byte < 128 and ((low if byte < 64 else high) >> (byte & 63)) & 1:
+                    if self.c.token[child] != NO_TOKEN:
+                        raise ValueError("a token stays within the run")
+                    is_inside[child] = True
+                elif within:
+                    leaves[child] = True
+        self.inside, self.leaving = inside, np.flatnonzero(leaving).astype(np.int32)
+        self.c.inside, self.c.leaving = const_uint8s(self.inside), const_int32s(self.leaving)
+        self.c.leavings = <int32_t>len(self.leaving)
+        self.c.run_low, self.c.run_high = low, high
+
     @classmethod
     def of(cls, trie):
         laid_out = _lay_out_siblings(trie.byte, trie.skip, trie.token)

@@ -110,6 +110,7 @@ class TextRows:
             others = divide(texts, first, *run.later, allowed)
             data, start = self._spelling.data, self._spelling.start
             rest = SiblingTrie.of(Trie.of_ordered(data, start, others, self._twin))
+            rest.note_run(run.later.low, run.later.high, after_space)
             known = self._divided[run, after_space] = _Divided(allowed, rest, first)
         return known
 

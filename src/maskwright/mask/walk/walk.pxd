@@ -12,7 +12,7 @@ cpdef enum:
 cdef enum:
     # Most leaves that can be left one after another without reading a byte.
     CHAIN = 8
-    # Entries of a walk's caches of exits and of loops, a power of two.
+    # Entries of a walk's caches of exits and of steps, a power of two.
     MEMO = 64
 
 
@@ -31,7 +31,9 @@ cdef struct Depth:
     Passing chain[CHAIN]
     # The number of known elements of the chain; negative if there are no others.
     int32_t known
-    # The next trie node to visit, and the end of its siblings.
+    # The next trie node to visit, and the end of its siblings; or, where nodes between are left out,
+    # the next of `places` and their end.
+    const int32_t *places
     int32_t cursor
     int32_t stop
     # Which bytes these siblings have, where they are many; NULL otherwise.
@@ -47,10 +49,13 @@ cdef struct Left:
     Passing behind
 
 
-# A leaf state (-1 is empty), and the classes of bytes, as `class_of` numbers them, with which it is
-# reached again.
-cdef struct Loop:
+# The bytes with which a leaf state (-1 is empty) goes on to another one: those of ASCII, as in
+# `Siblings.run_low`, and the classes of which it is all bytes, as `class_of` numbers them.
+cdef struct Step:
     int32_t leaf
+    int32_t target
+    uint64_t low
+    uint64_t high
     uint64_t classes
 
 
@@ -75,7 +80,7 @@ cdef struct State:
     int32_t skipped_part
     Addition row
     Left left[MEMO]
-    Loop loops[MEMO]
+    Step steps[MEMO]
 
 
 cdef class Scratch:

@@ -36,7 +36,14 @@ from maskwright.mask.walk.row_table cimport Addition, Ready, RowTable, scattered
 from maskwright.native cimport BUILT_FROM, const_int64s, const_uint8s, int32s
 from maskwright.native import require_built
 from maskwright.vocab.bits cimport ones
-from maskwright.vocab.trie cimport CLASSES, Siblings, SiblingTrie, bytes_of_children, class_of
+from maskwright.vocab.trie cimport (
+    CLASSES,
+    Siblings,
+    SiblingTrie,
+    bytes_of_children,
+    class_of,
+    leavings_before,
+)
 
 require_built(__name__, BUILT_FROM)
 
@@ -227,13 +234,13 @@ cdef class Walk:
         _clear(&state.row)  # an error stopped the last walk
         first.chain[0] = Passing(leaf, node, 0)
         first.known = 1
-        first.cursor, first.stop = 0, self.trie.c.roots
+        first.cursor, first.stop, first.places = 0, self.trie.c.roots, NULL
         first.present = self.trie.c.present[0]
         for at in range(4):
             first.living[at] = 0
         for at in range(MEMO):
             state.left[at].key = -1
-            state.loops[at].leaf = -1
+            state.steps[at].leaf = -1
         state.row.base, state.row.fingerprint = NULL, 0
         if known.ready is not None:
             state.row.base, state.row.fingerprint = known.ready.words, known.ready.fingerprint
@@ -371,16 +378,33 @@ cdef Passing _left(Task *task, Passing here) noexcept nogil:
     return behind
 
 
-cdef uint64_t _loops(Task *task, int32_t leaf) noexcept nogil:
-    """The classes of bytes with which a leaf state, whose row is built, is reached again."""
-    cdef Loop *loop = &task.state.loops[leaf & (MEMO - 1)]
+cdef const Step *_step(Task *task, int32_t leaf, int32_t target) noexcept nogil:
+    """The bytes with which a leaf state, whose row is built, goes on to `target`."""
+    cdef Step *step = &task.state.steps[(leaf ^ target * 0x9E37) & (MEMO - 1)]
     cdef int32_t byte
-    if loop.leaf != leaf:
-        loop.leaf, loop.classes = leaf, (<uint64_t>1 << CLASSES) - 1
+    if step.leaf != leaf or step.target != target:
+        step.leaf, step.target, step.classes = leaf, target, (<uint64_t>1 << CLASSES) - 1
+        step.low = step.high = 0
         for byte in range(256):
-            if next_leaf(task.machine.leaves, leaf, <uint8_t>byte) != leaf:
-                loop.classes &= ~(<uint64_t>1 << class_of(<uint8_t>byte))
-    return loop.classes
+            if next_leaf(task.machine.leaves, leaf, <uint8_t>byte) != target:
+                step.classes &= ~(<uint64_t>1 << class_of(<uint8_t>byte))
+            elif byte < 64:
+                step.low |= <uint64_t>1 << byte
+            elif byte < 128:
+                step.high |= <uint64_t>1 << (byte - 64)
+    return step
+
+
+cdef inline bint _runs(Task *task, int32_t leaf, int32_t target) noexcept nogil:
+    """Whether a leaf state goes on to `target` with all characters of the run that tokens leave."""
+    cdef const Step *step = _step(task, leaf, target)
+    return not (task.trie.run_low & ~step.low or task.trie.run_high & ~step.high)
+
+
+cdef inline bint _runs_in_circles(Task *task, int32_t leaf) noexcept nogil:
+    """Whether a leaf state is reached again with all characters of the run that tokens leave."""
+    cdef const Leaves *leaves = task.machine.leaves
+    return leaves.base[leaf] != UNBUILT and not leaves.eager[leaf] and _runs(task, leaf, leaf)
 
 
 cdef int64_t _add_below(Task *task, int32_t node) noexcept nogil:
@@ -424,6 +448,7 @@ cdef Outcome _walk(Task *task, int64_t most) noexcept nogil:
     cdef bint waiting = False, doubtful, again = False
     cdef int64_t visited = 0
     cdef int32_t depth = state.depth, at, stop, known, row, down, token, target, need, override, link
+    cdef int32_t trie_node
     cdef uint8_t byte
     cdef uint64_t living[4]
     cdef uint64_t bit
@@ -472,7 +497,8 @@ cdef Outcome _walk(Task *task, int64_t most) noexcept nogil:
             level.chain[known] = here
             known += 1
         while at < stop and not waiting:
-            byte = trie.byte[at]
+            trie_node = at if level.places is NULL else level.places[at]
+            byte = trie.byte[trie_node]
             if not (level.living[byte >> 6] >> (byte & 63)) & 1:
                 at = at + 1 if level.present is NULL else _next_living(level, at, byte)
                 continue
@@ -511,7 +537,7 @@ cdef Outcome _walk(Task *task, int64_t most) noexcept nogil:
                 if here.leaf == DEAD or here.passed >= TOO_MANY:
                     at += 1  # each token below would be refused on its own where TOO_MANY passed
                     continue
-            token = trie.token[at]
+            token = trie.token[trie_node]
             if token >= 0:
                 alive = here
                 while (
@@ -553,15 +579,23 @@ cdef Outcome _walk(Task *task, int64_t most) noexcept nogil:
                         task.listed[2 * task.stride + state.listed] = alive.node
                         state.listed += 1
                     token = trie.twin[token]
-            if trie.children[at] > 0:
-                again = link == 0 and target == level.chain[0].leaf and not leaves.eager[target]
+            if trie.children[trie_node] > 0:
+                # Whether the configuration is the same as before, by the leaf's own row.
+                again = (
+                    link == 0
+                    and here.leaf == level.chain[0].leaf
+                    and here.node == level.chain[0].node
+                    and here.passed == level.chain[0].passed
+                )
                 if again and whole and not (
-                    trie.below[at] & ((<uint64_t>1 << CLASSES) - 1) & ~_loops(task, target)
+                    trie.below[trie_node]
+                    & ((<uint64_t>1 << CLASSES) - 1)
+                    & ~_step(task, here.leaf, target).classes
                 ):
-                    visited += _add_below(task, at) >> NODES_AT_ONCE
+                    visited += _add_below(task, trie_node) >> NODES_AT_ONCE
                     at += 1
                     continue
-                down = at
+                down = trie_node
                 if depth == 0:
                     state.skipped_part = 256 if byte == 0x20 else 512
                 task.depths[depth + 1].chain[0] = here
@@ -584,8 +618,17 @@ cdef Outcome _walk(Task *task, int64_t most) noexcept nogil:
                 level.known = 1
                 level.living[0] = level.living[1] = level.living[2] = level.living[3] = 0
             level.cursor = trie.first[down]
-            level.stop = trie.first[down] + trie.children[down]
-            level.present = bytes_of_children(trie, down)
+            if trie.leaving is not NULL and trie.inside[down] and (
+                _runs(task, level.chain[0].leaf, target)
+                if again
+                else _runs_in_circles(task, level.chain[0].leaf)
+            ):
+                level.places, level.present = trie.leaving, NULL
+                level.stop = leavings_before(trie, level.cursor + (trie.below[down] >> CLASSES))
+                level.cursor = leavings_before(trie, level.cursor)
+            else:
+                level.places, level.present = NULL, bytes_of_children(trie, down)
+                level.stop = level.cursor + trie.children[down]
         else:
             depth -= 1
     state.depth = depth
