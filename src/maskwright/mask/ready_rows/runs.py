@@ -56,6 +56,8 @@ class CharacterRun(NamedTuple):
 
 def widest_run(term: Regular) -> CharacterRun | None:
     """The run with the largest set of characters with which a text may go on."""
+    if following(term) < FEWEST:
+        return None
     found = split(_without_exceptions(term, {}))
     best: CharacterRun | None = None
     for target in found.targets:

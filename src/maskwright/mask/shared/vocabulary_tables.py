@@ -183,6 +183,7 @@ class VocabularyTables:
         self.known_alike: Final[dict[int, int]] = {}
         """What `alike` has found, by leaf."""
         self._texts: dict[int, PrecomputedMask] = {}
+        self._runs: dict[int, CharacterRun | None] = {}
         self._json_machines: dict[Hashable, tuple[Levels, SharedMachine]] = {}
         self._every_byte = np.ones(768, np.uint8)
         self._terms = alive()
@@ -317,8 +318,11 @@ class VocabularyTables:
 
     def run(self, leaf: int) -> CharacterRun | None:
         """Return the run with the most characters with which plain text may continue at `leaf`."""
-        term = self._text(leaf)
-        return self.texts.run(term.parts if isinstance(term, Parallel) else (term,))
+        if leaf not in self._runs:
+            term = self._text(leaf)
+            parts = term.parts if isinstance(term, Parallel) else (term,)
+            self._runs[leaf] = self.texts.run(parts)
+        return self._runs[leaf]
 
     def _text(self, leaf: int) -> Regular:
         if self.leaves.rows.ready_leaf[leaf]:  # in a list of words, which is within a string
