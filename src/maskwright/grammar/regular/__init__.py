@@ -13,6 +13,7 @@ by a character is the next one.
 - `composed`: Short strings put together from the shortest strings of a term's parts.
 - `derivative`: Derivatives of terms, and whether a language is empty.
 - `enumerate`: The strings of a language one by one, the shortest first.
+- `interned`: Objects that are alive, by key.
 - `length_bounds`: Counted repeats as bounds on a string's length.
 - `overlay`: What several terms have in common with each character, compiled.
 - `shortest`: A shortest string of a language.

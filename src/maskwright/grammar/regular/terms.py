@@ -15,10 +15,11 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 from typing import Any, Final, NamedTuple
-from weakref import ReferenceType, WeakValueDictionary
+from weakref import ReferenceType
 
 from maskwright.grammar.regular import charset
 from maskwright.grammar.regular.charset import Ranges
+from maskwright.grammar.regular.interned import Interned
 from maskwright.limits import CHEAP, spend
 
 
@@ -381,8 +382,8 @@ class Parallel(Regular):
 
 
 _numbers = count()
-_terms: WeakValueDictionary[tuple[object, ...], Regular] = WeakValueDictionary()
-_lists: WeakValueDictionary[tuple[tuple[str, ...], bool], WordList] = WeakValueDictionary()
+_terms: Interned[Regular] = Interned()
+_lists: Interned[WordList] = Interned()
 
 EMPTY: Final = Empty(nullable=False, plain=True)
 EMPTY.live = False
@@ -392,8 +393,7 @@ EPSILON: Final = Epsilon(nullable=True, plain=True)
 def _keep(key: tuple[object, ...], term: Regular) -> Regular:
     """Keys hold the numbers of a term's parts, not the parts: a term refers to its derivatives, and
     a derivative whose key referred back to the term would keep both alive for good."""
-    _terms[key] = term
-    return term
+    return _terms.keep(key, term)
 
 
 def alive() -> int:
@@ -817,9 +817,7 @@ def is_text(string: str) -> bool:
 def word_list(strings: list[str] | tuple[str, ...], *, bare: bool = False) -> WordList:
     ordered = tuple(sorted(set(strings)))
     table = _lists.get((ordered, bare))
-    if table is None:
-        table = _lists[ordered, bare] = WordList(ordered, bare)
-    return table
+    return table or _lists.keep((ordered, bare), WordList(ordered, bare))
 
 
 def word_slice(table: WordList, low: int = 0, high: int | None = None, depth: int = 0) -> Words:
@@ -830,7 +828,7 @@ def word_slice(table: WordList, low: int = 0, high: int | None = None, depth: in
     if isinstance(known, Words):
         return known
     term = Words(table, low, end, depth)
-    _terms[key] = term
+    _terms.keep(key, term)
     return term
 
 

@@ -1,0 +1,41 @@
+"""Objects that are alive, by key; see `interned.pyi`."""
+
+from weakref import ref
+
+from cpython.weakref cimport PyWeakref_GetObject
+
+from maskwright.native cimport BUILT_FROM
+from maskwright.native import require_built
+
+require_built(__name__, BUILT_FROM)
+
+
+cdef class Interned:
+    cdef dict known
+
+    def __init__(self):
+        self.known = {}
+
+    def __len__(self):
+        return len(self.known)
+
+    def get(self, key):
+        found = self.known.get(key)
+        return None if found is None else <object>PyWeakref_GetObject(found)
+
+    def keep(self, key, value):
+        self.known[key] = ref(value, Removal.__new__(Removal, self.known, key))
+        return value
+
+
+cdef class Removal:
+    """Forgets a key when the object is gone, unless there is another one by then."""
+    cdef dict known
+    cdef object key
+
+    def __cinit__(self, dict known, key):
+        self.known, self.key = known, key
+
+    def __call__(self, gone):
+        if self.known.get(self.key) is gone:
+            del self.known[self.key]
