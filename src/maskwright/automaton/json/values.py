@@ -174,8 +174,10 @@ def _opened(readings: Iterable[ThreadReading], solver: Solver) -> dict[str, tupl
         if reading.excluded or reading.distinguished or reading.must_equal_one:
             values = reading.excluded, reading.distinguished
             against = {bracket: equality_candidates(*values, bracket) for bracket in "{["}
-        is_lone = not against and solver.values.is_lone_container(value)
-        for start in solver.values.containers(value):
+        starts = [*solver.values.containers(value)]
+        scalars = reading.strings is not EMPTY or reading.scalars is not EMPTY
+        is_lone = len(starts) == 1 and not (scalars or against)
+        for start in starts:
             bracket, progress = "{" if isinstance(start, ObjectProgress) else "[", start
             if against:
                 must = reading.must_equal_one

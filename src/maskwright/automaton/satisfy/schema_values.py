@@ -14,7 +14,7 @@ from maskwright.errors import TooLongError
 from maskwright.grammar.regular.derivative import is_live
 from maskwright.grammar.regular.length_bounds import counted
 from maskwright.grammar.regular.shortest import shortest
-from maskwright.grammar.regular.terms import EMPTY, Regular
+from maskwright.grammar.regular.terms import Regular
 from maskwright.grammar.schema.options import PropertyOrder
 from maskwright.grammar.shape.shape import Conjunction
 from maskwright.grammar.shape.shapes import Shapes
@@ -66,12 +66,6 @@ class SchemaValues:
         if known is None:
             known = self._finite[conjunction] = finite_values(self.shapes.normal_form(conjunction))
         return known
-
-    def is_lone_container(self, conjunction: Conjunction) -> bool:
-        """Whether its values are the completions of one container and nothing else."""
-        shape = self.shapes.normal_form(conjunction)
-        is_one = len(shape.arrays) + len(shape.objects) == 1
-        return is_one and shape.strings is EMPTY and shape.scalars is EMPTY
 
     def containers(
         self, conjunction: Conjunction, excluded: frozenset[str] = NOTHING

@@ -36,6 +36,7 @@ cdef object made(kind, tuple names, tuple values):
     return new
 
 
+cdef object DRAFT4 = Draft.DRAFT4
 cdef dict one_type = {name: [TypeIs(frozenset([name]))] for name in sorted(TYPES)}
 
 
@@ -46,7 +47,7 @@ def read_type(SchemaObject source, setting, str place):
     types = asserted[0].types
     if "integer" not in types or "number" in types:
         return asserted
-    if source.draft is Draft.DRAFT4:
+    if source.dialect.draft is DRAFT4:
         return asserted + [DigitsOnly()]
     if source.parser.options.plain_integers:
         return asserted + [DigitsOnly(preferred=True)]

@@ -32,8 +32,9 @@ class References:
     def __init__(self, text: DocumentText, draft: Draft, documents: Mapping[str, Json]) -> None:
         self._document: Any = text.document
         self._draft = draft
-        has_bases = text.has_anchors or text.has_ids("id" if draft is Draft.DRAFT4 else "$id")
-        self.plain = not (text.has_references and has_bases)
+        self.plain = not text.has_references or not (
+            text.has_anchors or text.has_ids("id" if draft is Draft.DRAFT4 else "$id")
+        )
         """Whether every reference, if there is any, is a pointer from the root of the document
         itself."""
         self._documents = documents
