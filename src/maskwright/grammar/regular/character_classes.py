@@ -48,6 +48,10 @@ class Split(NamedTuple):
 
     def mapped(self, change: Callable[[Regular], Regular]) -> Split:
         """With other targets; `EMPTY` is none."""
+        if len(self.ascii) == 1 and not self.beyond:  # as within a word
+            ((low, high, target),) = self.ascii
+            target = change(target)
+            return Split(((low, high, target),), ()) if target is not EMPTY else NOWHERE
         known: dict[Regular, Regular] = {}
         arcs: list[Arc] = []
         for low, high, target in self.ascii:

@@ -22,7 +22,14 @@ from maskwright.grammar.regular.beginnings import (
     surely_fits,
 )
 from maskwright.grammar.regular.byte_alphabet import alphabet, bytes_of, lacks_what_it_needs
-from maskwright.grammar.regular.character_classes import NOWHERE, Arc, Split, overlaid, parted
+from maskwright.grammar.regular.character_classes import (
+    LAST_ASCII,
+    NOWHERE,
+    Arc,
+    Split,
+    overlaid,
+    parted,
+)
 from maskwright.grammar.regular.character_dfa import NEVER, CharacterDfa, known_place
 from maskwright.grammar.regular.composed import SHORT, check_searched, composed, joint
 from maskwright.grammar.regular.terms import (
@@ -73,6 +80,9 @@ def reading_on(term: Parallel, living: Mapping[int, Regular]) -> Regular:
     if ahead is None:
         parts = [living.get(at, EMPTY) for at in range(len(term.parts))]
         return parallel(terms, tuple(parts))
+    if len(living) == 1:
+        ((at, part),) = living.items()
+        return _parallel((terms[at],), (part,), (ahead[at],))
     order = sorted(living)
     return _parallel(
         tuple([terms[at] for at in order]),
@@ -281,6 +291,9 @@ def _either(columns: list[Split]) -> Split:
 
 
 def _derive_concat(term: Concat) -> Split:
+    head, tail = term.head, term.tail
+    if isinstance(head, Chars) and head.ranges[-1][1] <= LAST_ASCII:
+        return Split(tuple([(low, high, tail) for low, high in head.ranges]), ())
     columns: list[Split] = []
     rest: Regular = term
     while isinstance(rest, Concat):

@@ -844,7 +844,7 @@ def parallel(
     parts: tuple[Regular, ...],
     ahead: tuple[int, ...] | None = None,
 ) -> Regular:
-    if all(p is EMPTY for p in parts):
+    if EMPTY in parts and all(p is EMPTY for p in parts):
         return EMPTY
     key = (Parallel, _numbers_of(terms), _numbers_of(parts), ahead)
     return _terms.get(key) or _keep(key, Parallel(terms, parts, ahead))
