@@ -95,6 +95,7 @@ def test_the_import_loads_nothing_and_errors_are_there() -> None:
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(ast.literal_eval(ran.stdout))
     needed = {"errors", "exports", "limits", "version"}
+    needed |= {"steps", "native", "_cython"}  # which limits are bounds on, and what it's built with
     assert loaded == {f"maskwright.{name}" for name in needed}
 
 
