@@ -27,7 +27,6 @@ class Remark(NamedTuple):
     rule: str = ""
 
 
-_MISPLACED: Final = "misplaced-schema"
 _SIMILAR: Final = 0.85
 """The ratio of `difflib` from which on a name is taken for a misspelt keyword."""
 _SIMILAR_FORMAT: Final = 0.75
@@ -80,25 +79,25 @@ def suspected(name: str, setting: Json, schema: Mapping[str, Json]) -> str:
     annotation; empty where the name alone decides."""
     if name == "nullable" and setting is True and not _allows_null(schema):
         return "nullable"
-    return _MISPLACED if looks_like_schema(setting) else ""
+    return "misplaced-schema" if looks_like_schema(setting) else ""
 
 
 def on_name(name: str, draft: Draft, suspicion: str) -> Remark:
     """Remark on a name that is no keyword where it stands and no annotation; see `suspected`."""
     if suspicion == "nullable":
         way_out = "to allow null, put \"null\" into 'type' or 'anyOf'"
-        return Remark(f"{_ignored(draft)}; {way_out}", suspicion)
+        return Remark(f"{_ignored(draft)}; {way_out}", "nullable")
     remark, may_be_property = _on_any(name, draft)
     if may_be_property and suspicion:
         way_out = "if it is a property, put it into 'properties'"
-        return Remark(f"{remark.note}; {way_out}", suspicion)
+        return Remark(f"{remark.note}; {way_out}", "misplaced-schema")
     return remark
 
 
 def on_name_in_vain(name: str, draft: Draft, suspicion: str) -> Remark:
     """Do as `on_name` in a schema that demands nothing, which has been said of it as a whole."""
     remark = on_name(name, draft, suspicion)
-    return remark._replace(rule="") if remark.rule == _MISPLACED else remark
+    return remark._replace(rule="") if remark.rule == "misplaced-schema" else remark
 
 
 @lru_cache(maxsize=4096)
