@@ -54,6 +54,7 @@ BUILDS: dict[str, Build] = {
     "names": Build(compile_json_schema, (NAMES,), {}),
     "anything": Build(compile_json_schema, ({},), {"whitespace": "compact"}),
     "regex": Build(compile_regex, (r"(the|a) (cat|dog)s?( sat)*\.",), {}),
+    "free text": Build(compile_regex, (r"[\s\S]*",), {}),
     "choice": Build(compile_choice, (["the cat", "the cat sat", "stop"],), {}),
     "grammar": Build(compile_grammar, ('start: "(" start ")" | /[a-c]+/ start | "x"',), {}),
     "tag": Build(compile_structural_tag, (TAG,), {}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterator
 from itertools import count
 
@@ -13,6 +14,7 @@ from maskwright.errors import LimitError
 from maskwright.mask import Matcher
 from maskwright.mask.position import Position
 from maskwright.models import LoadedModel
+from maskwright.processes import ahead
 from maskwright.processes.ahead import AMPLE, MOST_LOOKED_AT, Ahead
 from maskwright.processes.learned import LearnedPosition
 from maskwright.processes.lessons import SentRows
@@ -85,7 +87,9 @@ def after_forced_text(expanded: Expanded) -> Matcher:
     return matcher
 
 
-@pytest.mark.parametrize("name", ["order", "order, any", "anything", "grammar", "regex"])
+@pytest.mark.parametrize(
+    "name", ["order", "order, any", "anything", "grammar", "regex", "free text", "tag"]
+)
 def test_parts_make_the_whole(loaded: LoadedModel, name: str) -> None:
     """Interrupted after each place, it tells in more messages what it tells in one a position."""
     whole, parts = Expanded(loaded, name), Expanded(loaded, name)
@@ -118,6 +122,45 @@ def test_a_later_text_is_told_the_rest(loaded: LoadedModel) -> None:
     assert expanded.positions[first.here.number].expands
     expanded.listen(lambda: False)
     assert not expanded.positions[first.here.number].expands
+
+
+@pytest.mark.parametrize("name", ["free text", "tag"])
+def test_all_tokens_of_free_text_are_sent(
+    loaded: LoadedModel, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many lead to one place; otherwise each of them would be asked about once."""
+    monkeypatch.setattr(ahead, "MOST_CHECKED", 10)
+    expanded = Expanded(loaded, name)
+    expanded.listen(lambda: False)
+    matcher = after_forced_text(expanded)
+    row = matcher.mask()
+    allowed = np.flatnonzero(np.unpackbits(row.view(np.uint8), bitorder="little"))
+    assert len(allowed) > 100
+    assert expanded.check(matcher) >= {*allowed.tolist()} - {*loaded.vocab.eos}
+
+
+@pytest.mark.parametrize("name", BUILDS)
+def test_tokens_with_one_place_for_every_text(loaded: LoadedModel, name: str) -> None:
+    """They are those after which a matcher stands at a position of the machine itself."""
+    grammar, rng = BUILDS[name](loaded.vocab), random.Random(name)
+    positions, every = grammar.walker.recognizer.positions, np.arange(loaded.vocab.size)
+    matcher = grammar.matcher()
+    for _ in range(12):
+        row, here = matcher.mask(), matcher.position
+        allowed = np.flatnonzero(np.unpackbits(row.view(np.uint8), bitorder="little")).tolist()
+        found = positions.after_every_text(here, every.astype(np.int32))
+        tokens = np.flatnonzero(found).tolist()
+        assert {*tokens} <= {*allowed}
+        for token in rng.sample(tokens, min(40, len(tokens))):
+            assert matcher.accept(token)
+            assert matcher.position is positions.after(here, token)
+            matcher.rollback(1)
+        for token in rng.sample(allowed, min(40, len(allowed))):
+            assert (positions.after(here, token) is not None) == found[token]
+        if not matcher.accept(rng.choice(allowed)) or matcher.complete or matcher.terminated:
+            break
+    with pytest.raises(IndexError):
+        positions.after_every_text(matcher.position, np.array([-1], np.int32))
 
 
 def test_questions_at_one_place_come_to_an_end(loaded: LoadedModel) -> None:

@@ -27,6 +27,7 @@ cdef class Positions:
     cdef Position of(self, int32_t leaf, int32_t node)
     cdef int find_row(self, Position here, lacking) except -1
     cdef Position move(self, Position here, int32_t token)
+    cdef int64_t target(self, Position here, int32_t token) except -2
 
 
 cdef class PositionPath:

@@ -103,6 +103,11 @@ class Positions:
         """The position after a token, kept as a move, where the machine lacks nothing for it and
         the text doesn't matter. None elsewhere, and for a token that is not allowed or ends the
         text."""
+    def after_every_text(
+        self, here: Position, tokens: npt.NDArray[np.int32], /
+    ) -> npt.NDArray[np.bool_]:
+        """For which of the `tokens`, int32 `[n]`, `after` has a position, bool `[n]`; no moves are
+        kept. Raises `IndexError` for what is no token."""
 
 class PositionPath:
     """The positions of a text, from its beginning on: what a matcher has of its grammar, with all

@@ -9,8 +9,9 @@ from cpython.buffer cimport (
 )
 from cpython.long cimport PyLong_AsLongLongAndOverflow
 from cython cimport no_gc
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 
+import numpy as np
 from numpy import ndarray
 
 from maskwright.automaton.leaf.rows cimport DEAD, Leaves
@@ -146,32 +147,46 @@ cdef class Positions:
     def after(self, Position here not None, int32_t token):
         return self.move(here, token)
 
+    def after_every_text(self, Position here not None, const int32_t[::1] tokens not None):
+        cdef Py_ssize_t at
+        found = np.zeros(tokens.shape[0], np.bool_)
+        cdef uint8_t[::1] is_found = found.view(np.uint8)
+        with self.lock:
+            for at in range(tokens.shape[0]):
+                is_found[at] = self.target(here, tokens[at]) >= 0
+        return found
+
     cdef Position move(self, Position here, int32_t token):
         """See `after`."""
-        cdef Spelling texts = self.walk.spelling
         cdef int64_t target
-        cdef int32_t node
         cdef Position following
-        if here.by_text is not None or here.leaf == DEAD:
-            return None
-        if 0 <= token < texts.size and texts.starts[token] == texts.starts[token + 1]:
-            return None
         with self.lock:
-            target = self.walk.take_token(here.leaf, here.node, token)
-            if target == PENDING:
-                self.walk.machine.forget()
+            target = self.target(here, token)
             if target < 0:
                 return None
-            node = <int32_t>(target & 0xFFFFFFFF)
-            context = self.walk.machine.c.node_context[node]
-            by_text = self.by_text.get(context)
-            if by_text is None:
-                by_text = self.by_text[context] = self.matter(context)
-            if by_text:
-                return None
-            following = self.of(<int32_t>(target >> 32), node)
+            following = self.of(<int32_t>(target >> 32), <int32_t>(target & 0xFFFFFFFF))
             here.keep(token, following)
             return following
+
+    cdef int64_t target(self, Position here, int32_t token) except -2:
+        """The configuration after a token, leaf << 32 | node; negative where `after` returns None.
+        The lock is held."""
+        cdef Spelling texts = self.walk.spelling
+        cdef int64_t target
+        if here.by_text is not None or here.leaf == DEAD:
+            return -1
+        if 0 <= token < texts.size and texts.starts[token] == texts.starts[token + 1]:
+            return -1
+        target = self.walk.take_token(here.leaf, here.node, token)
+        if target == PENDING:
+            self.walk.machine.forget()
+        if target < 0:
+            return -1
+        context = self.walk.machine.c.node_context[target & 0xFFFFFFFF]
+        by_text = self.by_text.get(context)
+        if by_text is None:
+            by_text = self.by_text[context] = self.matter(context)
+        return -1 if by_text else target
 
 
 cdef object ARRAY = ndarray

@@ -21,7 +21,7 @@ from maskwright.processes.lessons import SentRows
 from maskwright.processes.messages import ENDLESS, Description, Expansion, Scope, Step, Target
 
 MOST_TOKENS: Final = 8_192
-"""Tokens of a mask up to which its position is expanded unasked: it takes about a millisecond."""
+"""Tokens of a mask up to which its position is expanded unasked: it takes some milliseconds."""
 
 PATIENCE: Final = 4
 """Questions asked at a position with a larger mask after which it is expanded too."""
@@ -51,8 +51,13 @@ class _Expanding:
         by_group = np.argsort(group, kind="stable")
         groups = np.split(tokens[by_group], np.cumsum(np.bincount(group))[:-1])
         groups.sort(key=len, reverse=True)
-        self.left: deque[npt.NDArray[np.int32]] = deque(groups[:MOST_TARGETS])
-        """Tokens that lead to one place, ascending; many of them first."""
+        self.left: deque[npt.NDArray[np.int32]] = deque(
+            each[begin : begin + MOST_TOKENS]
+            for each in groups[:MOST_TARGETS]
+            for begin in range(0, len(each), MOST_TOKENS)
+        )
+        """Tokens that lead to one place, ascending; many of them first, so many at a time as are
+        looked at between two interruptions."""
         self.to_check = MOST_CHECKED
         """Tokens that may still be looked at one by one."""
         self.ways: list[tuple[int, ...]] = []
@@ -184,6 +189,9 @@ class Ahead:
         unsure = np.ones(len(tokens), np.bool_)
         if is_within(position.configuration.leaf, self._walker.tables.leaves.keys):
             unsure = self._quotes[tokens]  # nothing but a quote ends a string
+        if self._walker.positions is not None:
+            places = np.flatnonzero(unsure)
+            unsure[places] = ~self._walker.positions.after_every_text(position, tokens[places])
         here.to_check -= int(unsure.sum())
         if here.to_check < 0:
             return tokens[~unsure]
