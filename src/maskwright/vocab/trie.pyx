@@ -44,6 +44,10 @@ class Trie(NamedTuple):
         return cls(*_lay_out(data, start[ids], start[ids + 1], ids, twin))
 
 
+cdef enum:
+    MOST_COUNTED = (1 << 20) - 1  # nodes below a node that are counted
+
+
 cdef _twins_of(
     const uint8_t[::1] data, const int64_t[::1] start, const int32_t[::1] ids, Py_ssize_t size
 ):
@@ -211,7 +215,7 @@ cdef class SiblingTrie:
 
     cdef int note_below(self, uint64_t[::1] below) except -1:
         """Note what is below each node, from the last one back: no node comes before its parent."""
-        cdef uint64_t classes = (<uint64_t>1 << CLASSES) - 1, most = (<uint64_t>1 << 20) - 1
+        cdef uint64_t classes = (<uint64_t>1 << CLASSES) - 1, most = MOST_COUNTED
         cdef uint64_t found, count
         cdef Py_ssize_t node, child, stop, size = below.shape[0]
         for node in range(size - 1, -1, -1):
@@ -229,6 +233,8 @@ cdef class SiblingTrie:
         cdef Py_ssize_t size = len(self.byte), node, child, first, stop
         cdef uint8_t byte
         cdef bint within
+        if size > MOST_COUNTED:
+            return  # where the nodes below a node end may not be known
         inside, leaving = np.zeros(size, np.uint8), np.zeros(size, np.uint8)
         cdef uint8_t[::1] is_inside = inside, leaves = leaving
         for node in range(-1, size):
