@@ -21,7 +21,8 @@ from maskwright.processes.lessons import SentRows
 from maskwright.processes.messages import ENDLESS, Description, Expansion, Scope, Step, Target
 
 MOST_TOKENS: Final = 8_192
-"""Tokens of a mask up to which its position is expanded unasked: it takes some milliseconds."""
+"""Tokens of a mask up to which its position is expanded unasked, and that are looked at between two
+interruptions: it takes some milliseconds."""
 
 PATIENCE: Final = 4
 """Questions asked at a position with a larger mask after which it is expanded too."""
