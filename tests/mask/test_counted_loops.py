@@ -201,7 +201,6 @@ RECURSIVE = {
         grammar/tools/cohere_values.py: CohereValues._item CohereValues._lists CohereValues._member
         grammar/tools/python_arguments.py: PythonArguments._containers PythonArguments._item
         grammar/tools/python_arguments.py: PythonArguments._value
-        automaton/json/contexts.py: JsonContexts._find_representative JsonContexts._representative
         automaton/rules/network.py: NetworkBuilder._node NetworkBuilder._repeat
         grammar/rules/tree.py: has_such_text
         automaton/rules/item_sets.py: _Returns._shared _Returns.of

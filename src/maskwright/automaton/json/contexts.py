@@ -59,7 +59,7 @@ from maskwright.errors import Construct
 from maskwright.grammar.regular.derivative import derivative
 from maskwright.grammar.regular.terms import EMPTY, Regular, Tagged, Words
 from maskwright.grammar.regular.word_lists import with_minimal_escapes
-from maskwright.grammar.shape.shape import Conjunction, construct_of, target_of
+from maskwright.grammar.shape.shape import ArrayShape, Conjunction, construct_of
 
 BRACKETS: Final = (("{", StructuralLabel.OBJECT), ("[", StructuralLabel.ARRAY))
 """With the labels of the leaves that they end."""
@@ -96,14 +96,13 @@ class JsonContexts(Contexts):
         self._bare = bare
         self.leaves: Final = leaves
         self._values: dict[int, tuple[ValueReader, int]] = {}
-        self._same: dict[Conjunction, Conjunction] = {}
         self._above: dict[tuple[tuple[tuple[int, Conjunction], ...], int], int] = {}
         self._nameless: dict[int, int] = {}
         self._distinguished = DistinguishedValues(solver)
-        self._plain: Final = PlainExits(self._table.numbers, self)
-        self._names: Final = self._plain.readers
         self._remembered = RememberedNames(solver.values.names, within_tokens)
         self._plain_shape = plain_shapes(solver, self._remembered)
+        self._plain: Final = PlainExits(self._table, self, solver, self._plain_shape)
+        self._names: Final = self._plain.readers
         self._open_names = OpenNamesFinder(solver, self._plain_shape)
         self._price = price
         if not len(self._table):
@@ -126,7 +125,7 @@ class JsonContexts(Contexts):
     def begin(self, roots: tuple[Conjunction, ...]) -> tuple[int, int]:
         """The first context and leaf state of a value that satisfies one of `roots`."""
         threads = tuple(
-            Thread(tag, None, self._representative(root)) for tag, root in enumerate(roots)
+            Thread(tag, None, self._plain.representative(root)) for tag, root in enumerate(roots)
         )
         context = self._context(Level(LevelPhase.VALUE, "", threads, 0))
         return context, self._value_reader(context)[1]
@@ -259,10 +258,7 @@ class JsonContexts(Contexts):
             return Exit(BLOCKED)
         depth = level.depth + 1 if self.whitespace.lines else 1
         opened = self._context(Level(LevelPhase.FIRST, bracket, threads, depth))
-        numbers = self._table.numbers
-        if numbers.spaced is None:
-            numbers.spaced = self._spaced(StructuralLabel.SPACE)
-        return Exit(PUSH, opened, numbers.spaced)
+        return Exit(PUSH, opened, self.spaced)
 
     def _opening(self, context: int, level: Level) -> tuple[Further, ...]:
         """The exits with the brackets with which a value may begin: tokens hold them together with
@@ -337,10 +333,10 @@ class JsonContexts(Contexts):
         for tag, progress, value, _ in threads:
             if value is not None:
                 place = places[Thread(tag, progress)]
-                waiting.setdefault(self._representative(value), {})[place] = None
+                waiting.setdefault(self._plain.representative(value), {})[place] = None
         groups = tuple(dict.fromkeys(map(tuple, waiting.values())))
         if len(waiting) == 1:
-            above = self.value_alone(next(iter(waiting)), level.depth)
+            above = self._plain.value_alone(next(iter(waiting)), level.depth)
         else:
             tags = {group: tag for tag, group in enumerate(groups)}
             values = tuple((tags[tuple(group)], value) for value, group in waiting.items())
@@ -363,43 +359,6 @@ class JsonContexts(Contexts):
             above = self._context(Level(LevelPhase.VALUE, "", threads, depth))
             self._above[key] = above
         return above
-
-    def _representative(self, value: Conjunction) -> Conjunction:
-        """The first conjunction met that is written equally; of conjunctions that allow scalars
-        only, the first that allows these scalars; of a reference, that of its target. Equal
-        conjunctions share their contexts."""
-        if not value:  # what may be anything, which nearly every schema has somewhere
-            return value
-        known = self._same.get(value)
-        if known is None:
-            known = self._same[value] = self._find_representative(value)
-        return known
-
-    def _find_representative(self, value: Conjunction) -> Conjunction:
-        key = next(iter(value)).key if len(value) == 1 else None
-        if key is not None:
-            known = self._table.same.get(key)
-            if known is not None:
-                return known
-        shape = self._solver.values.shapes.normal_form(value)
-        known = target_of(value)
-        if known is not value:
-            known = self._representative(known)
-        elif not shape.arrays and not shape.objects:
-            known = self._table.scalars.setdefault((shape.strings, shape.scalars), value)
-        if key is not None:
-            self._table.same[key] = known
-        return known
-
-    def value_alone(self, value: Conjunction, depth: int) -> int:
-        """The context of a value on a level of its own, above a level in one thread."""
-        value = self._representative(value)
-        known = self._table.alone.get((value, depth))
-        if known is None:
-            context = self._context(Level(LevelPhase.VALUE, "", (Thread(0, None, value),), depth))
-            self._table.numbers.enter_alone(context)
-            known = self._table.alone[value, depth] = context
-        return known
 
     # Values that have been read
 
@@ -450,6 +409,14 @@ class JsonContexts(Contexts):
     def _spaced(self, label: StructuralLabel, after: bytes = b"") -> int:
         leaf = self.leaves.state(Spaced(self.whitespace.room, label))
         return self.leaves.state(LiteralState(after, leaf)) if after else leaf
+
+    @property
+    def spaced(self) -> int:
+        """The leaf state after an opening bracket."""
+        known = self._table.numbers.spaced
+        if known is None:
+            known = self._table.numbers.spaced = self._spaced(StructuralLabel.SPACE)
+        return known
 
     @property
     def colon(self) -> int:
@@ -535,11 +502,48 @@ class JsonContexts(Contexts):
         threads = self._items(level.threads) if level.phase is LevelPhase.FIRST else level.threads
         return ValueReader.of(threads, self._solver, self._distinguished)
 
+    def first_name(self, progress: ObjectProgress) -> tuple[int, int]:
+        """The context of an object alone before its first name, and the leaf state there."""
+        context = self._context(Level(LevelPhase.FIRST, "{", (Thread(0, progress),), 1))
+        return context, self._name_reader(context)[1]
+
+    def first_item(self, array: ArrayShape) -> tuple[int, int]:
+        """The context of an array alone before its first item, and the leaf state there."""
+        thread = Thread(0, ArrayProgress.start(array))
+        context = self._context(Level(LevelPhase.FIRST, "[", (thread,), 1))
+        return context, self._value_reader(context)[1]
+
+    def leaf_of_value(
+        self, strings: Regular, scalars: Regular, is_object: bool, is_array: bool
+    ) -> int:
+        """The leaf state before a value alone."""
+        marks = self._brackets(is_object, is_array)
+        return self.leaves.state(ChoiceState(self.written(strings), scalars, tuple(marks)))
+
+    def leaf_of_first(
+        self, strings: Regular, scalars: Regular, is_object: bool, is_array: bool, closes: bool
+    ) -> int:
+        """The leaf state before the first item of an array, where lines aren't indented."""
+        marks = self._brackets(is_object, is_array)
+        if closes:
+            marks.append(self._closing("[", 1, empty=True))
+        return self.leaves.state(ChoiceState(self.written(strings), scalars, tuple(marks)))
+
+    def _brackets(self, *opens: bool) -> list[tuple[int, int]]:
+        """The opening ones of `BRACKETS`, each with the leaf state after it."""
+        return [
+            (ord(bracket), self.leaves.state(End(mark)))
+            for (bracket, mark), is_open in zip(BRACKETS, opens, strict=True)
+            if is_open
+        ]
+
+    @cached_property
+    def closing_brace(self) -> tuple[int, int]:
+        """The brace after no members, where lines aren't indented, with the leaf state after it."""
+        return self._closing("{", 1, empty=True)
+
     def _value_leaf(self, level: Level, reader: ValueReader) -> int:
-        marks: list[tuple[int, int]] = []
-        for bracket, mark in BRACKETS:
-            if reader.opened[bracket]:
-                marks.append((ord(bracket), self.leaves.state(End(mark))))
+        marks = self._brackets(*(bool(reader.opened[bracket]) for bracket, _ in BRACKETS))
         strings, scalars = self.written(reader.strings), reader.scalars
         leaf = self.leaves.state(ChoiceState(strings, scalars, tuple(marks)))
         if level.phase is LevelPhase.FIRST:

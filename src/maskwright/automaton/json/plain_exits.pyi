@@ -1,14 +1,17 @@
-"""The exits after the names of plain objects: with each those that follow, made together since a
-first mask needs them all; and the numbers of the levels to which they lead."""
+"""The exits of values on levels of their own, of arrays whose items all satisfy the same, and after
+the names of plain objects: with each those that follow, made together since a first mask needs them
+all; and the numbers of the levels to which they lead."""
 
 from collections.abc import Hashable
 from typing import Any, Final
 
 from maskwright.automaton.json.names import NameReader
+from maskwright.automaton.json.plain_names import PlainShapeOf
 from maskwright.automaton.json.plain_reader import PlainReader
 from maskwright.automaton.machine.contexts import Contexts
 from maskwright.automaton.machine.exits import Exit
-from maskwright.grammar.shape.shape import ObjectShape
+from maskwright.automaton.satisfy.solver import Solver
+from maskwright.grammar.shape.shape import Conjunction, ObjectShape
 
 class LevelNumbers:
     """Numbers levels, the contexts of a machine, in the order in which they are met."""
@@ -49,11 +52,21 @@ class PlainExits:
     goes_on: Final[dict[int, bool]]
     """By context after a member or item: whether another may come."""
 
-    def __init__(self, numbers: LevelNumbers, owner: Any, /) -> None:
-        """`owner`: the `JsonContexts`, in a module that imports this one."""
+    def __init__(
+        self, levels: Any, owner: Any, solver: Solver, plain_shape: PlainShapeOf, /
+    ) -> None:
+        """`levels` and `owner`: the `Levels` and the `JsonContexts`, in modules that import this
+        one."""
+    def representative(self, value: Conjunction, /) -> Conjunction:
+        """The first conjunction met that is written equally; of conjunctions that allow scalars
+        only, the first that allows these scalars; of a reference, that of its target. Equal
+        conjunctions share their contexts."""
+    def value_alone(self, value: Conjunction, depth: int, /) -> int:
+        """The context of a value on a level of its own, above a level in one thread."""
     def enter(self, context: int, reader: NameReader | PlainReader, start: int, /) -> None:
         """Enter one of the `readers`."""
     def exit(self, context: int, label: Hashable, text: str | None, /) -> Exit | None:
         """The exit after a name, as `Contexts.exit` has it, where a `PlainReader` reads it and it
-        is listed, or any other name would lead to the same, and after a value alone; None
-        elsewhere."""
+        is listed, or any other name would lead to the same; before and after a value alone, and
+        in an array whose items all satisfy the same, if a value is of scalars alone or one array or
+        object; None elsewhere."""

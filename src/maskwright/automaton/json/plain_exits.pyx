@@ -7,19 +7,27 @@ from maskwright.automaton.json.plain_reader cimport PlainReader
 from maskwright.automaton.leaf.keys import ChoiceState
 from maskwright.automaton.machine.exits import Exit
 from maskwright.automaton.machine.step cimport BLOCKED, DYNAMIC, NO_FRAME, POP, PUSH, STAY
-from maskwright.automaton.value.level import LevelPhase
+from maskwright.automaton.value.level import Level, LevelPhase, Thread
+from maskwright.automaton.value.progress import ArrayProgress, ObjectProgress
 from maskwright.grammar.regular.terms import EMPTY
+from maskwright.grammar.shape.shape import target_of
 from maskwright.native cimport BUILT_FROM
 from maskwright.native import require_built
 from maskwright.steps cimport spend
 
 require_built(__name__, BUILT_FROM)
 
-cdef object NEXT = LevelPhase.NEXT, NAME = LevelPhase.NAME
+cdef object NEXT = LevelPhase.NEXT, NAME = LevelPhase.NAME, FIRST = LevelPhase.FIRST
+cdef object VALUE = LevelPhase.VALUE
 cdef object COMMA = StructuralLabel.COMMA, CLOSE = StructuralLabel.CLOSE
-cdef object SPACE = StructuralLabel.SPACE
+cdef object SPACE = StructuralLabel.SPACE, OBJECT = StructuralLabel.OBJECT
+cdef object ARRAY = StructuralLabel.ARRAY, NOTHING = EMPTY
 cdef object THE_ONLY = Satisfied((0,)), IS_BLOCKED = Exit(BLOCKED)
 cdef object IS_READ = Exit(POP, result=THE_ONLY)
+# What `ObjectProgress` has beside a shape before the first member.
+cdef tuple UNREAD = tuple(ObjectProgress(None)[1:])
+# What `ArrayProgress` has beside a plain shape and the number of items; nothing that begins.
+cdef tuple NO_ITEMS = tuple(ArrayProgress(None)[2:]), NONE_BEGINS = (EMPTY, EMPTY, None, None)
 cdef object tuple_of = tuple.__new__  # what `Exit` calls, once its arguments are in order
 
 
@@ -27,7 +35,7 @@ cdef class LevelNumbers:
     def __init__(self):
         self.known, self.owners, self.shapes = [], [], []
         self.gates, self.numbers, self.shape_numbers, self.shapes_by_id = {}, {}, {}, {}
-        self.alone, self.commas, self.closed = set(), {}, {}
+        self.alone, self.commas, self.closed, self.values = set(), {}, {}, {}
         self.colon = self.spaced = None
 
     cpdef int32_t context(self, key, owner) except -1:
@@ -41,9 +49,10 @@ cdef class LevelNumbers:
     def find(self, key):
         return self.numbers.get(key)
 
-    def enter_alone(self, int32_t context):
+    cpdef int enter_alone(self, int32_t context) except -1:
         self.alone.add(context)
         self.gates[context] = None
+        return 0
 
     def leaves_names_to_text(self, int32_t context):
         known = self.known[context]
@@ -65,10 +74,14 @@ cdef class LevelNumbers:
 
 
 cdef class PlainExits:
-    def __init__(self, LevelNumbers numbers not None, owner):
-        self.numbers, self.owner = numbers, owner
+    def __init__(self, levels, owner, solver, plain_shape):
+        self.numbers, self.owner, self.plain_shape = levels.numbers, owner, plain_shape
+        self.alone, self.same, self.scalars = levels.alone, levels.same, levels.scalars
+        self.representatives = {}
+        self.solver, self.forms = solver, solver.values.shapes
         self.readers, self.goes_on = {}, {}
-        self.starts, self.waiting = {}, {}
+        self.starts, self.waiting, self.items = {}, {}, {}
+        self.lines = owner.whitespace.lines
 
     def enter(self, int32_t context, reader, start):
         self.readers[context] = reader, start
@@ -78,8 +91,14 @@ cdef class PlainExits:
         cdef PlainReader reader, following
         cdef tuple then
         if context in self.numbers.alone:
+            if label is SPACE:
+                return self.begin(context)
+            if label is OBJECT or label is ARRAY:
+                return self.open(context, label)
             is_read = type(label) is int or (type(label) is Closed and (<tuple>label)[0])
             return IS_READ if is_read else None
+        if context in self.items:
+            return self.after_item(context, label)
         if type(label) is Satisfied and context in self.waiting:
             following = self.waiting[context]
             following.find()
@@ -96,7 +115,7 @@ cdef class PlainExits:
             return None
         reader = (<tuple>known)[0]
         if label is CLOSE and reader.may_close:
-            return self.close(reader)
+            return self.closed(reader.tag)
         if type(label) is not tuple:
             return None
         at = reader.index(label)
@@ -112,6 +131,230 @@ cdef class PlainExits:
         value = reader.plain.other_value(label[1:])
         return self.after(value, following, DYNAMIC if text is None else 0, False)
 
+    cdef form(self, value):
+        """The normal form of a conjunction."""
+        known = self.forms.known.get(value)
+        return self.forms.normal_form(value) if known is None else known
+
+    cpdef representative(self, value):
+        if not value:  # what may be anything, which nearly every schema has somewhere
+            return value
+        known = self.representatives.get(value)
+        if known is None:
+            known = self.representatives[value] = self.find_representative(value)
+        return known
+
+    cdef find_representative(self, value):
+        cdef bint refers = False
+        key = None
+        if len(value) == 1:
+            (schema,) = value
+            key = schema.key
+            if key is not None:
+                known = self.same.get(key)
+                if known is not None:
+                    return known
+            refers = len(schema.assertions) == 1
+        shape = self.form(value)
+        known = target_of(value) if refers else value
+        if known is not value:
+            known = self.representative(known)
+        elif not shape.arrays and not shape.objects:
+            known = self.scalars.setdefault((shape.strings, shape.scalars), value)
+        if key is not None:
+            self.same[key] = known
+        return known
+
+    cpdef int32_t value_alone(self, value, Py_ssize_t depth) except -1:
+        cdef int32_t context
+        value = self.representative(value)
+        known = self.alone.get((value, depth))
+        if known is not None:
+            return known
+        thread = tuple_of(Thread, (0, None, value, ()))
+        level = tuple_of(Level, (VALUE, "", (thread,), depth, ()))
+        context = self.numbers.context(level, self.owner)
+        self.numbers.enter_alone(context)
+        self.alone[value, depth] = context
+        return context
+
+    cdef begin(self, int32_t context):
+        """The exit after the space before a value alone, and those with its brackets; None where
+        `beginning` has nothing."""
+        cdef tuple begun = self.beginning_of(context)
+        if begun is None:
+            return None
+        then = tuple(self.brackets(context, begun, 1))
+        return _exit(STAY, context, self.value_leaf(begun), None, NO_FRAME, then)
+
+    cdef open(self, int32_t context, mark):
+        """The exit with a bracket with which a value alone begins."""
+        cdef tuple begun = self.beginning_of(context)
+        if begun is None:
+            return None
+        for at, name, found_exit in self.brackets(context, begun, 0):
+            if name is mark and at == context:
+                return found_exit
+        return None
+
+    cdef tuple beginning_of(self, int32_t context):
+        """`beginning` of the value alone of a context."""
+        if self.lines:
+            return None
+        known = self.numbers.known[context]
+        return self.beginning((<tuple>(<tuple>(<tuple>known)[2])[0])[2])
+
+    cdef tuple beginning(self, value):
+        """The strings and the other scalars that a value may be, and the array and the object, each
+        None if there is none; None where it may be several containers, or one beside scalars."""
+        cdef tuple arrays, objects
+        shape = self.form(value)
+        arrays, objects, strings, scalars = shape.arrays, shape.objects, shape.strings, shape.scalars
+        array = arrays[0] if arrays else None
+        found = objects[0] if objects else None
+        if arrays or objects:
+            if len(arrays) + len(objects) > 1 or strings is not NOTHING or scalars is not NOTHING:
+                return None
+            if not self.solver.satisfiable(value):
+                array = found = None
+            return NOTHING, NOTHING, array, found
+        if not self.is_live(strings):
+            strings = NOTHING
+        if not self.is_live(scalars):
+            scalars = NOTHING
+        return strings, scalars, None, None
+
+    cdef list brackets(self, int32_t context, tuple begun, int levels):
+        """The exits with the bracket of a container that begins in a context, and, on as many
+        `levels`, with what comes right after it."""
+        cdef tuple first
+        cdef int32_t within
+        cdef list found
+        if begun[3] is not None:
+            first, mark = self.first_name(begun[3]), OBJECT
+        elif begun[2] is not None:
+            first, mark = self.first_item(begun[2]), ARRAY
+        else:
+            return []
+        within = first[0]
+        if self.numbers.spaced is None:
+            self.numbers.spaced = self.owner.spaced
+        found = [(context, mark, _exit(PUSH, within, self.numbers.spaced, None, NO_FRAME, ()))]
+        if levels:
+            found.append((within, SPACE, _exit(STAY, within, first[1], None, NO_FRAME, ())))
+            if within in self.items:
+                array = self.items[within][0]
+                if not array.least:
+                    found.append((within, CLOSE, self.closed(0)))
+                begun = first[2]
+                if begun[3] is not None:  # objects
+                    found += self.brackets(within, begun, 1)
+        return found
+
+    cdef tuple first_name(self, shape):
+        """The context of an object before its first name, and the leaf state there."""
+        cdef PlainReader reader = None
+        cdef int32_t context
+        progress = tuple_of(ObjectProgress, (shape, *UNREAD))
+        plain = self.plain_shape(shape)
+        if plain is None:
+            return self.owner.first_name(progress)
+        reader = PlainReader(plain, 0, progress, 1)
+        context = self.numbers.context(reader.key(FIRST, self.numbers.shape(shape)), self.owner)
+        known = self.readers.get(context)
+        if known is None:
+            term = self.owner.written(reader.term) if reader.bits or reader.others else NOTHING
+            marks = (self.owner.closing_brace,) if reader.may_close else ()
+            leaf = self.owner.leaves.state(tuple_of(ChoiceState, (term, NOTHING, marks)))
+            self.enter(context, reader, leaf)
+            return context, leaf
+        return context, (<tuple>known)[1]
+
+    # Arrays that may have items, which all satisfy the same, whatever came before
+
+    cdef tuple first_item(self, shape):
+        """The context of an array before its first item, the leaf state there, and if it is a plain
+        array, what its items may be."""
+        cdef tuple begun = None
+        cdef int32_t context
+        if not (shape.prefix or shape.contains or shape.unique or shape.repeats or shape.most == 0):
+            begun = self.beginning(shape.rest)
+        if begun is None or begun == NONE_BEGINS:
+            return self.owner.first_item(shape)
+        context = self.array_at(FIRST, shape, 0)
+        self.items[context] = shape, 0, True
+        leaf = self.owner.leaf_of_first(
+            begun[0], begun[1], begun[3] is not None, begun[2] is not None, not shape.least
+        )
+        return context, leaf, begun
+
+    cdef int32_t array_at(self, phase, shape, Py_ssize_t index) except -1:
+        """The context of a plain array of which `index` items have been read."""
+        cdef int32_t context
+        progress = tuple_of(ArrayProgress, (shape, index, *NO_ITEMS))
+        thread = tuple_of(Thread, (0, progress, None, ()))
+        context = self.numbers.context(tuple_of(Level, (phase, "[", (thread,), 1, ())), self.owner)
+        self.numbers.gates[context] = None
+        return context
+
+    cdef after_item(self, int32_t context, label):
+        """The exit in a plain array: after its first item, after the value of another one, with a
+        comma, or with the closing bracket; None where this isn't known here."""
+        cdef Py_ssize_t index
+        cdef bint is_first
+        cdef int32_t above, frame
+        cdef tuple begun
+        shape, index, is_first = self.items[context]
+        if label is CLOSE:
+            return self.closed(0) if index >= shape.least else None
+        if shape.most is not None and index >= shape.most and type(label) is not Satisfied:
+            return None
+        if is_first:
+            if type(label) is not int and not (type(label) is Closed and (<tuple>label)[0]):
+                return None
+            return self.at_item(shape, self.next_index(shape, index))
+        if type(label) is Satisfied:
+            return self.at_item(shape, index)
+        if label is not COMMA:
+            return None
+        begun = self.beginning(shape.rest)
+        if begun is None:
+            return None
+        above = self.value_alone(shape.rest, 1)
+        index = self.next_index(shape, index)
+        frame = self.array_at(NEXT, shape, index)
+        self.items[frame] = shape, index, False
+        then = ((frame, THE_ONLY, self.at_item(shape, index)),)
+        return _exit(PUSH, above, self.value_leaf(begun), None, frame, then)
+
+    cdef at_item(self, shape, Py_ssize_t index):
+        """The exit to the comma or bracket after an item, once `index` of them have been read."""
+        cdef bint goes_on = shape.most is None or index < shape.most
+        cdef bint closes = index >= shape.least
+        cdef int32_t context = self.array_at(NEXT, shape, index)
+        self.items[context] = shape, index, False
+        leaf = self.numbers.commas.get((goes_on, closes, "[", 1))
+        if leaf is None:
+            leaf = self.owner.comma_leaf("[", 1, goes_on, closes)
+        then = ((context, CLOSE, self.closed(0)),) if closes else ()
+        return _exit(STAY, context, leaf, None, NO_FRAME, then)
+
+    cdef Py_ssize_t next_index(self, shape, Py_ssize_t index) except -1:
+        """How many items have been read after another one, as far as it makes a difference."""
+        return index if shape.most is None and index >= shape.least else index + 1
+
+    cdef bint is_live(self, term) except -1:
+        live = term.live
+        return self.solver.values.is_live(term) if live is None else live
+
+    cdef value_leaf(self, tuple begun):
+        """The leaf state before a value alone."""
+        key = (begun[0], begun[1], begun[3] is not None, begun[2] is not None)
+        known = self.numbers.values.get(key)
+        if known is None:
+            known = self.numbers.values[key] = self.owner.leaf_of_value(*key)
+        return known
+
     cdef after(self, value, PlainReader following, int32_t dynamic, bint is_listed):
         """The exit after a name, before its value; `following` reads the next name, once it has
         found out what may come, which it has if the name was listed."""
@@ -120,7 +363,7 @@ cdef class PlainExits:
         spend()
         if self.numbers.colon is None:
             self.numbers.colon = self.owner.colon
-        above = self.owner.value_alone(value, following.depth)
+        above = self.value_alone(value, following.depth)
         shape = self.numbers.shape(following.shape)
         frame = self.numbers.context(following.key(NEXT, shape), self.owner)
         then = ()
@@ -150,15 +393,15 @@ cdef class PlainExits:
             after = _exit(STAY, name, (<tuple>known)[1], None, NO_FRAME, ())
             then.append((frame, COMMA, after))
         if following.may_close:
-            then.append((frame, CLOSE, self.close(following)))
+            then.append((frame, CLOSE, self.closed(following.tag)))
         return tuple(then)
 
-    cdef close(self, PlainReader reader):
-        """The exit with the closing bracket."""
-        known = self.numbers.closed.get(reader.tag)
+    cdef closed(self, Py_ssize_t tag):
+        """The exit with the closing bracket of a thread's container."""
+        known = self.numbers.closed.get(tag)
         if known is None:
-            result = Closed(((reader.tag, None),))
-            known = self.numbers.closed[reader.tag] = _exit(POP, 0, 0, result, NO_FRAME, ())
+            result = Closed(((tag, None),))
+            known = self.numbers.closed[tag] = _exit(POP, 0, 0, result, NO_FRAME, ())
         return known
 
     cdef start(self, term):

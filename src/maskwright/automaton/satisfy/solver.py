@@ -216,9 +216,10 @@ class Solver:
 
     def _has_value(self, conjunction: Conjunction) -> bool:
         # `false` is asked for at every object without additional properties.
-        return not any(schema.never for schema in conjunction) and (
-            self._quick.has_value(conjunction) or self.shortest.of(conjunction) is not None
-        )
+        for schema in conjunction:
+            if schema.never:
+                return False
+        return self._quick.has_value(conjunction) or self.shortest.of(conjunction) is not None
 
     def can_complete(self, progress: Progress) -> bool:
         """Whether a container that has been read up to `progress` can be completed."""

@@ -180,7 +180,8 @@ class Shapes:
         `numbers`: how they are written; see `compile_json_schema`."""
         self._limits = limits
         self._numbers = NumberOptions(limits.divisor, numbers == "plain")
-        self._shapes: dict[Conjunction, Shape] = {}
+        self.known: Final[dict[Conjunction, Shape]] = {}
+        """The normal forms that have been found."""
         self._orders: dict[Conjunction, dict[str, int]] = {}
         self._resolved = ResolvedAssertions(limits)
         self._strings = StringLanguages(self._resolved)
@@ -193,10 +194,10 @@ class Shapes:
 
     def normal_form(self, conjunction: Conjunction) -> Shape:
         """Return the normal form of a conjunction. Raises `LimitError`."""
-        shape = self._shapes.get(conjunction)
+        shape = self.known.get(conjunction)
         if shape is None:
             try:
-                shape = self._shapes[conjunction] = self._find(conjunction)
+                shape = self.known[conjunction] = self._find(conjunction)
             except LimitError as error:
                 error.complete(construct=construct_of(conjunction))
                 raise
@@ -207,9 +208,9 @@ class Shapes:
         target = target_of(conjunction)
         if target is conjunction:
             return self._compute(conjunction)
-        shape = self._shapes.get(target)
+        shape = self.known.get(target)
         if shape is None:
-            shape = self._shapes[target] = self._compute(target)
+            shape = self.known[target] = self._compute(target)
         return shape
 
     def _compute(self, conjunction: Conjunction) -> Shape:
@@ -243,14 +244,18 @@ class Shapes:
 
     def _lone(self, conjunction: Conjunction) -> Shape | None:
         """The shape of one schema without unions, or of none; None for others."""
-        if len(conjunction) > 1 or any(schema.never for schema in conjunction):
+        if len(conjunction) > 1:
             return None
-        asserted = map(self._resolved.assertions, conjunction)
+        assertions: tuple[Assertion, ...] = ()
+        for schema in conjunction:
+            if schema.never:
+                return None
+            assertions = self._resolved.assertions(schema)
 
         def objects_of(branch: list[Assertion]) -> ObjectShape | None:
             return None if _lacks_required(branch) else self._object(branch, conjunction)
 
-        return lone_shape(next(asserted, ()), self._numbers, objects_of)
+        return lone_shape(assertions, self._numbers, objects_of)
 
     def _object(self, branch: list[Assertion], conjunction: Conjunction) -> ObjectShape | None:
         return object_shape(branch, self._strings.language, lambda: self._order(conjunction))
