@@ -30,8 +30,7 @@ from benchmarks.vocabularies import tekken, tekken_encoding
 from maskwright import Grammar, Vocabulary, compile_tools
 from maskwright.grammar.tools.formats import tool_format
 from maskwright.processes import Build
-from maskwright.server.grammars.cache import GrammarStore
-from maskwright.server.grammars.recipes import Recipe
+from maskwright.server.grammars.recipes import GrammarStore, Recipe
 from maskwright.server.observe.metrics import Metrics
 from tests.mask.compile.offered_tools import many_tools
 

@@ -14,9 +14,9 @@ import httpx
 import pytest
 
 from maskwright.server import ServerConfig, create_app
-from maskwright.server.disconnect import ClientGoneError, until_disconnect
 from maskwright.server.exchange import Exchange
 from maskwright.server.middleware import Observer
+from maskwright.server.route import ClientGoneError, until_disconnect
 from tests.bounds import PATIENCE, wait_until
 from tests.live_server import address, ask_and_leave, leave_midway, live_server
 from tests.server.scripted import HELLO, Script, ScriptedEngine

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from maskwright.errors import InputError
 from maskwright.models import DEMO_PATH, load
 from maskwright.server.prompt_sizes import MAX_DEPTH, MAX_DIGITS, least_tokens
-from maskwright.server.request.answer_request import ChatPrompt, TextPrompt, TokenPrompt
+from maskwright.server.request.answer_request import TextPrompt, TokenPrompt
 from maskwright.server.request.anthropic_request import parse_anthropic_request
 from maskwright.server.request.body import parse_object
-from maskwright.server.request.protocol import parse_chat_request
+from maskwright.server.request.completion_requests import parse_chat_request, parse_text_request
+from maskwright.server.request.messages import ChatPrompt
 from maskwright.server.request.response_request import parse_response_request
-from maskwright.server.request.text_request import parse_text_request
 
 ALL: Final = frozenset({"system", "user", "tool"})
 OUTPUTS: Final = ("function_call_output", "custom_tool_call_output")

@@ -19,7 +19,7 @@ from maskwright.server.prompts import (
     VALUE_SIZE,
     PromptReader,
 )
-from maskwright.server.request.protocol import parse_chat_request
+from maskwright.server.request.completion_requests import parse_chat_request
 from maskwright.vocab.text_encoder import WINDOW
 from tests.bounds import PATIENCE
 from tests.server.scripted import Client, ScriptedEngine

@@ -10,12 +10,10 @@
 - `pages/`: The pages that people open in a browser.
 - `request/`: From the bytes of a body to a typed request.
 - `stream`: What a stream waits for: new output, and a client that reads.
-- `access_control`: Lets requests in: with a valid key, within its rates, before a drain.
-- `admission`: Refuses prompts that are too long by their bytes, before they are parsed.
+- `access_control`: Lets requests in: by their keys, rates and bytes, before a drain.
 - `app`: The application: its routes and what they call.
 - `config`: The server's settings.
 - `continuation`: Answers that are begun by one server and continued by another.
-- `disconnect`: Cancels work when its client disconnects.
 - `errors`: Every failure as an error body in OpenAI's form.
 - `exchange`: The record of one HTTP request, for logs, metrics and traces.
 - `generation_routes`: The endpoints that generate answers.
@@ -25,7 +23,7 @@
 - `middleware`: Wraps every request: ids, internal errors, and what metrics, traces and logs get.
 - `prompt_sizes`: How many tokens the prompts of a body take at least, found in its bytes.
 - `prompts`: The prompts of a request as token ids.
-- `route`: One path and the methods that it answers.
+- `route`: One path and its methods, and work that ends when its client disconnects.
 - `shapes`: Checks shapes, writes texts of them, and has examples.
 - `starter`: From a typed request to generations of the engine.
 - `token_routes`: The endpoints that tokenise texts and join tokens.

@@ -20,12 +20,10 @@ from maskwright.engine import Engine
 from maskwright.errors import InputError, MaskwrightError
 from maskwright.processes import GrammarProcesses
 from maskwright.server.access.keys import check_classes
-from maskwright.server.access_control import AccessControl
-from maskwright.server.admission import PromptAdmission
+from maskwright.server.access_control import AccessControl, PromptAdmission
 from maskwright.server.answer.answers import model_card
 from maskwright.server.batches.batch_routes import Batching, batch_endpoints
 from maskwright.server.config import ServerConfig
-from maskwright.server.disconnect import ClientGoneError
 from maskwright.server.errors import HttpError, code_of, describe, error_response
 from maskwright.server.exchange import exchange_of
 from maskwright.server.generation_routes import GenerationRoutes, check_model
@@ -42,7 +40,7 @@ from maskwright.server.observe.traces import TraceSink
 from maskwright.server.openapi.document import add_document
 from maskwright.server.pages import add_pages
 from maskwright.server.prompts import PromptReader
-from maskwright.server.route import Endpoint
+from maskwright.server.route import ClientGoneError, Endpoint
 from maskwright.server.shapes import Inquirer, ShapeRoutes
 from maskwright.server.starter import Starter
 from maskwright.server.token_routes import TokenRoutes

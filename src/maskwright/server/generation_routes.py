@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 
 from maskwright.dist.front.relay import RELAY
 from maskwright.engine import Engine
-from maskwright.server.admission import PromptAdmission
+from maskwright.server.access_control import PromptAdmission
 from maskwright.server.answer.answers import Envelope
 from maskwright.server.answer.anthropic_writer import AnthropicWriter
 from maskwright.server.answer.choices import Choices
@@ -24,7 +24,6 @@ from maskwright.server.answer.response_writer import ResponseWriter
 from maskwright.server.answer.streaming import AnswerWriter, EventStream
 from maskwright.server.config import ServerConfig
 from maskwright.server.continuation import Naming
-from maskwright.server.disconnect import until_disconnect
 from maskwright.server.errors import HttpError
 from maskwright.server.exchange import Exchange, exchange_of
 from maskwright.server.guarantees.records import Records
@@ -32,14 +31,12 @@ from maskwright.server.handoff import OutgoingBlocks
 from maskwright.server.identity import Identity
 from maskwright.server.json import Json
 from maskwright.server.observe.traces import RequestTrace
-from maskwright.server.request.answer_request import AnswerRequest, TextPrompt
+from maskwright.server.request.answer_request import AnswerRequest, OwnOptions, TextPrompt
 from maskwright.server.request.anthropic_request import parse_anthropic_request
 from maskwright.server.request.body import read_as
-from maskwright.server.request.own_options import OwnOptions
-from maskwright.server.request.protocol import parse_chat_request
+from maskwright.server.request.completion_requests import parse_chat_request, parse_text_request
 from maskwright.server.request.response_request import parse_response_request
-from maskwright.server.request.text_request import parse_text_request
-from maskwright.server.route import Endpoint
+from maskwright.server.route import Endpoint, until_disconnect
 from maskwright.server.starter import Starter
 from maskwright.server.stream import Pace
 

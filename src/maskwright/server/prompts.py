@@ -18,15 +18,8 @@ from jinja2 import TemplateError
 from maskwright.engine import Engine
 from maskwright.errors import InputError
 from maskwright.server.grammars.lengths import prompt_too_long, without_first, without_shape
-from maskwright.server.request.answer_request import (
-    AnswerRequest,
-    ChatPrompt,
-    Prompt,
-    TextPrompt,
-    TokenPrompt,
-)
-from maskwright.server.request.chat_prompt import EFFORT_VARIABLES
-from maskwright.server.request.messages import Message
+from maskwright.server.request.answer_request import AnswerRequest, Prompt, TextPrompt, TokenPrompt
+from maskwright.server.request.messages import EFFORT_VARIABLES, ChatPrompt, Message
 from maskwright.server.request.shape import JsonShape
 from maskwright.vocab.text_encoder import WINDOW
 

@@ -21,14 +21,13 @@ from starlette.responses import JSONResponse
 from maskwright.errors import InputError
 from maskwright.limits import DEFAULT_LIMITS, Work
 from maskwright.processes import Build, GrammarProcesses, Inquiry
-from maskwright.server.disconnect import until_disconnect
 from maskwright.server.grammars.recipes import Recipes
 from maskwright.server.json import Json
 from maskwright.server.request.body import read_as
 from maskwright.server.request.model import Between, ClosedModel
-from maskwright.server.request.shape import FreeText, Shape
-from maskwright.server.request.shape_fields import FormattedShapeFields
+from maskwright.server.request.shape import FormattedShapeFields, FreeText, Shape
 from maskwright.server.request.tool_use import ToolFields, ToolUse
+from maskwright.server.route import until_disconnect
 from maskwright.vocab import Vocabulary
 from maskwright.workbench.choices import PictureName, Which
 from maskwright.workbench.live.questions import (

@@ -16,24 +16,26 @@ from maskwright.processes import GrammarProcesses
 from maskwright.sampling import TextBan
 from maskwright.server.answer.choices import Choices, MakeReport, TokenTrace
 from maskwright.server.answer.logprobs import ScoreReader
-from maskwright.server.answer.parts import PartReader, ToolReader, WordReader
-from maskwright.server.answer.thinking import (
+from maskwright.server.answer.parts import (
+    PartReader,
     ReasoningTokens,
     ThinkingReader,
+    ToolReader,
     TrimmedReader,
+    WordReader,
     thinking_marks_of,
 )
 from maskwright.server.config import DEFAULT_SECONDS, ServerConfig
 from maskwright.server.continuation import Naming, StreamBeginning
 from maskwright.server.errors import HttpError
 from maskwright.server.exchange import Exchange
-from maskwright.server.grammars.cache import GrammarStore
 from maskwright.server.grammars.lengths import check_least
-from maskwright.server.grammars.recipes import ReasoningSection, Recipe, Recipes
+from maskwright.server.grammars.recipes import GrammarStore, ReasoningSection, Recipe, Recipes
 from maskwright.server.guarantees.reporter import Reporter
 from maskwright.server.observe.metrics import Metrics
 from maskwright.server.prompts import PromptReader
-from maskwright.server.request.answer_request import AnswerRequest, ChatPrompt, TokenPrompt
+from maskwright.server.request.answer_request import AnswerRequest, TokenPrompt
+from maskwright.server.request.messages import ChatPrompt
 from maskwright.server.request.model import shown
 from maskwright.server.request.sampling_fields import SEED_BITS
 from maskwright.server.request.shape import FreeText

@@ -21,7 +21,7 @@ from maskwright.server.prompts import PromptReader
 from maskwright.server.request.answer_request import AnswerRequest, Prompt, TextPrompt
 from maskwright.server.request.anthropic_request import parse_anthropic_request
 from maskwright.server.request.body import read_as
-from maskwright.server.request.chat_prompt import PromptFields
+from maskwright.server.request.messages import PromptFields
 from maskwright.server.request.model import Array, ByType, IdArray, RequestModel, Strings
 from maskwright.server.request.response_request import parse_response_request
 from maskwright.server.request.tool_use import FunctionFields

@@ -6,12 +6,16 @@ import asyncio
 
 import pytest
 
-from maskwright.server.answer.parts import CallBegun, Part, Reasoning, TextPart, WordReader
-from maskwright.server.answer.thinking import (
+from maskwright.server.answer.parts import (
+    CallBegun,
+    Part,
+    Reasoning,
     ReasoningTokens,
+    TextPart,
     ThinkingMarks,
     ThinkingReader,
     TrimmedReader,
+    WordReader,
     thinking_marks_of,
 )
 

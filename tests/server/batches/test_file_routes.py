@@ -6,7 +6,7 @@ import pytest
 from starlette.datastructures import QueryParams
 
 from maskwright.errors import InputError
-from maskwright.server.batches.file_routes import page
+from maskwright.server.batches.batch_routes import page
 
 ITEMS: list[dict[str, Any]] = [{"id": f"i{n}"} for n in range(5)]
 

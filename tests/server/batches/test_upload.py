@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from maskwright.errors import InputError
-from maskwright.server.batches.file_routes import read_upload
+from maskwright.server.batches.batch_routes import read_upload
 from maskwright.server.errors import HttpError
 
 LIMIT = 100_000

@@ -11,8 +11,7 @@ from maskwright.errors import LimitError, SchemaError
 from maskwright.limits import Limits
 from maskwright.mask import Grammar, compile_json_schema
 from maskwright.processes import Build
-from maskwright.server.grammars.cache import GrammarStore
-from maskwright.server.grammars.recipes import Recipe
+from maskwright.server.grammars.recipes import GrammarStore, Recipe
 from maskwright.server.observe.metrics import Metrics
 from maskwright.vocab import Vocabulary
 from tests.bounds import PATIENCE

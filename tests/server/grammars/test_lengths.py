@@ -10,7 +10,7 @@ import pytest
 from maskwright.errors import BudgetError
 from maskwright.server.grammars.lengths import check_least, prompt_too_long, without_shape
 from maskwright.server.grammars.recipes import Recipes
-from maskwright.server.request.protocol import parse_chat_request
+from maskwright.server.request.completion_requests import parse_chat_request
 from maskwright.server.request.shape import FreeText
 from tests.server.scripted import BYTES, HELLO
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from jsonschema import ValidationError
 
-from maskwright.server.batches.file_routes import page
+from maskwright.server.batches.batch_routes import page
 from maskwright.server.batches.stores import StoredBatch, StoredFile
 from maskwright.server.config import ServerConfig
 from maskwright.server.openapi.builders import ref

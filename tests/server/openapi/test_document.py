@@ -15,8 +15,7 @@ from starlette.responses import Response
 from maskwright.server.access.keys import ApiKey, KeyRing
 from maskwright.server.config import ServerConfig
 from maskwright.server.openapi.document import document, schemas
-from maskwright.server.openapi.error_schemas import CODES
-from maskwright.server.openapi.operations import operations
+from maskwright.server.openapi.operations import CODES, operations
 from maskwright.server.route import Endpoint
 from tests.server.scripted import Client
 

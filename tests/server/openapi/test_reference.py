@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 import pytest
 
 from maskwright.server.openapi.document import schemas
-from maskwright.server.request.protocol import ChatCompletionRequest
+from maskwright.server.request.completion_requests import ChatCompletionRequest
 
 PAGE: Final = (Path(__file__).resolve().parents[3] / "docs" / "api.md").read_text()
 SCHEMAS: Final[Any] = schemas()

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from maskwright.errors import InputError
-from maskwright.server.request.answer_request import AnswerRequest, ChatPrompt
+from maskwright.server.request.answer_request import AnswerRequest
 from maskwright.server.request.anthropic_request import MOST_STOPS, parse_anthropic_request
-from maskwright.server.request.messages import Message, ToolCall
+from maskwright.server.request.messages import ChatPrompt, Message, ToolCall
 from maskwright.server.request.shape import FreeText, JsonShape
 
 HELLO = [{"role": "user", "content": "hello"}]

@@ -15,9 +15,9 @@ from starlette.requests import Request
 
 from maskwright.errors import InputError
 from maskwright.server.config import ServerConfig
-from maskwright.server.disconnect import ClientGoneError
 from maskwright.server.errors import HttpError
 from maskwright.server.request.body import LARGE, MAX_DEPTH, parse_object, read_as
+from maskwright.server.route import ClientGoneError
 from tests.server.scripted import HELLO, Client
 
 

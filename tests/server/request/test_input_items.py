@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from maskwright.errors import InputError
-from maskwright.server.request.answer_request import ChatPrompt
-from maskwright.server.request.messages import Message
+from maskwright.server.request.messages import ChatPrompt, Message
 from maskwright.server.request.response_request import parse_response_request
 
 

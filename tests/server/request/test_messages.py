@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from maskwright.errors import InputError
-from maskwright.server.request.chat_prompt import PromptFields
-from maskwright.server.request.messages import Message, ToolCall
+from maskwright.server.request.messages import Message, PromptFields, ToolCall
 
 
 def parsed(*messages: Any) -> tuple[Message, ...]:

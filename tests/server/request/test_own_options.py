@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from maskwright.errors import InputError
-from maskwright.server.request.own_options import OwnOptions
-from maskwright.server.request.protocol import parse_chat_request
+from maskwright.server.request.answer_request import OwnOptions
+from maskwright.server.request.completion_requests import parse_chat_request
 from tests.server.scripted import HELLO
 
 

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from maskwright.errors import InputError
-from maskwright.server.request.answer_request import ChatPrompt, ReplyOptions, TokenLimit
-from maskwright.server.request.protocol import parse_chat_request
+from maskwright.server.request.answer_request import ReplyOptions, TokenLimit
+from maskwright.server.request.completion_requests import parse_chat_request
+from maskwright.server.request.messages import ChatPrompt
 from tests.server.scripted import HELLO, Client
 
 USER = {"role": "user", "content": "hi"}

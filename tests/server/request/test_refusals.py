@@ -8,7 +8,11 @@ import pytest
 
 from maskwright.errors import InputError
 from maskwright.server.request.anthropic_request import parse_anthropic_request
-from maskwright.server.request.protocol import ChatCompletionRequest, parse_chat_request
+from maskwright.server.request.completion_requests import (
+    ChatCompletionRequest,
+    parse_chat_request,
+    parse_text_request,
+)
 from maskwright.server.request.refusals import (
     CONSTRAINT_WORDS,
     HARMLESS,
@@ -16,7 +20,6 @@ from maskwright.server.request.refusals import (
     refuse_unsupported,
 )
 from maskwright.server.request.response_request import parse_response_request
-from maskwright.server.request.text_request import parse_text_request
 
 
 def refuse(**fields: Any) -> None:

@@ -9,6 +9,7 @@ from maskwright.limits import DEFAULT_LIMITS
 from maskwright.server.request.body import parse_object
 from maskwright.server.request.shape import (
     ChoiceShape,
+    FormattedShapeFields,
     FreeText,
     GrammarShape,
     JsonShape,
@@ -16,7 +17,6 @@ from maskwright.server.request.shape import (
     Shape,
     TagShape,
 )
-from maskwright.server.request.shape_fields import FormattedShapeFields
 
 SCHEMA = {"type": "object", "properties": {"z": {}, "a": {}, "m": {}}}
 TEXT = '{"type":"object","properties":{"z":{},"a":{},"m":{}}}'

@@ -8,7 +8,7 @@ import pytest
 
 from maskwright.errors import InputError
 from maskwright.server.request.answer_request import Prompt, TextPrompt, TokenLimit, TokenPrompt
-from maskwright.server.request.text_request import parse_text_request
+from maskwright.server.request.completion_requests import parse_text_request
 
 PROMPTS: list[tuple[Any, tuple[Prompt, ...]]] = [
     ("a", (TextPrompt("a"),)),

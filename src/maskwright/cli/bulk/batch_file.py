@@ -24,7 +24,7 @@ from maskwright.cli.bulk.work import (
 from maskwright.errors import InputError
 from maskwright.instances import InstanceCheck
 from maskwright.records.batch_lines import error_line, parse_batch_line, result_line
-from maskwright.server.request.shape_fields import FIELDS as SHAPE_FIELDS
+from maskwright.server.request.shape import FIELDS as SHAPE_FIELDS
 
 MOST_SCHEMAS: Final = 64
 """Schemas that are kept ready at a time."""

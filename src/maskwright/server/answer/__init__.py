@@ -8,5 +8,4 @@
 - `parts`: Splits an answer, while it is generated, into words, reasoning and tool calls.
 - `response_writer`: The answers of POST /v1/responses.
 - `streaming`: Answers as server-sent events.
-- `thinking`: Splits a reasoning section off the beginning of an answer, and counts its tokens.
 """

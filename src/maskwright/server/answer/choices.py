@@ -19,10 +19,10 @@ from maskwright.server.answer.parts import (
     Part,
     PartReader,
     Reasoning,
+    ReasoningTokens,
     WholeAnswer,
     WordReader,
 )
-from maskwright.server.answer.thinking import ReasoningTokens
 from maskwright.server.errors import HttpError
 from maskwright.server.json import Json
 from maskwright.server.stream import Arrivals, Pace

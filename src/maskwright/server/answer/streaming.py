@@ -16,10 +16,10 @@ from starlette.types import Receive, Scope, Send
 from maskwright.errors import EngineStoppedError, GenerationError
 from maskwright.server.answer.choices import Answer, ChoiceDelta, Choices, Usage
 from maskwright.server.continuation import RelayedDelta, StreamBeginning, begin_record
-from maskwright.server.disconnect import ClientGoneError, until_disconnect
 from maskwright.server.errors import code_of, describe, is_defect
 from maskwright.server.exchange import Exchange
 from maskwright.server.json import Json
+from maskwright.server.route import ClientGoneError, until_disconnect
 from maskwright.server.stream import Pace, Timer
 
 

@@ -1,7 +1,6 @@
 """OpenAI's files and batches, kept in a folder of the local disk.
 
-- `batch_routes`: The endpoints of batches, and what a server opens and stops for them.
+- `batch_routes`: The endpoints of files and batches, and what a server opens and stops for them.
 - `batch_worker`: Runs batches, and continues them after a restart.
-- `file_routes`: The endpoints of files.
 - `stores`: The files and the batches in the folder.
 """

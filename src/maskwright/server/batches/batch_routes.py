@@ -1,35 +1,264 @@
-"""The endpoints of batches, and what a server opens, starts and stops for files and batches."""
+"""The endpoints of files and batches, and what a server opens, starts and stops for them.
+
+A file comes in a form (`multipart/form-data`, RFC 7578). The body is written to the disk as it
+comes, and its parts are found there, so that a large file is never in memory.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
-from collections.abc import AsyncGenerator
+import mmap
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import asynccontextmanager
-from pathlib import Path
-from typing import Annotated, Any, Final, Literal, cast
+from dataclasses import dataclass
+from email.message import Message
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any, Final, Literal, NamedTuple, cast
 
 from pydantic import WithJsonSchema
 from starlette.applications import Starlette
+from starlette.datastructures import QueryParams
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.types import ASGIApp
 
 from maskwright.engine import EngineConfig
 from maskwright.errors import InputError
 from maskwright.records.batch_lines import BatchEndpoint, BatchLine
 from maskwright.server.batches.batch_worker import AppAnswer, BatchWorker, call_app
-from maskwright.server.batches.file_routes import FileRoutes, page
-from maskwright.server.batches.stores import ENDED, BatchStore, FileStore, StoredBatch
+from maskwright.server.batches.stores import ENDED, BatchStore, FileStore, StoredBatch, StoredFile
 from maskwright.server.config import ServerConfig
 from maskwright.server.errors import HttpError
 from maskwright.server.exchange import owner_of
 from maskwright.server.json import Json
-from maskwright.server.request.body import read_as
+from maskwright.server.request.body import chunks_of, coding_of_body, read_as
 from maskwright.server.request.model import ClosedModel, RawObject, invalid
 from maskwright.server.route import Endpoint
 
-MOST: Final = 100
-DEFAULT: Final = 20
+FORM_BYTES: Final = 1 << 16
+"""Bytes that a form may have beside its file."""
+HEADER_BYTES: Final = 8192
+FIELD_BYTES: Final = 1024
+CHUNK: Final = 1 << 20
+
+
+class FormPart(NamedTuple):
+    """A part of a form: its name, the name of its file if it is one, and where its content is."""
+
+    name: str
+    filename: str | None
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class UploadedForm:
+    """A form with one file. `fields`: the other parts."""
+
+    filename: str
+    fields: dict[str, str]
+
+
+async def read_upload(http: Request, into: Path, limit: int) -> UploadedForm:
+    """Write the file of a form to `into`. Raises InputError for what is no such form, and HttpError
+    for a file of more than `limit` bytes; then the caller removes `into`."""
+    boundary = _boundary(http.headers.get("content-type", ""))
+    coding_of_body(http, offered=())
+    body = into.with_name(f"{into.stem}.body.part")
+    try:
+        too_large = HttpError(413, f"the file is larger than {limit} bytes", code="file_too_large")
+        with body.open("wb") as file:
+            async for chunk in chunks_of(http, limit + FORM_BYTES, too_large):
+                await asyncio.to_thread(file.write, chunk)
+        return await asyncio.to_thread(_taken_apart, body, boundary, into)
+    finally:
+        body.unlink(missing_ok=True)
+
+
+def _boundary(content_type: str) -> bytes:
+    header = Message()
+    header["content-type"] = content_type
+    boundary = header.get_param("boundary")
+    if header.get_content_type() != "multipart/form-data" or not isinstance(boundary, str):
+        raise InputError(
+            "send the file as a form: 'Content-Type: multipart/form-data' with a boundary",
+            code="invalid_content_type",
+        )
+    return boundary.encode()
+
+
+def _taken_apart(body: Path, boundary: bytes, into: Path) -> UploadedForm:
+    if body.stat().st_size == 0:
+        raise _malformed("it is empty")
+    with body.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        fields: dict[str, str] = {}
+        filename: str | None = None
+        for part in _parts(data, boundary):
+            if part.name in fields or (part.name == "file" and filename is not None):
+                raise InputError(
+                    f"the form has two fields {part.name!r}", param=part.name, code="invalid_form"
+                )
+            if part.name == "file" and part.filename is not None:
+                filename = part.filename
+                with into.open("wb") as out:
+                    for start in range(part.start, part.end, CHUNK):
+                        out.write(data[start : min(start + CHUNK, part.end)])
+            elif part.end - part.start > FIELD_BYTES:
+                raise InputError(f"the field {part.name!r} is too long", param=part.name)
+            else:
+                fields[part.name] = data[part.start : part.end].decode(errors="replace")
+    if filename is None:
+        raise InputError("the form has no file in its field 'file'", param="file")
+    return UploadedForm(filename, fields)
+
+
+def _parts(data: mmap.mmap, boundary: bytes) -> Iterator[FormPart]:
+    """Find the parts between lines of two hyphens and the boundary; the last such line ends in two
+    more hyphens."""
+    line = b"--" + boundary
+    at = data.find(line)
+    if at < 0:
+        raise _malformed("its boundary doesn't occur")
+    while True:
+        at += len(line)
+        if data[at : at + 2] == b"--":
+            return
+        if data[at : at + 2] != b"\r\n":
+            raise _malformed("a boundary is not at the end of a line")
+        head_end = data.find(b"\r\n\r\n", at, at + HEADER_BYTES)
+        end = data.find(b"\r\n" + line, head_end) if head_end >= 0 else -1
+        if end < 0:
+            raise _malformed("a part has no end")
+        yield _part(data[at + 2 : head_end], head_end + 4, end)
+        at = end + 2
+
+
+def _part(head: bytes, start: int, end: int) -> FormPart:
+    header = Message()
+    for line in head.decode(errors="replace").split("\r\n"):
+        name, _, value = line.partition(":")
+        if name.strip().lower() == "content-disposition":
+            header["content-disposition"] = value.strip()
+    name = cast(object, header.get_param("name", header="content-disposition"))
+    if not isinstance(name, str):
+        raise _malformed("a part has no name")
+    return FormPart(name, header.get_filename(), start, end)
+
+
+def _malformed(why: str) -> InputError:
+    return InputError(f"the body is no form: {why}", code="invalid_form")
+
+
+PURPOSE: Final = "batch"
+"""The one purpose for which clients may store files here."""
+MOST_FILES: Final = 10_000
+
+
+class FileRoutes:
+    """Upload, list, describe, read and delete files. `file_bytes`: upper bound on the bytes of
+    one."""
+
+    def __init__(self, files: FileStore, batches: BatchStore, file_bytes: int) -> None:
+        self._files = files
+        self._batches = batches
+        self._file_bytes = file_bytes
+
+    async def create(self, http: Request) -> JSONResponse:
+        into = self._files.new_part()
+        try:
+            form = await read_upload(http, into, self._file_bytes)
+            for name in form.fields:
+                if name != "purpose":
+                    raise InputError(f"the field {name!r} is not supported", param=name)
+            if form.fields.get("purpose") != PURPOSE:
+                raise InputError(f"'purpose' is {PURPOSE!r}", param="purpose")
+            if into.stat().st_size > self._file_bytes:
+                message = f"the file is larger than {self._file_bytes} bytes"
+                raise HttpError(413, message, code="file_too_large")
+            name = PurePosixPath(form.filename.replace("\\", "/")).name or "file"
+            stored = self._files.adopt(
+                self._files.new_id(),
+                into,
+                filename=name,
+                purpose=PURPOSE,
+                owner=owner_of(http.scope),
+            )
+        finally:
+            into.unlink(missing_ok=True)
+        return JSONResponse(stored.card())
+
+    async def list(self, http: Request) -> JSONResponse:
+        query = http.query_params
+        purpose, order = query.get("purpose"), query.get("order", "desc")
+        if order not in ("asc", "desc"):
+            raise InputError("'order' is asc or desc", param="order")
+        found = [
+            file.card()
+            for file in self._files.of(owner_of(http.scope))
+            if purpose in (None, file.purpose)
+        ]
+        listed = found if order == "asc" else found[::-1]
+        return JSONResponse(page(listed, query, most=MOST_FILES, default=MOST_FILES))
+
+    async def describe(self, http: Request) -> JSONResponse:
+        return JSONResponse(self._asked(http).card())
+
+    async def content(self, http: Request) -> Response:
+        path = self._files.path(self._asked(http).id)
+        return FileResponse(path, media_type="application/octet-stream")
+
+    async def delete(self, http: Request) -> JSONResponse:
+        id = self._asked(http).id
+        if self._batches.uses(id):
+            raise InputError(
+                f"a batch that is not finished reads the file {id}; cancel it first",
+                param="file_id",
+                code="file_in_use",
+            )
+        self._files.delete(id)
+        return JSONResponse({"id": id, "object": "file", "deleted": True})
+
+    def _asked(self, http: Request) -> StoredFile:
+        """Return the file of the path. Raises HttpError if the client has none with its id."""
+        return self._files.get(http.path_params["id"], owner_of(http.scope))
+
+
+def page(newest_first: Sequence[Json], query: QueryParams, *, most: int, default: int) -> Json:
+    """The part of a list that a query names: up to `limit` objects after the one whose id is
+    `after`. Raises InputError."""
+    limit = _limit(query.get("limit"), most, default)
+    after = query.get("after")
+    begin = 0
+    if after is not None:
+        ids = [item["id"] for item in newest_first]
+        if after not in ids:
+            raise InputError(
+                f"'after' is the id of an object of the list, not {after!r}", param="after"
+            )
+        begin = ids.index(after) + 1
+    part = newest_first[begin : begin + limit]
+    return {
+        "object": "list",
+        "data": list(part),
+        "first_id": part[0]["id"] if part else "",
+        "last_id": part[-1]["id"] if part else "",
+        "has_more": begin + limit < len(newest_first),
+    }
+
+
+def _limit(text: str | None, most: int, default: int) -> int:
+    if text is None:
+        return default
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text[:9]) <= most:
+        raise InputError(
+            f"'limit' is an integer from 1 to {most}, not {text[:60]!r}", param="limit"
+        )
+    return int(text)
+
+
+MOST_BATCHES: Final = 100
+DEFAULT_BATCHES: Final = 20
 MOST_METADATA: Final = 16
 METADATA_NAME: Final = 64
 METADATA_TEXT: Final = 512
@@ -90,7 +319,9 @@ class BatchRoutes:
 
     async def list(self, http: Request) -> JSONResponse:
         found = [batch.card() for batch in self._batches.of(owner_of(http.scope))]
-        return JSONResponse(page(found[::-1], http.query_params, most=MOST, default=DEFAULT))
+        return JSONResponse(
+            page(found[::-1], http.query_params, most=MOST_BATCHES, default=DEFAULT_BATCHES)
+        )
 
     async def describe(self, http: Request) -> JSONResponse:
         return JSONResponse(self._asked(http).card())

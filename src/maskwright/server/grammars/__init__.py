@@ -1,6 +1,5 @@
 """Decides which grammar an answer has, and keeps it compiled.
 
-- `cache`: A cache of compiled grammars, by recipe.
 - `lengths`: Whether prompts and the shortest answers fit into the context and the limit.
-- `recipes`: Turns the shape and tools of a request into the recipe of its grammar.
+- `recipes`: The recipe of a grammar, from shape and tools, and a cache of compiled grammars.
 """

@@ -10,7 +10,8 @@ from typing import Final
 from maskwright.errors import BudgetError, InputError, LimitError
 from maskwright.mask import CompiledGrammar
 from maskwright.server.grammars.recipes import Recipe
-from maskwright.server.request.answer_request import AnswerRequest, ChatPrompt
+from maskwright.server.request.answer_request import AnswerRequest
+from maskwright.server.request.messages import ChatPrompt
 from maskwright.server.request.shape import (
     ChoiceShape,
     FreeText,

@@ -15,7 +15,6 @@ from maskwright.errors import InputError
 from maskwright.grammar.schema.options import AdditionalProperties, Numbers
 from maskwright.mask import compile_json_schema, compile_tools
 from maskwright.processes import Build, Inquiry
-from maskwright.server.disconnect import until_disconnect
 from maskwright.server.errors import HttpError
 from maskwright.server.exchange import exchange_of
 from maskwright.server.grammars.recipes import Recipe, Recipes
@@ -23,9 +22,9 @@ from maskwright.server.guarantees.records import SECONDS, Records
 from maskwright.server.json import Json
 from maskwright.server.request.body import read_as
 from maskwright.server.request.model import Between, ClosedModel, IdArray, needs
-from maskwright.server.request.shape import FreeText, Shape
-from maskwright.server.request.shape_fields import FormattedShapeFields
+from maskwright.server.request.shape import FormattedShapeFields, FreeText, Shape
 from maskwright.server.request.tool_use import FunctionFields, ToolUse
+from maskwright.server.route import until_disconnect
 from maskwright.server.shapes import Inquirer
 from maskwright.vocab import Vocabulary
 from maskwright.workbench.explanation import ExplainedText, explained

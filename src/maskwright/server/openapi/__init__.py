@@ -7,7 +7,6 @@ and against the answers of the server.
 - `answer_schemas`: The answers of each protocol, whole and streamed.
 - `builders`: JSON Schemas of a few kinds, in one line each.
 - `document`: The whole document, for the routes of an application, and its endpoint.
-- `error_schemas`: The error object, and its codes by status.
-- `operations`: What each method of each path takes and answers.
+- `operations`: What each method of each path takes and answers; errors.
 - `service_schemas`: The answers that are no generated text: server, files, shapes.
 """

@@ -34,8 +34,16 @@ from maskwright.server.openapi.builders import (
     ref,
     text,
 )
-from maskwright.server.openapi.error_schemas import error_name, error_responses, error_schemas
-from maskwright.server.openapi.operations import EVENTS, JSON, NAMED_EVENTS, Operation, operations
+from maskwright.server.openapi.operations import (
+    EVENTS,
+    JSON,
+    NAMED_EVENTS,
+    Operation,
+    error_name,
+    error_responses,
+    error_schemas,
+    operations,
+)
 from maskwright.server.openapi.service_schemas import (
     batch_schemas,
     service_schemas,
@@ -43,12 +51,11 @@ from maskwright.server.openapi.service_schemas import (
 )
 from maskwright.server.pages import StaticFile
 from maskwright.server.request.anthropic_request import AnthropicRequest
+from maskwright.server.request.completion_requests import ChatCompletionRequest, CompletionRequest
 from maskwright.server.request.model import RequestModel
-from maskwright.server.request.protocol import ChatCompletionRequest
 from maskwright.server.request.refusals import HARMLESS
 from maskwright.server.request.response_request import ResponseRequest
 from maskwright.server.request.sampling_fields import GeneratingRequest
-from maskwright.server.request.text_request import CompletionRequest
 from maskwright.server.route import Endpoint
 from maskwright.server.shapes import CheckRequest, DrawRequest, SampleRequest
 from maskwright.server.token_routes import (

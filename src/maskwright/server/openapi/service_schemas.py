@@ -9,8 +9,7 @@ from typing import Final, get_args
 
 from maskwright.engine import EngineView
 from maskwright.records.batch_lines import ENDPOINTS
-from maskwright.server.batches.batch_routes import METADATA
-from maskwright.server.batches.file_routes import PURPOSE
+from maskwright.server.batches.batch_routes import METADATA, PURPOSE
 from maskwright.server.batches.stores import TIMED, WINDOW, BatchStatus
 from maskwright.server.json import Json
 from maskwright.server.observe.figures import FIGURES

@@ -16,9 +16,8 @@ from typing_extensions import TypeAliasType
 
 from maskwright.errors import InputError
 from maskwright.server.json import Json
-from maskwright.server.request.answer_request import AnswerRequest, ChatPrompt
-from maskwright.server.request.chat_prompt import TemplateFields
-from maskwright.server.request.messages import Message, ToolCall
+from maskwright.server.request.answer_request import AnswerRequest
+from maskwright.server.request.messages import ChatPrompt, Message, TemplateFields, ToolCall
 from maskwright.server.request.model import (
     Array,
     ByField,
@@ -31,8 +30,7 @@ from maskwright.server.request.model import (
     shown,
 )
 from maskwright.server.request.sampling_fields import Limit, ReasoningFields, first_limit
-from maskwright.server.request.shape import Shape
-from maskwright.server.request.shape_fields import FormattedShapeFields, ResponseFormat
+from maskwright.server.request.shape import FormattedShapeFields, ResponseFormat, Shape
 from maskwright.server.request.tool_use import ToolUse, read_tools
 
 MOST_STOPS: Final = 32

@@ -33,9 +33,9 @@ from maskwright.dist.content_coding import (
 from maskwright.errors import InputError
 from maskwright.grammar.schema.document import float_of, object_of
 from maskwright.json_faults import json_reason
-from maskwright.server.disconnect import ClientGoneError
 from maskwright.server.errors import HttpError
 from maskwright.server.prompt_sizes import MAX_DEPTH
+from maskwright.server.route import ClientGoneError
 
 T = TypeVar("T")
 

@@ -1,9 +1,11 @@
-"""The conversation of a chat request, as a typed tree and in the form for chat templates."""
+"""The conversation of a chat request, as clients send it, as a typed tree and in the form for chat
+templates; and the variables of its template."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Final, Literal, TypeAlias, cast
 
 from pydantic import Field, WithJsonSchema
@@ -232,3 +234,82 @@ def read_arguments(given: str | Json, place: str) -> Json:
             f"{place}.arguments must be a JSON object in a string", param=f"{place}.arguments"
         )
     return cast(Json, value)
+
+
+@dataclass(frozen=True, slots=True)
+class ChatPrompt:
+    """A conversation, which the model's chat template turns into a prompt.
+
+    - `variables`: additional variables of the template.
+    - `begins_answer`: the prompt ends with the beginning of an assistant's message.
+    - `continues`: the answer continues the last message instead.
+    """
+
+    messages: tuple[Message, ...]
+    variables: Mapping[str, object] = field(default_factory=dict[str, object])
+    begins_answer: bool = True
+    continues: bool = False
+
+
+EFFORT_VARIABLES: Final = frozenset({"enable_thinking", "reasoning_effort", "thinking"})
+"""Variables that say how much a model thinks before it answers, for templates."""
+ABOUT_EFFORT: Final = (
+    "Variables of the chat template, where it has them: `reasoning_effort`, `enable_thinking` and "
+    "`thinking`, which `none` makes false."
+)
+
+
+class TemplateFields(RequestModel):
+    """The fields with variables of the chat template."""
+
+    chat_template_kwargs: RawObject = Field(
+        default_factory=dict[str, Any], description="Variables of the chat template."
+    )
+    documents: Annotated[tuple[RawObject, ...], Array()] = Field(
+        default=(), description="Documents for the chat template."
+    )
+
+    def variables(self, effort: str | None) -> Json:
+        """Return the variables. `effort`: how much the client wants the model to think, which
+        `chat_template_kwargs` say more exactly."""
+        variables = {**_effort(effort), **self.chat_template_kwargs}
+        if self.documents:
+            variables["documents"] = list(self.documents)
+        return variables
+
+
+class PromptFields(TemplateFields):
+    """The fields that make the prompt of a chat."""
+
+    messages: Annotated[tuple[RequestMessage, ...], Array("must hold at least one message")]
+    add_generation_prompt: bool = Field(
+        default=True, description="The prompt ends with the beginning of an assistant's message."
+    )
+    continue_final_message: bool = Field(
+        default=False, description="The answer continues the last message."
+    )
+    reasoning_effort: str | None = Field(default=None, description=ABOUT_EFFORT)
+
+    def prompt(self) -> ChatPrompt:
+        """Return the prompt. Raises InputError with the dotted path of the wrong field."""
+        begins = "add_generation_prompt" in self.model_fields_set and self.add_generation_prompt
+        if self.continue_final_message and begins:
+            raise InputError(
+                "continue_final_message and add_generation_prompt exclude each other",
+                param="continue_final_message",
+            )
+        return ChatPrompt(
+            tuple(each.message(f"messages[{at}]") for at, each in enumerate(self.messages)),
+            self.variables(self.reasoning_effort),
+            begins_answer=self.add_generation_prompt,
+            continues=self.continue_final_message,
+        )
+
+
+def _effort(effort: str | None) -> Json:
+    """Return `EFFORT_VARIABLES`. Templates that only know whether a model thinks have one of two
+    names for that."""
+    if effort is None:
+        return {}
+    thinks = effort != "none"
+    return {"reasoning_effort": effort, "enable_thinking": thinks, "thinking": thinks}

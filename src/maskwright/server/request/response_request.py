@@ -14,14 +14,16 @@ from typing_extensions import TypeAliasType
 
 from maskwright.errors import InputError
 from maskwright.server.json import Json
-from maskwright.server.request.answer_request import AnswerRequest, ChatPrompt
-from maskwright.server.request.chat_prompt import ABOUT_EFFORT, TemplateFields
+from maskwright.server.request.answer_request import AnswerRequest
 from maskwright.server.request.messages import (
+    ABOUT_EFFORT,
+    ChatPrompt,
     Content,
     CustomCall,
     Message,
     NamedCall,
     SaidContent,
+    TemplateFields,
     ToolCall,
     text_of,
     thoughts_of,
@@ -44,7 +46,7 @@ from maskwright.server.request.sampling_fields import (
     ReasoningFields,
     first_limit,
 )
-from maskwright.server.request.shape_fields import ResponseFormat
+from maskwright.server.request.shape import ResponseFormat
 from maskwright.server.request.tool_use import ToolFields
 
 ITEMS: Final = (

@@ -11,7 +11,12 @@ from pydantic import Field, WithJsonSchema
 from maskwright.errors import InputError
 from maskwright.sampling import MOST_LOGPROBS, SamplingParams
 from maskwright.server.json import Json
-from maskwright.server.request.answer_request import GenerationOptions, ReplyOptions, TokenLimit
+from maskwright.server.request.answer_request import (
+    GenerationOptions,
+    OwnOptions,
+    ReplyOptions,
+    TokenLimit,
+)
 from maskwright.server.request.model import (
     Between,
     IdArray,
@@ -21,9 +26,8 @@ from maskwright.server.request.model import (
     invalid,
     shown,
 )
-from maskwright.server.request.own_options import OwnOptions
 from maskwright.server.request.refusals import NEUTRAL, WAYS_OUT, refuse_unsupported
-from maskwright.server.request.shape_fields import ShapeFields
+from maskwright.server.request.shape import ShapeFields
 
 ALTERNATIVES_EXPLAINED = 8
 """Likeliest tokens of each step that are noted for an explanation."""
