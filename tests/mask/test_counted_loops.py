@@ -91,7 +91,7 @@ REASONS = {
         automaton/json/bit_sets.py: numbers_in
         mask/budget/places.py: Places._is_settled
         mask/budget/token_costs.py: TokenCosts._levels
-        mask/ready_rows/runs.py: _is_finite
+        mask/ready_rows/text_rows.py: _is_finite
         mask/recognizer.py: Recognizer.take_exit
     """,
     SMALL: """
@@ -182,7 +182,7 @@ RECURSIVE = {
         automaton/rules/completion.py: RuleCompletion._rest
         automaton/value/finite_values.py: _plain
         mask/budget/places.py: Places._name Places._plain_node Places._remembers_items
-        mask/ready_rows/runs.py: _is_finite _without_exceptions _without_its_exceptions
+        mask/ready_rows/text_rows.py: _is_finite _without_exceptions _without_its_exceptions
         mask/ready_rows/strings.py: StringRows._after StringRows._after_alike StringRows.farthest
         mask/ready_rows/strings.py: characters_left term_within
         mask/shared/leaf_bounds.py: LeafBounds._of LeafBounds.compute NodeBounds._levels_below _rest
@@ -211,8 +211,8 @@ RECURSIVE = {
         automaton/satisfy/quick.py: QuickCheck._can_complete QuickCheck._has_value
         automaton/satisfy/quick.py: QuickCheck._takes_members QuickCheck._takes_wanted
         mask/matcher/counting.py: CountingMatcher._accept_bytes
-        mask/matcher/token_counts.py: TokenCounts._close TokenCounts._closed_at
-        mask/matcher/token_counts.py: TokenCounts._completed
+        mask/matcher/counting.py: TokenCounts._close TokenCounts._closed_at
+        mask/matcher/counting.py: TokenCounts._completed
     """,
     ROUND: """
         grammar/pattern/translate.py: _Translation._leading _Translation._quantified.rounds

@@ -20,7 +20,7 @@ from maskwright import (
     compile_structural_tag,
 )
 from maskwright.errors import LimitError
-from maskwright.mask.budget.spellable import SpellableWalker
+from maskwright.mask.budget.verdicts import SpellableWalker
 from maskwright.mask.matcher.counting import CountingMatcher
 from maskwright.mask.matcher.matcher import Matcher
 from maskwright.mask.walker import Walker

@@ -13,7 +13,7 @@ from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.rules.tree import Choice, Concat, Ref, Rules, Terminal
 from maskwright.mask.compile.rules import compile_rules
 from maskwright.mask.position import UNKNOWN
-from maskwright.mask.ready_rows.runs import widest_run
+from maskwright.mask.ready_rows.text_rows import widest_run
 from maskwright.mask.recognizer import Recognizer
 from maskwright.mask.shared.leaf_bounds import ENDLESS
 from maskwright.mask.walk.walk import NOTHING

@@ -5,11 +5,11 @@
   `Grammar`.
 - `matcher/`: Matchers, the only mutable objects of a request: accepted tokens, masks, forced
   tokens, events.
-- `names/`: Property names that must differ from names that only the text has.
 - `ready_rows/`: Mask rows of strings and plain text that are computed once for a vocabulary.
 - `shared/`: What grammars share: the tables of a vocabulary, machines, bounds, and caches.
 - `walk/`: The machine walked over the token trie in compiled code, and the rows that result.
 - `grammar`: A compiled grammar for users: its report, its size, its matchers.
+- `name_positions`: Positions within names that must differ from names that only the text has.
 - `position`: A configuration of a grammar, and what has been computed about it.
 - `recognizer`: Where bytes lead in a grammar's machine, and what may follow there.
 - `walker`: The masks of positions, and where tokens lead.

@@ -12,12 +12,11 @@ from maskwright.automaton.rules.contexts import RuleContexts
 from maskwright.errors import LimitError
 from maskwright.grammar.schema.tree import Report
 from maskwright.mask.budget.masks import BudgetMasks
-from maskwright.mask.budget.spellable import SpellableWalker
 from maskwright.mask.budget.token_costs import TokenCosts
-from maskwright.mask.matcher.counting import CountingMatcher
+from maskwright.mask.budget.verdicts import SpellableWalker
+from maskwright.mask.matcher.counting import CountingMatcher, TokenCounts
 from maskwright.mask.matcher.matcher import Matcher
 from maskwright.mask.matcher.protocol import EventSource
-from maskwright.mask.matcher.token_counts import TokenCounts
 from maskwright.mask.recognizer import Beginning, Recognizer
 from maskwright.mask.shared.generations import generations_of
 from maskwright.mask.shared.machine import EXIT_BYTES, POSITION_BYTES

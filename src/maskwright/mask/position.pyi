@@ -55,7 +55,7 @@ class Position:
     def excluded(self) -> frozenset[bytes]:
         """Within a property name: the beginnings of tokens, each up to the closing quote, that
         would repeat a name of the object. The mask has no token that begins so (see
-        `mask.names.positions`)."""
+        `mask.name_positions`)."""
     def moved(self, token: int, /) -> Position | None:
         """The position after a token that was accepted here; None for others, and where it depends
         on the text."""

@@ -16,9 +16,9 @@ from maskwright.automaton.machine.exits import Configuration
 from maskwright.automaton.machine.step import PENDING
 from maskwright.automaton.rules.text_contexts import TextContexts
 from maskwright.limits import spend
-from maskwright.mask.names.positions import NamePositions
+from maskwright.mask.name_positions import NamePositions
 from maskwright.mask.position import UNKNOWN, Position, Positions, unpacked
-from maskwright.mask.ready_rows.runs import CharacterRun
+from maskwright.mask.ready_rows.text_rows import CharacterRun
 from maskwright.mask.recognizer import Recognizer
 from maskwright.mask.shared.leaf_bounds import ENDLESS
 from maskwright.mask.walk.walk import LEAF_NEED, NOTHING, UNMEASURED, PrecomputedMask
@@ -66,7 +66,7 @@ class Walker:
         """Compute the mask row of a position, if it isn't known.
 
         `read_prefix` gives the text so far; masks don't depend on it where every text can be
-        spelled (`budget.spellable` has the others).
+        spelled (`budget.verdicts` has the others).
         """
         lacking = partial(self.find_lacking, read_prefix)
         if self.positions is None:

@@ -16,7 +16,7 @@ from maskwright import (
     compile_json_schema,
     compile_regex,
 )
-from maskwright.mask.budget import least_tokens as search
+from maskwright.mask.budget import masks as search
 from maskwright.mask.shared.generations import generations_of
 from tests.bounds import counted_calls
 from tests.matching import allowed, vocabulary

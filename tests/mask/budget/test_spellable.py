@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from maskwright import Grammar, UnspellableError, compile_json_schema, compile_regex
-from maskwright.mask.budget.spellable import SpellableWalker
+from maskwright.mask.budget.verdicts import SpellableWalker
 from maskwright.mask.position import Position
 from maskwright.mask.shared.leaf_bounds import ENDLESS
 from maskwright.mask.walker import Walker

@@ -6,7 +6,7 @@ import pytest
 
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.regular.terms import alt, char, concat
-from maskwright.mask.ready_rows.runs import FEWEST, CharacterSet, widest_run
+from maskwright.mask.ready_rows.text_rows import FEWEST, CharacterSet, widest_run
 
 
 def characters(found: CharacterSet) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from maskwright import Vocabulary, compile_json_schema
 from maskwright.automaton.machine.step import DEPENDS_ON_TEXT, PENDING
-from maskwright.mask.names import positions
+from maskwright.mask import name_positions
 from maskwright.mask.shared.generations import tables_of
 from maskwright.mask.walk.name_endings import NameEndings, characters_before_quote
 from tests.counting import Counting
@@ -65,7 +65,7 @@ def test_every_token_that_ends_a_name_is_an_ending(schema: Any, text: bytes) -> 
     matcher = after(compile_json_schema(schema, VOCABULARY), text)
     assert matcher is not None
     recognizer, here = matcher.recognizer, matcher.position.configuration
-    names = positions.NamePositions(recognizer)
+    names = name_positions.NamePositions(recognizer)
     found = names._endings_at(here).tokens  # pyright: ignore[reportPrivateUsage]
     ending = {token for tokens in found.values() for token in tokens}
     for token, spelling in enumerate(SPELLINGS):

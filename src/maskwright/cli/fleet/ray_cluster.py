@@ -1,9 +1,4 @@
-"""The Ray cluster of `serve --ray`: an existing one, or one on this machine alone.
-
-Ray's own services listen on every interface by default, and report usage to its makers. A cluster
-that is started here does neither, has no dashboard, and reserves little memory for objects, since
-no request goes through Ray.
-"""
+"""X"""
 
 from __future__ import annotations
 
@@ -12,10 +7,20 @@ import os
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any, Final
-
-from maskwright.cli.fleet.ray_replica import OF_RAY, RayResources
 from maskwright.cli.process.environment import set_defaults
 from maskwright.errors import InputError
+import asyncio
+import importlib
+import logging
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final
+from maskwright.cli.fleet.process_replica import STOP_SECONDS, ProcessReplica
+from maskwright.cli.fleet.replica import StartedReplica
+from maskwright.errors import InputError
+
 
 ADDRESS: Final = "RAY_ADDRESS"
 """The variable that names an existing cluster."""
@@ -97,3 +102,122 @@ def resources_of(device: str, threads: int | None) -> RayResources:
             f"--device {device}: with --ray, Ray chooses the GPU; use --device cuda", param="device"
         )
     return RayResources(cpus=threads or 1, gpus=int(kind == "cuda"))
+
+
+PLACED_SECONDS: Final = 20.0
+"""Seconds after which a line in the log says that a replica has not started yet."""
+
+OF_RAY: Final = "OMP_NUM_THREADS"
+"""Ray sets this variable to the processors that an actor reserves. A server chooses its threads by
+its own options, as it does without Ray."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class RayResources:
+    """What a replica reserves in the cluster: processors and GPUs."""
+
+    cpus: int = 1
+    gpus: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.cpus} CPU" + (f" and {self.gpus} GPU" if self.gpus else "")
+
+
+class ReplicaActor:
+    """The actor: it starts the server as a process of its own on its machine, and watches it. What
+    it returns are values that any version of Ray can send."""
+
+    def __init__(self, name: str, options: Sequence[str], variables: Mapping[str, str]) -> None:
+        """`variables`: variables of the environment that the server gets besides the machine's."""
+        self._host: str = importlib.import_module("ray").util.get_node_ip_address()
+        kept = {key: value for key, value in os.environ.items() if key != OF_RAY}
+        self._server = ProcessReplica(name, options, {**kept, **variables}, self._host)
+
+    async def start(self) -> tuple[str, str, str | None]:
+        """Start the server. Returns its address and the process that it is, and what went wrong."""
+        try:
+            started = await self._server.start()
+        except InputError as error:
+            return "", "", error.message
+        return started.url, f"{started.place} on {self._host}", None
+
+    async def ended(self) -> str:
+        """Wait until the server has ended, and return how it did."""
+        return await self._server.ended()
+
+    async def end(self) -> None:
+        """End the server if it runs."""
+        await self._server.end()
+
+
+class RayReplica:
+    """A replica in an actor. If the actor is lost, the next start makes a new one, which Ray may
+    place on another machine."""
+
+    def __init__(
+        self,
+        ray: Any,
+        name: str,
+        options: Sequence[str],
+        variables: Mapping[str, str],
+        resources: RayResources,
+    ) -> None:
+        """`ray`: the module, connected to a cluster. The others: as for `ReplicaActor`."""
+        self._ray = ray
+        self._lost: tuple[type[BaseException], ...] = (ray.exceptions.RayError,)
+        self._name = name
+        self._arguments = (name, list(options), dict(variables))
+        self._resources = resources
+        self._actor: Any = None
+
+    async def start(self) -> StartedReplica:
+        """Start the server, in a new actor if there is none. Raises InputError."""
+        if self._actor is None:
+            actor_class = self._ray.remote(
+                num_cpus=self._resources.cpus, num_gpus=self._resources.gpus
+            )(ReplicaActor)
+            self._actor = actor_class.remote(*self._arguments)
+        warning = asyncio.create_task(self._tell_if_late())
+        try:
+            url, place, wrong = await self._actor.start.remote()
+        except self._lost as error:
+            self._drop()
+            raise InputError(f"the actor of a replica was lost at its start: {error}") from None
+        finally:
+            warning.cancel()
+        if wrong is not None:
+            raise InputError(wrong)
+        return StartedReplica(url, place)
+
+    async def ended(self) -> str:
+        """Wait until the server or its actor has ended, and return how it did."""
+        try:
+            return await self._actor.ended.remote()
+        except self._lost as error:
+            self._drop()
+            return f"its actor: {str(error).splitlines()[0]}"
+
+    async def end(self) -> None:
+        """End the server and the actor."""
+        if self._actor is None:
+            return
+        with suppress(TimeoutError, *self._lost):
+            async with asyncio.timeout(STOP_SECONDS):
+                await self._actor.end.remote()
+        self._drop()
+
+    def _drop(self) -> None:
+        with suppress(*self._lost):
+            self._ray.kill(self._actor)
+        self._actor = None
+
+    async def _tell_if_late(self) -> None:
+        await asyncio.sleep(PLACED_SECONDS)
+        free = self._ray.available_resources()
+        log.warning(
+            "replica %s has not started yet; it needs %s, and %g CPU and %g GPU of the cluster are "
+            "free now",
+            *(self._name, self._resources, free.get("CPU", 0), free.get("GPU", 0)),
+        )

@@ -1,13 +1,100 @@
-"""The seconds until the first token of a request at one replica."""
+"""Which replicas can serve a request, and the seconds until its first token at each of them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from maskwright.dist.routing.replica_state import Phase, ReplicaState, Role, RouteRequest
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from itertools import takewhile
-
-from maskwright.dist.routing.feasibility import has_room
 from maskwright.dist.routing.replica_state import ReplicaState, RouteRequest
+
+
+SERVED: dict[Role, frozenset[Phase]] = {
+    "both": frozenset({"whole", "prefill", "decode"}),
+    "prefill": frozenset({"prefill"}),
+    "decode": frozenset({"decode"}),
+}
+"""The phases that a replica of each role serves."""
+
+
+def not_served(request: RouteRequest, state: ReplicaState) -> str | None:
+    """Return why the replica serves no requests of this kind, of any length; None if it does."""
+    if request.phase not in SERVED[state.role]:
+        return f"it is a replica for {state.role}"
+    if request.model is not None and request.model not in (state.model, *state.adapters):
+        return f"it serves {state.model}"
+    if request.adapter is not None and request.adapter not in state.adapters:
+        return f"it has no adapter {request.adapter}"
+    return None
+
+
+def never_fits(request: RouteRequest, state: ReplicaState) -> str | None:
+    """Return why the replica could not serve the request even if it were idle; None if it could."""
+    other = not_served(request, state)
+    if other is not None:
+        return other
+    if request.whole_tokens > state.max_context:
+        return f"its context is {state.max_context} tokens"
+    if request.needed_blocks(state.block_size) > state.blocks_total:
+        return f"it has {state.blocks_total} blocks in all"
+    return None
+
+
+def is_out(request: RouteRequest, state: ReplicaState) -> str | None:
+    """Return why the replica must not get the request at present; None if it may."""
+    if not state.healthy:
+        return "it does not answer"
+    if state.draining:
+        return "it is draining"
+    if state.name in request.excluded:
+        return "it has failed this request"
+    if state.waiting >= state.max_waiting:
+        return "its queue is full"
+    return None
+
+
+def has_room(request: RouteRequest, state: ReplicaState) -> bool:
+    """Whether the replica has free blocks for the prompt and the reserved answer now."""
+    return request.needed_blocks(state.block_size) <= state.blocks_free
+
+
+def large_from(request: RouteRequest, states: Iterable[ReplicaState], ratio: float) -> float | None:
+    """Return the size, in positions, from which a replica counts as large: `ratio` times the
+    smallest of those that serve requests of this kind. None if none is large."""
+    sizes = [state.positions for state in states if not_served(request, state) is None]
+    if not sizes or max(sizes) < ratio * min(sizes):
+        return None
+    return ratio * min(sizes)
+
+
+def spared(
+    request: RouteRequest,
+    able: Sequence[ReplicaState],
+    all_states: Sequence[ReplicaState],
+    *,
+    ratio: float,
+    protected: float,
+) -> list[ReplicaState]:
+    """Return the replicas of `able` without the large ones, as far as a small request is concerned.
+
+    A request is small if `able` has a replica that is not large. It may use a large replica only
+    if no small one has room, and only while the share `protected` of the blocks of the large one
+    stays free; otherwise it waits at a small one. If all small replicas are out, none is spared: a
+    request is never refused for the sake of larger ones that may come.
+    """
+    large = large_from(request, all_states, ratio)
+    if large is None or not any(state.positions < large for state in able):
+        return list(able)
+    small = [state for state in able if state.positions < large]
+    if any(has_room(request, state) for state in small):
+        return small
+    needed = [(state, request.needed_blocks(state.block_size)) for state in able]
+    return small + [
+        state
+        for state, blocks in needed
+        if state.positions >= large and state.blocks_free - blocks >= protected * state.blocks_total
+    ]
 
 
 @dataclass(frozen=True, slots=True)

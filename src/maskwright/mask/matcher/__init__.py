@@ -1,9 +1,7 @@
 """Matchers, the only mutable objects of a request: accepted tokens, masks, forced tokens, events.
 
-- `counting`: A matcher for grammars that bound the number of tokens of a text.
+- `counting`: A matcher for grammars that bound the number of tokens of a text, and the bounds.
 - `forced`: Finds the tokens that must come next.
-- `matcher`: `Matcher`: accepts tokens and gives masks.
+- `matcher`: `Matcher`: accepts tokens and gives masks, and reports the events of a text.
 - `protocol`: What a server and an engine need of a grammar, wherever it lives.
-- `reader`: Reports the events of a text.
-- `token_counts`: Bounds on the number of tokens in parts of a text.
 """

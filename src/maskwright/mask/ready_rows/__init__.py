@@ -8,7 +8,6 @@ rest of the grammar. A walk then adds the tokens that leave the text, which have
 - `inside`: Which tokens stay inside a JSON string.
 - `product`: The states and transitions of such an automaton, in Cython.
 - `reach`: How many characters of a string one token may hold.
-- `runs`: Sets of characters that may come again and again in a text.
 - `strings`: Ready rows.
 - `tokens`: What tokens hold, whatever the grammar.
 - `text_rows`: Ready rows of plain text in which one set of characters may come any number of

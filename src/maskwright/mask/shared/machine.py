@@ -118,7 +118,7 @@ class SharedMachine:
         self.completion: Final = CompletionSearch(self.machine, self.text_names, limits)
         self.budget_cache: Final = BudgetCache()
         self.name_endings: Final[dict[Configuration, NameEndings]] = {}
-        """At configurations within names: see `mask.names.positions`."""
+        """At configurations within names: see `mask.name_positions`."""
         self.distinct_endings: Final[dict[bytes, NameEndings]] = {}
         """Each of those once, by the lengths that `Walk.read_endings` gives."""
         self.checked: Final[set[tuple[int, int]]] = set()

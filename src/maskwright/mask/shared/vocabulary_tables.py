@@ -25,7 +25,6 @@ from maskwright.grammar.schema.tree import Schema
 from maskwright.grammar.shape.objects import has_name
 from maskwright.grammar.shape.scalars import lone_scalars
 from maskwright.limits import Limits
-from maskwright.mask.ready_rows.runs import FEWEST, CharacterRun, following
 from maskwright.mask.ready_rows.strings import (
     NARROW,
     StringRows,
@@ -33,7 +32,13 @@ from maskwright.mask.ready_rows.strings import (
     is_within,
     term_within,
 )
-from maskwright.mask.ready_rows.text_rows import TextRows, TokenTexts
+from maskwright.mask.ready_rows.text_rows import (
+    FEWEST,
+    CharacterRun,
+    TextRows,
+    TokenTexts,
+    following,
+)
 from maskwright.mask.shared.certain_tokens import CertainTokens
 from maskwright.mask.shared.known_tools import KnownTools
 from maskwright.mask.shared.leaf_bounds import ENDLESS, LeafBounds
