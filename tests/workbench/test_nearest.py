@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from maskwright.mask import Grammar, compile_grammar, compile_json_schema, compile_regex
-from maskwright.workbench.nearest import MOST_FOUND, nearest_texts
+from maskwright.workbench.continuations import MOST_FOUND, nearest_texts
 from maskwright.workbench.reading import byte_vocabulary, read_text
 
 BYTES = byte_vocabulary()

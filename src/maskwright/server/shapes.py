@@ -30,7 +30,7 @@ from maskwright.server.request.tool_use import ToolFields, ToolUse
 from maskwright.server.route import until_disconnect
 from maskwright.vocab import Vocabulary
 from maskwright.workbench.choices import PictureName, Which
-from maskwright.workbench.live.questions import (
+from maskwright.workbench.questions import (
     JSON_KINDS,
     ShapeKind,
     checked,

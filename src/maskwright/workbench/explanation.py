@@ -1,11 +1,16 @@
 """What may follow a text, and why a text isn't allowed: as plain data, for the server.
 
+The grammars that were last compiled are kept: whoever writes a text asks about one many times.
+
 A grammar's rules are folded before it is compiled: one that isn't recursive becomes part of a
 terminal, which then has no name of its own. So a terminal is shown by its shortest text.
 """
 
 from __future__ import annotations
 
+import hashlib
+import pickle
+from collections import OrderedDict
 from collections.abc import Callable
 from itertools import islice
 from typing import Final, NamedTuple
@@ -20,14 +25,33 @@ from maskwright.grammar.rules.tree import JsonValue, SpecialToken
 from maskwright.limits import DEFAULT_LIMITS, Work
 from maskwright.mask import Grammar, Matcher
 from maskwright.vocab import Vocabulary
-from maskwright.workbench.live.kept import kept_grammar
-from maskwright.workbench.nearest import nearest_texts
+from maskwright.workbench.continuations import nearest_texts
 from maskwright.workbench.place import ReadTerminal, RuleStacks, context_stack
 from maskwright.workbench.reading import TextReading, Verdict, read_text
 from maskwright.workbench.reasons import ReasonSearch
 from maskwright.workbench.report import Data, following_data, reading_data, reasons_data
 from maskwright.workbench.schema.variants import Variants
 from maskwright.workbench.tokens import tokens_of
+
+MOST_KEPT: Final = 8
+"""Grammars that are kept. One that is small takes some hundred kilobytes."""
+
+_KEPT: Final[OrderedDict[tuple[bytes, int], tuple[Vocabulary, Grammar]]] = OrderedDict()
+
+
+def kept_grammar(compile: Callable[[Vocabulary], Grammar], vocabulary: Vocabulary) -> Grammar:
+    """The grammar that `compile` makes, which can be pickled: equal ones make equal grammars.
+    Errors aren't kept. To be used from one thread."""
+    digest = hashlib.blake2b(pickle.dumps(compile), digest_size=16).digest()
+    name = digest, id(vocabulary)
+    found = _KEPT.get(name)
+    if found is None:  # the vocabulary is kept as well, so that its number stays its own
+        found = _KEPT[name] = vocabulary, compile(vocabulary)
+        if len(_KEPT) > MOST_KEPT:
+            _KEPT.popitem(last=False)
+    _KEPT.move_to_end(name)
+    return found[1]
+
 
 MOST_TERMINALS: Final = 16
 MOST_CHARACTERS: Final = 200

@@ -13,7 +13,7 @@ from maskwright.grammar.pattern.translate import search
 from maskwright.grammar.regular.beginnings import way_to_end
 from maskwright.grammar.regular.derivative import contains, derivative, is_live
 from maskwright.grammar.regular.terms import Concat, State, complement, intersection
-from maskwright.workbench.conversion.escapes import spelled_language
+from maskwright.workbench.conversion.languages import spelled_language
 from tests.grammar.formats.ecma_syntax import is_pattern
 
 PATTERNS = [

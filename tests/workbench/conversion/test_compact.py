@@ -8,7 +8,7 @@ from maskwright.grammar.dialects.spelling import pattern
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.regular.derivative import is_live
 from maskwright.grammar.regular.terms import complement, intersection
-from maskwright.workbench.conversion.compact import compact
+from maskwright.workbench.conversion.languages import compact
 
 
 @pytest.mark.parametrize(

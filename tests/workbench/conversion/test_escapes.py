@@ -7,7 +7,7 @@ import json
 import pytest
 
 from maskwright.grammar.regular.derivative import contains
-from maskwright.workbench.conversion.escapes import spelled_characters, spelled_text
+from maskwright.workbench.conversion.languages import spelled_characters, spelled_text
 
 POINTS = [0, 8, 0x1F, 0x22, 0x2F, 0x41, 0x5C, 0xE9, 0xD7FF, 0xE000, 0xFFFF]
 POINTS += [0x10000, 0x103FF, 0x10400, 0x10FC00, 0x10FFFF]

@@ -38,8 +38,8 @@ from maskwright.grammar.schema.tree import Json, Properties, UniqueItems
 from maskwright.grammar.shape.shape import ArrayShape, Conjunction, ObjectShape, construct_of
 from maskwright.limits import DEFAULT_LIMITS, Work
 from maskwright.workbench.choices import LayoutName
-from maskwright.workbench.conversion.compact import compact
-from maskwright.workbench.conversion.escapes import (
+from maskwright.workbench.conversion.languages import (
+    compact,
     spelled_characters,
     spelled_language,
     spelled_text,

@@ -3,6 +3,5 @@
 - `finding`: Something found in a shape, with its place and its weight.
 - `fixes`: What can be mended in a schema or a grammar without being asked back.
 - `grammar`: What is found in a grammar or a pattern that can be used.
-- `languages`: Questions about regular languages: has one texts without end, do two share a text.
-- `spelling`: Texts that models rarely write as they stand.
+- `texts`: What rules ask of texts: has a language endless ones, are they spelled as usual.
 """

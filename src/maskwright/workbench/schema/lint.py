@@ -23,8 +23,7 @@ from maskwright.grammar.schema.document import plain
 from maskwright.grammar.schema.tree import Json, Report
 from maskwright.limits import DEFAULT_LIMITS, Work
 from maskwright.workbench.findings.finding import Finding, reported
-from maskwright.workbench.findings.languages import is_endless
-from maskwright.workbench.findings.spelling import odd_value
+from maskwright.workbench.findings.texts import is_endless, odd_value
 from maskwright.workbench.pointer import entry_pointer, pointer_of, value_at
 from maskwright.workbench.schema.no_values import SolvedParts
 

@@ -1,7 +1,13 @@
-"""Questions about regular languages: has one texts without end, do two share a text."""
+"""What the rules of schemas and of grammars both ask of texts: has a language one without end, do
+two languages share one, do models rarely write it as it stands because no usual token spells it.
+
+A mask allows exactly its bytes, so a model that would rather write `café` in its usual form, or a
+plain space, is turned towards tokens of single bytes. That is seldom what an author wants.
+"""
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Final
 
 from maskwright.grammar.regular.derivative import arcs, first_bytes, is_live
@@ -45,3 +51,26 @@ def shared_text(first: Regular, second: Regular) -> str | None:
 
 def _targets(state: Regular) -> list[Regular]:
     return [*dict.fromkeys(target for _, _, target in arcs(state))]
+
+
+_UNSEEN: Final = frozenset({"Cf", "Zl", "Zp"})
+"""General categories of characters without a shape of their own."""
+
+
+def odd_spelling(text: str) -> str | None:
+    """What is odd about how a text is spelled: None if nothing is."""
+    for character in text:
+        category = unicodedata.category(character)
+        if category in _UNSEEN or (category == "Zs" and character != " "):
+            name = unicodedata.name(character, "not named").lower()
+            return f"has the character U+{ord(character):04X} ({name})"
+    if not unicodedata.is_normalized("NFC", text):
+        return "has letters and accents apart, which models write as one character (NFC)"
+    return None
+
+
+def odd_value(text: str) -> str | None:
+    """What is odd about a name or a value in quotes."""
+    if text != text.strip():
+        return "begins or ends with white space, where most tokens begin or end a word"
+    return odd_spelling(text)

@@ -27,9 +27,9 @@ from maskwright.mask import Grammar
 from maskwright.vocab import Vocabulary
 from maskwright.workbench.choices import PictureName, Which
 from maskwright.workbench.diagram.pictures import grammar_picture, pattern_picture, schema_picture
+from maskwright.workbench.explanation import kept_grammar
 from maskwright.workbench.findings.finding import Finding, reported, rule_start
 from maskwright.workbench.findings.grammar import lint_grammar, lint_pattern
-from maskwright.workbench.live.kept import kept_grammar
 from maskwright.workbench.pointer import ValueSpan, innermost, pointer_of, value_spans
 from maskwright.workbench.position import line_and_column
 from maskwright.workbench.reading import byte_vocabulary

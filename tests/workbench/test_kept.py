@@ -8,7 +8,7 @@ from typing import Any
 from maskwright.mask import compile_regex
 from maskwright.processes import Build
 from maskwright.vocab import Vocabulary
-from maskwright.workbench.live.kept import MOST, kept_grammar
+from maskwright.workbench.explanation import MOST_KEPT, kept_grammar
 from maskwright.workbench.reading import byte_vocabulary
 
 
@@ -28,7 +28,7 @@ def test_the_grammar_that_was_longest_unused_is_dropped() -> None:
     vocabulary = byte_vocabulary()
     first = kept_grammar(build("old"), vocabulary)
     second = kept_grammar(build("older"), vocabulary)
-    for number in range(MOST - 1):
+    for number in range(MOST_KEPT - 1):
         assert kept_grammar(build("old"), vocabulary) is first
         kept_grammar(build(f"new-{number}"), vocabulary)
     assert kept_grammar(build("old"), vocabulary) is first
