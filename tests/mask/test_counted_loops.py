@@ -97,7 +97,7 @@ REASONS = {
     SMALL: """
         grammar/dialects/lower.py: _single_text
         grammar/dialects/write.py: _Writer.write_states
-        grammar/pattern/casing.py: _holds
+        grammar/pattern/characters.py: _holds
         grammar/regular/derivative.py: _lives
         grammar/schema/places.py: _growing
         grammar/regular/terms.py: counting_set
@@ -161,7 +161,7 @@ RECURSIVE = {
         grammar/number/spellings.py: PlainMagnitudes._fraction PlainMagnitudes._fraction_moves
         grammar/number/spellings.py: PlainMagnitudes._integer PlainMagnitudes._integer_moves
         grammar/tags/free_text.py: _FreeText._after _FreeText._moves _FreeText.at
-        grammar/tools/python_literals.py: _escapes _inside _moves
+        grammar/tools/python_arguments.py: _escapes _inside _moves
         grammar/tools/custom_input.py: escaped _moves
     """,
     TERM: """
@@ -174,7 +174,7 @@ RECURSIVE = {
         grammar/regular/byte_alphabet.py: _alphabet alphabet
         grammar/regular/terms.py: _concat complement counting_set intersection repeat
         grammar/regular/word_lists.py: _is_listed with_minimal_escapes
-        grammar/rules/recursion.py: _options
+        grammar/rules/fold.py: _options
         grammar/rules/tree.py: with_rules
         grammar/tools/custom_input.py: spelled
         automaton/events/captures.py: CaptureReader._end

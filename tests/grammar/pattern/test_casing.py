@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import sys
 
-from maskwright.grammar.pattern import casing
-from maskwright.grammar.pattern.casing import Casing, closed
+from maskwright.grammar.pattern import characters
+from maskwright.grammar.pattern.characters import Casing, closed
 
 
 def twins(character: str, casing: Casing) -> str:
@@ -16,12 +16,14 @@ def twins(character: str, casing: Casing) -> str:
 
 
 def test_no_character_beyond_the_last_looked_at_has_a_case() -> None:
-    rest = "".join(map(chr, range(casing._CASED_UP_TO + 1, sys.maxunicode + 1)))
+    rest = "".join(map(chr, range(characters._CASED_UP_TO + 1, sys.maxunicode + 1)))
     assert rest.lower() == rest.upper() == rest
 
 
 def test_pythons_relation() -> None:
-    points = (chr(point) for point in range(casing._CASED_UP_TO) if not 0xD800 <= point < 0xE000)
+    points = (
+        chr(point) for point in range(characters._CASED_UP_TO) if not 0xD800 <= point < 0xE000
+    )
     cased = "".join(c for c in points if c.lower() != c or c.upper() != c)
     found = {c: "".join(re.findall(re.escape(c), cased, re.IGNORECASE)) for c in cased}
     assert {c: twins(c, "python") for c in cased} == found

@@ -6,7 +6,7 @@ from typing import NoReturn
 
 import pytest
 
-from maskwright.grammar.pattern.casing import Casing
+from maskwright.grammar.pattern.characters import Casing
 from maskwright.grammar.pattern.flags import Flags, Syntax
 
 

@@ -9,7 +9,7 @@ import unicodedata
 import pytest
 
 from maskwright.errors import LimitError, RegexError
-from maskwright.grammar.pattern import unicode
+from maskwright.grammar.pattern import characters
 from maskwright.grammar.pattern.parse import parse_pattern
 from maskwright.grammar.pattern.translate import full_match, search
 from maskwright.grammar.regular.derivative import derivative
@@ -130,9 +130,9 @@ def test_limits(text: str, limit: str) -> None:
 
 def test_every_code_point_has_its_category() -> None:
     """Also those that are not looked up one by one."""
-    categories = unicode._categories()
+    categories = characters._categories()
     assert sum(high - low + 1 for ranges in categories.values() for low, high in ranges) == 0x110000
-    for category, ranges in unicode._UNIFORM:
+    for category, ranges in characters._UNIFORM:
         for low, high in ranges:
             found = {unicodedata.category(chr(point)) for point in range(low, high + 1)}
             assert found == {category}

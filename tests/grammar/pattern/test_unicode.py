@@ -9,7 +9,7 @@ from importlib.resources import files
 import pytest
 
 from maskwright.errors import RegexError
-from maskwright.grammar.pattern import unicode
+from maskwright.grammar.pattern import characters
 from maskwright.grammar.pattern.parse import parse_pattern
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.regular import charset
@@ -45,7 +45,7 @@ def test_as_regex_has_it(name: str) -> None:
     if f"Unicode {DATA['unicode']}" not in regex_summary():
         pytest.skip("regex has another version of Unicode")
     found = [match.span() for match in regex.finditer(rf"\p{{{name}}}+", EVERY_CHARACTER)]
-    assert unicode.property_ranges(name) == tuple((low, high - 1) for low, high in found)
+    assert characters.property_ranges(name) == tuple((low, high - 1) for low, high in found)
 
 
 def regex_summary() -> str:
@@ -98,7 +98,7 @@ def test_unknown_names(name: str, reason: str) -> None:
 
 
 def test_every_character_has_one_script() -> None:
-    scripts = [unicode.property_ranges(f"Script={name}") for name in DATA["scripts"]]
+    scripts = [characters.property_ranges(f"Script={name}") for name in DATA["scripts"]]
     assert all(scripts)
     ranges = [pair for found in scripts if found is not None for pair in found]
     assert sum(high - low + 1 for low, high in ranges) == 0x110000
@@ -108,8 +108,8 @@ def test_every_character_has_one_script() -> None:
 def test_short_names_are_names() -> None:
     for short, long in DATA["script_aliases"].items():
         for key in ("sc", "scx"):
-            assert unicode.property_ranges(f"{key}={short}") == unicode.property_ranges(
+            assert characters.property_ranges(f"{key}={short}") == characters.property_ranges(
                 f"{key}={long}"
             )
     for short, long in DATA["binary_aliases"].items():
-        assert unicode.property_ranges(short) == unicode.property_ranges(long) is not None
+        assert characters.property_ranges(short) == characters.property_ranges(long) is not None

@@ -6,7 +6,7 @@ import pytest
 
 from maskwright import compile_grammar
 from maskwright.grammar.pattern.translate import full_match
-from maskwright.grammar.rules.recursion import is_right_recursive, repeated
+from maskwright.grammar.rules.fold import is_right_recursive, repeated
 from maskwright.grammar.rules.tree import (
     Capture,
     Choice,

@@ -11,8 +11,8 @@ from maskwright.grammar.rules.tree import JsonValue
 from maskwright.grammar.schema.parse import ParseOptions, parse_schema
 from maskwright.grammar.shape.shapes import Shapes
 from maskwright.grammar.tools.arguments import Parameters
+from maskwright.grammar.tools.formats import ParameterStyle
 from maskwright.grammar.tools.members import DeclaredMembers
-from maskwright.grammar.tools.styles import ParameterStyle
 from tests.grammar.spelling import Captured, Reader
 
 STYLE = ParameterStyle(("<", "$key", ">", "$value", "</>"))

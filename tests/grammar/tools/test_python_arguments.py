@@ -17,8 +17,7 @@ from maskwright.grammar.rules.tree import Expression
 from maskwright.grammar.schema.parse import ParseOptions, parse_schema
 from maskwright.grammar.shape.shapes import Shapes
 from maskwright.grammar.tools.members import DeclaredMembers
-from maskwright.grammar.tools.python_arguments import PythonArguments
-from maskwright.grammar.tools.python_literals import json_text, string_literal
+from maskwright.grammar.tools.python_arguments import PythonArguments, json_text, string_literal
 from tests.grammar.spelling import Reader
 
 

@@ -10,7 +10,7 @@ import pytest
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.regular.derivative import contains, derivative
 from maskwright.grammar.regular.terms import ANYTHING, EMPTY, Regular, words
-from maskwright.grammar.tools.python_literals import json_text, scalar_literal, string_literal
+from maskwright.grammar.tools.python_arguments import json_text, scalar_literal, string_literal
 
 
 @pytest.mark.parametrize(

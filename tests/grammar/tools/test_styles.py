@@ -7,8 +7,7 @@ from typing import get_args
 import pytest
 
 from maskwright.grammar.tags.tree import Style
-from maskwright.grammar.tools.formats import tool_format
-from maskwright.grammar.tools.styles import parameter_style
+from maskwright.grammar.tools.formats import parameter_style, tool_format
 
 TYPES = {"string", "number", "boolean", "null", "array", "object"}
 OTHERS = {"json", "cohere_xml"}

@@ -36,7 +36,7 @@ from maskwright.grammar.dialects.syntax import (
     with_below,
 )
 from maskwright.grammar.number.count import count_of
-from maskwright.grammar.pattern.casing import closed
+from maskwright.grammar.pattern.characters import closed
 from maskwright.grammar.pattern.flags import Flags
 from maskwright.grammar.pattern.parse import parse_pattern
 from maskwright.grammar.regular.substrings import joined_chunks

@@ -4,10 +4,9 @@ r"""Regular expressions in the syntax of ECMA-262 or of Python's `re`, as regula
 counterpart in a term by themselves: `translate` turns each into an intersection with the language
 of what may come before or after its position.
 
-- `casing`: Characters that differ by case alone, and sets closed under such differences.
+- `characters`: Unicode properties for `\p{…}`, and sets closed under differences of case.
 - `flags`: The two syntaxes, and what their flags change.
 - `parse`: From a pattern's text to its tree.
 - `translate`: From the tree to a regular language.
 - `tree`: The closed tree of a pattern, and the sets of characters that its escapes mean.
-- `unicode`: Unicode properties for `\p{…}`, by the names that ECMA-262 gives them.
 """

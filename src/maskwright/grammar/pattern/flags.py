@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final, Literal, NoReturn
 
-from maskwright.grammar.pattern.casing import Casing
+from maskwright.grammar.pattern.characters import Casing
 
 Syntax = Literal["ecma", "python"]
 

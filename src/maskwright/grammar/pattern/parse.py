@@ -16,8 +16,7 @@ from typing import Final, NoReturn
 from maskwright.errors import Construct, LimitError, RegexError
 from maskwright.grammar.number.count import count_of
 from maskwright.grammar.pattern import tree as pattern
-from maskwright.grammar.pattern import unicode
-from maskwright.grammar.pattern.casing import closed
+from maskwright.grammar.pattern.characters import closed, property_ranges, unknown_property
 from maskwright.grammar.pattern.flags import Flags
 from maskwright.grammar.pattern.tree import (
     LINE_END,
@@ -221,9 +220,9 @@ def _unicode_property(text: PatternText, flags: Flags, start: int, *, negative: 
     if not text.take("{"):
         text.fail("a Unicode property is written \\p{Name}", start)
     name = text.until("}", "a Unicode property is not closed", start)
-    ranges = unicode.property_ranges(name)
+    ranges = property_ranges(name)
     if ranges is None:
-        text.refuse(unicode.unknown_property(name), start)
+        text.refuse(unknown_property(name), start)
     ranges = cased(ranges, flags)
     return charset.complement(ranges) if negative else ranges
 

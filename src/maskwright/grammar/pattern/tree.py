@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal, assert_never
 
-from maskwright.grammar.pattern import unicode
+from maskwright.grammar.pattern.characters import property_ranges
 from maskwright.grammar.regular import charset
 from maskwright.grammar.regular.charset import Ranges
 
@@ -117,7 +117,7 @@ def unicode_space() -> Ranges:
 
 
 def _category(name: str) -> Ranges:
-    found = unicode.property_ranges(name)
+    found = property_ranges(name)
     assert found is not None
     return found
 

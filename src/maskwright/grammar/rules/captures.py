@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 
 from maskwright.errors import Construct, LimitError
-from maskwright.grammar.rules.recursion import repeated
+from maskwright.grammar.rules.fold import repeated
 from maskwright.grammar.rules.tree import (
     Capture,
     Expression,

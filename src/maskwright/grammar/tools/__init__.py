@@ -12,12 +12,10 @@ in `tests/server/grammars/test_tool_style.py`. What no template can say is a new
 - `arguments`: The rules of a tool's arguments, as JSON or as parameters.
 - `cohere_values`: The rules of arguments in Cohere's notation.
 - `custom_input`: The input of a custom tool, as each format writes it.
-- `formats`: Reads and checks the files in `tool_formats/`.
+- `formats`: Reads and checks the files in `tool_formats/`; the styles of structural tags.
 - `members`: Objects in formats that write declared members only.
 - `nested_values`: The rules of lists and objects within each other.
-- `python_arguments`: The rules of a tool's arguments as Python's keyword arguments.
-- `python_literals`: Languages of Python's literals, and their translation to JSON.
+- `python_arguments`: Python's literals, and the rules of a tool's arguments as keyword arguments.
 - `rules`: The rules of an answer that may or must call tools.
-- `styles`: The styles of structural tags in which arguments are written one by one.
 - `tools`: Reads the tools of a request, and which of them may be called.
 """

@@ -29,8 +29,8 @@ from maskwright.grammar.schema.tree import AllOf, Schema, TypeIs
 from maskwright.grammar.shape.shape import Conjunction, ObjectShape, Shape
 from maskwright.grammar.tags.free_text import text_until
 from maskwright.grammar.tags.rules import literal, series
+from maskwright.grammar.tools.formats import ParameterStyle
 from maskwright.grammar.tools.members import DeclaredMembers
-from maskwright.grammar.tools.styles import ParameterStyle
 
 _BRACKETED = concat(chars(((ord("["), ord("[")), (ord("{"), ord("{")))), ANYTHING)
 _LITERALS = words(["true", "false", "null"])

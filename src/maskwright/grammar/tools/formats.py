@@ -1,14 +1,16 @@
 """How families of models write tool calls: one small file each, in `tool_formats/`.
 
 A template is a text with placeholders: `$name` (the tool), `$arguments`, `$index` (a number),
-`$key` and `$value` (of one parameter), `$text`. Everything else is literal text.
+`$key` and `$value` (of one parameter), `$text`. Everything else is literal text. The styles of
+structural tags in which arguments are written one by one are templates too.
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from typing import Final, Literal
@@ -85,3 +87,40 @@ def _first_text(format: ToolFormat) -> str:
     """Return the text before the first call, or else the beginning of a call up to its first
     placeholder."""
     return "".join(format.begin) or format.call[0]
+
+
+_TOOL_FORMATS: Final = {"qwen_xml": "qwen_coder", "minimax_xml": "minimax", "glm_xml": "glm"}
+"""Styles whose parameters a tool format has too."""
+_JSON_TYPES: Final = ("string", "number", "boolean", "null", "array", "object")
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterStyle:
+    """How one parameter is written: `$key`, `$value`, and where `types` has an entry for each JSON
+    type, `$type` before the value."""
+
+    template: Template
+    types: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+_TYPED: Final = {
+    # DeepSeek V3.2
+    "deepseek_xml": ParameterStyle(
+        template_of('<｜DSML｜parameter name="$key" string="$type">$value</｜DSML｜parameter>\n'),
+        {"string": "true"} | dict.fromkeys(_JSON_TYPES[1:], "false"),
+    ),
+    # Kimi K3
+    "kimi_k3_xml": ParameterStyle(
+        template_of(
+            '<|open|>argument key="$key" type="$type"<|sep|>$value<|close|>argument<|sep|>'
+        ),
+        {name: name for name in _JSON_TYPES},
+    ),
+}
+
+
+def parameter_style(style: str) -> ParameterStyle:
+    """Return the style of a name."""
+    if style in _TYPED:
+        return _TYPED[style]
+    return ParameterStyle(tool_format(_TOOL_FORMATS[style]).parameter)

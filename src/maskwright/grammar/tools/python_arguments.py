@@ -1,19 +1,116 @@
-"""The rules of a tool's arguments as Python's keyword arguments: `city="Bern", days=[1, 2]`."""
+"""Languages of Python's literals, their translation to JSON, and the rules of a tool's arguments as
+Python's keyword arguments: `city="Bern", days=[1, 2]`."""
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Iterator
 from functools import partial
 from keyword import iskeyword
 from typing import Final
 
-from maskwright.grammar.regular.terms import EMPTY, words
+from maskwright.grammar.regular import charset
+from maskwright.grammar.regular.derivative import arcs, contains, is_live
+from maskwright.grammar.regular.terms import (
+    EMPTY,
+    EPSILON,
+    Regular,
+    alt,
+    char,
+    complement,
+    concat,
+    intersection,
+    state,
+    words,
+)
 from maskwright.grammar.rules.tree import Capture, Expression, Terminal
 from maskwright.grammar.schema.tree import Schema
 from maskwright.grammar.shape.shape import Conjunction, Shape
 from maskwright.grammar.tags.rules import series
 from maskwright.grammar.tools.members import DeclaredMembers
 from maskwright.grammar.tools.nested_values import NestedValues, choice
-from maskwright.grammar.tools.python_literals import scalar_literal, string_literal
+
+_NAMES: Final = {"true": "True", "false": "False", "null": "None"}
+"""JSON's names of true, false and null, and Python's."""
+
+_ESCAPES: Final = {"\\": "\\", "'": "'", '"': '"', "n": "\n", "r": "\r", "t": "\t"}
+_ESCAPED_NUL: Final = "x00"
+_NEVER_PLAIN: Final = "\0\n\r\\"
+
+_TOKEN: Final = re.compile(r"""(?P<string>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")|[A-Z][a-z]+|.""")
+
+
+def string_literal(values: Regular) -> Regular:
+    """Return all spellings of the strings in `values`: in quotes of either kind, with the escapes
+    `\\\\ \\' \\" \\n \\r \\t` and `\\x00`, any other character verbatim."""
+    if not is_live(values):
+        return EMPTY
+    return alt(*(concat(char(quote), _inside(values, quote)) for quote in "\"'"))
+
+
+def scalar_literal(scalars: Regular) -> Regular:
+    """Return Python's spellings of the numbers, booleans and null in `scalars`, a language of JSON
+    texts."""
+    names = [python for name, python in _NAMES.items() if contains(scalars, name)]
+    numbers = intersection(scalars, complement(words(list(_NAMES))))
+    return alt(numbers, words(names)) if names else numbers
+
+
+def json_text(literal: str) -> str:
+    """Translate the literal of a value to JSON."""
+    return "".join(_json_tokens(literal))
+
+
+def _json_tokens(literal: str) -> Iterator[str]:
+    json_names = {python: name for name, python in _NAMES.items()}
+    for match in _TOKEN.finditer(literal):
+        token = match[0]
+        if match["string"] is None:
+            yield json_names.get(token, token)
+        else:
+            yield json.dumps(re.sub(r"\\(x00|.)", _unescaped, token[1:-1]), ensure_ascii=False)
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    return "\0" if escape[1] == _ESCAPED_NUL else _ESCAPES[escape[1]]
+
+
+def _inside(values: Regular, quote: str) -> Regular:
+    """Return the language of the rest of a string, with its closing quote. `values` has a string,
+    and so has what is returned."""
+    key = ("python string", values, quote)
+    return state(key, False, lambda: _moves(values, quote), plain=True)
+
+
+def _moves(values: Regular, quote: str) -> list[tuple[int, int, Regular]]:
+    never = _NEVER_PLAIN + quote
+    moves: list[tuple[int, int, Regular]] = []
+    for low, high, target in arcs(values):
+        inside = _inside(target, quote)
+        plain = charset.intersection(((low, high),), charset.complement(charset.of(never)))
+        moves += [(first, last, inside) for first, last in plain]
+    if values.nullable:
+        moves.append((ord(quote), ord(quote), EPSILON))
+    escapes = _escapes(values, quote)
+    if escapes:  # else a backslash would lead nowhere
+        escaped = state(("python escape", values, quote), False, lambda: escapes, plain=True)
+        moves.append((ord("\\"), ord("\\"), escaped))
+    return sorted(moves, key=lambda arc: arc[0])
+
+
+def _escapes(values: Regular, quote: str) -> list[tuple[int, int, Regular]]:
+    moves: list[tuple[int, int, Regular]] = []
+    for low, high, target in arcs(values):
+        inside = _inside(target, quote)
+        for letter, character in _ESCAPES.items():
+            if low <= ord(character) <= high:
+                moves.append((ord(letter), ord(letter), inside))
+        if low == 0:
+            nul = concat(words([_ESCAPED_NUL[1:]]), inside)
+            moves.append((ord("x"), ord("x"), nul))
+    return sorted(moves, key=lambda arc: arc[0])
+
 
 _COMMA: Final = Terminal(words([",", ", "]))
 _COLON: Final = Terminal(words([":", ": "]))

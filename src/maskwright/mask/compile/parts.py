@@ -48,10 +48,9 @@ from maskwright.grammar.tags.tree import Format, GrammarText, JsonSchemaText, Re
 from maskwright.grammar.tools.arguments import Parameters, object_schema
 from maskwright.grammar.tools.cohere_values import CohereValues
 from maskwright.grammar.tools.custom_input import custom_arguments, spelled, surroundings
-from maskwright.grammar.tools.formats import ToolFormat
+from maskwright.grammar.tools.formats import ParameterStyle, ToolFormat, parameter_style
 from maskwright.grammar.tools.members import DECLARED_ONLY, DeclaredMembers
 from maskwright.grammar.tools.python_arguments import PythonArguments
-from maskwright.grammar.tools.styles import ParameterStyle, parameter_style
 from maskwright.grammar.tools.tools import CustomInput, Tool
 from maskwright.limits import Limits
 from maskwright.mask.compile.rules import compile_rules

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple, Protocol, TypeAlias
 
-from maskwright.grammar.tools.python_literals import json_text
+from maskwright.grammar.tools.python_arguments import json_text
 from maskwright.mask import CaptureBegun, CaptureEnded, CaptureText, Event, EventSource
 from maskwright.server.json import Json
 
