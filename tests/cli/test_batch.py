@@ -15,7 +15,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from maskwright.cli.bulk import sender
+from maskwright.cli.bulk import run
 from tests.bounds import PATIENCE
 from tests.cli.bulk.fake_server import Answer, FakeServer, completion, fake_server, number_of
 from tests.cli.conftest import Run
@@ -31,7 +31,7 @@ SCHEMA = {
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Requests that failed by chance are sent again soon."""
-    monkeypatch.setattr(sender, "FIRST_WAIT_S", 0.001)
+    monkeypatch.setattr(run, "FIRST_WAIT_S", 0.001)
     monkeypatch.delenv("MASKWRIGHT_API_KEY", raising=False)
 
 

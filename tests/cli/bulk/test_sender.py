@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 import httpx
 import pytest
 
-from maskwright.cli.bulk import sender as senders
-from maskwright.cli.bulk.sender import Sender
+from maskwright.cli.bulk import run as senders
+from maskwright.cli.bulk.run import Sender
 from maskwright.cli.bulk.work import ServerAnswer
 from maskwright.errors import AddressError, InputError
 

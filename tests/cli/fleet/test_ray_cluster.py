@@ -19,8 +19,13 @@ import jsonschema
 import openai
 import pytest
 
-from maskwright.cli.fleet.ray_cluster import is_joined, passed_on, require_ray, resources_of
-from maskwright.cli.fleet.ray_replica import RayResources
+from maskwright.cli.fleet.ray_cluster import (
+    RayResources,
+    is_joined,
+    passed_on,
+    require_ray,
+    resources_of,
+)
 from maskwright.errors import InputError
 from tests.api.served_process import ServedProcess, served_process
 from tests.api.shapes import array, record

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from maskwright.cli.fleet import ray_replica
-from maskwright.cli.fleet.ray_replica import RayReplica, RayResources, ReplicaActor
+from maskwright.cli.fleet import ray_cluster
+from maskwright.cli.fleet.ray_cluster import RayReplica, RayResources, ReplicaActor
 from maskwright.cli.fleet.replica import StartedReplica
 from maskwright.errors import InputError
 
@@ -111,7 +111,7 @@ def test_a_new_actor_takes_the_place_of_one_that_was_lost() -> None:
 
 
 def test_the_actor_ends_even_if_its_server_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ray_replica, "STOP_SECONDS", 0.01)
+    monkeypatch.setattr(ray_cluster, "STOP_SECONDS", 0.01)
     cluster = Cluster([("http://10.0.0.2:81", PLACE, None)], [10.0])
     replica = replica_on(cluster)
     run(replica.end())
@@ -125,7 +125,7 @@ def test_the_actor_ends_even_if_its_server_does_not(monkeypatch: pytest.MonkeyPa
 def test_a_replica_that_waits_for_resources_is_reported(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(ray_replica, "PLACED_SECONDS", 0.0)
+    monkeypatch.setattr(ray_cluster, "PLACED_SECONDS", 0.0)
     cluster = Cluster([0.05], [])
     with caplog.at_level("WARNING"), pytest.raises(TypeError):
         run(replica_on(cluster).start())

@@ -8,8 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from maskwright.cli.load.client import Outcome
-from maskwright.cli.load.point import Objective, draw, summarize
+from maskwright.cli.load.client import Objective, Outcome, draw, summarize
 from maskwright.cli.load.traffic import Cell
 
 CELL = Cell(4, 8, "", 0.0, "none")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from maskwright.cli.process.security import KeySource, tls_files
+from maskwright.cli.process.listening import KeySource, tls_files
 from maskwright.errors import InputError
 from maskwright.server.access.keys import digest_of
 

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import TypeVar, cast, get_args
 
 from maskwright.cli.bench.serve import BenchServeOptions
-from maskwright.cli.load.client import Outcome, offer
-from maskwright.cli.load.point import SHARES, Objective, Point, draw, summarize
+from maskwright.cli.load.client import SHARES, Objective, Outcome, Point, draw, offer, summarize
 from maskwright.cli.load.traffic import PatternName, ShapeName, arrivals, matrix
 from maskwright.cli.options import USER_CACHE, cache_folder
 from maskwright.cli.output.appearance import remark

@@ -3,31 +3,37 @@
 A record is done once its line is on the disk, among the results or the failures. A run that was
 killed is continued by the next one, which reads both files first. A record whose answer was under
 way is asked for again, and is written once.
+
+Requests that failed by chance are repeated. A failure of one request is an answer like any other.
+What every request would meet ends the run, so that it can be continued later: no server, no
+permission, a quota that is used up.
 """
 
 from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable
-from typing import Final
-import httpx
-from maskwright.cli.bulk.work import ServerAnswer
-from maskwright.cli.output.progress import Tell
-from maskwright.cli.process.reaching import is_final, said, unreachable
-from maskwright.errors import AddressError, InputError
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
+
 import httpx
+
 from maskwright.cli.bulk.run_report import RunCounts, note, progress_bar
-from maskwright.cli.bulk.work import Key, RecordWork, WorkItem, WorkResult
-from maskwright.cli.process.reaching import ClientArguments, base_address
-from maskwright.errors import InputError
+from maskwright.cli.bulk.work import Key, RecordWork, ServerAnswer, WorkItem, WorkResult
+from maskwright.cli.output.progress import Tell
+from maskwright.cli.process.reaching import (
+    ClientArguments,
+    base_address,
+    is_final,
+    said,
+    unreachable,
+)
+from maskwright.errors import AddressError, InputError
 from maskwright.records.journal import GroupCommit, Journal, line_of
 from maskwright.records.workers import run_all
-
 
 FIRST_WAIT_S: Final = 0.5
 LONGEST_WAIT_S: Final = 30.0

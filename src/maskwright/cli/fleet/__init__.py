@@ -1,8 +1,7 @@
 """The commands that serve with more than one server.
 
 - `process_replica`: A server in a process of its own.
-- `ray_cluster`: The Ray cluster of `serve --ray`: an existing one, or one on this machine alone.
-- `ray_replica`: A server in an actor of a Ray cluster.
+- `ray_cluster`: The Ray cluster of `serve --ray`, and servers in its actors.
 - `replica`: What a group of replicas asks of each of them, and the roles that they have.
 - `replicas`: Several servers of one model after one address, for `serve --replicas` and `--ray`.
 - `route`: The command `route`: serve several running servers at one address.

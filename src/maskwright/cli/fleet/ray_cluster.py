@@ -1,26 +1,30 @@
-"""X"""
+"""The Ray cluster of `serve --ray`, an existing one or one on this machine, and servers in its
+actors.
+
+Ray chooses the machine, reserves processors and GPUs there, and notices when the machine is lost.
+Requests don't go through Ray: the router reaches the server of an actor by HTTP, as any other one.
+Needs the extra `ray`, which is imported only by `serve --ray`.
+
+Ray's own services listen on every interface by default, and report usage to its makers. A cluster
+that is started here does neither, has no dashboard, and reserves little memory for objects, since
+no request goes through Ray.
+"""
 
 from __future__ import annotations
 
-import importlib
-import os
-from collections.abc import Generator
-from contextlib import contextmanager
-from typing import Any, Final
-from maskwright.cli.process.environment import set_defaults
-from maskwright.errors import InputError
 import asyncio
 import importlib
 import logging
 import os
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final
+
 from maskwright.cli.fleet.process_replica import STOP_SECONDS, ProcessReplica
 from maskwright.cli.fleet.replica import StartedReplica
+from maskwright.cli.process.environment import set_defaults
 from maskwright.errors import InputError
-
 
 ADDRESS: Final = "RAY_ADDRESS"
 """The variable that names an existing cluster."""

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from maskwright.cli.fleet.process_replica import ProcessReplica
-from maskwright.cli.fleet.ray_cluster import passed_on, ray_cluster
-from maskwright.cli.fleet.ray_replica import RayReplica, RayResources
+from maskwright.cli.fleet.ray_cluster import RayReplica, RayResources, passed_on, ray_cluster
 from maskwright.cli.fleet.replica import Replica
 from maskwright.cli.fleet.route_work import FrontServer, set_up_front_logs
 from maskwright.cli.process.listening import listen

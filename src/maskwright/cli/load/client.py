@@ -1,23 +1,23 @@
-"""Clients that send each request at its time, however many are still unanswered."""
+"""Clients that send each request at its time, however many are still unanswered; and points of the
+operating envelope: how the requests of one pattern and rate ended, and the picture of all points,
+with goodput and the time to the first token over the rate."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
-import httpx
-from maskwright.cli.load.traffic import SHAPES, Cell
-from maskwright.cli.process.reaching import ClientArguments
 import math
+import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from maskwright.cli.load.traffic import PatternName
-from maskwright.cli.output.chart import Line, LineChart, draw_charts
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, TypeAlias
 
+import httpx
+
+from maskwright.cli.load.traffic import SHAPES, Cell, PatternName
+from maskwright.cli.output.chart import Line, LineChart, draw_charts
+from maskwright.cli.process.reaching import ClientArguments
 
 End: TypeAlias = Literal["answered", "refused", "failed", "unfinished"]
 """`refused`: answered with status 429. `unfinished`: still being answered when the time was up."""

@@ -12,11 +12,6 @@ import sys
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
-import shutil
-import sys
-from typing import Final
-from maskwright.workbench.position import WINDOW
-
 
 Figure: TypeAlias = float | int | str | None
 Row: TypeAlias = Mapping[str, Figure]
@@ -192,16 +187,3 @@ class _Table:
 
     def _name(self, row: Row) -> str:
         return ", ".join(text for column in self._names if (text := shown(row.get(column))))
-
-
-NARROWEST_EXCERPT: Final = 20
-AROUND: Final = 4
-"""Columns that an excerpt has around it: two of its indentation, and two for the signs that it is
-cut."""
-
-
-def excerpt_width() -> int:
-    """Characters of a long line that are shown of it: what the terminal has room for."""
-    if not (sys.stdout.isatty() or sys.stderr.isatty()):
-        return WINDOW
-    return max(NARROWEST_EXCERPT, shutil.get_terminal_size().columns - AROUND)

@@ -5,10 +5,9 @@
 - `collector`: When Python's garbage collector runs in a server.
 - `draining`: The HTTP server of `serve`: how it ends, and takes up changed files.
 - `environment`: The environment of the process, as it must be before torch is loaded.
-- `listening`: The socket of a server.
+- `listening`: The socket of a server, keys of its clients, and TLS.
 - `logs`: The log of `serve`, as text or as JSON.
 - `reaching`: How commands reach a server: trust, and what is said if none answers.
-- `security`: Keys of clients and TLS, from options and files.
 - `server_access`: The options of commands that ask a server.
 - `watching`: Doing something again whenever files change.
 """

@@ -1,16 +1,16 @@
-"""The socket of a server."""
+"""Where a server listens, who may use it, and how it proves who it is: its socket, and keys and TLS
+from options and files."""
 
 from __future__ import annotations
 
 import errno
 import socket
-from maskwright.errors import AddressError
 import ssl
 from dataclasses import dataclass
 from pathlib import Path
-from maskwright.errors import InputError
-from maskwright.server.access.keys import DEFAULT_NAME, ApiKey, KeyRing, digest_of, read_keys
 
+from maskwright.errors import AddressError, InputError
+from maskwright.server.access.keys import DEFAULT_NAME, ApiKey, KeyRing, digest_of, read_keys
 
 READER_SECONDS = 60.0
 """Seconds after which a client that takes nothing is disconnected."""

@@ -24,7 +24,7 @@ from maskwright.cli.options import (
     LogLevel,
     cache_folder,
 )
-from maskwright.cli.process.security import KeySource
+from maskwright.cli.process.listening import KeySource
 from maskwright.engine.config import BATCH, DECODING, EngineConfig, check_drafts_used
 from maskwright.engine.schedule.service import ServiceClass
 from maskwright.errors import InputError

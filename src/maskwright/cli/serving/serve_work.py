@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 from maskwright.cli.fleet.replica import roles_of
 from maskwright.cli.output.progress import loading
-from maskwright.cli.process.listening import listen
-from maskwright.cli.process.security import tls_files
+from maskwright.cli.process.listening import listen, tls_files
 from maskwright.cli.serving.serve import ServeOptions, check_replicated, replica_options
 from maskwright.dist.routing.replica_state import Role
 from maskwright.errors import InputError

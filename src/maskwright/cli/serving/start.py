@@ -20,8 +20,8 @@ from maskwright.cli.process.bounded_http import BoundedHttp
 from maskwright.cli.process.collector import collecting
 from maskwright.cli.process.draining import DrainingServer
 from maskwright.cli.process.environment import set_defaults
+from maskwright.cli.process.listening import TlsFiles
 from maskwright.cli.process.logs import set_up_logs
-from maskwright.cli.process.security import TlsFiles
 from maskwright.cli.serving.serve import ServeOptions
 from maskwright.cli.serving.warm_up import greeting, warm_up
 from maskwright.dist.drain import Drain

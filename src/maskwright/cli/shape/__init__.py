@@ -13,7 +13,6 @@
 - `draw_work`: What `draw` does once its arguments are read.
 - `explain`: The command `explain`: say what is done with each keyword of a schema.
 - `explain_work`: What `explain` does once its arguments are read.
-- `fix`: What `check --fix` writes.
 - `following`: The command `next`: say what may follow a prefix.
 - `following_work`: What `next` does once its arguments are read.
 - `from_pydantic`: The command `from-pydantic`: print the JSON Schema of a Python type.

@@ -1,11 +1,14 @@
 """What `maskwright check` does, once its arguments are read, and how its findings are written for
-people and for other programs.
+people and for other programs; and what `--fix` writes: the file of a shape with what can be mended,
+shown as a difference.
 """
 
 from __future__ import annotations
 
+import difflib
 import fnmatch
 import json
+import re
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,40 +16,30 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote
-from maskwright.cli.input.faults import error_data, place_of, schema_position
+
+from maskwright.cli.input.faults import error_data, place_of, schema_in, schema_position
 from maskwright.cli.input.files import shapes_named, source_file
 from maskwright.cli.input.opened import OpenedShape, open_shape
 from maskwright.cli.input.python_type import is_type_name
 from maskwright.cli.input.shapes import GrammarArgument, RegexArgument, SchemaArgument
+from maskwright.cli.input.texts import YAML
 from maskwright.cli.output.appearance import Colour, coloured
+from maskwright.cli.output.files import write_file
 from maskwright.cli.output.progress import progress
 from maskwright.cli.process.watching import again_on_change
 from maskwright.cli.shape.check import CheckOptions
 from maskwright.errors import InputError, amount
+from maskwright.grammar.dialects.detect import detect
+from maskwright.grammar.schema.document import plain
+from maskwright.grammar.schema.tree import Json
 from maskwright.version import VERSION
 from maskwright.workbench.choices import Profile
 from maskwright.workbench.findings.finding import RULES, Finding, Severity, reported, rule_start
+from maskwright.workbench.findings.fixes import fixed_schema, without_rules
 from maskwright.workbench.position import TextPosition
 from maskwright.workbench.report import shape_data, shortest_bytes
 from maskwright.workbench.schema.lint import lint_schema
 from maskwright.workbench.schema.profiles import openai_strict
-import difflib
-import json
-import re
-from pathlib import Path
-from typing import Final, NamedTuple
-from maskwright.cli.input.faults import schema_in
-from maskwright.cli.input.opened import OpenedShape
-from maskwright.cli.input.shapes import GrammarArgument, SchemaArgument
-from maskwright.cli.input.texts import YAML
-from maskwright.cli.output.files import write_file
-from maskwright.errors import InputError
-from maskwright.grammar.dialects.detect import detect
-from maskwright.grammar.schema.document import plain
-from maskwright.grammar.schema.tree import Json
-from maskwright.workbench.findings.finding import Finding
-from maskwright.workbench.findings.fixes import fixed_schema, without_rules
-
 
 UNUSABLE: Final = "unusable"
 """The rule of shapes that can't be used."""
@@ -247,7 +240,7 @@ def _rules(patterns: list[str]) -> frozenset[str]:
 def _fix(
     opened: OpenedShape, profile: Profile | None, ignored: frozenset[str], as_json: bool
 ) -> int:
-    from maskwright.cli.shape.fix import fix_file  # noqa: PLC0415 - few checks write anything
+    from maskwright.cli.shape.check_work import fix_file  # noqa: PLC0415 - few checks write anything
 
     fixed = fix_file(opened, _findings(opened, profile, ignored))
     if as_json:
