@@ -9,8 +9,7 @@ import torch
 
 from maskwright.kernels.reference import TILE
 from maskwright.models import BatchInvariance, LibraryOperations, Product, probe_batch_invariance
-from maskwright.models.batch_invariance import ROWS, WORK
-from maskwright.models.library_operations import AttentionShape
+from maskwright.models.batch_invariance import ROWS, WORK, AttentionShape
 from tests.models import test_adapter, test_dense, test_kv_codes
 from tests.models.families import DENSE, ROUTED
 from tests.models.products import comparison, even_products, uneven_products

@@ -5,7 +5,8 @@
 - `transformers_backend/`: Models of the transformers library, run on our key/value pool.
 - `adapter`: Low-rank adapters, and the reading of their files.
 - `batch`: The rows of one step as tensors.
-- `batch_invariance`: A probe whether the bits of a row depend on the other rows of a batch.
+- `batch_invariance`: A probe whether the bits of a row depend on the other rows of a batch, and
+  the operations of a forward that it tries.
 - `chat`: Renders chats as prompts; what a client writes never becomes a special token.
 - `config`: What a checkpoint's config.json says about its decoder.
 - `decoder`: The interface of a model, as the engine uses it.
@@ -13,7 +14,6 @@
   from a paged pool.
 - `device`: Where a model computes.
 - `layer`: The weights of one layer of a dense decoder.
-- `library_operations`: The operations of a forward that a library computes.
 - `load`: Loads a checkpoint and chooses the backend that runs it.
 - `plain_tokenizer`: Tokenizers that a tokenizer.json and few settings describe completely, and
   their chat templates.
@@ -24,10 +24,15 @@
 from maskwright.model_options import BACKENDS, DEMO_PATH, DTYPES, Backend, Dtype, WeightDtype
 from maskwright.models.adapter import Adapter, AdapterFile
 from maskwright.models.batch import ForwardBatch, lay_out
-from maskwright.models.batch_invariance import BatchInvariance, probe_batch_invariance
+from maskwright.models.batch_invariance import (
+    BatchInvariance,
+    LibraryOperations,
+    Product,
+    one_of_each_shape,
+    probe_batch_invariance,
+)
 from maskwright.models.config import ARCHITECTURES
 from maskwright.models.decoder import Decoder
-from maskwright.models.library_operations import LibraryOperations, Product, one_of_each_shape
 from maskwright.models.load import LoadedModel, load
 from maskwright.models.runs import Run
 

@@ -9,15 +9,14 @@ compute them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-import torch
-from torch import Tensor
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+
 from maskwright.kernels.kv_pool import KvPool
 from maskwright.kernels.reference import (
     ROW_MULTIPLE,

@@ -13,7 +13,7 @@ from maskwright.kernels.kv_pool import KvPool
 from maskwright.kernels.reference import Span
 from maskwright.models.adapter import Shapes
 from maskwright.models.batch import ForwardBatch, Plan
-from maskwright.models.library_operations import LibraryOperations
+from maskwright.models.batch_invariance import LibraryOperations
 
 SMALL: Final = 64 * 2**20
 """Bytes of weights below which torch computes a product in one thread. The products of a model with

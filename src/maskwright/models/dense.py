@@ -34,17 +34,17 @@ from maskwright.kernels.reference import Span, paged_attention, plan_attention
 from maskwright.model_options import WeightDtype
 from maskwright.models.adapter import Shapes, group_adapters
 from maskwright.models.batch import ForwardBatch, Plan
-from maskwright.models.compiled.decoder import CompiledDense
-from maskwright.models.config import ModelConfig, RopeConfig
-from maskwright.models.decoder import SMALL
-from maskwright.models.device import check_fp8
-from maskwright.models.layer import Layer, Linear, Updates
-from maskwright.models.library_operations import (
+from maskwright.models.batch_invariance import (
     AttentionShape,
     LibraryOperations,
     Product,
     one_of_each_shape,
 )
+from maskwright.models.compiled.decoder import CompiledDense
+from maskwright.models.config import ModelConfig, RopeConfig
+from maskwright.models.decoder import SMALL
+from maskwright.models.device import check_fp8
+from maskwright.models.layer import Layer, Linear, Updates
 from maskwright.models.runs import CompiledPlan, plan_compiled
 from maskwright.sizing.memory import block_bytes
 

@@ -19,18 +19,17 @@ all parameters. The field of the API is described in `server/request/`.
 - `device_rows`: Rows of the chain as the tensors that the sampling kernels read.
 - `draw`: The draw, and the random number generator (Philox4x32-10), addressed by position.
 - `mask_table`: Masks that stay on a device, in a table whose rows a step names by number.
-- `params`: How the next token is chosen, as the client asked.
+- `params`: How the next token is chosen, as the client asked, and strings that are forbidden.
 - `penalties`: Penalties and bias of one request, kept up by one token a step.
 - `sampler`: Chooses one token for each row.
 - `scores`: How likely a chosen token was, and the tokens of a prompt.
 - `shares`: How likely tokens are under the model, and among those that a mask allows.
-- `text_ban`: Strings that must not occur, however they are cut into tokens.
 """
 
 from maskwright.sampling.chain import ChainBatch, SampleRow
 from maskwright.sampling.device_draw import Outcome, draw_on_device, draw_plain_on_device
 from maskwright.sampling.mask_table import Mask, MaskTable
-from maskwright.sampling.params import MOST_LOGPROBS, SamplingParams, Scale
+from maskwright.sampling.params import MOST_LOGPROBS, SamplingParams, Scale, TextBan
 from maskwright.sampling.sampler import sample, sample_on_host
 from maskwright.sampling.scores import (
     CANONICAL,
@@ -44,7 +43,6 @@ from maskwright.sampling.scores import (
     score,
     score_prompt,
 )
-from maskwright.sampling.text_ban import TextBan
 
 __all__ = [
     "CANONICAL",

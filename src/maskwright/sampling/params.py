@@ -1,17 +1,18 @@
-"""The sampling parameters of a request."""
+"""The sampling parameters of a request, and strings that must not occur in an answer, however it is
+cut into tokens."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Literal, TypeAlias, get_args
+
 import numpy as np
 from numpy.typing import NDArray
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal, TypeAlias, get_args
-from maskwright.errors import InputError
 
+from maskwright.errors import InputError
 
 Ids = NDArray[np.int64]
 

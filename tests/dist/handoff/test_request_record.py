@@ -13,7 +13,7 @@ from maskwright.engine import Request
 from maskwright.errors import InputError
 from maskwright.mask import CompiledGrammar
 from maskwright.sampling import SamplingParams
-from maskwright.sampling.text_ban import TextBan
+from maskwright.sampling.params import TextBan
 
 TEXTS = (b"a", b"b", b"ab", b"\xff", b"")
 PARAMS = SamplingParams(

@@ -8,7 +8,8 @@ from typing import Final
 
 from maskwright.engine import EngineConfig
 from maskwright.models.config import ModelConfig, parse_config, read_config
-from maskwright.sizing.memory import WEIGHT_BITS, ModelShape, workspace_bytes
+from maskwright.sizing.memory import workspace_bytes
+from maskwright.sizing.serving_plan import WEIGHT_BITS, ModelShape
 
 DEFAULTS: Final = EngineConfig()
 

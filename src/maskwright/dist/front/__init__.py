@@ -3,8 +3,7 @@
 - `app`: The application: which requests go where, and what the router itself answers.
 - `asked`: What the router reads of a request.
 - `errors`: Errors of the router in OpenAI's form.
-- `fleet`: All workers: their checks, and the choice among them.
-- `front_metrics`: The router's metrics, and its workers' with their names.
+- `fleet`: All workers: their checks, the choice among them, and their metrics.
 - `relay`: A stream passed through, and continued by another worker if its worker is lost.
 - `wire`: A client of HTTP/1.1 for one worker.
 - `worker`: What the router knows of one worker.

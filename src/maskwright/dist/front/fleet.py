@@ -1,18 +1,19 @@
 """All workers of a router: their checks, and the choice among them, which may be two: one computes
-the prompt, and the other gives the answer.
+the prompt, and the other gives the answer. And the metrics of the router and of its workers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 import asyncio
 import json
 import logging
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
 from maskwright.dist.front.asked import Asked
 from maskwright.dist.front.relay import StreamRelay
 from maskwright.dist.front.wire import Address, Headers, WorkerLostError
@@ -20,7 +21,6 @@ from maskwright.dist.front.worker import RemoteServer, StoredPrompts, WorkerTrai
 from maskwright.dist.handoff.http_names import HAND_TO, HANDOFF_KEY
 from maskwright.dist.routing.replica_state import Decision, Role, RouteRequest
 from maskwright.dist.routing.router import RequestRouter, Router, pair
-
 
 SECONDS = (0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.05)
 

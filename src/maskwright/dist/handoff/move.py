@@ -36,7 +36,7 @@ from maskwright.engine.step.exchange import KvPrefix
 from maskwright.errors import InputError
 from maskwright.mask import CompiledGrammar
 from maskwright.sampling import SamplingParams
-from maskwright.sampling.text_ban import TextBan
+from maskwright.sampling.params import TextBan
 
 FindGrammar = Callable[[str], CompiledGrammar | Future[CompiledGrammar]]
 """A function from the name of a grammar to the grammar."""

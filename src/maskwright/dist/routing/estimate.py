@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from maskwright.dist.routing.replica_state import Phase, ReplicaState, Role, RouteRequest
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from maskwright.dist.routing.replica_state import ReplicaState, RouteRequest
 
+from maskwright.dist.routing.replica_state import Phase, ReplicaState, Role, RouteRequest
 
 SERVED: dict[Role, frozenset[Phase]] = {
     "both": frozenset({"whole", "prefill", "decode"}),

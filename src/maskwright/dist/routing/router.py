@@ -8,8 +8,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
-from maskwright.dist.routing.estimate import Estimate, RouteCosts, cached_tokens, estimate
-from maskwright.dist.routing.feasibility import has_room, is_out, never_fits, spared
+from maskwright.dist.routing.estimate import (
+    Estimate,
+    RouteCosts,
+    cached_tokens,
+    estimate,
+    has_room,
+    is_out,
+    never_fits,
+    spared,
+)
 from maskwright.dist.routing.replica_state import Decision, Phase, ReplicaState, Role, RouteRequest
 
 RETRY_SECONDS = 1.0

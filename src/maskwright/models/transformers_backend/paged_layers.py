@@ -18,7 +18,7 @@ from maskwright.kernels.paged_plan import DevicePlan
 from maskwright.kernels.reference import AttentionPlan, paged_attention
 from maskwright.kernels.store_kv import store_kv
 from maskwright.models.batch import ForwardBatch
-from maskwright.models.library_operations import AttentionShape
+from maskwright.models.batch_invariance import AttentionShape
 from maskwright.models.transformers_backend.attention import Attention
 
 
