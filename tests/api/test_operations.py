@@ -15,7 +15,7 @@ import httpx
 import openai
 import pytest
 
-from maskwright.server.access.keys import digest_of
+from maskwright.server.access import digest_of
 from tests.api.served_process import ServedProcess, served_process
 from tests.bounds import PATIENCE, wait_until
 

@@ -20,7 +20,7 @@ import jsonschema
 import pytest
 
 from maskwright.server import ServerConfig
-from maskwright.server.access.keys import ApiKey, KeyRing, digest_of
+from maskwright.server.access import ApiKey, KeyRing, digest_of
 from tests.bounds import PATIENCE
 from tests.cli.conftest import Run
 from tests.pages.demo_server import demo_server

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from maskwright.engine.schedule.service import CLASSES
-from maskwright.server.access.keys import ApiKey, KeyRing, read_keys
+from maskwright.server.access import ApiKey, KeyRing, read_keys
 from tests.cli.conftest import Run
 
 

@@ -17,9 +17,9 @@ from maskwright.dist.front.app import Front
 from maskwright.dist.front.fleet import WorkerGroup
 from maskwright.dist.front.wire import Address
 from maskwright.server import ServerConfig
-from maskwright.server.access.keys import ApiKey, KeyRing, digest_of
+from maskwright.server.access import ApiKey, KeyRing, digest_of
 from maskwright.server.app import create_app
-from maskwright.server.observe.joined_state import joined_state
+from maskwright.server.observe.figures import joined_state
 from tests.cli.conftest import Run, run  # noqa: F401 - a fixture
 from tests.live_server import live_server
 from tests.pages.browser import SCHEMES, Browser

@@ -21,7 +21,7 @@ from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select
 
 from maskwright.server import ServerConfig, create_app
-from maskwright.server.access.keys import ApiKey, KeyRing, digest_of
+from maskwright.server.access import ApiKey, KeyRing, digest_of
 from maskwright.server.openapi.document import PATH
 from tests.live_server import live_server
 from tests.pages.browser import SCHEMES, Browser

@@ -14,7 +14,7 @@ from axe_selenium_python import Axe
 from selenium.webdriver.common.keys import Keys
 
 from maskwright.server import ServerConfig, create_app
-from maskwright.server.access.keys import ApiKey, KeyRing, digest_of
+from maskwright.server.access import ApiKey, KeyRing, digest_of
 from tests.live_server import live_server
 from tests.pages.browser import SCHEMES, Browser
 from tests.pages.demo_server import Served

@@ -12,7 +12,7 @@ from maskwright.dist.drain import Drain
 from maskwright.dist.routing.replica_state import CACHED_SECONDS
 from maskwright.errors import InputError
 from maskwright.server import ServerConfig
-from maskwright.server.access.keys import ApiKey, KeyRing, digest_of
+from maskwright.server.access import ApiKey, KeyRing, digest_of
 from maskwright.server.app import create_app
 from tests.server.scripted import HELLO, ByteModel, Client, Script, ScriptedEngine
 

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from maskwright.server import ServerConfig
-from maskwright.server.access.keys import ApiKey, KeyRing, digest_of
+from maskwright.server.access import ApiKey, KeyRing, digest_of
 from maskwright.server.observe.metrics import Metrics
 from maskwright.server.request import body
 from maskwright.server.request.body import LARGE as LARGE_BODY

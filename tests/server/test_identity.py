@@ -5,7 +5,7 @@ from typing import Any, cast
 
 from maskwright.engine import EngineConfig
 from maskwright.server import ServerConfig
-from maskwright.server.identity import Identity, identity_of
+from maskwright.server.config import Identity, identity_of
 from tests.server.scripted import ByteModel, Client
 
 

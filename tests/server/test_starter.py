@@ -11,7 +11,7 @@ from maskwright.errors import (
     OverloadedError,
 )
 from maskwright.server import ServerConfig
-from maskwright.server.access.keys import ApiKey, KeyRing, digest_of
+from maskwright.server.access import ApiKey, KeyRing, digest_of
 from maskwright.server.starter import SEED_STRIDE, choice_seed
 from tests.server.scripted import CONTEXT, HELLO, Client, Script, ScriptedEngine, usage
 

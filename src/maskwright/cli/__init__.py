@@ -4,7 +4,6 @@
 - `bulk/`: Asks a server about thousands of records, for `maskwright batch`.
 - `fleet/`: The commands that serve with more than one server.
 - `input/`: What commands are given: texts, shapes, and the names of shapes that ship.
-- `load/`: Load for `maskwright bench serve`, and what is measured of it.
 - `observe/`: The commands that look at a server, running or by its traces.
 - `output/`: How the commands show things: tables within a width, places in a text.
 - `process/`: What a command sets up for its whole process.

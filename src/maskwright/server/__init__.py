@@ -1,6 +1,5 @@
 """The HTTP interface: OpenAI's protocols over the engine.
 
-- `access/`: Keys, their rates and quotas.
 - `answer/`: Bodies of answers, streams, log-probabilities.
 - `batches/`: OpenAI's files and batches, kept in a folder of the local disk.
 - `grammars/`: Decides which grammar an answer has, and keeps it compiled.
@@ -10,15 +9,15 @@
 - `pages/`: The pages that people open in a browser.
 - `request/`: From the bytes of a body to a typed request.
 - `stream`: What a stream waits for: new output, and a client that reads.
+- `access`: The keys of clients, and the rates and quotas of each.
 - `access_control`: Lets requests in: by their keys, rates and bytes, before a drain.
 - `app`: The application: its routes and what they call.
-- `config`: The server's settings.
+- `config`: The server's settings, and the fingerprint of software, model and settings.
 - `continuation`: Answers that are begun by one server and continued by another.
 - `errors`: Every failure as an error body in OpenAI's form.
 - `exchange`: The record of one HTTP request, for logs, metrics and traces.
 - `generation_routes`: The endpoints that generate answers.
 - `handoff`: Requests whose prompt one server computes, and whose answer another one gives.
-- `identity`: What serves: software, model and settings, and their fingerprint.
 - `json`: How the server writes JSON.
 - `middleware`: Wraps every request: ids, internal errors, and what metrics, traces and logs get.
 - `prompt_sizes`: How many tokens the prompts of a body take at least, found in its bytes.

@@ -22,8 +22,7 @@ from maskwright.dist.drain import Drain
 from maskwright.dist.handoff.http_names import BLOCKS_PATH, LACKING_PATH
 from maskwright.engine import Engine
 from maskwright.errors import InputError
-from maskwright.server.access.keys import KeyRing
-from maskwright.server.access.rates import Allowance, Excess
+from maskwright.server.access import Allowance, Excess, KeyRing
 from maskwright.server.errors import HttpError, code_of, describe, error_response
 from maskwright.server.exchange import OWNER, exchange_of
 from maskwright.server.observe.metrics import Metrics

@@ -19,11 +19,11 @@ from maskwright.dist.routing.replica_state import CACHED_SECONDS, KV_STORE
 from maskwright.engine import Engine
 from maskwright.errors import InputError, MaskwrightError
 from maskwright.processes import GrammarProcesses
-from maskwright.server.access.keys import check_classes
+from maskwright.server.access import check_classes
 from maskwright.server.access_control import AccessControl, PromptAdmission
 from maskwright.server.answer.answers import model_card
 from maskwright.server.batches.batch_routes import Batching, batch_endpoints
-from maskwright.server.config import ServerConfig
+from maskwright.server.config import ServerConfig, identity_of
 from maskwright.server.errors import HttpError, code_of, describe, error_response
 from maskwright.server.exchange import exchange_of
 from maskwright.server.generation_routes import GenerationRoutes, check_model
@@ -31,7 +31,6 @@ from maskwright.server.grammars.recipes import Recipes, tool_format_of
 from maskwright.server.guarantees.explain_route import ExplainRoute
 from maskwright.server.guarantees.records import Records
 from maskwright.server.handoff import IncomingBlocks
-from maskwright.server.identity import identity_of
 from maskwright.server.json import Json
 from maskwright.server.middleware import Exchanges, Observer, Pages
 from maskwright.server.observe.metrics import Metrics

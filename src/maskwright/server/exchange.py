@@ -11,9 +11,9 @@ from typing import Literal, TypeAlias
 from starlette.types import Scope
 
 from maskwright.engine import Generation, Request
-from maskwright.server.access.rates import Allowance
+from maskwright.server.access import Allowance
+from maskwright.server.config import Identity
 from maskwright.server.continuation import Naming
-from maskwright.server.identity import Identity
 from maskwright.server.json import Json
 
 KEY = "maskwright.exchange"

@@ -22,13 +22,12 @@ from maskwright.server.answer.completion_writers import ChatWriter, TextWriter
 from maskwright.server.answer.logprobs import PromptLogprobs, TokenNames
 from maskwright.server.answer.response_writer import ResponseWriter
 from maskwright.server.answer.streaming import AnswerWriter, EventStream
-from maskwright.server.config import ServerConfig
+from maskwright.server.config import Identity, ServerConfig
 from maskwright.server.continuation import Naming
 from maskwright.server.errors import HttpError
 from maskwright.server.exchange import Exchange, exchange_of
 from maskwright.server.guarantees.records import Records
 from maskwright.server.handoff import OutgoingBlocks
-from maskwright.server.identity import Identity
 from maskwright.server.json import Json
 from maskwright.server.observe.traces import RequestTrace
 from maskwright.server.request.answer_request import AnswerRequest, OwnOptions, TextPrompt

@@ -7,7 +7,7 @@ import pytest
 
 from maskwright.cli.process.listening import KeySource, tls_files
 from maskwright.errors import InputError
-from maskwright.server.access.keys import digest_of
+from maskwright.server.access import digest_of
 
 
 def test_a_key_and_a_file_are_used_together(tmp_path: Path) -> None:

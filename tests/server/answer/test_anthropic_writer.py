@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from maskwright.errors import EngineStoppedError
-from maskwright.server.access.keys import ApiKey, KeyRing, digest_of
+from maskwright.server.access import ApiKey, KeyRing, digest_of
 from maskwright.server.answer.anthropic_writer import AnthropicWriter
 from maskwright.server.answer.choices import Answer, ChoiceDelta, Usage
 from maskwright.server.answer.parts import (

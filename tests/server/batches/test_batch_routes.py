@@ -14,7 +14,7 @@ import pytest
 
 from maskwright.errors import InputError
 from maskwright.server import ServerConfig, create_app
-from maskwright.server.access.keys import ApiKey, KeyRing, digest_of
+from maskwright.server.access import ApiKey, KeyRing, digest_of
 from maskwright.server.batches.batch_routes import with_service
 from tests.bounds import PATIENCE, wait_until
 from tests.live_server import live_server

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from maskwright.server.observe.joined_state import joined_state
+from maskwright.server.observe.figures import joined_state
 
 WORKERS = [{"name": "a", "ready": True}, {"name": "b", "ready": True}]
 

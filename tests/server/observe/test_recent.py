@@ -10,8 +10,7 @@ from maskwright.engine.request.progress import MOST_STEPS
 from maskwright.engine.request.request import FinishReason
 from maskwright.engine.request.trace import Record
 from maskwright.engine.stats import Observations
-from maskwright.server.access.keys import ApiKey, digest_of
-from maskwright.server.access.rates import Allowance
+from maskwright.server.access import Allowance, ApiKey, digest_of
 from maskwright.server.exchange import Exchange
 from maskwright.server.observe.state_route import MOST_ANSWERS, NAMES, RecentAnswers
 from maskwright.server.observe.traces import RequestTrace

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from starlette.requests import Request
 from starlette.responses import Response
 
-from maskwright.server.access.keys import ApiKey, KeyRing
+from maskwright.server.access import ApiKey, KeyRing
 from maskwright.server.config import ServerConfig
 from maskwright.server.openapi.document import document, schemas
 from maskwright.server.openapi.operations import CODES, operations

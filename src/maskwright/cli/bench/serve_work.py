@@ -13,9 +13,9 @@ from math import isnan
 from pathlib import Path
 from typing import TypeVar, cast, get_args
 
+from maskwright.cli.bench.client import SHARES, Objective, Outcome, Point, draw, offer, summarize
 from maskwright.cli.bench.serve import BenchServeOptions
-from maskwright.cli.load.client import SHARES, Objective, Outcome, Point, draw, offer, summarize
-from maskwright.cli.load.traffic import PatternName, ShapeName, arrivals, matrix
+from maskwright.cli.bench.traffic import PatternName, ShapeName, arrivals, matrix
 from maskwright.cli.options import USER_CACHE, cache_folder
 from maskwright.cli.output.appearance import remark
 from maskwright.cli.output.files import check_picture, open_file

@@ -23,7 +23,7 @@ from maskwright.dist.front.fleet import WorkerGroup
 from maskwright.dist.front.wire import Address
 from maskwright.dist.routing.replica_state import Role
 from maskwright.errors import InputError
-from maskwright.server.observe.joined_state import joined_state
+from maskwright.server.observe.figures import joined_state
 
 NOWHERE: Final = Address("127.0.0.1", 0)
 """The address of a replica that has not started yet."""

@@ -30,7 +30,7 @@ from maskwright.dist.routing.replica_state import Role
 from maskwright.dist.routing.router import RequestRouter, RoundRobinRouter, Router
 from maskwright.errors import InputError
 from maskwright.server.config import KEEP_ALIVE_SECONDS
-from maskwright.server.observe.joined_state import joined_state
+from maskwright.server.observe.figures import joined_state
 
 SETTINGS: Final = ("url", "name", "role", "model", "weight")
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from maskwright.errors import AddressError, InputError
-from maskwright.server.access.keys import DEFAULT_NAME, ApiKey, KeyRing, digest_of, read_keys
+from maskwright.server.access import DEFAULT_NAME, ApiKey, KeyRing, digest_of, read_keys
 
 READER_SECONDS = 60.0
 """Seconds after which a client that takes nothing is disconnected."""

@@ -29,7 +29,7 @@ from maskwright.engine.config import BATCH, DECODING, EngineConfig, check_drafts
 from maskwright.engine.schedule.service import ServiceClass
 from maskwright.errors import InputError
 from maskwright.model_options import DEMO_PATH, Backend, Dtype, WeightDtype, check_device_name
-from maskwright.server.access.keys import check_classes
+from maskwright.server.access import check_classes
 from maskwright.server.config import (
     ACCESS,
     ADDRESS,

@@ -29,7 +29,7 @@ from maskwright.engine import Engine
 from maskwright.models import load
 from maskwright.processes import GrammarProcesses, Nursery
 from maskwright.server import ServerConfig, create_app
-from maskwright.server.access.keys import KeyRing, check_classes
+from maskwright.server.access import KeyRing, check_classes
 from maskwright.server.observe.traces import TraceFile
 from maskwright.vocab import Vocabulary
 

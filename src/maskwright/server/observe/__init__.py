@@ -1,7 +1,6 @@
 """Metrics, traces and spans of requests and of the engine.
 
-- `figures`: The dashboard's figures: of metrics and recent answers, and of the last hour.
-- `joined_state`: The documents of `/state` of several servers as one.
+- `figures`: The dashboard's figures, of the last hour too, and of several servers as one.
 - `metrics`: The page of metrics for Prometheus, and the metrics of HTTP requests.
 - `spans`: Traces as OpenTelemetry spans.
 - `state_route`: The endpoint `/state`: what the dashboard shows, in one document.

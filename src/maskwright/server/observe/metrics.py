@@ -21,8 +21,8 @@ from prometheus_client.registry import Collector
 
 from maskwright.engine import Distribution, Engine, EngineStats
 from maskwright.processes import GrammarProcesses
+from maskwright.server.config import Identity
 from maskwright.server.exchange import Exchange, GrammarSource
-from maskwright.server.identity import Identity
 from maskwright.server.observe.traces import RequestTrace
 from maskwright.version import VERSION
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from maskwright.errors import InputError
-from maskwright.server.access.keys import ApiKey, KeyRing, digest_of, read_keys
+from maskwright.server.access import ApiKey, KeyRing, digest_of, read_keys
 
 ALICE = ApiKey("alice", digest_of("secret of alice"))
 BOB = ApiKey("bob", digest_of("secret of bob"), requests_per_minute=2)

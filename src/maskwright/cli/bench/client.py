@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 
 import httpx
 
-from maskwright.cli.load.traffic import SHAPES, Cell, PatternName
+from maskwright.cli.bench.traffic import SHAPES, Cell, PatternName
 from maskwright.cli.output.chart import Line, LineChart, draw_charts
 from maskwright.cli.process.reaching import ClientArguments
 

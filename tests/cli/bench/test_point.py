@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from maskwright.cli.load.client import Objective, Outcome, draw, summarize
-from maskwright.cli.load.traffic import Cell
+from maskwright.cli.bench.client import Objective, Outcome, draw, summarize
+from maskwright.cli.bench.traffic import Cell
 
 CELL = Cell(4, 8, "", 0.0, "none")
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from maskwright.server.access.keys import ApiKey, digest_of
-from maskwright.server.access.rates import Allowance, Bucket, duration
+from maskwright.server.access import Allowance, ApiKey, Bucket, digest_of, duration
 
 
 @dataclass

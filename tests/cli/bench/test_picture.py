@@ -6,7 +6,7 @@ import math
 from typing import Any
 from xml.etree import ElementTree
 
-from maskwright.cli.load.client import COLOURS, Point, draw
+from maskwright.cli.bench.client import COLOURS, Point, draw
 
 SVG = "{http://www.w3.org/2000/svg}"
 
