@@ -16,8 +16,8 @@ from maskwright.engine import Engine, EngineConfig, Request
 from maskwright.kernels.kv_pool import KvPool
 from maskwright.mask import Grammar, compile_json_schema
 from maskwright.models import DEMO_PATH, LoadedModel, load
-from maskwright.models.batch import lay_out
 from maskwright.models.config import ModelConfig, parse_config
+from maskwright.models.decoder import lay_out
 from maskwright.models.dense import DenseDecoder
 from maskwright.models.graphs import DecodeGraphs, find_recorder
 from maskwright.models.runs import Run

@@ -48,8 +48,8 @@ from maskwright.kernels.device import jit
 from maskwright.kernels.few_rows import INPUTS
 from maskwright.kernels.paged_attention import MERGED, SPLIT
 from maskwright.models import dense
-from maskwright.models.batch import lay_out
 from maskwright.models.config import ModelConfig, parse_config
+from maskwright.models.decoder import lay_out
 from maskwright.models.dense import DenseDecoder
 from maskwright.models.runs import Run
 

@@ -38,8 +38,8 @@ from benchmarks.report import SKIPPED, Report, options_of
 from maskwright.kernels import device, few_rows
 from maskwright.kernels.device import AVAILABLE
 from maskwright.models.adapter import Adapter, LowRank
-from maskwright.models.batch import ForwardBatch, lay_out
 from maskwright.models.config import parse_config
+from maskwright.models.decoder import ForwardBatch, lay_out
 from maskwright.models.dense import DenseDecoder
 from maskwright.models.runs import Run
 

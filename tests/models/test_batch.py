@@ -8,7 +8,7 @@ import pytest
 
 from maskwright.kernels.reference import ROW_MULTIPLE, Span
 from maskwright.models.adapter import Adapter
-from maskwright.models.batch import ForwardBatch, lay_out
+from maskwright.models.decoder import ForwardBatch, lay_out
 from maskwright.models.runs import Run
 
 SIZE = 4

@@ -24,8 +24,8 @@ from maskwright.kernels.noting import Noted
 from maskwright.kernels.steps import next_rows
 from maskwright.models import DEMO_PATH, device, load
 from maskwright.models.adapter import Adapter, LowRank
-from maskwright.models.batch import lay_out
 from maskwright.models.config import parse_config, read_config
+from maskwright.models.decoder import lay_out
 from maskwright.models.dense import DenseDecoder
 from maskwright.models.device import check_fp8, device_memory, find_device, launching_on
 from maskwright.models.runs import Run

@@ -24,8 +24,8 @@ from maskwright.kernels.noting import Noted
 from maskwright.model_options import WeightDtype
 from maskwright.models import Run
 from maskwright.models.adapter import Adapter, LowRank
-from maskwright.models.batch import ForwardBatch, lay_out
 from maskwright.models.config import parse_config
+from maskwright.models.decoder import ForwardBatch, lay_out
 from maskwright.models.dense import DenseDecoder
 from tests.kernels.launches import Launches
 

@@ -4,12 +4,11 @@
 - `graphs`: Decode steps that are recorded once and replayed on a GPU.
 - `transformers_backend/`: Models of the transformers library, run on our key/value pool.
 - `adapter`: Low-rank adapters, and the reading of their files.
-- `batch`: The rows of one step as tensors.
 - `batch_invariance`: A probe whether the bits of a row depend on the other rows of a batch, and
   the operations of a forward that it tries.
 - `chat`: Renders chats as prompts; what a client writes never becomes a special token.
 - `config`: What a checkpoint's config.json says about its decoder.
-- `decoder`: The interface of a model, as the engine uses it.
+- `decoder`: The interface of a model, as the engine uses it, and the rows of one step as tensors.
 - `dense`: A dense decoder (Llama, Mistral, Qwen2, Qwen3 shapes) that reads its keys and values
   from a paged pool.
 - `device`: Where a model computes.
@@ -23,7 +22,6 @@
 
 from maskwright.model_options import BACKENDS, DEMO_PATH, DTYPES, Backend, Dtype, WeightDtype
 from maskwright.models.adapter import Adapter, AdapterFile
-from maskwright.models.batch import ForwardBatch, lay_out
 from maskwright.models.batch_invariance import (
     BatchInvariance,
     LibraryOperations,
@@ -32,7 +30,7 @@ from maskwright.models.batch_invariance import (
     probe_batch_invariance,
 )
 from maskwright.models.config import ARCHITECTURES
-from maskwright.models.decoder import Decoder
+from maskwright.models.decoder import Decoder, ForwardBatch, lay_out
 from maskwright.models.load import LoadedModel, load
 from maskwright.models.runs import Run
 

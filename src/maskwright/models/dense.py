@@ -33,7 +33,6 @@ from maskwright.kernels.paged_plan import DevicePlan, plan_on_device
 from maskwright.kernels.reference import Span, paged_attention, plan_attention
 from maskwright.model_options import WeightDtype
 from maskwright.models.adapter import Shapes, group_adapters
-from maskwright.models.batch import ForwardBatch, Plan
 from maskwright.models.batch_invariance import (
     AttentionShape,
     LibraryOperations,
@@ -42,7 +41,7 @@ from maskwright.models.batch_invariance import (
 )
 from maskwright.models.compiled.decoder import CompiledDense
 from maskwright.models.config import ModelConfig, RopeConfig
-from maskwright.models.decoder import SMALL
+from maskwright.models.decoder import SMALL, ForwardBatch, Plan
 from maskwright.models.device import check_fp8
 from maskwright.models.layer import Layer, Linear, Updates
 from maskwright.models.runs import CompiledPlan, plan_compiled

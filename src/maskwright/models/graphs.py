@@ -28,8 +28,7 @@ from maskwright.kernels.kv_pool import KvPool
 from maskwright.kernels.paged_attention import MOST_DECODES, SPLIT, Sequences
 from maskwright.kernels.paged_plan import DevicePlan
 from maskwright.kernels.reference import ROW_MULTIPLE
-from maskwright.models.batch import ForwardBatch
-from maskwright.models.decoder import Decoder
+from maskwright.models.decoder import Decoder, ForwardBatch
 from maskwright.models.runs import Run, StepRows, step_rows
 
 MOST_ROWS: Final = 256

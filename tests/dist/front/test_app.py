@@ -18,7 +18,7 @@ import pytest
 
 from maskwright.dist.drain import Drain
 from maskwright.dist.front.app import Front
-from maskwright.dist.front.errors import error_bytes
+from maskwright.dist.front.asked import error_bytes
 from maskwright.dist.front.fleet import WorkerGroup
 from maskwright.dist.front.wire import Address
 from maskwright.dist.front.worker import WorkerTraits

@@ -14,8 +14,7 @@ from starlette.applications import Starlette
 
 from maskwright.dist.drain import Drain
 from maskwright.dist.front.app import Front
-from maskwright.dist.front.asked import BLOCK_BYTES, TOKEN_BYTES, read_asked
-from maskwright.dist.front.errors import error_bytes
+from maskwright.dist.front.asked import BLOCK_BYTES, TOKEN_BYTES, error_bytes, read_asked
 from maskwright.dist.front.fleet import WorkerGroup
 from maskwright.dist.front.wire import Address
 from maskwright.engine import Engine, EngineConfig

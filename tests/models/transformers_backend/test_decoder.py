@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from maskwright.models.adapter import Adapter, LowRank
-from maskwright.models.batch import lay_out
+from maskwright.models.decoder import lay_out
 from maskwright.models.graphs import DecodeGraphs
 from maskwright.models.runs import Run
 from maskwright.models.transformers_backend import decoder as transformers_decoder

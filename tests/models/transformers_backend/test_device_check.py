@@ -12,9 +12,8 @@ import torch
 from maskwright.errors import InputError
 from maskwright.kernels.paged_attention import Scores
 from maskwright.kernels.paged_plan import DevicePlan
-from maskwright.models.transformers_backend.attention import Attention
+from maskwright.models.transformers_backend.attention import Attention, PagedLayers
 from maskwright.models.transformers_backend.load import attention_error, check_attention
-from maskwright.models.transformers_backend.paged_layers import PagedLayers
 
 CPU = torch.device("cpu")
 

@@ -7,7 +7,7 @@ import torch
 import transformers
 
 from maskwright.errors import InputError
-from maskwright.models.transformers_backend import paged_layers
+from maskwright.models.transformers_backend import attention
 from maskwright.models.transformers_backend.guard import check_supported
 from maskwright.models.transformers_backend.self_check import (
     check_architecture,
@@ -52,12 +52,12 @@ def test_a_large_model_is_checked_by_a_tiny_copy(name: str) -> None:
 def test_what_attention_forgets_is_found(
     family: str, forgotten: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = paged_layers.paged_attention
+    whole = attention.paged_attention
 
     def part(*args: object, **more: object) -> torch.Tensor:
         return whole(*args, **{**more, forgotten: None})
 
-    monkeypatch.setattr(paged_layers, "paged_attention", part)
+    monkeypatch.setattr(attention, "paged_attention", part)
     kind, config = model_class(FAMILIES[family]), config_of(FAMILIES[family])
     with pytest.raises(InputError, match=r"its logits differ by .* of the largest") as caught:
         check_architecture(kind, config)

@@ -25,8 +25,7 @@ from maskwright.grammar.dialects.write import write_grammar
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.regular.terms import EMPTY
 from maskwright.grammar.rules.tree import Rules, Terminal
-from maskwright.workbench.conversion.losses import ConversionLoss
-from maskwright.workbench.conversion.schema_rules import schema_rules
+from maskwright.workbench.conversion.schema_rules import ConversionLoss, schema_rules
 
 COMMENTS: Final[dict[Dialect, tuple[str, str]]] = {
     "lark": ("// ", ""),

@@ -21,14 +21,17 @@ from starlette.types import Message, Receive, Scope, Send
 
 from maskwright.dist.content_coding import CodingError, DecodedTooLargeError, coding_of, decode
 from maskwright.dist.drain import Drain
-from maskwright.dist.front.asked import GENERATING, Asked, model_of, read_asked
-from maskwright.dist.front.errors import (
+from maskwright.dist.front.asked import (
+    GENERATING,
     LOST,
     NO_WORKER,
     STOPPED,
+    Asked,
     code_of,
     error_bytes,
     error_event,
+    model_of,
+    read_asked,
     retry_header,
 )
 from maskwright.dist.front.fleet import WorkerGroup, gather_pages, unrouted

@@ -1,4 +1,5 @@
-"""What the router reads of a request: whether it is streamed, and what a server may know of it.
+"""What the router reads of a request: whether it is streamed, and what a server may know of it; and
+what it answers where no server can, in OpenAI's form.
 
 The router has no tokenizer. It counts bytes, and compares prompts by digests of their bytes.
 """
@@ -7,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final, cast
@@ -110,3 +112,42 @@ def _grammar(tree: dict[str, object]) -> str | None:
 
 def _dumped(value: object) -> bytes:
     return _encode(value).encode(errors="replace")
+
+
+LOST: Final = "worker_lost"
+STOPPED: Final = "router_stopped"
+NO_WORKER: Final = "no_worker"
+
+
+def error_bytes(message: str, code: str, kind: str = "server_error") -> bytes:
+    """Return the body of an error."""
+    error = {"message": message, "type": kind, "param": None, "code": code}
+    return json.dumps({"error": error}, separators=(",", ":")).encode()
+
+
+def error_event(message: str, code: str, *, named: bool) -> bytes:
+    """Return the last event of a stream that fails; `named`: its events have names, as in
+    responses."""
+    if not named:
+        return b"data: " + error_bytes(message, code) + b"\n\n"
+    body = json.loads(error_bytes(message, code))
+    event = {"type": "error", "code": code, "message": message, "param": None, **body}
+    data = json.dumps(event, separators=(",", ":"))
+    return f"event: error\ndata: {data}\n\n".encode()
+
+
+def retry_header(seconds: float) -> tuple[bytes, bytes]:
+    """Return the header that says when to try again."""
+    return b"retry-after", b"%d" % max(1, math.ceil(seconds))
+
+
+def code_of(body: bytes) -> str | None:
+    """Return the code in the body of an error; None if there is none."""
+    try:
+        match json.loads(body):
+            case {"error": {"code": str(code)}}:
+                return code
+            case _:
+                return None
+    except ValueError:
+        return None

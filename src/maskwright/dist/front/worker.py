@@ -14,8 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
-from maskwright.dist.front.asked import Asked
-from maskwright.dist.front.errors import code_of
+from maskwright.dist.front.asked import Asked, code_of
 from maskwright.dist.front.wire import Address, WorkerClient, WorkerLostError
 from maskwright.dist.routing.estimate import leading
 from maskwright.dist.routing.replica_state import CACHED_SECONDS, KV_STORE, ReplicaState, Role

@@ -23,7 +23,7 @@ from maskwright.kernels.reference import Span
 from maskwright.kernels.sample import sample_rows
 from maskwright.kernels.steps.next_rows import IDLE, DecodeRows, advance_rows, move_rows
 from maskwright.models import Decoder, ForwardBatch
-from maskwright.models.batch import lay_out as lay_out_batch
+from maskwright.models.decoder import lay_out as lay_out_batch
 from maskwright.models.runs import Run
 from maskwright.sampling.device_rows import lay_out
 

@@ -30,9 +30,8 @@ To add a keyword:
    `workbench/sample/covering.py` lists its alternatives, `workbench/schema/lint.py` looks into
    subschemas, `workbench/reasons.py` knows keywords that mean nothing alone,
    `workbench/difference/schema_pairs.py` compares its field of two shapes, and
-   `workbench/conversion/schema_rules.py` writes it as rules or refuses it, by its name in
-   `losses.py` there. `instances.py` judges by the package `jsonschema`, which must know the
-   keyword.
+   `workbench/conversion/schema_rules.py` writes it as rules or refuses it by its name.
+   `instances.py` judges by the package `jsonschema`, which must know the keyword.
 
 For tests, add a row to `schema_cases.py`, `container_cases.py` or `algebra_cases.py` in
 `tests/properties/`, which hold masks against brute force, one to the tables in

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from maskwright.kernels.kv_pool import KvPool, store_kv
-from maskwright.models.batch import ForwardBatch
 from maskwright.models.compiled.layers import (
     ATTEND,
     DOWN,
@@ -29,6 +28,7 @@ from maskwright.models.compiled.layers import (
     run_stages,
 )
 from maskwright.models.config import ModelConfig
+from maskwright.models.decoder import ForwardBatch
 from maskwright.models.layer import Layer, Linear
 from maskwright.models.runs import CompiledPlan
 

@@ -1,19 +1,30 @@
-"""How the library's models call attention, and where this call leads: a registered function.
+"""How the models of the library call attention, and where this leads: a registered function, and
+attention of layers of different shapes over one pool of keys and values.
 
-The library's own code computes everything else, and hands the function the window, softcap and
-sinks of the layer.
+The own code of the library computes everything else, and hands the function the window, softcap and
+sinks of the layer. The pool has the most heads and the largest head dimension of any layer; smaller
+layers are padded with zeros, which change no sum.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 from transformers import AttentionInterface, PreTrainedModel
+
+from maskwright.kernels.kv_pool import KvPool
+from maskwright.kernels.paged_attention import Scores
+from maskwright.kernels.paged_plan import DevicePlan
+from maskwright.kernels.reference import AttentionPlan, paged_attention
+from maskwright.kernels.store_kv import store_kv
+from maskwright.models.batch_invariance import AttentionShape
+from maskwright.models.decoder import ForwardBatch
 
 INTERFACE = "maskwright_paged"
 """The name under which the attention function is registered. No mask function is registered under
@@ -89,3 +100,85 @@ def run(
     finally:
         _ATTEND.reset(before)
     return output.logits[0]
+
+
+class PagedLayers:
+    """The layers that make `calls`, one each. `heads`, `width`: key/value heads and head dimension
+    in the pool."""
+
+    def __init__(self, calls: Sequence[Attention]) -> None:
+        self.calls = tuple(calls)
+        self.dtype = calls[0].query.dtype
+        self.heads = max(call.keys.shape[1] for call in calls)
+        self.width = max(max(call.keys.shape[2], call.values.shape[2]) for call in calls)
+        windows = [call.window for call in calls if call.window is not None]
+        self.window = max(windows) if len(windows) == len(calls) else None
+        """The widest window of all layers, in positions; None if some layer has none."""
+        self._numbers = {call.layer: number for number, call in enumerate(calls)}
+        self._groups = {call.query.shape[1] // call.keys.shape[1] for call in calls}
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @property
+    def shapes(self) -> tuple[AttentionShape, ...]:
+        """The sizes of attention in the pool, each once."""
+        return tuple(
+            AttentionShape(self.heads, group, self.width, self.dtype)
+            for group in sorted(self._groups)
+        )
+
+    def attend(self, batch: ForwardBatch, pool: KvPool, call: Attention) -> Tensor:
+        """Write the keys and values of one layer to the pool, and return its attention: `[rows,
+        heads, …]`, with the last dimension of the values."""
+        layer, real = self._numbers[call.layer], len(batch.blocks)
+        keys, values = self._padded(call.keys[:real]), self._padded(call.values[:real])
+        store_kv(pool, layer, batch.blocks, batch.offsets, keys, values)
+        rows, heads, width = call.query.shape
+        kv_heads = call.keys.shape[1]
+        group = heads // kv_heads
+        more = self.heads - kv_heads
+        # [rows, kv_heads, group, width], with zeros for key heads that this layer doesn't have
+        query = call.query.reshape(rows, kv_heads, group, width)
+        query = _pad(query, (0, self.width - width, 0, 0, 0, more)).flatten(1, 2)
+        sinks = call.sinks
+        if sinks is not None:
+            sinks = _pad(sinks.view(kv_heads, group), (0, 0, 0, more)).flatten()
+        mixed = self._mixed(query, batch, pool, layer, call, sinks)
+        mixed = mixed.view(rows, self.heads, group, self.width)
+        return mixed[:, :kv_heads, :, : call.values.shape[2]].flatten(1, 2)
+
+    def _mixed(
+        self,
+        query: Tensor,
+        batch: ForwardBatch,
+        pool: KvPool,
+        layer: int,
+        call: Attention,
+        sinks: Tensor | None,
+    ) -> Tensor:
+        """Return the attention of queries with the heads and width of the pool."""
+        plan = batch.attention
+        if isinstance(plan, DevicePlan):
+            sinks = None if sinks is None else sinks.to(torch.float32)
+            return plan.attend(
+                *(query, pool, layer), Scores(call.scale, call.window, call.softcap, sinks)
+            )
+        assert isinstance(plan, AttentionPlan)
+        return paged_attention(
+            *(query, pool, layer, plan),
+            scale=call.scale,
+            window=call.window,
+            softcap=call.softcap,
+            sinks=sinks,
+        )
+
+    def _padded(self, numbers: Tensor) -> Tensor:
+        """Pad keys or values `[n, heads, width]` to the heads and width of the pool."""
+        _, heads, width = numbers.shape
+        return _pad(numbers, (0, self.width - width, 0, self.heads - heads))
+
+
+def _pad(numbers: Tensor, sizes: tuple[int, ...]) -> Tensor:
+    """Pad with zeros as `torch.nn.functional.pad` does, but don't copy where nothing is added."""
+    return F.pad(numbers, sizes) if any(sizes) else numbers

@@ -25,13 +25,11 @@ from maskwright.kernels.low_rank import add_low_rank
 from maskwright.kernels.paged_plan import plan_on_device
 from maskwright.kernels.reference import Span, plan_attention
 from maskwright.models.adapter import GroupedAdapters, Shapes, group_adapters
-from maskwright.models.batch import ForwardBatch, Plan
 from maskwright.models.batch_invariance import LibraryOperations, Product, one_of_each_shape
-from maskwright.models.decoder import SMALL
+from maskwright.models.decoder import SMALL, ForwardBatch, Plan
 from maskwright.models.layer import Updates
-from maskwright.models.transformers_backend.attention import INTERFACE, Attention, run
+from maskwright.models.transformers_backend.attention import INTERFACE, Attention, PagedLayers, run
 from maskwright.models.transformers_backend.guard import unsupported
-from maskwright.models.transformers_backend.paged_layers import PagedLayers
 from maskwright.sizing.memory import block_bytes
 
 PROBE_ROWS = 2

@@ -18,8 +18,7 @@ from transformers import PreTrainedConfig, PreTrainedModel
 
 from maskwright.kernels.kv_pool import clear_blocks
 from maskwright.models.adapter import Adapter
-from maskwright.models.batch import lay_out
-from maskwright.models.decoder import Decoder
+from maskwright.models.decoder import Decoder, lay_out
 from maskwright.models.runs import Run
 from maskwright.models.transformers_backend.decoder import TransformersDecoder
 from maskwright.models.transformers_backend.guard import unsupported

@@ -2,6 +2,5 @@
 and grammars without some of their rules.
 
 - `languages`: Regular languages as grammars write them: strings of JSON, short expressions.
-- `losses`: What a grammar can't say of a schema, and where it stands.
-- `schema_rules`: The rules of a schema: start reading here.
+- `schema_rules`: The rules of a schema, and what they cannot say of it: start reading here.
 """

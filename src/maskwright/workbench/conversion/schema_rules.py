@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.progress import ArrayProgress, ObjectProgress, Progress
 from maskwright.automaton.value.whitespace import MOST_SPACE, WHITESPACE
-from maskwright.errors import LimitError, UnsatisfiableSchemaError
+from maskwright.errors import LimitError, UnsatisfiableSchemaError, UnsupportedSchemaError
 from maskwright.grammar.regular import charset
 from maskwright.grammar.regular.derivative import arcs
 from maskwright.grammar.regular.terms import (
@@ -34,7 +34,8 @@ from maskwright.grammar.regular.terms import (
 from maskwright.grammar.regular.terms import LengthBounded as BoundedLanguage
 from maskwright.grammar.rules.tree import Choice, Concat, Expression, Ref, Repeat, Rules, Terminal
 from maskwright.grammar.schema.parse import ParseOptions, parse_schema
-from maskwright.grammar.schema.tree import Json, Properties, UniqueItems
+from maskwright.grammar.schema.tree import Assertion, Json, Properties, UniqueItems
+from maskwright.grammar.shape.places import place_of
 from maskwright.grammar.shape.shape import ArrayShape, Conjunction, ObjectShape, construct_of
 from maskwright.limits import DEFAULT_LIMITS, Work
 from maskwright.workbench.choices import LayoutName
@@ -44,8 +45,47 @@ from maskwright.workbench.conversion.languages import (
     spelled_language,
     spelled_text,
 )
-from maskwright.workbench.conversion.losses import ConversionLoss, ConversionLosses
 from maskwright.workbench.pointer import reference_tokens
+
+_KEYWORDS: dict[type[Assertion], str] = {
+    UniqueItems: "uniqueItems",
+    Properties: "additionalProperties",
+}
+
+
+class ConversionLoss(NamedTuple):
+    """Something that a grammar leaves open: it accepts more than the schema."""
+
+    pointer: str
+    message: str
+
+
+class ConversionLosses:
+    """Everything that a conversion has met so far, each once."""
+
+    def __init__(self) -> None:
+        self.found: dict[ConversionLoss, None] = {}
+
+    def add(self, conjunction: Conjunction, kind: type[Assertion] | None, message: str) -> None:
+        """Note a loss at the keyword of a kind of assertion about a value."""
+        self.found[ConversionLoss(pointer_of_keyword(conjunction, kind), message)] = None
+
+    def refuse(self) -> None:
+        """Raise `UnsupportedSchemaError` if anything was lost."""
+        if self.found:
+            first, *others = self.found
+            more = f"; and {len(others)} more like it" if others else ""
+            raise UnsupportedSchemaError(first.message + more, pointer=first.pointer)
+
+
+def pointer_of_keyword(conjunction: Conjunction, kind: type[Assertion] | None) -> str:
+    """The JSON Pointer of the keyword that asserts something of a kind about a value; that of the
+    value's schema if there is none."""
+    place = None if kind is None else place_of(conjunction, lambda each: isinstance(each, kind))
+    if kind is None or place is None:
+        return construct_of(conjunction).pointer or ""
+    return f"{place}/{_KEYWORDS[kind]}"
+
 
 MOST_STATES: Final = 2_000
 """States of the automaton of one string that are written as rules."""
