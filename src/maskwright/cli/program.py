@@ -33,18 +33,26 @@ SIMULATOR: Final = "maskwright_sim"
 
 
 class Subcommand(NamedTuple):
-    """Where a subcommand is, the class of its options there, and what it does. A subcommand may
-    have two words."""
+    """Where a subcommand is, and the class of its options. A subcommand may have two words."""
 
     module: str
     options: str
-    does: str
     package: str = "maskwright"
 
     @property
     def installed(self) -> bool:
         """Whether its package is there."""
         return importlib.util.find_spec(self.package) is not None
+
+    @property
+    def does(self) -> str:
+        """What it does: the first line of its module, which is read and not imported."""
+        package = importlib.util.find_spec(self.package)
+        if package is None or package.origin is None:
+            return f"Part of {self.package.replace('_', '-')}, which isn't installed."
+        file = Path(package.origin).parent.joinpath("cli", *self.module.split("."))
+        with file.with_suffix(".py").open(encoding="utf-8") as source:
+            return source.readline().strip().strip('"')
 
     def imported(self) -> ModuleType:
         """The module that declares the options. Raises InputError if its package isn't there."""
@@ -57,142 +65,33 @@ class Subcommand(NamedTuple):
 
 
 COMMANDS: Final = {
-    "serve": Subcommand(
-        "serving.serve", "ServeOptions", "Serve a model over HTTP, in OpenAI's protocol."
-    ),
-    "route": Subcommand(
-        "fleet.route", "RouteOptions", "Serve several running servers at one address."
-    ),
-    "key": Subcommand(
-        "key", "KeyOptions", "Make a key for a client of a server, and its entry in a file."
-    ),
-    "check": Subcommand(
-        "shape.check",
-        "CheckOptions",
-        "Check shapes: whether they can be used, and what in them is likely to be a mistake.",
-    ),
-    "generate": Subcommand(
-        "generate",
-        "GenerateOptions",
-        "Generate one answer that has the shape of a JSON Schema, a grammar or a pattern.",
-    ),
-    "chat": Subcommand(
-        "chat",
-        "ChatOptions",
-        "Chat with a model in the terminal, with a shape for its answers if one is given.",
-    ),
-    "batch": Subcommand(
-        "batch",
-        "BatchOptions",
-        "Ask a model about thousands of records, and keep every answer that has the shape of a "
-        "schema.",
-    ),
-    "convert": Subcommand(
-        "shape.convert",
-        "ConvertOptions",
-        "Write a shape as a grammar: a JSON Schema, a pattern, or a grammar in another dialect.",
-    ),
-    "from-pydantic": Subcommand(
-        "shape.from_pydantic",
-        "FromPydanticOptions",
-        "Print the JSON Schema of a Python type: a model of pydantic, a dataclass, a TypedDict.",
-    ),
-    "draw": Subcommand(
-        "shape.draw",
-        "DrawOptions",
-        "Draw a shape as SVG: railroad diagrams, or the graph of its rules or states.",
-    ),
-    "match": Subcommand(
-        "shape.match",
-        "MatchOptions",
-        "Say how far texts match a shape, what was allowed where they stop, and why.",
-    ),
-    "next": Subcommand(
-        "shape.following",
-        "NextOptions",
-        "Say what may follow a prefix: characters, texts, tokens, and whether the text may end.",
-    ),
-    "explain": Subcommand(
-        "shape.explain",
-        "ExplainOptions",
-        "Say of each keyword of a schema whether it is enforced, an annotation, or refused.",
-    ),
-    "diff": Subcommand(
-        "shape.diff", "DiffOptions", "Say which texts only one of two shapes accepts."
-    ),
-    "sample": Subcommand(
-        "shape.sample",
-        "SampleOptions",
-        "Write texts that match a shape: random, the shortest, a long one, one for each "
-        "alternative.",
-    ),
-    "test": Subcommand(
-        "shape.cases",
-        "CasesOptions",
-        "Run test cases of shapes: texts to accept, texts to reject, and beginnings of texts.",
-    ),
-    "trace": Subcommand(
-        "shape.trace",
-        "TraceOptions",
-        "Follow a text token by token: how many tokens were allowed, which were forced, what masks "
-        "took.",
-    ),
-    "bench": Subcommand(
-        "bench.shape",
-        "BenchOptions",
-        "Measure what a shape costs: compiling it, its first mask, and the masks of texts.",
-    ),
-    "bench serve": Subcommand(
-        "bench.serve",
-        "BenchServeOptions",
-        "Measure a running server under load: its operating envelope.",
-    ),
-    "replay": Subcommand(
-        "replay",
-        "ReplayOptions",
-        "Generate traced answers again, and say whether they have equal tokens.",
-    ),
-    "status": Subcommand(
-        "observe.status",
-        "StatusOptions",
-        "Say what a running server does now: requests, rates, times, blocks. The figures of its "
-        "dashboard.",
-    ),
-    "diagnose": Subcommand(
-        "observe.diagnose",
-        "DiagnoseOptions",
-        "Say from traces which stage makes the slowest requests slow, and whether the server keeps "
-        "up.",
-    ),
-    "plan": Subcommand(
-        "plan",
-        "PlanOptions",
-        "Compute on paper what a model can serve: sequences that fit, and how fast they decode at "
-        "most.",
-    ),
-    "place": Subcommand(
-        "place",
-        "PlaceOptions",
-        "Find how many devices, in which parallelism, serve a load within objectives.",
-        SIMULATOR,
-    ),
-    "simulate": Subcommand(
-        "simulate",
-        "SimulateOptions",
-        "Simulate a cluster under a load, and compare policies of scheduling.",
-        SIMULATOR,
-    ),
-    "completion": Subcommand(
-        "completion",
-        "CompletionOptions",
-        "Print a script with which a shell completes commands, options and their values.",
-    ),
-    "doctor": Subcommand(
-        "doctor",
-        "DoctorOptions",
-        "Say what this machine is, and what to do where something slows Maskwright down or stops "
-        "it.",
-    ),
+    "serve": Subcommand("serving.serve", "ServeOptions"),
+    "route": Subcommand("fleet.route", "RouteOptions"),
+    "key": Subcommand("key", "KeyOptions"),
+    "check": Subcommand("shape.check", "CheckOptions"),
+    "generate": Subcommand("generate", "GenerateOptions"),
+    "chat": Subcommand("chat", "ChatOptions"),
+    "batch": Subcommand("batch", "BatchOptions"),
+    "convert": Subcommand("shape.convert", "ConvertOptions"),
+    "from-pydantic": Subcommand("shape.from_pydantic", "FromPydanticOptions"),
+    "draw": Subcommand("shape.draw", "DrawOptions"),
+    "match": Subcommand("shape.match", "MatchOptions"),
+    "next": Subcommand("shape.following", "NextOptions"),
+    "explain": Subcommand("shape.explain", "ExplainOptions"),
+    "diff": Subcommand("shape.diff", "DiffOptions"),
+    "sample": Subcommand("shape.sample", "SampleOptions"),
+    "test": Subcommand("shape.cases", "CasesOptions"),
+    "trace": Subcommand("shape.trace", "TraceOptions"),
+    "bench": Subcommand("bench.shape", "BenchOptions"),
+    "bench serve": Subcommand("bench.serve", "BenchServeOptions"),
+    "replay": Subcommand("replay", "ReplayOptions"),
+    "status": Subcommand("observe.status", "StatusOptions"),
+    "diagnose": Subcommand("observe.diagnose", "DiagnoseOptions"),
+    "plan": Subcommand("plan", "PlanOptions"),
+    "place": Subcommand("place", "PlaceOptions", SIMULATOR),
+    "simulate": Subcommand("simulate", "SimulateOptions", SIMULATOR),
+    "completion": Subcommand("completion", "CompletionOptions"),
+    "doctor": Subcommand("doctor", "DoctorOptions"),
 }
 
 WORDS: Final = {
