@@ -131,15 +131,25 @@ def new_prompts(subject: Subject, count: int, seed: int) -> list[list[int]]:
     return [subject.prompt(text, SCHEMA) for text in texts]
 
 
-def serve(engine: Engine, requests: Sequence[Request]) -> tuple[float, list[Completion]]:
-    """The seconds that all requests take together, and the answers, which are checked."""
+def timed(engine: Engine, requests: Sequence[Request]) -> tuple[float, list[Completion]]:
+    """The seconds that all requests take together, and the answers."""
     started = time.perf_counter()
     generations = [engine.submit(request) for request in requests]
     answers = [generation.result() for generation in generations]
-    seconds = time.perf_counter() - started
+    return time.perf_counter() - started, answers
+
+
+def check(requests: Sequence[Request], answers: Sequence[Completion]) -> None:
+    """Validate the answers of requests that have the schema."""
     for request, answer in zip(requests, answers, strict=True):
         if request.grammar is not None:
             jsonschema.validate(json.loads(answer.text), SCHEMA)
+
+
+def serve(engine: Engine, requests: Sequence[Request]) -> tuple[float, list[Completion]]:
+    """The seconds that all requests take together, and the answers, which are checked."""
+    seconds, answers = timed(engine, requests)
+    check(requests, answers)
     return seconds, answers
 
 
@@ -271,8 +281,10 @@ def structured_load(report: Report, subject: Subject, sizes: Sizes) -> None:
     the tokens left.
 
     All shares take turns, and the change is the median of their changes in the turns: the machine
-    is slower in some seconds than in others. All requests of a turn have a schema first, and those
-    without one are then as long as these answers were, so that steps have equally many rows.
+    is slower in some seconds than in others. Every other turn is in the opposite order: of four
+    equal runs one after another the last was 1 to 3 % faster than the first. Requests without a
+    schema are as long as the last answers were that all had one, so that steps have equally many
+    rows. Answers are checked at the end of a turn, because that empties the processor's caches.
     """
     loaded, tokens = subject.loaded, sizes.tokens
     prompts = prompts_of(subject, sizes.clients * sizes.rounds)
@@ -283,17 +295,21 @@ def structured_load(report: Report, subject: Subject, sizes: Sizes) -> None:
             lengths = [limit] * len(prompts)
             rates: dict[float, list[float]] = {1.0: [], 0.8: [], 0.2: [], 0.0: []}
             for repeat in range(3 * sizes.repeats + 1):
-                for part, share in enumerate(rates):
+                served: list[tuple[list[Request], list[Completion]]] = []
+                for part, share in list(enumerate(rates))[:: 1 if repeat % 2 == 0 else -1]:
                     asked = requests_for(prompts, grammar, limit, 1000 * repeat + 100 * part, share)
                     asked = [
                         request if request.grammar else replace(request, max_tokens=length)
                         for request, length in zip(asked, lengths, strict=True)
                     ]
-                    seconds, answers = serve(engine, asked)
+                    seconds, answers = timed(engine, asked)
+                    served.append((asked, answers))
                     if share == 1:
                         lengths = [answer.completion_tokens for answer in answers]
                     if repeat:
                         rates[share].append(_tokens(answers) / seconds)
+                for asked, answers in served:
+                    check(asked, answers)
             for share, values in sorted(rates.items()):
                 changes = [now / none for now, none in zip(values, rates[0.0], strict=True)]
                 report.add(
