@@ -1,14 +1,15 @@
 """What the host does for each row of a step, where the forward costs nothing.
 
     python benchmarks/step_cost.py [--vocabularies 4000,131072] [--running 1,16,64,256]
-        [--cases greedy,temperature,top-p,stop,penalties,ends,bans,logprobs,schema]
+        [--cases greedy,temperature,top-p,stop,penalties,ends,bans,logprobs,schema,local]
         [--steps 60] [--device] [--save]
 
 A model's forward is replaced by logits that were drawn before, so that a step is what the engine
 does around it: plan, sampling, and what follows each token. As many requests as are `running` are
 in their decode phase from the first measured step to the last. `schema` asks for an array of
-strings at temperature 1, whose states are known by then, through a grammar process as in a server;
-`stop` has stop strings that don't appear.
+strings at temperature 1, whose states are known by then, through a grammar process as in a server,
+and `local` for the same with its masks computed in this process; `stop` has stop strings that don't
+appear.
 
 With `--device` the engine does what it does for a GPU: the rows' columns are laid out and copied
 (to memory of the host, which stands for the device's), and a stub chooses tokens in place of
@@ -47,7 +48,7 @@ from maskwright.engine import Engine, EngineConfig, Request
 from maskwright.engine.schedule.plan import StepPlan
 from maskwright.engine.step import core, runner
 from maskwright.kernels.sample_inputs import Drawn, SampleInputs
-from maskwright.mask import compile_json_schema
+from maskwright.mask import Grammar, compile_json_schema
 from maskwright.models import LoadedModel
 from maskwright.processes import Build, FollowedGrammar, GrammarProcesses
 from maskwright.sampling import SamplingParams, device_draw
@@ -65,6 +66,7 @@ CASES: Final = {
     "bans": SamplingParams(temperature=1.0, bad_words=((7,), (8, 9)), no_repeat_ngram=4),
     "logprobs": SamplingParams(temperature=1.0, logprobs=5),
     "schema": SamplingParams(temperature=1.0),
+    "local": SamplingParams(temperature=1.0),
 }
 STOPS: Final = {"stop": ("\n\nQuestion:", "</answer>", "\N{BLACK SQUARE}")}
 SCHEMA: Final = {"type": "array", "items": {"type": "string"}}
@@ -169,7 +171,7 @@ def as_on_a_device(forward: FreeForward) -> Generator[None]:
 
 def measure(
     loaded: LoadedModel,
-    grammar: FollowedGrammar | None,
+    grammar: Grammar | FollowedGrammar | None,
     case: str,
     running: int,
     steps: int,
@@ -221,8 +223,9 @@ def main() -> None:
             closing.callback(processes.close)
             for case in options.cases:
                 grammar = None
-                if case == "schema":
-                    grammar = followed(processes)
+                if case in ("schema", "local"):
+                    is_local = case == "local"
+                    grammar = compiled(loaded) if is_local else followed(processes)
                     # Learns the states.
                     measure(loaded, grammar, case, 16, 4 * options.steps, device=options.device)
                 for running in options.running:
@@ -236,6 +239,11 @@ def main() -> None:
 def followed(processes: GrammarProcesses) -> FollowedGrammar:
     """The grammar of the case `schema`, in a grammar process."""
     return processes.compile(Build(compile_json_schema, (SCHEMA,), {})).result()
+
+
+def compiled(loaded: LoadedModel) -> Grammar:
+    """The same grammar in this process."""
+    return compile_json_schema(SCHEMA, loaded.vocab)
 
 
 def parse_options() -> argparse.Namespace:

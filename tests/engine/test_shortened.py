@@ -228,13 +228,18 @@ class Counting(Harness):
     def __init__(self, loaded: LoadedModel, config: EngineConfig) -> None:
         super().__init__(loaded, config)
         self.drawn = 0
-        draw = self.runner.draw_without_limit
+        draw, draw_plain = self.runner.draw_without_limit, self.runner.draw_plain
 
         def counted(logits: Any, rows: Any, free: Any) -> Any:
             self.drawn += len(free)
             return draw(logits, rows, free)
 
+        def counted_plain(logits: Any, rows: Any) -> None:
+            self.drawn += sum(len(active.masks.free) for active, _, _ in rows.places)
+            draw_plain(logits, rows)
+
         self.runner.draw_without_limit = counted
+        self.runner.draw_plain = counted_plain
 
 
 @pytest.mark.parametrize("config", [CONFIGS["one token a step"], CONFIGS["small steps"]])

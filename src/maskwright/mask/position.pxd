@@ -27,6 +27,8 @@ cdef class Positions:
     cdef Position of(self, int32_t leaf, int32_t node)
     cdef int find_row(self, Position here, lacking) except -1
     cdef Position move(self, Position here, int32_t token)
+    cdef Position move_at_once(self, Position here, int32_t token)
+    cdef Position moved(self, Position here, int32_t token)
     cdef int64_t target(self, Position here, int32_t token) except -2
 
 
@@ -37,4 +39,7 @@ cdef class PositionPath:
     cdef Py_ssize_t size
     cdef int find(self, Position here) except -1
     cdef Position here(self)
+    cdef int move(self, token, Position following) except -1
+    cdef Position found_at_once(self, token)
+    cdef object copied_row(self, Position here)
     cdef bint fill(self, Position here, out) except -1

@@ -1,8 +1,8 @@
 """A configuration of a grammar, and what has been computed about it."""
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
-from typing import Any, Final
+from threading import RLock
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -76,7 +76,7 @@ class Positions:
         precomputed: dict[int, PrecomputedMask],
         known_alike: dict[int, int],
         matter: Callable[[int], bool],
-        lock: AbstractContextManager[Any],
+        lock: RLock,
         /,
     ) -> None:
         """`known`: all positions of the machine but variants, by leaf << 32 | node. `precomputed`:

@@ -158,15 +158,27 @@ cdef class Positions:
 
     cdef Position move(self, Position here, int32_t token):
         """See `after`."""
-        cdef int64_t target
-        cdef Position following
         with self.lock:
-            target = self.target(here, token)
-            if target < 0:
-                return None
-            following = self.of(<int32_t>(target >> 32), <int32_t>(target & 0xFFFFFFFF))
-            here.keep(token, following)
-            return following
+            return self.moved(here, token)
+
+    cdef Position move_at_once(self, Position here, int32_t token):
+        """`move`, but None where another thread uses the machine, which may take it long."""
+        if not self.lock.acquire(False):
+            return None
+        try:
+            return self.moved(here, token)
+        finally:
+            self.lock.release()
+
+    cdef Position moved(self, Position here, int32_t token):
+        """`move` while the lock is held."""
+        cdef int64_t target = self.target(here, token)
+        cdef Position following
+        if target < 0:
+            return None
+        following = self.of(<int32_t>(target >> 32), <int32_t>(target & 0xFFFFFFFF))
+        here.keep(token, following)
+        return following
 
     cdef int64_t target(self, Position here, int32_t token) except -2:
         """The configuration after a token, leaf << 32 | node; negative where `after` returns None.
@@ -200,6 +212,25 @@ cdef class PositionPath:
     cdef Position here(self):
         """Where the text stands."""
         return <Position?>self._path[len(self._path) - 1]
+
+    cdef int move(self, token, Position following) except -1:
+        """Accept a token, which leads to `following`."""
+        self._path.append(following)
+        self._steps.append(token)
+        return 0
+
+    cdef Position found_at_once(self, token):
+        """The position after a token, if that is known or found in no time."""
+        cdef Position here = self.here(), following = here.known_after(token)
+        if following is None and self.positions is not None and 0 <= token < self.size:
+            return self.positions.move_at_once(here, token)
+        return following
+
+    cdef object copied_row(self, Position here):
+        """The mask of a position whose row is known, int32 `[words]`."""
+        cdef int32_t[::1] words = np.empty(self._rows.words, np.int32)
+        self._rows.copy(here.row, &words[0])
+        return words.base
 
     cdef int find(self, Position here) except -1:
         """Find the row of a position."""
@@ -268,8 +299,7 @@ cdef class PositionPath:
             following = self._after(token)
             if following is None:
                 return False
-        self._path.append(following)
-        self._steps.append(token)
+        self.move(token, following)
         return True
 
     def _after(self, token):

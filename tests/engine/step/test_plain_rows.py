@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
-from maskwright.engine import Delta, Engine, EngineConfig, FinishReason, Request
+from maskwright.engine import Completion, Delta, Engine, EngineConfig, FinishReason, Request
 from maskwright.engine.step import core, runner
-from maskwright.mask import compile_json_schema, compile_regex
+from maskwright.mask import Grammar, compile_grammar, compile_json_schema, compile_regex
 from maskwright.models import LoadedModel
 from maskwright.processes import Build, GrammarProcesses
 from maskwright.sampling import SamplingParams
+from maskwright.vocab import Vocabulary
 from tests.engine.step.test_core import Harness, alone
 
 CONFIG = EngineConfig(blocks=64, max_running=4, max_batch_tokens=64, overlap=False)
@@ -145,6 +146,127 @@ def test_rows_of_a_grammar_that_has_been_learned_are_plain(
         assert counts["plain"] > 4 * counts["other"] if plain else counts["plain"] == 0
     finally:
         processes.close()
+
+
+@pytest.mark.parametrize(
+    ("canonical", "drafts", "plain"),
+    [(True, 0, True), (True, 6, True), (False, 0, True), (False, 6, False)],
+)
+def test_rows_of_a_grammar_in_this_process_are_plain(
+    loaded: LoadedModel, canonical: bool, drafts: int, plain: bool
+) -> None:
+    """Where what follows has been found out before, as for a grammar in another process."""
+    grammar = compile_regex("[ab]{40,60}", loaded.vocab)
+    asked = Request([65, 66], PARAMS, 120, grammar=grammar)
+    with Engine(loaded, replace(CONFIG, canonical=canonical, drafts=drafts)) as engine:
+        first = engine.submit(asked).result()
+        counts = count_rows(engine._runner)
+        starts = count_starts(engine)
+        assert engine.submit(asked).result() == first
+    assert first.finish_reason is not FinishReason.LENGTH
+    assert counts["plain"] > 4 * counts["other"] if plain else counts["plain"] == 0
+    assert starts["all"] <= 3 if plain else starts["all"] > 10
+
+
+def count_starts(engine: Engine) -> Counter[str]:
+    """Count the times that work is handed over to the thread of post-step work, from now on."""
+    counts: Counter[str] = Counter()
+    start = engine._core._start
+
+    def counted(active, tokens):
+        counts["all"] += 1
+        start(active, tokens)
+
+    engine._core._start = counted
+    return counts
+
+
+def test_masks_that_a_count_of_tokens_bounds_are_not_looked_up_by_position(
+    loaded: LoadedModel,
+) -> None:
+    """The count is kept with the text."""
+    grammar = compile_grammar('start: part "c"\npart[max_tokens=9]: /[ab]*/', loaded.vocab)
+    end = loaded.vocab.tokens.index(b"c")
+    late = replace(PARAMS, logit_bias={end: -100.0})
+    found = twice(loaded, Request([65, 66], late, 20, grammar=grammar))
+    assert len(found.token_ids) == 9 + 1
+
+
+def test_masks_of_texts_that_cannot_all_be_spelled_are_not_looked_up_by_position(
+    loaded: LoadedModel,
+) -> None:
+    """Whether a token may follow depends on the text."""
+    texts = [b"" if text == b"b" else text for text in loaded.vocab.tokens]
+    loaded = replace(loaded, vocab=Vocabulary(texts, eos=loaded.vocab.eos))
+    grammar = compile_regex("[ac]{6}((ac)*|b)", loaded.vocab)
+    found = twice(loaded, Request([65, 66], PARAMS, 20, grammar=grammar))
+    assert len(found.token_ids) > 5
+
+
+def twice(loaded: LoadedModel, asked: Request) -> Completion:
+    """The answer to a request that has no plain rows, not even when it comes again."""
+    with Engine(loaded, replace(CONFIG, drafts=0)) as engine:
+        first = engine.submit(asked).result()
+        starts = count_starts(engine)
+        assert engine.submit(asked).result() == first
+    assert starts["all"] >= len(first.token_ids)
+    return first
+
+
+MEMBERS = {"additionalProperties": {"type": ["integer", "string"]}, "minProperties": 3}
+"""Within names the position depends on the names before."""
+
+SHAPES = [
+    (compile_json_schema, {"type": "object", **MEMBERS}),
+    (compile_json_schema, {"type": "array", "items": {"enum": ["the cat", "the end", 12]}}),
+    (compile_regex, "(yes|no|the (cat|sat)) [0-9]{3,9}x?"),
+    (compile_grammar, 'start: item+\nitem: "(" item* ")" | /[a-f]{1,5}/'),
+]
+
+
+@pytest.mark.parametrize("drafts", [0, 6])
+@pytest.mark.parametrize("canonical", [True, False])
+@pytest.mark.parametrize("shape", range(len(SHAPES)))
+def test_plain_rows_of_a_grammar_in_this_process_are_drawn_as_others(
+    loaded: LoadedModel, drafts: int, canonical: bool, shape: int
+) -> None:
+    """A traced request has no plain rows: its tokens, scores and end are the same, whether or not
+    what follows a position was known, and whatever the token limit leaves."""
+    build, source = SHAPES[shape]
+    grammar: Grammar = build(source, loaded.vocab)
+    config = replace(CONFIG, drafts=drafts, canonical=canonical)
+    plain = 0
+    with Engine(loaded, config) as engine:
+        counts = count_rows(engine._runner)
+        for seed in range(24):  # the second half repeats the first
+            changes: dict[str, Any] = {"seed": seed % 12, "temperature": 1.0 + seed % 3 / 4}
+            if seed % 4 == 1:
+                changes |= {"logprobs": 2, "frequency_penalty": 0.4}
+            asked = Request(
+                [65, 66],
+                replace(PARAMS, **changes),
+                grammar.min_tokens + (2, 6, 40)[seed % 3],
+                grammar=grammar,
+                stop=("12", "the c") if seed % 5 == 2 else (),
+            )
+            before = counts["plain"]
+            found = engine.submit(asked).result()
+            plain += counts["plain"] - before
+            before = counts["plain"]
+            scored = asked.params if asked.params.logprobs else replace(asked.params, logprobs=0)
+            traced = replace(asked, params=scored, trace=True)
+            expected = engine.submit(traced).result()
+            assert counts["plain"] == before
+            assert found.text == expected.text
+            assert found.token_ids == expected.token_ids
+            assert found.finish_reason is expected.finish_reason
+            assert found.shortened_at == expected.shortened_at
+            if asked.params.logprobs:
+                assert found.scores == tuple(replace(each, place=None) for each in expected.scores)
+    if canonical or not drafts:
+        assert plain > 50
+    else:
+        assert plain == 0
 
 
 STRINGS = {"type": "array", "items": {"type": "string"}, "minItems": 3}

@@ -4,6 +4,7 @@ from maskwright.engine.request.drafts cimport LookBack
 from maskwright.engine.request.emission cimport Emitter
 from maskwright.engine.request.mailbox cimport Mailbox
 from maskwright.engine.schedule.sequence cimport Sequence
+from maskwright.mask.position cimport Position
 from maskwright.processes.text_path cimport KnownPosition
 from maskwright.sampling.bans cimport Bans
 from maskwright.sampling.penalties cimport Penalties
@@ -44,14 +45,17 @@ cdef class Row:
     cdef Penalties penalties
     cdef Bans bans
     cdef object params
-    cdef bint scored, writes
+    cdef bint scored, writes, is_local
     cdef Py_ssize_t least
     cdef readonly Masks free
     cdef Py_ssize_t words
     cdef Py_ssize_t go_on(self, list tokens) except -1
     cdef bint take(self, token) except -1
     cdef bint suffices(self, KnownPosition here, Py_ssize_t left)
+    cdef bint is_open(self, Position here, Py_ssize_t left)
     cdef int look_up(self) except -1
+    cdef int look_up_here(self, Py_ssize_t left, list guesses) except -1
+    cdef bint ends_draft(self, token) except -1
     cdef int add_mask(
         self, KnownPosition here, Py_ssize_t left, list rows, list frees
     ) except -1

@@ -1,8 +1,9 @@
 """What most requests do in most steps: take one token that asks for nothing rare.
 
-A row that is `plain` asks for no trace, and its grammar, if it has one, is followed in this
-process, and forces no text that is to be drafted. Where it also knows all that comes after a token,
-the engine's thread takes the token at once, in compiled code; what is rare is left to `Active`.
+A row that is `plain` asks for no trace, and what its grammar, if it has one, allows depends on the
+position of the text alone, and it forces no text that is to be drafted. Where all that comes after
+a token is known too, learned from a grammar process or found out in this one, the engine's thread
+takes the token at once, in compiled code; what is rare is left to `Active`.
 """
 
 from maskwright.engine.request.drafts import LookBack

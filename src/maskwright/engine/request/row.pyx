@@ -4,6 +4,7 @@ from maskwright.engine.request.drafts cimport LookBack
 from maskwright.engine.request.emission cimport Emitter
 from maskwright.engine.request.mailbox cimport Mailbox
 from maskwright.engine.schedule.sequence cimport Sequence
+from maskwright.mask.position cimport Position, PositionPath
 from maskwright.native cimport BUILT_FROM, const_int32s
 from maskwright.native import require_built
 from maskwright.processes.text_path cimport BudgetRow, KnownPosition, TextPath
@@ -33,13 +34,17 @@ cdef class Row:
         self.generation, self.sequence, self.matcher = generation, sequence, matcher
         self.eos, self.stop_tokens, self.texts = eos, stop_tokens, texts
         self.emitter, self.drafter = emitter, drafter
+        self.is_local = _knows_by_position(matcher)
         self.plain = (
             not request.trace
             and (drafter is None or isinstance(drafter, LookBack))
             and (
                 matcher is None
                 # Without canonical text, what the grammar forces is drafted.
-                or (isinstance(matcher, TextPath) and (canonical or drafter is None))
+                or (
+                    (self.is_local or isinstance(matcher, TextPath))
+                    and (canonical or drafter is None)
+                )
             )
         )
         self.most = request.max_tokens
@@ -72,10 +77,15 @@ cdef class Row:
     cdef bint take(self, token) except -1:
         cdef Py_ssize_t left = self.most - self._digested - 1
         cdef KnownPosition here
+        cdef Position local
         cdef str text
         if left < 1 or self._closed or token in self.eos or token in self.stop_tokens:
             return False
-        if self.matcher is not None:
+        if self.is_local:
+            local = (<PositionPath>self.matcher).found_at_once(token)
+            if local is None or not self.is_open(local, left):
+                return False
+        elif self.matcher is not None:
             here = (<TextPath>self.matcher).known_after(token)
             if here is None or not self.suffices(here, left):
                 return False
@@ -85,7 +95,9 @@ cdef class Row:
             text = self.emitter.push_if_goes_on(<bytes>self.texts[token])
         if text is None:
             return False
-        if self.matcher is not None:
+        if self.is_local:
+            (<PositionPath>self.matcher).move(token, local)
+        elif self.matcher is not None:
             (<TextPath>self.matcher).move(token, here)
         self._digested += 1
         self._last = token
@@ -99,6 +111,8 @@ cdef class Row:
         cdef list guesses = [], draft = [], rows = [], frees = []
         if self.drafter is not None and left > 1:
             guesses = (<LookBack>self.drafter).following(self.sequence.tokens)[: left - 1]
+        if self.is_local:
+            return self.look_up_here(left, guesses)
         if self.matcher is not None:
             here = (<TextPath>self.matcher).last()
         if not guesses and (here is None or _is_free(here, left)):
@@ -107,7 +121,7 @@ cdef class Row:
         self.add_mask(here, left, rows, frees)
         for token in guesses:
             left -= 1
-            if token in self.eos or token in self.stop_tokens or not self.texts[token]:
+            if self.ends_draft(token):
                 break
             if here is not None:
                 following = here.after(token)
@@ -121,6 +135,29 @@ cdef class Row:
         filled = 0 if here is None else len(rows)
         self.masks = Masks(tuple(rows), filled, filled, 0, (), tuple(frees))
         return 0
+
+    cdef int look_up_here(self, Py_ssize_t left, list guesses) except -1:
+        """`look_up` for a grammar in this process. A draft ends where it is not known how the text
+        goes on, which may take long to find out."""
+        cdef PositionPath path = <PositionPath>self.matcher
+        cdef Position here = path.here()
+        cdef list draft = [], rows = [path.copied_row(here)]
+        for token in guesses:
+            left -= 1
+            if self.ends_draft(token):
+                break
+            here = here.known_after(token)
+            if here is None or not self.is_open(here, left):
+                break
+            draft.append(token)
+            rows.append(path.copied_row(here))
+        self.sequence.draft, self.sequence.by_model = draft, False
+        self.masks = Masks(tuple(rows), len(rows), len(rows))
+        return 0
+
+    cdef bint ends_draft(self, token) except -1:
+        """Whether a draft ends before a token, whatever the grammar says."""
+        return token in self.eos or token in self.stop_tokens or not self.texts[token]
 
     cdef int add_mask(
         self, KnownPosition here, Py_ssize_t left, list rows, list frees
@@ -186,6 +223,21 @@ cdef class Row:
         if not self.writes:
             return True
         return here.run is not None and not here.run.tokens and not here.run.whole
+
+    cdef bint is_open(self, Position here, Py_ssize_t left):
+        """`suffices` for a grammar in this process, if the token limit doesn't matter either."""
+        if here.row < 0 or left < here.sufficient_budget or here.complete is not False:
+            return False
+        return not self.writes or (here.forced_byte is not None and not here.forced_byte)
+
+
+cdef bint _knows_by_position(matcher):
+    """Whether a matcher computes masks in this process, and those depend on its position alone."""
+    return (
+        isinstance(matcher, PositionPath)
+        and (<PositionPath>matcher).positions is not None
+        and matcher.by_position
+    )
 
 
 cdef inline bint _is_free(KnownPosition here, Py_ssize_t left):
