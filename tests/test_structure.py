@@ -36,9 +36,7 @@ SYNTAX_TREES = frozenset(
 # Packages of whose modules each has a test beside it: in the folder of tests/ that mirrors its own.
 MIRRORED = ("maskwright.automaton", "maskwright.grammar", "maskwright.mask")
 # Modules of these that decide something and have none, each with its reason.
-WITHOUT_TESTS: dict[str, str] = {
-    "maskwright.grammar.shape.places": "tests/grammar/tools/test_arguments.py holds its pointers",
-}
+WITHOUT_TESTS: dict[str, str] = {}
 SMALL = 60
 COMFORTABLE = 500
 # Small modules with one importer, each with the second idea that it is.

@@ -16,7 +16,7 @@ OTHER_SHAPES = (
     "maskwright.grammar.dialects.lark",
     "maskwright.grammar.tags.rules",
     "maskwright.grammar.tools.tools",
-    "maskwright.mask.compile.grammar",
+    "maskwright.mask.compile.rules",
 )
 COMPILERS = ("numpy", "referencing", "maskwright.mask.grammar")
 # To ask another server about records takes a client and a validator only.

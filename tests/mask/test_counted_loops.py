@@ -62,7 +62,7 @@ REASONS = {
         grammar/schema/remarks.py: _wrapped
         grammar/shape/disjoint.py: accepts_all
         grammar/shape/shapes.py: name_order
-        grammar/shape/places.py: place_of
+        grammar/shape/shape.py: place_of
         grammar/dialects/lower.py: _fresh
         grammar/dialects/write.py: _Writer.name _Writer.strung _Writer.write_states
         grammar/rules/captures.py: _capturing _peel
@@ -99,7 +99,7 @@ REASONS = {
         grammar/dialects/write.py: _Writer.write_states
         grammar/pattern/characters.py: _holds
         grammar/regular/derivative.py: _lives
-        grammar/schema/places.py: _growing
+        mask/compile/constructs.py: _growing
         grammar/regular/terms.py: counting_set
         automaton/finish/leaf_exits.py: _unlisted
         mask/ready_rows/strings.py: StringRows.ready
@@ -124,7 +124,7 @@ REASONS = {
         automaton/machine/trace.py: MachineTrace.read MachineTrace.end MachineTrace._leave
         automaton/value/last_value.py: open_bracket _start string_start
         automaton/value/names_read.py: _comma_before _name_before
-        automaton/value/open_place.py: open_place _string_end
+        mask/compile/constructs.py: open_place _string_end
         mask/walk/ends.py: _ends
     """,
 }
@@ -186,7 +186,7 @@ RECURSIVE = {
         mask/ready_rows/strings.py: StringRows._after StringRows._after_alike StringRows.farthest
         mask/ready_rows/strings.py: characters_left term_within
         mask/shared/leaf_bounds.py: LeafBounds._of LeafBounds.compute NodeBounds._levels_below _rest
-        grammar/schema/places.py: _schemas
+        mask/compile/constructs.py: _schemas
         grammar/dialects/lower.py: _filled
     """,
     ONCE: """

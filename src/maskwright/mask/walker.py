@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from maskwright.automaton.json.levels import Levels
-from maskwright.automaton.leaf.exits import PartsEnded
+from maskwright.automaton.leaf.keys import PartsEnded
 from maskwright.automaton.leaf.rows import DEAD
 from maskwright.automaton.machine.exits import Configuration
 from maskwright.automaton.machine.step import PENDING

@@ -6,7 +6,7 @@ from collections.abc import Hashable
 
 import pytest
 
-from maskwright.automaton.leaf.exits import PartsEnded, leaving
+from maskwright.automaton.leaf.keys import PartsEnded, leaving
 from maskwright.automaton.rules.contexts import RuleContexts
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.regular.derivative import derivative, parallel_start

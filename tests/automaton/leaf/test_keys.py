@@ -14,6 +14,7 @@ from maskwright.automaton.leaf.keys import (
     LiteralState,
     Opened,
     Padded,
+    PartsEnded,
     Skipped,
     Spaced,
     Text,
@@ -70,5 +71,5 @@ def test_every_kind_of_the_module_is_a_key_except_the_labels() -> None:
         for kind in vars(keys).values()
         if isinstance(kind, type) and kind.__module__ == keys.__name__
     }
-    assert kinds - {Opened, TokenRead, ValueBegan} == set(get_args(Key))
+    assert kinds - {Opened, PartsEnded, TokenRead, ValueBegan} == set(get_args(Key))
     assert Dead in kinds

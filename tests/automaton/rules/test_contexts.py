@@ -8,8 +8,7 @@ from dataclasses import replace
 import pytest
 
 from maskwright import compile_grammar
-from maskwright.automaton.leaf.exits import PartsEnded
-from maskwright.automaton.leaf.keys import ValueBegan
+from maskwright.automaton.leaf.keys import PartsEnded, ValueBegan
 from maskwright.automaton.leaf.special_tokens import spelling
 from maskwright.automaton.leaf.table import LeafTable
 from maskwright.automaton.machine.contexts import Bound, Ending

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from maskwright.automaton.satisfy.repeats import LinkedParts, unlinked
+from maskwright.automaton.satisfy.distinct import LinkedParts, unlinked
 
 
 def test_two_ends_share_a_beginning() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from maskwright import Grammar, compile_grammar, compile_json_schema
-from maskwright.automaton.value.text_names import TextNames
+from maskwright.automaton.value.names_read import TextNames
 from tests.matching import EVERY_BYTE, configuration
 
 LISTED = {"properties": {"a": True}, "additionalProperties": False}

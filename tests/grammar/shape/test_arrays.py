@@ -16,7 +16,7 @@ from maskwright.grammar.schema.tree import (
     TypeIs,
     UniqueItems,
 )
-from maskwright.grammar.shape.arrays import array_shape
+from maskwright.grammar.shape.containers import array_shape
 from maskwright.grammar.shape.shape import Contained
 
 FREE = Schema("")

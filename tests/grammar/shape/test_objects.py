@@ -17,7 +17,7 @@ from maskwright.grammar.schema.tree import (
     SomeMember,
     TypeIs,
 )
-from maskwright.grammar.shape.objects import object_shape
+from maskwright.grammar.shape.containers import object_shape
 from maskwright.grammar.shape.shape import NEVER, ObjectShape
 
 FREE = Schema("")

@@ -19,7 +19,7 @@ from maskwright.errors import (
     UnsupportedGrammarError,
 )
 from maskwright.limits import Limits
-from maskwright.mask.compile import grammar as compiler
+from maskwright.mask.compile import rules as compiler
 from tests.matching import BYTES, EVERY_BYTE, allowed, matches, vocabulary
 
 SPECIAL = Vocabulary((*BYTES, b"<tool>", b"<end>"), special=[256], eos=257)

@@ -13,7 +13,7 @@ import pytest
 
 from maskwright import Grammar, compile_choice, compile_json_schema, compile_regex
 from maskwright.automaton.machine.exits import BLOCKED, DONE, DYNAMIC, NO_FRAME, POP, PUSH
-from maskwright.mask.compile.grammar import compile_grammar
+from maskwright.mask.compile.rules import compile_grammar
 from maskwright.mask.walk.row_table import RowTable
 from tests.matching import EVERY_BYTE, after, allowed, vocabulary
 

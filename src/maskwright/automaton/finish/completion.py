@@ -14,7 +14,7 @@ from maskwright.automaton.leaf.keys import BesideValue, ChoiceState, Entry, Open
 from maskwright.automaton.machine.exits import BLOCKED, DONE, DYNAMIC, Configuration, apply_exit
 from maskwright.automaton.machine.machine import Machine
 from maskwright.automaton.value.last_value import closing_quote, last_value, string_start
-from maskwright.automaton.value.text_names import TextNames
+from maskwright.automaton.value.names_read import TextNames
 from maskwright.errors import TooLongError
 from maskwright.limits import CHEAP, Limits, spend
 

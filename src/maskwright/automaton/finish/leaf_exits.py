@@ -15,8 +15,7 @@ from itertools import product
 from typing import Final, NamedTuple
 
 from maskwright.automaton.leaf.characters import nearest_ends
-from maskwright.automaton.leaf.exits import PartsEnded
-from maskwright.automaton.leaf.keys import Begun, Key, Padded, Skipped, Spaced, Text
+from maskwright.automaton.leaf.keys import Begun, Key, Padded, PartsEnded, Skipped, Spaced, Text
 from maskwright.automaton.leaf.table import Keys
 from maskwright.automaton.machine.machine import Machine
 from maskwright.automaton.value.witness_text import spelled

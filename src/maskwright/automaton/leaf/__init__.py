@@ -8,8 +8,7 @@ grammars with a vocabulary share what has been built.
 - `builder`: Building the rows of leaf states.
 - `character_arrays`: Automata over characters as the compiled code reads them.
 - `characters`: The rows of leaf states within a character.
-- `exits`: When a leaf of several texts side by side is left, and with what label.
-- `keys`: What leaf states stand for.
+- `keys`: What leaf states stand for, and when a leaf of several texts is left.
 - `rows`: The rows of leaf states.
 - `special_tokens`: How the machine spells special tokens, which no text spells.
 - `spelling`: How characters are spelled byte by byte.

@@ -23,7 +23,6 @@ from typing import Final, NamedTuple, overload
 
 from maskwright.automaton.leaf.builder import LeafBuilder
 from maskwright.automaton.leaf.characters import must_escape, open_targets
-from maskwright.automaton.leaf.exits import leaving
 from maskwright.automaton.leaf.keys import (
     Begun,
     BesideValue,
@@ -39,6 +38,7 @@ from maskwright.automaton.leaf.keys import (
     Text,
     TokenId,
     ValueBegan,
+    leaving,
 )
 from maskwright.automaton.leaf.rows import DEAD, UNBUILT, LeafRows, Row, WordPlaces
 from maskwright.automaton.leaf.spelling import BACKSLASH, BETWEEN, DIGITS

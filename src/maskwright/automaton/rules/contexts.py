@@ -23,8 +23,15 @@ from typing import Final, NamedTuple
 
 from maskwright.automaton.json.contexts import JsonContexts
 from maskwright.automaton.json.labels import Satisfied
-from maskwright.automaton.leaf.exits import PartsEnded
-from maskwright.automaton.leaf.keys import End, Entry, Opened, TokenId, TokenRead, ValueBegan
+from maskwright.automaton.leaf.keys import (
+    End,
+    Entry,
+    Opened,
+    PartsEnded,
+    TokenId,
+    TokenRead,
+    ValueBegan,
+)
 from maskwright.automaton.leaf.keys import Text as TextKey
 from maskwright.automaton.leaf.special_tokens import LEAD, LENGTH
 from maskwright.automaton.leaf.table import LeafTable

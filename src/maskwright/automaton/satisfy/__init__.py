@@ -7,9 +7,8 @@ shortest completion of a container that has been read in part) or shows that the
 items must differ, or some two must be equal, the search has a part of its own.
 
 - `counted_parts`: Items and members where only the number matters, which are counted, not walked.
-- `distinct`: A completion of an array whose items must all differ.
+- `distinct`: A completion of an array whose items must all differ, or some two be equal.
 - `quick`: A cheap sufficient test, which most schemas pass.
-- `repeats`: A completion of an array in which some two items must be equal.
 - `schema_values`: What is known of a schema's values without a search.
 - `search`: Shortest completions of arrays and objects, by uniform-cost search.
 - `shortest`: The shortest value of each conjunction, improved in sweeps until it is settled.

@@ -17,12 +17,14 @@ from maskwright.automaton.satisfy.counted_parts import (
 from maskwright.automaton.satisfy.distinct import (
     DistinctItems,
     Find,
+    LinkedParts,
     ListedValue,
     OpenItem,
+    RepeatedItems,
     too_long,
+    unlinked,
 )
 from maskwright.automaton.satisfy.quick import is_simple, makes_progress
-from maskwright.automaton.satisfy.repeats import LinkedParts, RepeatedItems, unlinked
 from maskwright.automaton.satisfy.schema_values import NOTHING, SchemaValues
 from maskwright.automaton.value.equality import CandidatesByValue, equality_candidates
 from maskwright.automaton.value.finite_values import canonical, spellings

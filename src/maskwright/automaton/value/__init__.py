@@ -12,9 +12,7 @@ equal certain values, or has to be recognised as one of them, the progress carri
 - `level`: One level of nesting: its threads, and what it waits for.
 - `name_classes`: The names that an object does not list, by the patterns that they match.
 - `names_read`: The names of an object that a text is in, read off the text.
-- `open_place`: The place at which the beginning of a JSON text stands.
 - `progress`: What has been read of a container, and the options of what comes next.
-- `text_names`: Names that must not come twice, where only the text has those before.
 - `whitespace`: The whitespace styles of generated JSON.
 - `witness_text`: Witnesses as trees, and the text that they are written as.
 """

@@ -2,6 +2,9 @@
 
 Reading goes backwards from a name to the opening bracket of its object. What has been read is kept
 for a few texts, so that a text that has grown costs only the members that have been added to it.
+
+Most names are remembered by the progress of their object (see `automaton.json.remembered_names`).
+Of the others, which must not come twice either, contexts know no more than that there are some.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ import json
 import re
 from bisect import bisect_left, insort
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from typing import Final, NamedTuple
 
@@ -223,3 +226,26 @@ def _name_before(text: bytes, comma: int) -> tuple[int, int]:
     start = string_start(text, at)
     spend(1 + (comma - start) // 64)
     return start, at + 1
+
+
+class TextNames:
+    """The names of one machine's texts. Not thread-safe."""
+
+    def __init__(self, leaves_names_to_text: Callable[[int], bool]) -> None:
+        """`leaves_names_to_text`: see `Contexts`."""
+        self.matter: Final = leaves_names_to_text
+        """Whether a name is read in a context that must differ from some that only the text has."""
+        self._memory: Final = NamesMemory()
+
+    def before(self, text: bytes, name: int) -> NamesRead:
+        """The names of the members before the one whose name begins at the index `name`."""
+        return self._memory.before(text, name)
+
+    def are_repeated(self, context: int, text: bytes) -> bool:
+        """Whether the name read in `context` with which `text` ends repeats one that only the text
+        has."""
+        if not self.matter(context):
+            return False
+        start = string_start(text, len(text) - 1)
+        name = str(json.loads(text[start:].decode()))
+        return self._memory.before(text, start).has(name)

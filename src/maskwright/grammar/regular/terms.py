@@ -362,7 +362,7 @@ class Parallel(Regular):
 
     Its language is the union of `parts`, the derivatives of `terms` so far. `ahead` holds, for each
     term, the bytes (bit n for byte n) with which the text may continue after it; from them
-    `automaton.leaf.exits` decides when the leaf is left, and parts that have died are omitted.
+    `automaton.leaf.keys` decides when the leaf is left, and parts that have died are omitted.
     Where those bytes are not known, a part that has died is `EMPTY`. At least one part lives, so
     the term is plain.
     """

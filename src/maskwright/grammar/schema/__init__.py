@@ -15,17 +15,17 @@ To add a keyword:
    the one of `common_keywords`. What multiplies branches counts them with `parse._Branching`. If
    existing assertions can express the keyword, that is all.
 3. Otherwise add a class to `tree.Assertion` and `tree.ABOUT`, its negation to
-   `grammar/shape/negation.py`, and what it demands to `scalars.py`, `shapes.py`, `objects.py` or
-   `unions.py` beside that; `evident.pyx` there asks the solver about classes that it doesn't know.
-   See whether `unevaluated.py` and `disjoint.py` must know the class; a scalar one also goes into
+   `grammar/shape/negation.py`, and what it demands to `scalars.py`, `shapes.py`, `containers.py`
+   or `unions.py` beside that; `evident.pyx` there asks the solver about others than it knows. See
+   whether `unevaluated.py` and `disjoint.py` must know the class; a scalar one also goes into
    `_NARROWING` in `scalars.py`, one that combines schemas into `StringLanguages` of `shapes.py`,
    which otherwise takes any string to be possible. An array or object class becomes a field of
    `ArrayShape` or `ObjectShape` in `grammar/shape/shape.py`; then `automaton/value/progress.py`
    reads it, `automaton/satisfy/` and `automaton/finish/` count with it,
    `automaton/json/dominated.py` and `distinguish.py` compare it, and
    `grammar/tools/nested_values.py` and `members.py` obey or refuse it.
-4. A class that holds schemas also goes into `places`, so that errors name the schema of a value,
-   and an assertion that closes objects into `grammar/shape/closed.py`.
+4. A class that holds schemas also goes into `mask/compile/constructs.py`, so that errors name the
+   schema of a value, and an assertion that closes objects into `grammar/shape/closed.py`.
 5. Show it to people: `workbench/diagram/schema_tracks.py` draws it,
    `workbench/sample/covering.py` lists its alternatives, `workbench/schema/lint.py` looks into
    subschemas, `workbench/reasons.py` knows keywords that mean nothing alone,
@@ -47,7 +47,6 @@ to docs/json-schema.md.
 - `options`: The names of what may be chosen in compiling a schema.
 - `parse`: `parse_schema`: from a document to the tree and the report.
 - `parse_options`: How a schema document is read.
-- `places`: Where in a document the schema of a part of a value stands.
 - `recent`: Documents that were parsed lately, which are not parsed again.
 - `references`: Where references lead.
 - `registry`: Where references lead that are more than pointers from the root.

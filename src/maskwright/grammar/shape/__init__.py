@@ -13,17 +13,15 @@ time, and alternatives that surely exclude each other are dropped as soon as tha
 and members have to satisfy stays a set of schemas (a *conjunction*) that is normalised only when a
 text gets there, so that recursive schemas have finite shapes.
 
-- `arrays`: The arrays that satisfy assertions without unions.
 - `closed`: Objects that are closed although their schema does not say so.
+- `containers`: The arrays and the objects that satisfy assertions without unions.
 - `disjoint`: Cheap tests on one or two schemas: do they exclude each other, is a type free?
 - `evident`: Schemas that evidently have a value: most of them, seen without a normal form.
 - `lone`: The shape of one schema without unions, in one pass.
 - `negation`: Negation, pushed one level towards the leaves.
-- `objects`: The objects that satisfy assertions without unions.
 - `one_of`: `oneOf` as `anyOf`, whose options exclude each other; which may share a value.
-- `places`: Where in a document stands what is asserted of a value.
 - `scalars`: The scalars that satisfy assertions without unions.
-- `shape`: The classes of the normal form.
+- `shape`: The classes of the normal form, and where in a document stands what they say.
 - `shapes`: The shapes of the conjunctions of a document: start reading here.
 - `unevaluated`: `unevaluated…`, resolved into keywords that need no memory.
 - `unions`: Unions multiplied out, one type at a time.

@@ -14,7 +14,7 @@ from maskwright.grammar.schema.tree import (
     TypeIs,
     Values,
 )
-from maskwright.grammar.shape.arrays import array_shape
+from maskwright.grammar.shape.containers import array_shape
 from maskwright.grammar.shape.scalars import lone_scalars, scalars_of
 from maskwright.grammar.shape.shape import NEVER, ArrayShape, ObjectShape, Shape, joint_count
 from maskwright.native cimport BUILT_FROM

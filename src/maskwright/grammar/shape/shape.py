@@ -14,7 +14,15 @@ from typing import Final
 
 from maskwright.errors import Construct
 from maskwright.grammar.regular.terms import Regular
-from maskwright.grammar.schema.tree import AllOf, ItemCount, PropertyCount, Schema, negated
+from maskwright.grammar.schema.tree import (
+    AllOf,
+    Assertion,
+    ItemCount,
+    PropertyCount,
+    Schema,
+    about_the_value,
+    negated,
+)
 from maskwright.grammar.shape.disjoint import are_disjoint
 from maskwright.limits import spend
 
@@ -178,3 +186,19 @@ class Shape:
     """The spellings of numbers, booleans and null."""
     arrays: tuple[ArrayShape, ...]
     objects: tuple[ObjectShape, ...]
+
+
+def place_of(conjunction: Conjunction, test: Callable[[Assertion], bool]) -> str | None:
+    """The JSON Pointer of the first schema with an assertion about the value that passes a test,
+    among the conjunction and what it consists of; None if there is none."""
+    seen: set[Schema] = set()
+    waiting = in_order(conjunction)
+    for schema in waiting:
+        if schema in seen:
+            continue
+        seen.add(schema)
+        if any(map(test, schema.assertions)):
+            return schema.pointer
+        for assertion in schema.assertions:
+            waiting += about_the_value(assertion)
+    return None

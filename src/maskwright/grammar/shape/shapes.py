@@ -42,9 +42,8 @@ from maskwright.grammar.schema.tree import (
     TypeIs,
     about_the_value,
 )
-from maskwright.grammar.shape.arrays import array_shape
+from maskwright.grammar.shape.containers import array_shape, object_shape
 from maskwright.grammar.shape.lone import lone_shape
-from maskwright.grammar.shape.objects import object_shape
 from maskwright.grammar.shape.one_of import ExclusiveUnions, Possible
 from maskwright.grammar.shape.scalars import (
     NumberOptions,

@@ -17,8 +17,7 @@ from maskwright.grammar.schema.tree import (
     PropertyCount,
     UniqueItems,
 )
-from maskwright.grammar.shape.places import place_of
-from maskwright.grammar.shape.shape import Conjunction, ObjectShape, construct_of
+from maskwright.grammar.shape.shape import Conjunction, ObjectShape, construct_of, place_of
 from maskwright.grammar.shape.shapes import Shapes
 
 DECLARED_ONLY: Final = "members that the schema doesn't declare are left out"

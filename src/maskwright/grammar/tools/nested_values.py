@@ -10,13 +10,13 @@ from typing import Final, TypeAlias
 from maskwright.grammar.rules.tree import Choice, Expression, Ref, Repeat
 from maskwright.grammar.schema.document import escape
 from maskwright.grammar.schema.tree import Properties, Schema
-from maskwright.grammar.shape.places import place_of
 from maskwright.grammar.shape.shape import (
     ArrayShape,
     Conjunction,
     ObjectShape,
     Shape,
     construct_of,
+    place_of,
 )
 from maskwright.grammar.tags.rules import series
 from maskwright.grammar.tools.arguments import object_schema

@@ -2,12 +2,11 @@
 
 - `arguments`: What callers give the compilers: checked, and kept as the recipe of the grammar.
 - `constructs`: Where in a schema or a grammar a text stands, for errors.
-- `grammar`: The compiler of grammars that are written in Lark, GBNF or EBNF.
 - `json_schema`: The compiler of JSON Schemas.
 - `parts`: Schemas, patterns and grammars as parts of tags and calls.
-- `responses`: The shapes of an answer that stands beside tools.
-- `rules`: The compiler of rules, into which grammars, tags and tools are translated.
+- `rules`: The compiler of rules, into which tags and tools are translated, and grammars in Lark,
+  GBNF or EBNF.
 - `tags`: The compiler of structural tags.
 - `text`: The compilers of patterns, choices and quotations.
-- `tools`: The compiler of answers that may or must call tools.
+- `tools`: The compiler of answers that may or must call tools, and the shapes of other answers.
 """

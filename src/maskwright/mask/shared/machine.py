@@ -16,7 +16,7 @@ from maskwright.automaton.leaf.table import LeafTable
 from maskwright.automaton.machine.contexts import Contexts
 from maskwright.automaton.machine.exits import Configuration
 from maskwright.automaton.machine.machine import Machine
-from maskwright.automaton.value.text_names import TextNames
+from maskwright.automaton.value.names_read import TextNames
 from maskwright.limits import Limits
 from maskwright.mask.position import Position
 from maskwright.mask.shared.budget_cache import BudgetCache

@@ -22,7 +22,7 @@ from maskwright.grammar.regular.terms import EMPTY, Parallel, Regular, State, Wo
 from maskwright.grammar.regular.word_lists import has_minimal_escapes
 from maskwright.grammar.schema.recent import RECENT
 from maskwright.grammar.schema.tree import Schema
-from maskwright.grammar.shape.objects import has_name
+from maskwright.grammar.shape.containers import has_name
 from maskwright.grammar.shape.scalars import lone_scalars
 from maskwright.limits import Limits
 from maskwright.mask.ready_rows.strings import (

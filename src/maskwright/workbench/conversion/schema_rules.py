@@ -35,8 +35,13 @@ from maskwright.grammar.regular.terms import LengthBounded as BoundedLanguage
 from maskwright.grammar.rules.tree import Choice, Concat, Expression, Ref, Repeat, Rules, Terminal
 from maskwright.grammar.schema.parse import ParseOptions, parse_schema
 from maskwright.grammar.schema.tree import Assertion, Json, Properties, UniqueItems
-from maskwright.grammar.shape.places import place_of
-from maskwright.grammar.shape.shape import ArrayShape, Conjunction, ObjectShape, construct_of
+from maskwright.grammar.shape.shape import (
+    ArrayShape,
+    Conjunction,
+    ObjectShape,
+    construct_of,
+    place_of,
+)
 from maskwright.limits import DEFAULT_LIMITS, Work
 from maskwright.workbench.choices import LayoutName
 from maskwright.workbench.conversion.languages import (

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from maskwright.grammar.schema.parse import ParseOptions, parse_schema
-from maskwright.grammar.schema.places import has_pointer, pointer_at
 from maskwright.grammar.schema.tree import Schema
+from maskwright.mask.compile.constructs import has_pointer, pointer_at
 
 DOCUMENT: dict[str, Any] = {
     "properties": {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from maskwright.automaton.value.open_place import open_place
+from maskwright.mask.compile.constructs import open_place
 
 
 @pytest.mark.parametrize(
