@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -56,11 +56,15 @@ class Walker:
         self._is_json = isinstance(contexts, Levels)
         self._is_one_language = not self._is_json and isinstance(contexts, TextContexts)
         self._precomputed = recognizer.shared.precomputed
-        self.names: Final = NamePositions(recognizer)
         self.positions: Positions | None = recognizer.positions
         """What finds masks and moves where the machine lacks nothing, so that nothing has to be
         counted, and there is no question; None if they have to be asked for here."""
         self._text_positions = recognizer.shared.text_positions
+
+    @cached_property
+    def names(self) -> NamePositions:
+        """The positions within names that must differ from some that only the text has."""
+        return NamePositions(self.recognizer)
 
     def find(self, position: Position, read_prefix: Callable[[], bytes | bytearray]) -> None:
         """Compute the mask row of a position, if it isn't known.

@@ -4,10 +4,10 @@ are written; what lies between is common to all of them."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -83,7 +83,9 @@ class GenerationRoutes:
         self._records = records
         self._name = name
         self._identity = identity
-        self._outgoing = OutgoingBlocks(engine, config.handoff_key)
+        key = config.handoff_key
+        self._outgoing = None if key is None else OutgoingBlocks(engine, key)
+        """None for a server that hands nothing over."""
         self._pace = Pace()
 
     def endpoints(self, prefix: str) -> tuple[Endpoint, ...]:
@@ -134,7 +136,7 @@ class GenerationRoutes:
         def kept(tree: Json) -> T:
             exchange.body, exchange.served_by = tree, self._identity
             exchange.relayed = RELAY in http.headers
-            exchange.hand_to = self._outgoing.target(http)
+            exchange.hand_to = None if self._outgoing is None else self._outgoing.target(http)
             return parse(tree)
 
         return await read_as(http, self._config.body_bytes, kept, admit)
@@ -155,8 +157,9 @@ class GenerationRoutes:
             exchange.naming = continuation.naming
         naming = exchange.naming
         choices = await until_disconnect(http.receive, self._starter.start(request, exchange))
-        if exchange.hand_to is not None:
-            return await self._hand_over(http, choices, exchange, exchange.hand_to)
+        if self._outgoing is not None and exchange.hand_to is not None:
+            work = self._outgoing.hand_over(choices, exchange, exchange.hand_to)
+            return await _handed_over(http, choices, work)
         id = naming.answer_id(prefix, reply.id)
         own = partial(self._own, request.options.own, exchange, choices, id)
         served = request.model or self._name, self._identity.fingerprint
@@ -180,16 +183,6 @@ class GenerationRoutes:
         finally:
             choices.cancel()
         return JSONResponse(writer.whole(answers, choices.usage()), headers=headers)
-
-    async def _hand_over(
-        self, http: Request, choices: Choices, exchange: Exchange, target: str
-    ) -> Response:
-        """Have another server go on with a request, and answer what the router must tell it."""
-        work = self._outgoing.hand_over(choices, exchange, target)
-        try:
-            return JSONResponse(await until_disconnect(http.receive, work))
-        finally:
-            choices.cancel()
 
     def _text_writer(self, made: Answering) -> AnswerWriter:
         vocab = self._engine.loaded.vocab
@@ -234,6 +227,16 @@ class GenerationRoutes:
         if report is not None:
             own["report"] = report
         return {"maskwright": own} if own else {}
+
+
+async def _handed_over(
+    http: Request, choices: Choices, work: Coroutine[Any, Any, Json]
+) -> Response:
+    """Have another server go on with a request, and answer what the router must tell it."""
+    try:
+        return JSONResponse(await until_disconnect(http.receive, work))
+    finally:
+        choices.cancel()
 
 
 def _warnings(warnings: Sequence[str]) -> dict[str, str]:

@@ -147,9 +147,9 @@ class SentBlocks:
 
 class OutgoingBlocks:
     """Hands requests of one engine over. `key`: the one that it has in common with other servers
-    and the router; None if it hands nothing over."""
+    and the router."""
 
-    def __init__(self, engine: Engine, key: str | None) -> None:
+    def __init__(self, engine: Engine, key: str) -> None:
         self._engine = engine
         self._key = key
 
@@ -157,7 +157,7 @@ class OutgoingBlocks:
         """Return the address of the server to which a request is to be handed over. None if the
         client does not ask for it, or has no key for it."""
         to, given = http.headers.get(HAND_TO), http.headers.get(HANDOFF_KEY, "")
-        if to is None or self._key is None:
+        if to is None:
             return None
         return to if hmac.compare_digest(given.encode(), self._key.encode()) else None
 

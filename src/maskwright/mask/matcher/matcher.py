@@ -3,14 +3,17 @@ the events of the text, which are reported while the machine reads it (see `auto
 
 from __future__ import annotations
 
+from typing import Final, NamedTuple
+from maskwright.automaton.leaf import special_tokens as special
+from maskwright.automaton.machine.exits import Configuration
+from maskwright.errors import UnspellableError
+from maskwright.mask.recognizer import Recognizer
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from functools import wraps
 from typing import Any, Concatenate, Final, NoReturn, ParamSpec, TypeVar
-
 import numpy as np
 import numpy.typing as npt
-
 from maskwright.automaton.events.captures import CaptureReader
 from maskwright.automaton.events.events import Event
 from maskwright.automaton.events.json import JsonReader, may_read_string
@@ -20,18 +23,67 @@ from maskwright.automaton.machine.trace import Left, MachineTrace
 from maskwright.automaton.rules.contexts import RuleContexts
 from maskwright.errors import InputError, LimitError, named, whole_number
 from maskwright.mask.budget.masks import BudgetMasks
-from maskwright.mask.matcher.forced import (
-    NOTHING_FORCED,
-    ForcedRun,
-    ForcedText,
-    canonical_tokens,
-    forced_text,
-)
-from maskwright.mask.matcher.protocol import Reply
+from maskwright.mask.matcher.protocol import NOTHING_FORCED, ForcedRun, Reply
 from maskwright.mask.position import Position, PositionPath
 from maskwright.mask.recognizer import Recognizer
 from maskwright.mask.walk.walk import PrecomputedMask
 from maskwright.mask.walker import Walker
+
+
+MOST_BYTES: Final = 1024
+"""Most forced bytes that one call returns."""
+
+
+class ForcedText(NamedTuple):
+    """The bytes with which every text continues from a position, and the configuration after
+    them."""
+
+    data: bytes
+    end: Configuration
+
+
+def forced_text(recognizer: Recognizer, here: Configuration, prefix: bytes) -> ForcedText:
+    """Return the text that the grammar forces from `here` on, after the text `prefix`."""
+    forced = bytearray()
+    while len(forced) < MOST_BYTES and (byte := recognizer.forced_byte(here)):
+        following = recognizer.advance(here, byte, prefix + forced)
+        if following is None:
+            break
+        forced += byte
+        here = following
+    return ForcedText(bytes(forced), here)
+
+
+def canonical_tokens(recognizer: Recognizer, data: bytes) -> list[int]:
+    """Return the canonical tokens of the forced bytes `data`, as far as the following text can't
+    change them.
+
+    The vocabulary's tokenizer divides the bytes into tokens. If the bytes from the beginning of
+    some token on are a proper prefix of a longer token, the tokenizer might merge them with what
+    follows. So that token and all after it are left out.
+    """
+    if not data:
+        return []
+    vocabulary = recognizer.vocabulary
+    settled: list[int] = []
+    parts = list(special.pieces(data))
+    for number, (text, token_id) in enumerate(parts, start=1):
+        if token_id is not None:
+            settled.append(token_id)
+            continue
+        at, is_last = 0, number == len(parts)
+        if is_last and vocabulary.siblings.continues(text):  # found out before dividing all of it
+            break
+        try:
+            tokens = vocabulary.encode(text)
+        except UnspellableError:  # the following text begins within a token
+            break
+        for token in tokens:
+            if is_last and vocabulary.siblings.continues(text[at:]):
+                break
+            settled.append(token)
+            at += len(vocabulary.tokens[token])
+    return settled
 
 
 class EventReader:
@@ -430,7 +482,8 @@ class Matcher(PositionPath):
     def rollback(self, count: int) -> None:
         """Undo the last `count` accepted tokens. Raises `ValueError` if there were fewer,
         `InputError` if it is no whole number."""
-        count = whole_number(count, "count")
+        if type(count) is not int:
+            count = whole_number(count, "count")
         left = len(self._steps) - count
         if count < 0 or left < 0:
             raise ValueError(f"can't roll back {count} of {len(self._steps)} tokens")

@@ -102,8 +102,11 @@ async def chunks_of(request: Request, limit: int, too_large: HttpError) -> Async
 def coding_of_body(request: Request, offered: Iterable[str] = WINDOW_BITS) -> str | None:
     """Return how the body of a request is compressed; None if it isn't. Raises HttpError for
     another coding than those `offered`."""
+    named = request.headers.get("content-encoding")
+    if named is None:
+        return None
     try:
-        coding = coding_of(request.headers.get("content-encoding", ""))
+        coding = coding_of(named)
         if coding is None or coding in offered:
             return coding
         message = f"this body is read without a Content-Encoding, and it is {coding}"

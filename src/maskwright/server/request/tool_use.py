@@ -86,6 +86,8 @@ class ToolFields(RequestModel):
     def tool_use(self) -> ToolUse | None:
         """Return the tools; None if there are none. Raises InputError with the place of the first
         error."""
+        if not self.tools and self.tool_choice is None:
+            return None
         return read_tools(self.tools, self.tool_choice, parallel=self.parallel_tool_calls)
 
 
