@@ -12,7 +12,7 @@ import transformers
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
-from maskwright.mask.matcher.forced import ForcedRun
+from maskwright.mask.matcher.protocol import ForcedRun
 from maskwright.vocab import Vocabulary
 from tests.bounds import PATIENCE
 

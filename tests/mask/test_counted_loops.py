@@ -116,7 +116,7 @@ REASONS = {
         automaton/leaf/table.py: LeafTable.expand
         mask/budget/token_costs.py: TokenCosts._follow
         automaton/value/names_read.py: NamesMemory.before
-        mask/matcher/forced.py: forced_text
+        mask/matcher/matcher.py: forced_text
         mask/ready_rows/combination.py: ProductAutomaton.state
         mask/ready_rows/strings.py: _classified
     """,

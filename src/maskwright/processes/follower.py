@@ -15,8 +15,7 @@ from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from maskwright.grammar.schema.tree import Report
 from maskwright.mask import Event
-from maskwright.mask.matcher.forced import NOTHING_FORCED, ForcedRun
-from maskwright.mask.matcher.protocol import EventSource, Reply
+from maskwright.mask.matcher.protocol import NOTHING_FORCED, EventSource, ForcedRun, Reply
 from maskwright.processes.learned import LearnedPosition, Row, described_masks, new_bytes
 from maskwright.processes.messages import OWN, Description, Expansion, Lesson, Parcel
 from maskwright.processes.text_path import BudgetRow, TextPath

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from maskwright.grammar.schema.tree import Report
 from maskwright.mask import Event, Grammar
-from maskwright.mask.matcher.forced import ForcedRun
+from maskwright.mask.matcher.protocol import ForcedRun
 from maskwright.vocab import Vocabulary
 
 LARGE: Final = 1 << 15

@@ -6,7 +6,7 @@ from typing import Any, Generic, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from maskwright.mask.matcher.forced import ForcedRun
+from maskwright.mask.matcher.protocol import ForcedRun
 from maskwright.processes.messages import Scope
 
 Row = NDArray[np.int32]

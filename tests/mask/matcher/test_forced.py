@@ -10,6 +10,7 @@ import pytest
 
 from benchmarks.vocabularies import tekken
 from maskwright import compile_json_schema, compile_regex
+from maskwright.mask.matcher.protocol import NOTHING_FORCED, ForcedRun
 from tests.matching import EVERY_BYTE, after, allowed, vocabulary
 
 OBJECT: dict[str, Any] = {
@@ -45,6 +46,14 @@ def test_not_past_where_the_text_may_end() -> None:
     for token in matcher.forced_tokens():
         matcher.accept(token)
     assert matcher.forced_tokens() == []
+
+
+def test_a_run_is_written_where_the_rest_completes_the_text() -> None:
+    run = ForcedRun((1, 2), complete=False, needs=3, whole=False, shared=True)
+    assert [run.within(left) for left in (1, 4, 5, 6)] == [(), (), (1, 2), (1, 2)]
+    last = run._replace(complete=True, needs=0)
+    assert [last.within(left) for left in (1, 2, 3)] == [(), (1, 2), (1, 2)]
+    assert NOTHING_FORCED.within(9) == ()
 
 
 def test_what_a_longer_token_may_swallow_is_left_out() -> None:

@@ -28,7 +28,7 @@ from maskwright.engine.on_device.automaton import (
 from maskwright.engine.request.active import Active
 from maskwright.errors import MaskwrightError
 from maskwright.mask import Matcher
-from maskwright.mask.matcher.forced import ForcedRun
+from maskwright.mask.matcher.protocol import ForcedRun
 from maskwright.mask.position import Position
 from maskwright.processes import Follower
 from maskwright.processes.ahead import AMPLE

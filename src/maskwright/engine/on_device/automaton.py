@@ -16,7 +16,7 @@ from typing import Final, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from maskwright.mask.matcher.forced import NOTHING_FORCED, ForcedRun
+from maskwright.mask.matcher.protocol import NOTHING_FORCED, ForcedRun
 from maskwright.sampling import Mask, SampleRow
 
 STOPPED: Final = -1

@@ -25,8 +25,7 @@ from maskwright.engine.request.row import Masks, Row
 from maskwright.engine.schedule.sequence import Sequence
 from maskwright.errors import GenerationError
 from maskwright.mask import TextMatcher
-from maskwright.mask.matcher.forced import NOTHING_FORCED, ForcedRun
-from maskwright.mask.matcher.protocol import Reply
+from maskwright.mask.matcher.protocol import NOTHING_FORCED, ForcedRun, Reply
 from maskwright.sampling import (
     CANONICAL,
     NOWHERE,

@@ -18,8 +18,7 @@ from maskwright.automaton.machine.exits import Configuration
 from maskwright.automaton.rules.contexts import RuleContexts
 from maskwright.errors import UnspellableError
 from maskwright.mask.budget.masks import BudgetMasks
-from maskwright.mask.matcher.forced import ForcedText
-from maskwright.mask.matcher.matcher import Matcher
+from maskwright.mask.matcher.matcher import ForcedText, Matcher
 from maskwright.mask.position import Position
 from maskwright.mask.recognizer import Recognizer
 from maskwright.mask.walk.row_table import RowTable, packed

@@ -1,27 +1,27 @@
-"""`Matcher`, the only mutable object of a request: the position of its text in the grammar, and
-the events of the text, which are reported while the machine reads it (see `automaton.events`)."""
+"""`Matcher`, the only mutable object of a request: the position of its text in the grammar, the
+tokens that must come next, whatever the model prefers, and the events of the text, which are
+reported while the machine reads it (see `automaton.events`)."""
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
-from maskwright.automaton.leaf import special_tokens as special
-from maskwright.automaton.machine.exits import Configuration
-from maskwright.errors import UnspellableError
-from maskwright.mask.recognizer import Recognizer
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from functools import wraps
-from typing import Any, Concatenate, Final, NoReturn, ParamSpec, TypeVar
+from typing import Any, Concatenate, Final, NamedTuple, NoReturn, ParamSpec, TypeVar
+
 import numpy as np
 import numpy.typing as npt
+
 from maskwright.automaton.events.captures import CaptureReader
 from maskwright.automaton.events.events import Event
 from maskwright.automaton.events.json import JsonReader, may_read_string
+from maskwright.automaton.leaf import special_tokens as special
 from maskwright.automaton.leaf.keys import Opened, ValueBegan
+from maskwright.automaton.machine.exits import Configuration
 from maskwright.automaton.machine.machine import Added
 from maskwright.automaton.machine.trace import Left, MachineTrace
 from maskwright.automaton.rules.contexts import RuleContexts
-from maskwright.errors import InputError, LimitError, named, whole_number
+from maskwright.errors import InputError, LimitError, UnspellableError, named, whole_number
 from maskwright.mask.budget.masks import BudgetMasks
 from maskwright.mask.matcher.protocol import NOTHING_FORCED, ForcedRun, Reply
 from maskwright.mask.position import Position, PositionPath
@@ -29,8 +29,7 @@ from maskwright.mask.recognizer import Recognizer
 from maskwright.mask.walk.walk import PrecomputedMask
 from maskwright.mask.walker import Walker
 
-
-MOST_BYTES: Final = 1024
+MOST_FORCED_BYTES: Final = 1024
 """Most forced bytes that one call returns."""
 
 
@@ -45,7 +44,7 @@ class ForcedText(NamedTuple):
 def forced_text(recognizer: Recognizer, here: Configuration, prefix: bytes) -> ForcedText:
     """Return the text that the grammar forces from `here` on, after the text `prefix`."""
     forced = bytearray()
-    while len(forced) < MOST_BYTES and (byte := recognizer.forced_byte(here)):
+    while len(forced) < MOST_FORCED_BYTES and (byte := recognizer.forced_byte(here)):
         following = recognizer.advance(here, byte, prefix + forced)
         if following is None:
             break

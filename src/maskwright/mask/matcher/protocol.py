@@ -8,19 +8,41 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
-from typing import Protocol, TypeAlias
+from typing import Final, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from maskwright.automaton.events.events import Event
 from maskwright.grammar.schema.tree import Report
-from maskwright.mask.matcher.forced import ForcedRun
 from maskwright.vocab import Vocabulary
 
 Reply: TypeAlias = Callable[[], None] | Exception
 """What comes of a question about a text: an error, or the function by which the thread that uses
 the text's matcher takes in what was found out."""
+
+
+class ForcedRun(NamedTuple):
+    """The canonical tokens of the text that a grammar forces at a position, empty if there are
+    none. After them the text is `complete`, or can be completed within `needs` tokens. `whole`: the
+    forced text, which may be longer than these tokens, goes to the end of the text. `shared`: all
+    of this holds for every text at the position."""
+
+    tokens: tuple[int, ...]
+    complete: bool
+    needs: int
+    whole: bool
+    shared: bool
+
+    def within(self, left: int) -> tuple[int, ...]:
+        """The tokens, if the rest of `left` tokens suffices to complete the text after them;
+        otherwise none."""
+        rest = left - len(self.tokens)
+        fits = rest >= 0 and (self.complete or self.needs <= rest)
+        return self.tokens if fits else ()
+
+
+NOTHING_FORCED: Final = ForcedRun((), complete=False, needs=0, whole=False, shared=True)
 
 
 class TextMatcher(Protocol):
