@@ -12,8 +12,7 @@ from maskwright.engine.request.trace import Record
 from maskwright.engine.stats import Observations
 from maskwright.server.access import Allowance, ApiKey, digest_of
 from maskwright.server.exchange import Exchange
-from maskwright.server.observe.state_route import MOST_ANSWERS, NAMES, RecentAnswers
-from maskwright.server.observe.traces import RequestTrace
+from maskwright.server.observe.traces import MOST_ANSWERS, NAMES, RecentAnswers, RequestTrace
 
 
 def answer(request_id: str, key: str | None = None, steps: int = 3) -> RequestTrace:

@@ -4,5 +4,5 @@
 - `metrics`: The page of metrics for Prometheus, and the metrics of HTTP requests.
 - `spans`: Traces as OpenTelemetry spans.
 - `state_route`: The endpoint `/state`: what the dashboard shows, in one document.
-- `traces`: A JSON trace of each choice of each request.
+- `traces`: A JSON trace of each choice of each request, a file of them, and the last ones.
 """

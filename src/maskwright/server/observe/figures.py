@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from maskwright.server.json import Json
+from maskwright.server.observe.traces import MOST_ANSWERS
 
 if TYPE_CHECKING:
     from maskwright.engine import Engine, EngineStats
@@ -157,7 +158,6 @@ State = Mapping[str, Any]
 
 LETTERS: Final = ".cus"
 MOST_CELLS: Final = 2048
-MOST_ANSWERS: Final = 100
 MOST_REQUESTS: Final = 64
 
 LEAST: Final = ("healthy", "batch_invariant")
