@@ -168,7 +168,7 @@ def test_bytes_that_utf_8_has_not_need_no_tokens() -> None:
     vocab = Vocabulary([*tokens, b""], eos=len(tokens))
     matcher = compile_json_schema({"type": "string"}, vocab).matcher()
     full = compile_json_schema({"type": "string"}, EVERY_BYTE).matcher()
-    assert matcher.recognizer.tables.has_every_byte
+    assert matcher.recognizer.tables.parts.has_every_byte
     for text in ("", '"', '"a'):
         assert matcher.accept_bytes(text.encode()) == full.accept_bytes(text.encode())
         assert spelled(matcher) == spelled(full)

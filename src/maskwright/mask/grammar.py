@@ -183,7 +183,7 @@ class _Machinery(NamedTuple):
         recognizer = Recognizer(beginning)
         walker = Walker(recognizer)
         costs = TokenCosts(walker)
-        if not beginning.tables.has_every_byte:
+        if not beginning.tables.parts.has_every_byte:
             costs.tokens_needed(recognizer.start)
             walker = SpellableWalker(costs)
         counts = _token_counts(recognizer)

@@ -210,7 +210,7 @@ class Walker:
         """The allowed tokens after which more than `budget` tokens may be needed to complete the
         text, by upper bounds. With a negative budget, or where not every byte is a token: all."""
         with self.recognizer:
-            limit = max(budget, UNMEASURED) if self.tables.has_every_byte else UNMEASURED
+            limit = max(budget, UNMEASURED) if self.tables.parts.has_every_byte else UNMEASURED
             whole = limit == UNMEASURED
             if not whole:
                 bound, must_walk = self._precomputed_bound(here)

@@ -115,7 +115,7 @@ def test_what_depends_on_the_tokens_alone_is_made_once(monkeypatch: pytest.Monke
     after = tables_of(vocabulary)
     assert after is not before
     assert after.texts is not before.texts
-    assert after.names_within_tokens is before.names_within_tokens
+    assert after.parts.names_within_tokens is before.parts.names_within_tokens
 
 
 def test_a_walk_takes_the_place_of_a_ready_row_before_few_tokens(

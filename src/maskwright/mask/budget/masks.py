@@ -336,7 +336,7 @@ class BudgetMasks:
         """The masks of a position under every budget; None where the text makes a difference to
         them, or there are too many successors."""
         costs, here = self.costs, position.configuration
-        if costs.places.depends_on_text(here) or not self._tables.has_every_byte:
+        if costs.places.depends_on_text(here) or not self._tables.parts.has_every_byte:
             return None
         groups = self._walker.tokens_needing_more_than(here, -1)
         if not 0 < len(groups.targets) <= MOST_TARGETS:

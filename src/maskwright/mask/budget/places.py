@@ -41,7 +41,7 @@ class Places:
     def __init__(self, recognizer: Recognizer) -> None:
         self._recognizer = recognizer
         self._machine = recognizer.machine
-        self._has_every_byte = recognizer.tables.has_every_byte
+        self._has_every_byte = recognizer.tables.parts.has_every_byte
         self._contexts = recognizer.machine.contexts
         self._known: dict[Configuration, Configuration] = {}
         self._plain: dict[int, int] = {-1: -1}

@@ -86,7 +86,7 @@ class TokenCosts:
 
     def is_spellable(self, here: Configuration, prefix: bytes) -> bool:
         """Whether the vocabulary can spell some way to complete the text from `here`."""
-        if self._tables.has_every_byte:
+        if self._tables.parts.has_every_byte:
             return True
         try:
             self.tokens_needed(here, prefix)
@@ -105,7 +105,7 @@ class TokenCosts:
             return False
 
     def _fits(self, here: Configuration, prefix: bytes, budget: int) -> bool:
-        if self._tables.has_every_byte:
+        if self._tables.parts.has_every_byte:
             rest = self.shortest(here, prefix)
             if len(rest) <= budget:
                 return True  # without counting tokens: each holds a byte at least
@@ -121,7 +121,7 @@ class TokenCosts:
     def counted(self, here: Configuration, prefix: bytes) -> int:
         """Like `tokens_needed`, but a completion of more than `MOST_COUNTED` bytes is not followed
         where that can make no difference, nor remembered."""
-        if self._tables.has_every_byte and self.place(here, prefix) not in self.cache.needed:
+        if self._tables.parts.has_every_byte and self.place(here, prefix) not in self.cache.needed:
             rest = self.shortest(here, prefix)
             if len(rest) > MOST_COUNTED and self._is_uncut(here, rest):
                 return self._tables.vocabulary.fewest_count(rest)

@@ -208,7 +208,7 @@ class _Source(NamedTuple):
                 tables.certain.price,
                 bare=self.escapes == "needed",
                 table=levels,
-                within_tokens=tables.names_within_tokens,
+                within_tokens=tables.parts.names_within_tokens,
             )
             return Beginning(tables, shared, contexts.start(), self._constructs())
 

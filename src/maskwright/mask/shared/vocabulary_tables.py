@@ -199,16 +199,6 @@ class VocabularyTables:
         if "leaves" in vars(self):
             self.leaves.release()
 
-    @property
-    def has_every_byte(self) -> bool:
-        """See `VocabularyParts`."""
-        return self.parts.has_every_byte
-
-    @property
-    def names_within_tokens(self) -> frozenset[str] | None:
-        """See `VocabularyParts`."""
-        return self.parts.names_within_tokens
-
     @cached_property
     def texts(self) -> TextRows:
         """The ready rows of plain text, created when they are first needed."""
