@@ -30,8 +30,8 @@ from benchmarks.vocabularies import tekken, tekken_encoding
 from maskwright import Grammar, Vocabulary, compile_tools
 from maskwright.grammar.tools.formats import tool_format
 from maskwright.processes import Build
-from maskwright.server.grammars.recipes import GrammarStore, Recipe
 from maskwright.server.observe.metrics import Metrics
+from maskwright.server.recipes import GrammarStore, Recipe
 from tests.mask.compile.offered_tools import many_tools
 
 COUNTS: Final = (1, 20, 200)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from maskwright.server import ServerConfig
-from maskwright.server.grammars.recipes import tool_format_of
+from maskwright.server.recipes import tool_format_of
 from tests.server.scripted import Client, Script, ScriptedEngine
 
 WEATHER = {

@@ -2,7 +2,6 @@
 
 - `answer/`: Bodies of answers, streams, log-probabilities.
 - `batches/`: OpenAI's files and batches, kept in a folder of the local disk.
-- `grammars/`: Decides which grammar an answer has, and keeps it compiled.
 - `guarantees/`: What was enforced for an answer, and whether it holds.
 - `observe/`: Metrics, traces and spans of requests and of the engine.
 - `openapi/`: The description of the API as an OpenAPI document.
@@ -21,7 +20,8 @@
 - `json`: How the server writes JSON.
 - `middleware`: Wraps every request: ids, internal errors, and what metrics, traces and logs get.
 - `prompt_sizes`: How many tokens the prompts of a body take at least, found in its bytes.
-- `prompts`: The prompts of a request as token ids.
+- `prompts`: The prompts of a request as token ids, and whether these and an answer fit.
+- `recipes`: Decides which grammar an answer has, and keeps it compiled.
 - `route`: One path and its methods, and work that ends when its client disconnects.
 - `shapes`: Checks shapes, writes texts of them, and has examples.
 - `starter`: From a typed request to generations of the engine.

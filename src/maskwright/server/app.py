@@ -27,7 +27,6 @@ from maskwright.server.config import ServerConfig, identity_of
 from maskwright.server.errors import HttpError, code_of, describe, error_response
 from maskwright.server.exchange import exchange_of
 from maskwright.server.generation_routes import GenerationRoutes, check_model
-from maskwright.server.grammars.recipes import Recipes, tool_format_of
 from maskwright.server.guarantees.explain_route import ExplainRoute
 from maskwright.server.guarantees.records import Records
 from maskwright.server.handoff import IncomingBlocks
@@ -39,6 +38,7 @@ from maskwright.server.observe.traces import TraceSink
 from maskwright.server.openapi.document import add_document
 from maskwright.server.pages import add_pages
 from maskwright.server.prompts import PromptReader
+from maskwright.server.recipes import Recipes, tool_format_of
 from maskwright.server.route import ClientGoneError, Endpoint
 from maskwright.server.shapes import Inquirer, ShapeRoutes
 from maskwright.server.starter import Starter

@@ -21,8 +21,8 @@ from starlette.responses import JSONResponse
 from maskwright.errors import InputError
 from maskwright.limits import DEFAULT_LIMITS, Work
 from maskwright.processes import Build, GrammarProcesses, Inquiry
-from maskwright.server.grammars.recipes import Recipes
 from maskwright.server.json import Json
+from maskwright.server.recipes import Recipes
 from maskwright.server.request.body import read_as
 from maskwright.server.request.model import Between, ClosedModel
 from maskwright.server.request.shape import FormattedShapeFields, FreeText, Shape

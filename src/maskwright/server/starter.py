@@ -29,11 +29,10 @@ from maskwright.server.config import DEFAULT_SECONDS, ServerConfig
 from maskwright.server.continuation import Naming, StreamBeginning
 from maskwright.server.errors import HttpError
 from maskwright.server.exchange import Exchange
-from maskwright.server.grammars.lengths import check_least
-from maskwright.server.grammars.recipes import GrammarStore, ReasoningSection, Recipe, Recipes
 from maskwright.server.guarantees.reporter import Reporter
 from maskwright.server.observe.metrics import Metrics
-from maskwright.server.prompts import PromptReader
+from maskwright.server.prompts import PromptReader, check_least
+from maskwright.server.recipes import GrammarStore, ReasoningSection, Recipe, Recipes
 from maskwright.server.request.answer_request import AnswerRequest, TokenPrompt
 from maskwright.server.request.messages import ChatPrompt
 from maskwright.server.request.model import shown

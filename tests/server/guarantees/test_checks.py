@@ -7,8 +7,8 @@ from typing import Any
 
 from maskwright.processes.validation import Check, JsonCheck, ReadingCheck, checked
 from maskwright.server.answer.parts import ArgumentsText, CallBegun, TextPart, WholeAnswer
-from maskwright.server.grammars.recipes import ReasoningSection, Recipes
 from maskwright.server.guarantees.reporter import checks_of
+from maskwright.server.recipes import ReasoningSection, Recipes
 from maskwright.server.request.completion_requests import parse_chat_request
 from maskwright.vocab import Vocabulary
 from tests.server.scripted import BYTES, HELLO

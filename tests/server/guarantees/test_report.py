@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from maskwright.grammar.schema.tree import Report, ReportEntry
-from maskwright.server.grammars.recipes import Recipes
 from maskwright.server.guarantees.reporter import MOST_ENTRIES, report_body
+from maskwright.server.recipes import Recipes
 from maskwright.server.request.completion_requests import parse_chat_request
 from tests.server.scripted import BYTES, HELLO
 

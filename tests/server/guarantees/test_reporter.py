@@ -11,9 +11,9 @@ import pytest
 
 from maskwright.processes import GrammarProcesses
 from maskwright.server.answer.parts import TextPart, WholeAnswer
-from maskwright.server.grammars.recipes import Recipes
 from maskwright.server.guarantees import reporter
 from maskwright.server.guarantees.reporter import Reporter
+from maskwright.server.recipes import Recipes
 from maskwright.server.request.completion_requests import parse_chat_request
 from tests.server.scripted import BYTES, HELLO, Client, Script
 

@@ -2,11 +2,11 @@
 
 A tool is a name and a JSON Schema for its arguments. A TOML file in `tool_formats/` describes how
 each family writes calls. To add a family, add a file there; its sign in
-`server/grammars/recipes.py`, of which the first that occurs counts; a row in the table of
+`server/recipes.py`, of which the first that occurs counts; a row in the table of
 docs/tags-and-tools.md; and a row in `FORMATS` of `tests/grammar/tools/test_tools.py`, in `SPECIALS`
 too if its marks may be special tokens. A family that writes parameters also gets one in
 `tests/server/answer/test_parts.py`, and one whose sign is part of another's, or that has no mark,
-in `tests/server/grammars/test_tool_style.py`. What no template can say is a new field of
+in `tests/server/test_tool_style.py`. What no template can say is a new field of
 `formats.ToolFormat`.
 
 - `arguments`: The rules of a tool's arguments, as JSON or as parameters.

@@ -17,9 +17,9 @@ from maskwright.mask import compile_json_schema, compile_tools
 from maskwright.processes import Build, Inquiry
 from maskwright.server.errors import HttpError
 from maskwright.server.exchange import exchange_of
-from maskwright.server.grammars.recipes import Recipe, Recipes
 from maskwright.server.guarantees.records import SECONDS, Records
 from maskwright.server.json import Json
+from maskwright.server.recipes import Recipe, Recipes
 from maskwright.server.request.body import read_as
 from maskwright.server.request.model import Between, ClosedModel, IdArray, needs
 from maskwright.server.request.shape import FormattedShapeFields, FreeText, Shape

@@ -17,8 +17,8 @@ from maskwright.mask import compile_grammar, compile_regex
 from maskwright.processes import Build, GrammarProcesses, Inquiry
 from maskwright.processes.validation import Check, JsonCheck, ReadingCheck, checked
 from maskwright.server.answer.parts import WholeAnswer
-from maskwright.server.grammars.recipes import ReasoningSection, Recipes
 from maskwright.server.json import Json
+from maskwright.server.recipes import ReasoningSection, Recipes
 from maskwright.server.request.answer_request import AnswerRequest
 from maskwright.server.request.shape import (
     ChoiceShape,

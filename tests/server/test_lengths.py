@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from maskwright.errors import BudgetError
-from maskwright.server.grammars.lengths import check_least, prompt_too_long, without_shape
-from maskwright.server.grammars.recipes import Recipes
+from maskwright.server.prompts import check_least, prompt_too_long, without_shape
+from maskwright.server.recipes import Recipes
 from maskwright.server.request.completion_requests import parse_chat_request
 from maskwright.server.request.shape import FreeText
 from tests.server.scripted import BYTES, HELLO

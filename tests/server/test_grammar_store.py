@@ -11,8 +11,8 @@ from maskwright.errors import LimitError, SchemaError
 from maskwright.limits import Limits
 from maskwright.mask import Grammar, compile_json_schema
 from maskwright.processes import Build
-from maskwright.server.grammars.recipes import GrammarStore, Recipe
 from maskwright.server.observe.metrics import Metrics
+from maskwright.server.recipes import GrammarStore, Recipe
 from maskwright.vocab import Vocabulary
 from tests.bounds import PATIENCE
 from tests.matching import EVERY_BYTE

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from maskwright.server import ServerConfig
-from maskwright.server.grammars.recipes import Recipe, Recipes
+from maskwright.server.recipes import Recipe, Recipes
 from maskwright.server.shapes import ShapeAndTools
 from tests.matching import EVERY_BYTE, matches
 from tests.server.scripted import Client, ScriptedEngine

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from maskwright.grammar.tools.formats import tool_format_names
-from maskwright.server.grammars.recipes import tool_format_of
+from maskwright.server.recipes import tool_format_of
 from tests.grammar.tools.test_tools import FORMATS
 
 WITHOUT_MARKS = {
