@@ -39,10 +39,8 @@ MIRRORED = ("maskwright.automaton", "maskwright.grammar", "maskwright.mask")
 WITHOUT_TESTS: dict[str, str] = {}
 SMALL = 60
 COMFORTABLE = 500
-# Small modules with one importer, each with the second idea that it is.
-ALONE: dict[str, str] = {
-    "maskwright.mask.shared.certain_tokens": "what completes a text without tokens that may end it",
-}
+# Small modules with one importer, each with the second idea that it is: there is none now.
+ALONE: dict[str, str] = {}
 DECISIONS = (
     *(ast.If, ast.IfExp, ast.Match, ast.While, ast.Try, ast.Compare, ast.BoolOp),
     ast.comprehension,

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maskwright import Vocabulary
-from maskwright.mask.shared.certain_tokens import CertainTokens
+from maskwright.mask.shared.leaf_bounds import CertainTokens
 
 
 @given(

@@ -4,10 +4,16 @@ A walk adds them up for each token that it allows (`mask.walk.walk`), so that a 
 budget costs hardly more than one without a budget. If a bound is `ENDLESS`, or above the budget,
 the shortest completion decides (`mask.budget`). A bound counts bytes. If every byte is a token, a
 text never needs more tokens than bytes.
+
+Some tokens may end two names or items that must differ, and then no mask offers them (see
+`mask.walk.ends`). What completes a text may need to do without them, so bounds are counted without
+them from the beginning, with the tokens that are certain: what is counted later for a whole text is
+never more than the sum of what its parts take.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Final
 
 from maskwright.automaton.leaf.characters import nearest_ends
@@ -34,7 +40,11 @@ from maskwright.grammar.regular.derivative import known_string
 from maskwright.grammar.regular.shortest import shortest
 from maskwright.grammar.regular.terms import ANYTHING, EMPTY, Parallel, Regular, Tagged
 from maskwright.limits import Limits
+from maskwright.mask.walk.ends import SEPARATORS, uncertain
 from maskwright.mask.walk.walk import UpperBounds
+from maskwright.vocab import Vocabulary
+from maskwright.vocab.spellings import Spellings
+from maskwright.vocab.trie import SiblingTrie
 
 ENDLESS: Final = 1 << 24
 _UNKNOWN: Final = -1
@@ -145,3 +155,36 @@ def _rest(term: Regular, inside: bool, limits: Limits) -> int:
     if text is None:
         return ENDLESS
     return len((spelled(text)[1:] if inside else text).encode("utf-8", "surrogatepass"))
+
+
+class CertainTokens:
+    """Those of one vocabulary. All others are `uncertain`."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        self.uncertain: Final = uncertain(
+            [vocabulary.tokens[token_id] for token_id in vocabulary.with_bytes(SEPARATORS)]
+        )
+
+    def price(self, data: bytes) -> int:
+        """An upper bound on the tokens that any suffix of `data` needs, at most its number of
+        bytes. Every byte has to be a token."""
+        return self._siblings.most_for_a_suffix(data)
+
+    def spelled(self, data: bytes) -> list[int]:
+        """The fewest of these tokens that the machine reads as `data`. Raises `UnspellableError`
+        if none do."""
+        return self._vocabulary.spelled(data, self._texts)
+
+    @cached_property
+    def _siblings(self) -> SiblingTrie:
+        siblings = self._vocabulary.siblings
+        if not self.uncertain:
+            return siblings
+        left_out = [n for n, each in enumerate(self._vocabulary.tokens) if each in self.uncertain]
+        return siblings.without(left_out)
+
+    @cached_property
+    def _texts(self) -> Spellings:
+        left_out, tokens = self.uncertain, self._vocabulary.tokens
+        return Spellings.of([b"" if each in left_out else each for each in tokens])

@@ -39,9 +39,8 @@ from maskwright.mask.ready_rows.text_rows import (
     TokenTexts,
     following,
 )
-from maskwright.mask.shared.certain_tokens import CertainTokens
 from maskwright.mask.shared.known_tools import KnownTools
-from maskwright.mask.shared.leaf_bounds import ENDLESS, LeafBounds
+from maskwright.mask.shared.leaf_bounds import ENDLESS, CertainTokens, LeafBounds
 from maskwright.mask.shared.machine import SharedMachine
 from maskwright.mask.walk.name_endings import characters_before_quote
 from maskwright.mask.walk.row_table import RowTable
