@@ -46,7 +46,7 @@ from maskwright.grammar.dialects.syntax import (
     either,
     series,
 )
-from maskwright.grammar.number.count import count_of
+from maskwright.grammar.pattern.cursor import count_of
 from maskwright.grammar.regular import charset
 from maskwright.grammar.regular.charset import Ranges, ranges_of
 from maskwright.grammar.regular.terms import ANY_CHAR, char, chars, concat

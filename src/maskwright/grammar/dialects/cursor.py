@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Final, NoReturn
 
 from maskwright.errors import BYTE_ORDER_MARK, Construct, GrammarError, LimitError
+from maskwright.grammar.pattern.cursor import TextCursor
 from maskwright.grammar.regular.charset import LAST
 from maskwright.limits import DEFAULT_LIMITS
 
@@ -20,10 +21,9 @@ _LOW: Final = re.compile(r"\\u([Dd][C-Fc-f][0-9A-Fa-f]{2})")
 """The escape of the second half."""
 
 
-class GrammarCursor:
+class GrammarCursor(TextCursor):
     def __init__(self, text: str, most_depth: int = DEFAULT_LIMITS.schema_depth) -> None:
-        self.text = text
-        self.at = len(BYTE_ORDER_MARK) if text.startswith(BYTE_ORDER_MARK) else 0
+        super().__init__(text, len(BYTE_ORDER_MARK) if text.startswith(BYTE_ORDER_MARK) else 0)
         self._depth = 0
         self._most = most_depth
 
@@ -47,17 +47,6 @@ class GrammarCursor:
     @property
     def ended(self) -> bool:
         return self.at >= len(self.text)
-
-    def peek(self) -> str:
-        """The next character, or "" at the end."""
-        return self.text[self.at : self.at + 1]
-
-    def take(self, expected: str) -> bool:
-        """Skip `expected` if it comes next; returns whether it does."""
-        if self.text.startswith(expected, self.at):
-            self.at += len(expected)
-            return True
-        return False
 
     def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
         """Match `pattern` at this place, and skip the match."""

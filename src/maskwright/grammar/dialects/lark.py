@@ -35,8 +35,8 @@ from maskwright.grammar.dialects.syntax import (
     series,
     with_below,
 )
-from maskwright.grammar.number.count import count_of
 from maskwright.grammar.pattern.characters import closed
+from maskwright.grammar.pattern.cursor import count_of
 from maskwright.grammar.pattern.flags import Flags
 from maskwright.grammar.pattern.parse import parse_pattern
 from maskwright.grammar.regular.substrings import joined_chunks

@@ -14,7 +14,7 @@ from typing import Final
 
 from maskwright.grammar.dialects.cursor import GrammarCursor
 from maskwright.grammar.dialects.syntax import Literal, Node, Series, Special, Times, either
-from maskwright.grammar.number.count import count_of
+from maskwright.grammar.pattern.cursor import count_of
 from maskwright.grammar.regular.charset import Ranges, ranges_of
 from maskwright.grammar.regular.terms import ANY_CHAR, EPSILON, complement, intersection, words
 from maskwright.grammar.tags.free_text import text_without

@@ -5,7 +5,6 @@ value, so its language has every spelling of every number that it allows. Such a
 because the number of digits is bounded. Its automaton is constructed lazily: a state stores only
 what the bounds and the divisor need to know of the digits read so far.
 
-- `count`: Counts that patterns and grammars write in digits.
 - `digits`: Numbers without a sign, as an automaton that is constructed state by state.
 - `interval`: Intervals of numbers, and their algebra.
 - `multiples`: The multiples of a number, recognised by their digits.

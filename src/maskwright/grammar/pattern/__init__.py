@@ -5,6 +5,7 @@ counterpart in a term by themselves: `translate` turns each into an intersection
 of what may come before or after its position.
 
 - `characters`: Unicode properties for `\p{…}`, and sets closed under differences of case.
+- `cursor`: A place in a text, and counts, for readers of patterns and of grammars.
 - `flags`: The two syntaxes, and what their flags change.
 - `parse`: From a pattern's text to its tree.
 - `translate`: From the tree to a regular language.

@@ -14,9 +14,9 @@ import unicodedata
 from typing import Final, NoReturn
 
 from maskwright.errors import Construct, LimitError, RegexError
-from maskwright.grammar.number.count import count_of
 from maskwright.grammar.pattern import tree as pattern
 from maskwright.grammar.pattern.characters import closed, property_ranges, unknown_property
+from maskwright.grammar.pattern.cursor import TextCursor, count_of
 from maskwright.grammar.pattern.flags import Flags
 from maskwright.grammar.pattern.tree import (
     LINE_END,
@@ -41,12 +41,8 @@ HEX: Final = frozenset("0123456789abcdefABCDEF")
 OCTAL: Final = frozenset("01234567")
 
 
-class PatternText:
+class PatternText(TextCursor):
     """A cursor over the text of a pattern, which reports faults with their position."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.at = 0
 
     def fail(self, reason: str, at: int | None = None) -> NoReturn:
         """The text is no pattern."""
@@ -57,20 +53,9 @@ class PatternText:
         """The text is a pattern, but one that can't be enforced."""
         raise RegexError(reason, pattern=self.text, position=at, unsupported=True)
 
-    def peek(self) -> str:
-        """The next character, "" at the end."""
-        return self.text[self.at : self.at + 1]
-
     def next_in(self, characters: str) -> bool:
         """Whether one of `characters` comes next."""
         return self.at < len(self.text) and self.text[self.at] in characters
-
-    def take(self, expected: str) -> bool:
-        """Move after `expected` if it comes next."""
-        if self.text.startswith(expected, self.at):
-            self.at += len(expected)
-            return True
-        return False
 
     def until(self, end: str, missing: str, start: int) -> str:
         """The text up to `end`, and move after that."""

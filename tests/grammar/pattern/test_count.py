@@ -6,7 +6,7 @@ import pytest
 
 from maskwright import Grammar, Vocabulary, compile_grammar, compile_regex
 from maskwright.errors import GrammarError
-from maskwright.grammar.number.count import count_of
+from maskwright.grammar.pattern.cursor import count_of
 from tests.matching import BYTES
 
 VOCAB = Vocabulary((*BYTES, b"<|end|>"), special=[256], eos=256)
