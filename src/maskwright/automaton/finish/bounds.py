@@ -12,6 +12,8 @@ spelling of the shortest text has more tokens than bytes.
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from maskwright.automaton.finish.distinct_bounds import (
     DISTINGUISHING,
     UNFINISHED,
@@ -33,10 +35,13 @@ class LevelBounds:
     def __init__(self, solver: Solver, whitespace: Whitespace, price: Price) -> None:
         self._solver = solver
         self._parts = PartBounds(solver, whitespace, price)
-        self._distinct = DistinctCostBounds(solver, whitespace)
         self._whitespace = whitespace
         self._comma = "," + whitespace.after_comma.decode()
         self._colon = ":" + whitespace.after_colon.decode()
+
+    @cached_property
+    def _distinct(self) -> DistinctCostBounds:
+        return DistinctCostBounds(self._solver, self._whitespace)
 
     def of_level(self, level: Level) -> Bound | None:
         """The greatest bounds of any thread, as it isn't known which of them will live on."""

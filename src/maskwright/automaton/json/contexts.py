@@ -103,10 +103,13 @@ class JsonContexts(Contexts):
         self._plain_shape = plain_shapes(solver, self._remembered)
         self._plain: Final = PlainExits(self._table, self, solver, self._plain_shape)
         self._names: Final = self._plain.readers
-        self._open_names = OpenNamesFinder(solver, self._plain_shape)
         self._price = price
         if not len(self._table):
             self._context(Level(LevelPhase.DONE, "", (), 0))
+
+    @cached_property
+    def _open_names(self) -> OpenNamesFinder:
+        return OpenNamesFinder(self._solver, self._plain_shape)
 
     @cached_property
     def _completion(self) -> LevelCompletion:

@@ -326,8 +326,6 @@ class RepeatedItems:
     def __init__(self, find_other: FindOther, equal_to: EqualTo) -> None:
         self._find_other = find_other
         self._equal_to = equal_to
-        self.were_asked = False
-        """Whether there are such arrays."""
 
     def completion(
         self,
@@ -342,7 +340,6 @@ class RepeatedItems:
         `first`: the next item; then `progress` is that after it. `thorough`: ask `find` for
         everything that a completion may be made of.
         """
-        self.were_asked = True
         seen = progress.seen
         start = progress._replace(seen=NOTHING, promised_repeat=None)
         tie = count()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import cached_property
 from heapq import heappop, heappush
 from itertools import count
 from typing import Final, NamedTuple
@@ -73,10 +74,6 @@ class ContainerSearch:
         self._completions: dict[Progress, ArrayWitness | ObjectWitness | None] = {}
         self._completions_after: dict[ContainerStep, tuple[WitnessPart, ...] | None] = {}
         self._equal: dict[tuple[Conjunction, str], Witness | None] = {}
-        self._distinct = DistinctItems(values.shapes, final)
-        self._repeats = RepeatedItems(
-            self._find_other, lambda item, text: self.equal_to(item.value, text)
-        )
         self.steps_left: int | None = None
         """Steps past candidates for equality that are left to the present computation of shortest
         values; None where there is none, and no limit."""
@@ -84,7 +81,15 @@ class ContainerSearch:
     @property
     def repeats_items(self) -> bool:
         """Whether arrays in which some item has to be repeated have been met."""
-        return self._repeats.were_asked
+        return "_repeats" in vars(self)
+
+    @cached_property
+    def _distinct(self) -> DistinctItems:
+        return DistinctItems(self._values.shapes, self._final)
+
+    @cached_property
+    def _repeats(self) -> RepeatedItems:
+        return RepeatedItems(self._find_other, lambda item, text: self.equal_to(item.value, text))
 
     # Settled answers
 
