@@ -37,12 +37,14 @@ PLAIN: list[dict[str, Any]] = [
     {"type": "array", "items": {"type": "string"}, "minItems": 1},
     {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 3},
     {"type": "array", "items": OPEN, "maxItems": 1},
-    {"type": "array", "items": {"type": "array", "items": OPEN}},
-]
-OTHERS: list[dict[str, Any]] = [
     {},
     {"type": "array"},
     {"type": ["string", "object"]},
+    {"anyOf": [{"type": "null"}, OPEN]},
+    {"type": ["array", "null"], "items": {"type": ["integer", "object"]}, "maxProperties": 0},
+    {"type": "array", "items": {"type": "array", "items": OPEN}},
+]
+OTHERS: list[dict[str, Any]] = [
     {"type": "array", "prefixItems": [{"type": "null"}], "items": {"type": "integer"}},
     {"type": "array", "uniqueItems": True, "items": {"enum": [1, 2]}},
     {"type": "array", "contains": {"type": "null"}},

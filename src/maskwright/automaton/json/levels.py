@@ -28,6 +28,7 @@ class Levels(Contexts):
 
     def __init__(self) -> None:
         self.numbers: Final = LevelNumbers()
+        self.gates = self.numbers.gates
         self.same: dict[bytes, Conjunction] = {}
         """The conjunction that represents all schemas with this `Schema.key`."""
         self.alone: dict[tuple[Conjunction, int], int] = {}
@@ -95,12 +96,7 @@ class Levels(Contexts):
 
     def gate(self, context: int) -> tuple[int, int] | None:
         gates = self.numbers.gates
-        if context in gates:
-            return gates[context]
-        level = self.numbers.known[context]
-        if level[0] is LevelPhase.NEXT:
-            return None
-        return self.numbers.owners[context].gate(context)
+        return gates[context] if context in gates else self.numbers.owners[context].gate(context)
 
     def level(self, context: int) -> Level | None:
         return self[context]

@@ -39,7 +39,8 @@ cdef class PlainExits:
     cdef open(self, int32_t context, mark)
     cdef tuple beginning_of(self, int32_t context)
     cdef tuple beginning(self, value)
-    cdef list brackets(self, int32_t context, tuple begun, int levels)
+    cdef list brackets(self, int32_t context, tuple begun, bint is_further)
+    cdef list opened(self, int32_t context, mark, tuple first, bint is_further)
     cdef tuple first_name(self, shape)
     cdef tuple first_item(self, shape)
     cdef int32_t array_at(self, phase, shape, Py_ssize_t index) except -1

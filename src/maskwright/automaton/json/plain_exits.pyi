@@ -68,5 +68,5 @@ class PlainExits:
     def exit(self, context: int, label: Hashable, text: str | None, /) -> Exit | None:
         """The exit after a name, as `Contexts.exit` has it, where a `PlainReader` reads it and it
         is listed, or any other name would lead to the same; before and after a value alone, and
-        in an array whose items all satisfy the same, if a value is of scalars alone or one array or
-        object; None elsewhere."""
+        in an array whose items all satisfy the same, if a value is a scalar, an array of one shape
+        or an object of one shape; None elsewhere."""

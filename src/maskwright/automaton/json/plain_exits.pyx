@@ -44,6 +44,8 @@ cdef class LevelNumbers:
             known = self.numbers[key] = len(self.known)
             self.known.append(key)
             self.owners.append(owner)
+            if (<tuple>key)[0] is NEXT:  # a level, or what stands for one
+                self.gates[known] = None
         return known
 
     def find(self, key):
@@ -184,7 +186,7 @@ cdef class PlainExits:
         cdef tuple begun = self.beginning_of(context)
         if begun is None:
             return None
-        then = tuple(self.brackets(context, begun, 1))
+        then = tuple(self.brackets(context, begun, True))
         return _exit(STAY, context, self.value_leaf(begun), None, NO_FRAME, then)
 
     cdef open(self, int32_t context, mark):
@@ -192,9 +194,9 @@ cdef class PlainExits:
         cdef tuple begun = self.beginning_of(context)
         if begun is None:
             return None
-        for at, name, found_exit in self.brackets(context, begun, 0):
-            if name is mark and at == context:
-                return found_exit
+        for _, name, found in self.brackets(context, begun, False):
+            if name is mark:
+                return found
         return None
 
     cdef tuple beginning_of(self, int32_t context):
@@ -206,54 +208,60 @@ cdef class PlainExits:
 
     cdef tuple beginning(self, value):
         """The strings and the other scalars that a value may be, and the array and the object, each
-        None if there is none; None where it may be several containers, or one beside scalars."""
+        None if there is none; None where it may be several arrays or several objects."""
         cdef tuple arrays, objects
         shape = self.form(value)
         arrays, objects, strings, scalars = shape.arrays, shape.objects, shape.strings, shape.scalars
+        if len(arrays) > 1 or len(objects) > 1:
+            return None
         array = arrays[0] if arrays else None
         found = objects[0] if objects else None
-        if arrays or objects:
-            if len(arrays) + len(objects) > 1 or strings is not NOTHING or scalars is not NOTHING:
-                return None
+        if strings is NOTHING and scalars is NOTHING and len(arrays) + len(objects) == 1:
             if not self.solver.satisfiable(value):
                 array = found = None
             return NOTHING, NOTHING, array, found
+        if array is not None and not self.solver.can_complete(ArrayProgress.start(array)):
+            array = None
+        if found is not None and not self.solver.can_complete(ObjectProgress(found)):
+            found = None
         if not self.is_live(strings):
             strings = NOTHING
         if not self.is_live(scalars):
             scalars = NOTHING
-        return strings, scalars, None, None
+        return strings, scalars, array, found
 
-    cdef list brackets(self, int32_t context, tuple begun, int levels):
-        """The exits with the bracket of a container that begins in a context, and, on as many
-        `levels`, with what comes right after it."""
+    cdef list brackets(self, int32_t context, tuple begun, bint is_further):
+        """The exits with the brackets of what begins in a context; if `is_further` also those right
+        behind the brackets, up to the first name of an object."""
+        cdef list found = []
         cdef tuple first
-        cdef int32_t within
-        cdef list found
         if begun[3] is not None:
-            first, mark = self.first_name(begun[3]), OBJECT
-        elif begun[2] is not None:
-            first, mark = self.first_item(begun[2]), ARRAY
-        else:
-            return []
+            found = self.opened(context, OBJECT, self.first_name(begun[3]), is_further)
+        if begun[2] is not None:
+            first = self.first_item(begun[2])
+            found += self.opened(context, ARRAY, first, is_further)
+            if is_further and len(first) == 3:  # it is a plain array
+                if not begun[2].least:
+                    found.append((first[0], CLOSE, self.closed(0)))
+                item = (<tuple>first[2])[3]
+                if item is not None:
+                    found += self.opened(first[0], OBJECT, self.first_name(item), True)
+        return found
+
+    cdef list opened(self, int32_t context, mark, tuple first, bint is_further):
+        """The exits with a bracket, and after the space behind it; `first`: the context there, and
+        the leaf state."""
         within = first[0]
         if self.numbers.spaced is None:
             self.numbers.spaced = self.owner.spaced
         found = [(context, mark, _exit(PUSH, within, self.numbers.spaced, None, NO_FRAME, ()))]
-        if levels:
+        if is_further:
             found.append((within, SPACE, _exit(STAY, within, first[1], None, NO_FRAME, ())))
-            if within in self.items:
-                array = self.items[within][0]
-                if not array.least:
-                    found.append((within, CLOSE, self.closed(0)))
-                begun = first[2]
-                if begun[3] is not None:  # objects
-                    found += self.brackets(within, begun, 1)
         return found
 
     cdef tuple first_name(self, shape):
         """The context of an object before its first name, and the leaf state there."""
-        cdef PlainReader reader = None
+        cdef PlainReader reader
         cdef int32_t context
         progress = tuple_of(ObjectProgress, (shape, *UNREAD))
         plain = self.plain_shape(shape)

@@ -7,7 +7,8 @@ JSON.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from maskwright.automaton.machine.exits import Exit
@@ -34,6 +35,9 @@ class Bound(NamedTuple):
 
 class Contexts(ABC):
     """Contexts by their numbers: where each exit leads, and what completes them."""
+
+    gates: Mapping[int, tuple[int, int] | None] = MappingProxyType({})
+    """By context: what `gate` returns, where it need not be asked."""
 
     @abstractmethod
     def exit(self, context: int, label: Hashable, text: str | None = None) -> Exit:

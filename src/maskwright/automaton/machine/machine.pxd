@@ -6,7 +6,7 @@ from maskwright.automaton.machine.step cimport MachineArrays
 cdef class Machine:
     cdef readonly object leaves, contexts, work
     cdef readonly MachineArrays arrays
-    cdef object _limits, _label_id, _added, _added_for_text
+    cdef object _limits, _label_id, _added, _added_for_text, _gates
     cdef dict _roots, _label_ids
     cdef object __weakref__
     cpdef int serve_requests(self) except -1

@@ -35,6 +35,7 @@ cdef class Machine:
     def __init__(self, leaves, contexts, limits=DEFAULT_LIMITS):
         self.leaves, self.contexts, self._limits = leaves, contexts, limits
         self._label_id, self._label_ids = leaves.label_id, leaves.label_ids
+        self._gates = contexts.gates
         self.work = Work(limits)
         self._added = self._added_for_text = Added()
         self._roots = {}
@@ -149,7 +150,10 @@ cdef class Machine:
             raise LimitError(
                 f"the grammar needs more than {self._limits.contexts:,} contexts", limit="contexts"
             )
-        gate = self.contexts.gate(context)  # which may take work, and so be abandoned
+        if context in self._gates:
+            gate = self._gates[context]
+        else:
+            gate = self.contexts.gate(context)  # which may take work, and so be abandoned
         self._added.contexts += 1
         self._added_for_text.contexts += 1
         self.arrays.note_context(context)
