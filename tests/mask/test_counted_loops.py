@@ -207,7 +207,7 @@ RECURSIVE = {
     """,
     SMALL: """
         automaton/leaf/table.py: LeafTable._beyond LeafTable._in_trie LeafTable._plant
-        automaton/leaf/table.py: LeafTable.state
+        automaton/leaf/table.py: LeafTable._within_string LeafTable.state
         automaton/satisfy/quick.py: QuickCheck._can_complete QuickCheck._has_value
         automaton/satisfy/quick.py: QuickCheck._takes_members QuickCheck._takes_wanted
         mask/matcher/counting.py: CountingMatcher._accept_bytes

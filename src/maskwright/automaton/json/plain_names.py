@@ -9,6 +9,7 @@ gate keeps out the names that may not come now.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import count
 from typing import Final
 
 from maskwright.automaton.json.bit_sets import bits_of
@@ -52,7 +53,7 @@ class PlainShape:
         self.possible: Final = possible
         self.others: Final = others
         self.remembered: Final = remembered
-        self.indexes: Final[dict[str | None, int]] = {n: at for at, n in enumerate(shape.names)}
+        self.indexes: Final[dict[str | None, int]] = dict(zip(shape.names, count()))
         """The shape's names with their indexes."""
         self._known = word_list((*shape.names, *read) if read else shape.names)
         if read:
@@ -63,9 +64,10 @@ class PlainShape:
             shape, order, possible, others, self.words, remembered.leaves_to_text
         )
         """What readers look up."""
-        languages = dict.fromkeys((ANYTHING, *shape.languages))
-        self.languages: Final[dict[Regular, int]] = {each: at for at, each in enumerate(languages)}
+        self.languages: Final[dict[Regular, int]] = {ANYTHING: 0}
         """The languages of other names, with their places in a label: that of all comes first."""
+        for language in shape.languages:
+            self.languages.setdefault(language, len(self.languages))
         self._terms: list[Regular | None] = [None, None]
         self._other_values: dict[tuple[int, ...], Conjunction] = {}
 
@@ -87,7 +89,10 @@ class PlainShape:
             others = bool(alive)
         else:  # all other names are in one class
             others = solver.satisfiable(shape.others(()))
-        possible = bits_of(solver.which_satisfiable(shape.values))
+        possible = (1 << len(shape.values)) - 1
+        absent = solver.unsatisfiable(shape.values)
+        if absent:
+            possible &= ~bits_of(absent)
         return cls(shape, solver.values.order, possible, others, remembered)
 
     def mask(self, members: Sequence[int]) -> tuple[bool, ...]:

@@ -94,15 +94,12 @@ class WordTrie:
         self.state: Final = state
         self.places: Final = WordPlaces(names.table.strings)
         self.size: Final = self.places.size
+        self.count: Final = len(self.PARTS) * self.size
+        """How many states there are."""
 
     def place(self, node: Words) -> int:
         """The number of a place."""
         return self.places.place(node.low, node.depth)
-
-    @property
-    def count(self) -> int:
-        """How many states there are."""
-        return len(self.PARTS) * self.size
 
     def key(self, state: int) -> Text | Begun:
         """What one of the states stands for."""
@@ -132,6 +129,8 @@ def trie_of(term: Regular) -> tuple[NameLanguage, Words] | None:
     return NameLanguage(term.table, others), term
 
 
+_WITH_WORDS: Final = frozenset((Tagged, Words, Parallel))
+"""The types of terms that may be places in a list of words, or be left at once."""
 _PER_TRIE_STATE: Final = 16
 """States made with a whole list of words take as much as one that was made alone."""
 
@@ -215,7 +214,7 @@ class LeafTable:
         if isinstance(key, Skipped):
             return self._toward(key)
         if isinstance(key, (Text, Begun)) and key.inside:
-            known = self._in_trie(key)
+            known = self._within_string(key)
             if known is not None:
                 return known
         match key:
@@ -259,6 +258,11 @@ class LeafTable:
         self.keys.known.append(key)
         self.rows.make_room(number)
         return number
+
+    def _within_string(self, key: Text | Begun) -> int | None:
+        """The state of a place in a string: a new one where it has neither a label nor a gate, or
+        that in a list of words that is made at once; None for others."""
+        return self._in_trie(key) if type(key.term) in _WITH_WORDS else self._new(key)
 
     def _in_trie(self, key: Text | Begun) -> int | None:
         """The state of a place in a list of words that is made at once."""

@@ -125,9 +125,9 @@ class QuickCheck:
                 return False
             spend(_WORTHWHILE)
 
-    def settle(self, conjunctions: tuple[Conjunction, ...]) -> None:
-        """Find out which of many conjunctions evidently have a value."""
-        self._evident.settle(conjunctions, self._known)
+    def doubtful(self, conjunctions: tuple[Conjunction, ...]) -> list[int]:
+        """The places of those conjunctions that have no value that is evident or known."""
+        return self._evident.settle(conjunctions, self._known)
 
     def can_complete(self, progress: Progress) -> bool:
         """Whether the container can surely be completed."""

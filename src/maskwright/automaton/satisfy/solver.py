@@ -203,16 +203,11 @@ class Solver:
             self._satisfiable[conjunction] = known
         return known
 
-    def which_satisfiable(self, conjunctions: tuple[Conjunction, ...]) -> list[int]:
-        """The places of those conjunctions that some value satisfies. Most are settled in one
+    def unsatisfiable(self, conjunctions: tuple[Conjunction, ...]) -> list[int]:
+        """The places of those conjunctions that no value satisfies. Most are settled in one
         pass."""
-        self._quick.settle(conjunctions)
-        known = self._satisfiable
-        return [
-            at
-            for at, value in enumerate(conjunctions)
-            if known.get(value) or self.satisfiable(value)
-        ]
+        doubtful = self._quick.doubtful(conjunctions)
+        return [at for at in doubtful if not self.satisfiable(conjunctions[at])]
 
     def _has_value(self, conjunction: Conjunction) -> bool:
         # `false` is asked for at every object without additional properties.

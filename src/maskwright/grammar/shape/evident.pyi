@@ -17,6 +17,8 @@ class EvidentValues:
     def has_value(self, conjunction: Conjunction) -> bool:
         """Whether the conjunction evidently has a value, of no more than thousands of values."""
 
-    def settle(self, conjunctions: tuple[Conjunction, ...], known: dict[Conjunction, bool]) -> None:
+    def settle(
+        self, conjunctions: tuple[Conjunction, ...], known: dict[Conjunction, bool]
+    ) -> list[int]:
         """Enter the `conjunctions` that evidently have a value, and that aren't `known` yet,
-        as true."""
+        as true. Returns the places of those that aren't known to have a value then."""

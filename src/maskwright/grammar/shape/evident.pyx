@@ -57,9 +57,15 @@ cdef class EvidentValues:
         return self._size(conjunction, ALL) > 0
 
     def settle(self, tuple conjunctions not None, dict known not None):
-        for conjunction in conjunctions:
-            if conjunction not in known and self._size(<frozenset?>conjunction, ALL) > 0:
-                known[conjunction] = True
+        cdef list others = []
+        cdef Py_ssize_t at
+        for at, conjunction in enumerate(conjunctions):
+            found = known.get(conjunction)
+            if found is None and self._size(<frozenset?>conjunction, ALL) > 0:
+                found = known[conjunction] = True
+            if not found:
+                others.append(at)
+        return others
 
     cdef Py_ssize_t _size(self, frozenset conjunction, frozenset types) except -1:
         """The values within an evident one of one of the types ("integer" is a type beside
