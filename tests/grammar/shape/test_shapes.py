@@ -2,17 +2,43 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import jsonschema
 import pytest
 
 from maskwright.grammar.schema.tree import Json
 from maskwright.grammar.shape.shapes import Shapes
+from maskwright.grammar.shape.unions import Branches
 from tests.grammar.shape.semantics import VALUES, fits, schema
 
 A1: Json = {"properties": {"a": {"const": 1}}, "required": ["a"]}
 LIST: Json = {"type": "array", "items": {"$ref": "#"}, "maxItems": 2}
 
+APART: list[Json] = [
+    {"anyOf": [{"type": "string", "minLength": 2}, {"type": "object", **A1}, {"type": "null"}]},
+    {"anyOf": [{"type": "array", "items": {"type": "integer"}}, {"type": "number", "minimum": 2}]},
+    {"anyOf": [{"enum": ["a", 1]}, {"type": "string", "pattern": "^b"}, False]},
+    {
+        "anyOf": [
+            {"type": "object", "properties": {"b": {}, "a": False}, "required": ["a"]},
+            {"type": "array", "minItems": 1, "contains": {"const": 1}},
+        ]
+    },
+    {"anyOf": [{"$ref": "#/$defs/x"}, {"type": "null"}], "$defs": {"x": {"type": "object", **A1}}},
+    {"anyOf": [{"type": "object", "required": ["b", "a"]}, {"type": "boolean"}]},
+    {"oneOf": [{"type": "string"}, {"type": "object", **A1}, {"type": ["null", "integer"]}]},
+    {"oneOf": [{"type": "array", "items": {"const": 1}}, {"enum": ["a", 1]}, False]},
+]
+"""Unions of which one option at most is for arrays, and one for objects; and where exactly one must
+hold, for strings, and for other scalars."""
+
 DOCUMENTS: list[Json] = [
+    *APART,
+    {"anyOf": [{"type": "object", **A1}, {"type": "object", "required": ["b"]}]},
+    {"oneOf": [{"type": "object", **A1}, {"type": ["null", "integer"]}, {"type": "integer"}]},
+    {"oneOf": [{"$ref": "#/$defs/x"}, {"$ref": "#/$defs/x"}], "$defs": {"x": {"type": "null"}}},
+    {"anyOf": [{"type": "object", **A1}, {"type": "null", "properties": {"b": {}, "a": {}}}]},
     {},
     True,
     False,
@@ -94,3 +120,22 @@ def test_names_keep_the_order_of_the_document(around: list[Json]) -> None:
         document["anyOf"] = around
     for shape in Shapes().normal_form(frozenset([schema(document)])).objects:
         assert shape.names[: shape.declared] == ("c", "a", "b")
+
+
+@pytest.mark.parametrize("document", APART, ids=str)
+def test_options_apart_have_the_shape_of_any_union(
+    document: Json, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their shapes are put together; branches would be multiplied out type by type."""
+    value = frozenset([schema(document)])
+    with monkeypatch.context() as patch:
+        patch.setattr(Branches, "branches", None)
+        found = Shapes().normal_form(value)
+    monkeypatch.setattr(Shapes, "_union", lambda *_: None)
+    expected = Shapes().normal_form(value)
+    assert (found.strings, found.scalars) == (expected.strings, expected.scalars)
+    for one, other in zip(
+        (*found.arrays, *found.objects), (*expected.arrays, *expected.objects), strict=True
+    ):
+        kept = [each.name for each in fields(one) if each.name not in ("others", "verdicts")]
+        assert [getattr(one, name) for name in kept] == [getattr(other, name) for name in kept]

@@ -58,6 +58,7 @@ from maskwright.grammar.shape.shape import (
     Shape,
     construct_of,
     in_order,
+    referenced,
     target_of,
 )
 from maskwright.grammar.shape.unevaluated import ResolvedAssertions
@@ -251,10 +252,43 @@ class Shapes:
                 return None
             assertions = self._resolved.assertions(schema)
 
+        shape = self._without_unions(assertions, conjunction)
+        if shape is None and len(assertions) == 1 and isinstance(assertions[0], AnyOf | OneOf):
+            return self._union(assertions[0], conjunction)
+        return shape
+
+    def _without_unions(
+        self, assertions: tuple[Assertion, ...], conjunction: Conjunction
+    ) -> Shape | None:
         def objects_of(branch: list[Assertion]) -> ObjectShape | None:
             return None if _lacks_required(branch) else self._object(branch, conjunction)
 
         return lone_shape(assertions, self._numbers, objects_of)
+
+    def _union(self, union: AnyOf | OneOf, conjunction: Conjunction) -> Shape | None:
+        """The shape of options without unions, of which one at most is for arrays and one for
+        objects; of `oneOf` also for strings, and for other scalars. None for others. Options for
+        objects order their names among each other."""
+        found: list[Shape] = []
+        declaring = 0
+        for option in map(referenced, union.options):
+            if option.never:
+                continue
+            assertions = self._resolved.assertions(option)
+            declaring += any(isinstance(each, Properties) for each in assertions)
+            shape = self._without_unions(assertions, conjunction)
+            if shape is None or declaring > 1:
+                return None
+            found.append(shape)
+        arrays = tuple([array for shape in found for array in shape.arrays])
+        objects = tuple([each for shape in found for each in shape.objects])
+        if len(arrays) > 1 or len(objects) > 1:
+            return None
+        strings = [shape.strings for shape in found if shape.strings is not EMPTY]
+        scalars = [shape.scalars for shape in found if shape.scalars is not EMPTY]
+        if isinstance(union, OneOf) and max(len(strings), len(scalars)) > 1:
+            return None
+        return Shape(alt(*strings), alt(*scalars), arrays, objects)
 
     def _object(self, branch: list[Assertion], conjunction: Conjunction) -> ObjectShape | None:
         return object_shape(branch, self._strings.language, lambda: self._order(conjunction))
