@@ -7,7 +7,9 @@ from dataclasses import fields
 import jsonschema
 import pytest
 
+from maskwright.grammar.regular.terms import EMPTY, words
 from maskwright.grammar.schema.tree import Json
+from maskwright.grammar.shape import scalars
 from maskwright.grammar.shape.shapes import Shapes
 from maskwright.grammar.shape.unions import Branches
 from tests.grammar.shape.semantics import VALUES, fits, schema
@@ -49,6 +51,10 @@ DOCUMENTS: list[Json] = [
     {"enum": [1, True, "a", [1], {"a": 1}, None]},
     {"enum": [1, 1.5, 12.5], "type": "integer"},
     {"enum": []},
+    {"enum": ["a", "ab", "b"], "pattern": "a"},
+    {"enum": ["a", "b"], "type": "integer"},
+    {"enum": ["a", "b"], "not": {"const": "b"}},
+    {"allOf": [{"enum": ["a", "b", 1]}, {"enum": ["b", "ab"]}]},
     {"allOf": [{"enum": [1, 2, 3]}, {"enum": [3, 2.0, 7]}]},
     {"not": {"enum": [1, "a", None, False, []]}},
     {"not": {"type": "integer"}},
@@ -120,6 +126,15 @@ def test_names_keep_the_order_of_the_document(around: list[Json]) -> None:
         document["anyOf"] = around
     for shape in Shapes().normal_form(frozenset([schema(document)])).objects:
         assert shape.names[: shape.declared] == ("c", "a", "b")
+
+
+def test_a_list_of_strings_asks_no_questions_about_other_scalars(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(scalars, "numbers_of", None)
+    found = Shapes().normal_form(frozenset([schema({"enum": ["b", "a"]})]))
+    assert (found.strings, found.scalars) == (words(["a", "b"]), EMPTY)
+    assert (found.arrays, found.objects) == ((), ())
 
 
 @pytest.mark.parametrize("document", APART, ids=str)

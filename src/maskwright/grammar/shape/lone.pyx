@@ -1,6 +1,6 @@
 """The shape of one schema without unions; see `lone.pyi`."""
 
-from maskwright.grammar.regular.terms import is_text
+from maskwright.grammar.regular.terms import EMPTY, is_text, words
 from maskwright.grammar.schema.common_keywords cimport made
 from maskwright.grammar.schema.document_text cimport SchemaText
 from maskwright.grammar.schema.tree import (
@@ -35,7 +35,7 @@ cdef tuple OBJECT = (
 def lone_shape(tuple assertions, options, objects_of):
     cdef frozenset types = ALL
     cdef list narrowing = [], arrays = [], objects = []
-    cdef bint lists = False, excludes = False
+    cdef bint lists = False, excludes = False, is_of_strings = False
     for assertion in assertions:
         cls = type(assertion)
         kind = KINDS.get(cls)
@@ -51,10 +51,14 @@ def lone_shape(tuple assertions, options, objects_of):
         elif cls is NotValues:
             excludes = True
         elif cls is Values and not has_containers(assertion.values):
+            is_of_strings = not lists and has_strings_alone(assertion.values)
             lists = True
+            listed = assertion.values
         else:
             return None
-    if lists or excludes:
+    if is_of_strings and not narrowing and not excludes:
+        strings, scalars = words(listed) if "string" in types else EMPTY, EMPTY
+    elif lists or excludes:
         strings, scalars = scalars_of(assertions, types, options)
     else:
         strings, scalars = lone_scalars(tuple(narrowing), types, options)
@@ -77,6 +81,13 @@ cdef bint has_containers(tuple values) except -1:
         if isinstance(value, (list, dict)):
             return True
     return False
+
+
+cdef bint has_strings_alone(tuple values) except -1:
+    for value in values:
+        if type(value) is not str:
+            return False
+    return True
 
 
 cdef frozenset alone(SchemaText schema):
