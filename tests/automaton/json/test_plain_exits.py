@@ -14,6 +14,7 @@ from maskwright.automaton.leaf.table import LeafTable
 from maskwright.automaton.machine.exits import BLOCKED, NO_FRAME, POP, PUSH, STAY, Exit
 from maskwright.automaton.value.level import Level, LevelPhase
 from maskwright.automaton.value.whitespace import WHITESPACE
+from maskwright.grammar.shape.shape import Conjunction
 from tests.automaton.solving import conjunction, solver
 
 SPACE, OBJECT, ARRAY = StructuralLabel.SPACE, StructuralLabel.OBJECT, StructuralLabel.ARRAY
@@ -61,15 +62,18 @@ class General:
     def exit(self, *_: object) -> None:
         return None
 
+    def root_leaf(self, _: int) -> None:
+        return None
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self._plain, name)
 
 
-def both_ways(schema: Any) -> tuple[JsonContexts, JsonContexts]:
-    """The contexts of a value within something else, with and without the compiled exits."""
+def both_ways(root: Conjunction | None = None) -> tuple[JsonContexts, JsonContexts]:
+    """The contexts of a value, with and without the compiled exits."""
     known, leaves = solver("any"), LeafTable()
     plain, general = (
-        JsonContexts(None, known, leaves, WHITESPACE["compact"], within_tokens=frozenset())
+        JsonContexts(root, known, leaves, WHITESPACE["compact"], within_tokens=frozenset())
         for _ in range(2)
     )
     vars(general)["_plain"] = General(vars(general)["_plain"])
@@ -98,7 +102,7 @@ def described(contexts: JsonContexts, exit: Exit) -> tuple[Any, ...]:
 @pytest.mark.parametrize("schema", [*PLAIN, *OTHERS], ids=str)
 def test_exits_are_the_general_ones(schema: dict[str, Any]) -> None:
     """In all contexts of values and arrays that can be reached; their leaf states are equal too."""
-    ways = both_ways(schema)
+    ways = both_ways()
     plain, general = ways
     value = conjunction(schema)
     starts = [vars(each)["_plain"].value_alone(value, 1) for each in ways]
@@ -125,15 +129,29 @@ def test_exits_are_the_general_ones(schema: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("schema", PLAIN, ids=str)
 def test_plain_values_are_read_without_a_value_reader(schema: dict[str, Any]) -> None:
-    plain, _ = both_ways(schema)
+    plain, _ = both_ways()
     start = vars(plain)["_plain"].value_alone(conjunction(schema), 1)
     plain.exit(start, SPACE)
     assert vars(plain)["_values"] == {}
 
 
+@pytest.mark.parametrize("schema", [*PLAIN, *OTHERS], ids=str)
+def test_whole_texts_begin_as_values_do(schema: dict[str, Any]) -> None:
+    plain, general = both_ways(conjunction(schema))
+    (start, leaf), (alike, expected) = plain.start(), general.start()
+    assert start not in vars(plain)["_values"]
+    assert (plain.level(start), leaf) == (general.level(alike), expected)
+    assert plain.value_leaf(start) == leaf
+    for bracket in (OBJECT, ARRAY):
+        exit, other = plain.exit(start, bracket), general.exit(alike, bracket)
+        assert described(plain, exit) == described(general, other)
+        for context, further, each in exit.then:
+            assert described(plain, plain.exit(context, further)) == described(plain, each)
+
+
 @pytest.mark.parametrize("schema", [{"items": False}, {"maxItems": 0}], ids=str)
 def test_arrays_that_never_have_items_are_left_to_the_general_exits(schema: Any) -> None:
-    plain, general = both_ways({"type": "array", **schema})
+    plain, general = both_ways()
     value = conjunction({"type": "array", **schema})
     at, alike = (vars(each)["_plain"].value_alone(value, 1) for each in (plain, general))
     opened, expected = plain.exit(at, ARRAY), general.exit(alike, ARRAY)

@@ -131,7 +131,7 @@ class JsonContexts(Contexts):
             Thread(tag, None, self._plain.representative(root)) for tag, root in enumerate(roots)
         )
         context = self._context(Level(LevelPhase.VALUE, "", threads, 0))
-        return context, self._value_reader(context)[1]
+        return context, self.value_leaf(context)
 
     def exit(self, context: int, label: Hashable, text: str | None = None) -> Exit:
         found = self._plain.exit(context, label, text)
@@ -203,7 +203,11 @@ class JsonContexts(Contexts):
         return found._replace(texts={tag: colon + rest for tag, rest in found.texts.items()})
 
     def value_leaf(self, context: int) -> int:
-        return self._value_reader(context)[1]
+        level = self.levels[context]
+        leaf = None
+        if level.depth == 0 and not level.bracket and len(level.threads) == 1:
+            leaf = self._plain.root_leaf(context)
+        return self._value_reader(context)[1] if leaf is None else leaf
 
     def _owners(self, level: Level) -> tuple[Thread, ...]:
         return self._value_reader(self._context(level))[0].threads

@@ -30,6 +30,8 @@ cdef class PlainExits:
     # By context of a plain array: its shape, how many items have been read, as far as that makes a
     # difference, and whether the first one comes next.
     cdef dict items
+    # The contexts that `root_leaf` has.
+    cdef set roots
     cdef bint lines
     cdef form(self, value)
     cpdef representative(self, value)
@@ -39,8 +41,8 @@ cdef class PlainExits:
     cdef open(self, int32_t context, mark)
     cdef tuple beginning_of(self, int32_t context)
     cdef tuple beginning(self, value)
-    cdef list brackets(self, int32_t context, tuple begun, bint is_further)
-    cdef list opened(self, int32_t context, mark, tuple first, bint is_further)
+    cdef list brackets(self, int32_t context, tuple begun)
+    cdef list opened(self, int32_t context, mark, tuple first)
     cdef tuple first_name(self, shape)
     cdef tuple first_item(self, shape)
     cdef int32_t array_at(self, phase, shape, Py_ssize_t index) except -1

@@ -82,7 +82,7 @@ cdef class PlainExits:
         self.representatives = {}
         self.solver, self.forms = solver, solver.values.shapes
         self.readers, self.goes_on = {}, {}
-        self.starts, self.waiting, self.items = {}, {}, {}
+        self.starts, self.waiting, self.items, self.roots = {}, {}, {}, set()
         self.lines = owner.whitespace.lines
 
     def enter(self, int32_t context, reader, start):
@@ -101,6 +101,8 @@ cdef class PlainExits:
             return IS_READ if is_read else None
         if context in self.items:
             return self.after_item(context, label)
+        if context in self.roots:
+            return self.open(context, label) if label is OBJECT or label is ARRAY else None
         if type(label) is Satisfied and context in self.waiting:
             following = self.waiting[context]
             following.find()
@@ -186,18 +188,32 @@ cdef class PlainExits:
         cdef tuple begun = self.beginning_of(context)
         if begun is None:
             return None
-        then = tuple(self.brackets(context, begun, True))
+        then = tuple(self.brackets(context, begun))
         return _exit(STAY, context, self.value_leaf(begun), None, NO_FRAME, then)
 
     cdef open(self, int32_t context, mark):
-        """The exit with a bracket with which a value alone begins."""
+        """The exit with a bracket with which a value alone begins, and those right behind it."""
+        cdef tuple begun = self.beginning_of(context)
+        cdef list then = []
+        if begun is None:
+            return None
+        taken = None
+        for at, name, each in self.brackets(context, begun):
+            if at != context:
+                then.append((at, name, each))
+            elif name is mark:
+                taken = each
+        if taken is None:
+            return None
+        _, within, leaf, *_ = taken
+        return _exit(PUSH, within, leaf, None, NO_FRAME, tuple(then))
+
+    def root_leaf(self, int32_t context):
         cdef tuple begun = self.beginning_of(context)
         if begun is None:
             return None
-        for _, name, found in self.brackets(context, begun, False):
-            if name is mark:
-                return found
-        return None
+        self.roots.add(context)
+        return self.value_leaf(begun)
 
     cdef tuple beginning_of(self, int32_t context):
         """`beginning` of the value alone of a context."""
@@ -230,34 +246,34 @@ cdef class PlainExits:
             scalars = NOTHING
         return strings, scalars, array, found
 
-    cdef list brackets(self, int32_t context, tuple begun, bint is_further):
-        """The exits with the brackets of what begins in a context; if `is_further` also those right
-        behind the brackets, up to the first name of an object."""
+    cdef list brackets(self, int32_t context, tuple begun):
+        """The exits with the brackets of what begins in a context, and those right behind the
+        brackets, up to the first name of an object."""
         cdef list found = []
         cdef tuple first
         if begun[3] is not None:
-            found = self.opened(context, OBJECT, self.first_name(begun[3]), is_further)
+            found = self.opened(context, OBJECT, self.first_name(begun[3]))
         if begun[2] is not None:
             first = self.first_item(begun[2])
-            found += self.opened(context, ARRAY, first, is_further)
-            if is_further and len(first) == 3:  # it is a plain array
+            found += self.opened(context, ARRAY, first)
+            if len(first) == 3:  # it is a plain array
                 if not begun[2].least:
                     found.append((first[0], CLOSE, self.closed(0)))
                 item = (<tuple>first[2])[3]
                 if item is not None:
-                    found += self.opened(first[0], OBJECT, self.first_name(item), True)
+                    found += self.opened(first[0], OBJECT, self.first_name(item))
         return found
 
-    cdef list opened(self, int32_t context, mark, tuple first, bint is_further):
+    cdef list opened(self, int32_t context, mark, tuple first):
         """The exits with a bracket, and after the space behind it; `first`: the context there, and
         the leaf state."""
         within = first[0]
         if self.numbers.spaced is None:
             self.numbers.spaced = self.owner.spaced
-        found = [(context, mark, _exit(PUSH, within, self.numbers.spaced, None, NO_FRAME, ()))]
-        if is_further:
-            found.append((within, SPACE, _exit(STAY, within, first[1], None, NO_FRAME, ())))
-        return found
+        return [
+            (context, mark, _exit(PUSH, within, self.numbers.spaced, None, NO_FRAME, ())),
+            (within, SPACE, _exit(STAY, within, first[1], None, NO_FRAME, ())),
+        ]
 
     cdef tuple first_name(self, shape):
         """The context of an object before its first name, and the leaf state there."""
