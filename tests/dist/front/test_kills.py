@@ -75,6 +75,7 @@ def test_metrics_of_all_servers_have_their_names(router: Routed) -> None:
 
 
 def test_a_router_that_is_stopped_says_so(workers: list[ServedProcess]) -> None:
+    """The streams are so many that none ends before the router has seen the signal."""
     events: dict[int, list[str]] = defaultdict(list)
     with routed([workers[0].url], "--drain-seconds", "0") as router:
 
@@ -86,14 +87,14 @@ def test_a_router_that_is_stopped_says_so(workers: list[ServedProcess]) -> None:
                     if line.startswith("data: "):
                         events[seed].append(line.removeprefix("data: "))
 
-        with ThreadPoolExecutor(4) as pool:
-            running = [pool.submit(read, seed) for seed in range(4)]
-            wait_until(lambda: all(len(events[seed]) > 1 for seed in range(4)))
+        with ThreadPoolExecutor(STREAMS) as pool:
+            running = [pool.submit(read, seed) for seed in range(STREAMS)]
+            wait_until(lambda: all(len(events[seed]) > 1 for seed in range(STREAMS)))
             router.process.send_signal(signal.SIGTERM)
             for one in running:
                 one.result(PATIENCE)
         assert router.process.wait(PATIENCE) == 0
-    for seed in range(4):
+    for seed in range(STREAMS):
         assert json.loads(events[seed][-1])["error"]["code"] == "router_stopped"
 
 
