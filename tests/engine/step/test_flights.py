@@ -215,7 +215,7 @@ def test_what_is_in_flight_changes_no_token(
         rng = random.Random(seed)
         config = random_config(rng)
         harness = LateHarness(loaded, config, device)
-        if seed % 2:
+        if config.overlap or seed % 2:
             harness.core._plain = HandedOver()
         requests = [random_request(rng, grammars) for _ in range(rng.randint(1, 9))]
         seen = counts[config.overlap]
