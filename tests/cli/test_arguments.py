@@ -5,12 +5,11 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import pytest
 
 from maskwright.cli.arguments import (
-    Argument,
     CommandParser,
     Configurable,
     parameters_of,
@@ -18,7 +17,7 @@ from maskwright.cli.arguments import (
 )
 from maskwright.cli.program import COMMANDS
 from maskwright.errors import InputError
-from maskwright.settings import Option
+from maskwright.settings import Option, argument, option
 from tests.source_tree import PACKAGE
 
 
@@ -26,8 +25,8 @@ from tests.source_tree import PACKAGE
 class Inner:
     """Options that another class has as a field."""
 
-    memory: Annotated[int, Option(help="Memory.", is_size=True, least=0)] = 3 << 19
-    name: Annotated[list[str], Option(help="May be repeated.")] = field(default_factory=list[str])
+    memory: int = option(3 << 19, "Memory.", is_size=True, least=0)
+    name: list[str] = option([], "May be repeated.")
     internal: int = 5
     """No option."""
 
@@ -36,15 +35,15 @@ class Inner:
 class Outer:
     """The options of a command."""
 
-    shape: Annotated[str, Argument(help="A shape.")]
-    files: Annotated[list[str], Argument(help="Files.")] = field(default_factory=list[str])
-    kind: Annotated[Literal["auto", "regex"], Option(help="Its kind.")] = "auto"
-    most_tokens: Annotated[int | None, Option(help="Tokens.", least=1, most=9)] = None
-    share: Annotated[float, Option(help="50% or so.")] = 0.5
-    order: Annotated[bool, Option(help="In order.")] = True
-    rows: Annotated[bool, Option("--json", help="As JSON.")] = False
-    cache: Annotated[str, Option(help="A folder.", envvar="TEST_CACHE")] = "off"
-    port: Annotated[int, Option(help="A port.", envvar="TEST_PORT", least=0)] = 8000
+    shape: str = argument("A shape.")
+    files: list[str] = argument("Files.", [])
+    kind: Literal["auto", "regex"] = option("auto", "Its kind.")
+    most_tokens: int | None = option(None, "Tokens.", least=1, most=9)
+    share: float = option(0.5, "50% or so.")
+    order: bool = option(True, "In order.")
+    rows: bool = option(False, "As JSON.", flag="--json")
+    cache: str = option("off", "A folder.", envvar="TEST_CACHE")
+    port: int = option(8000, "A port.", envvar="TEST_PORT", least=0)
     inner: Inner = field(default_factory=Inner)
 
 
@@ -192,18 +191,16 @@ def test_what_looks_like_an_option_may_be_a_value() -> None:
 class Settings(Configurable):
     """The options of a command that has variables and a file."""
 
-    port: Annotated[int, Option(help="A port.", least=0, most=9999)] = 8000
-    share: Annotated[float | None, Option(help="A share.")] = None
-    memory: Annotated[int, Option(help="Memory.", is_size=True)] = 1024
-    order: Annotated[bool, Option(help="In order.")] = True
-    kind: Annotated[Literal["auto", "regex"], Option(help="Its kind.")] = "auto"
-    folder: Annotated[Path | None, Option(help="A folder.")] = None
-    origins: Annotated[tuple[str, ...], Option("--origin", help="Origins.")] = ()
-    adapter: Annotated[list[str], Option(help="A=B.")] = field(default_factory=list[str])
-    values: Annotated[Mapping[str, object], Option(help="JSON.")] = field(
-        default_factory=dict[str, object]
-    )
-    name_it: Annotated[str | None, Option("--name", help="A name.")] = None
+    port: int = option(8000, "A port.", least=0, most=9999)
+    share: float | None = option(None, "A share.")
+    memory: int = option(1024, "Memory.", is_size=True)
+    order: bool = option(True, "In order.")
+    kind: Literal["auto", "regex"] = option("auto", "Its kind.")
+    folder: Path | None = option(None, "A folder.")
+    origins: tuple[str, ...] = option((), "Origins.", flag="--origin")
+    adapter: list[str] = option([], "A=B.")
+    values: Mapping[str, object] = option({}, "JSON.")
+    name_it: str | None = option(None, "A name.", flag="--name")
 
 
 def settled(*given: str) -> dict[str, Any]:
@@ -362,7 +359,9 @@ def test_no_two_options_say_the_same_in_words_of_their_own() -> None:
     for path in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             match node:
-                case ast.keyword(arg="help", value=ast.Constant(value=str(text))):
+                case ast.Call(func=ast.Name(id="option"), args=[_, ast.Constant(value=str(text))]) | (
+                    ast.Call(func=ast.Name(id="argument"), args=[ast.Constant(value=str(text)), *_])
+                ):
                     literals[text] += 1
                 case _:
                     pass

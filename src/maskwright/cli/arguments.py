@@ -1,11 +1,10 @@
 """Arguments of commands: declared at the fields of a dataclass, parsed by `argparse`.
 
-A field annotated with `Annotated[type, Argument(...)]` is positional, one with
-`Annotated[type, Option(...)]` is an option, whose name is that of the field. The types are `str`,
-`int`, `float`, `bool`, `Path`, a `Literal`, a mapping (given as a JSON object), each of these or
-None, and lists and tuples of strings. A field whose type is a dataclass adds the fields of that
-class, and gets an object of it: so a command has the settings of an engine as they are described
-there. A field without a description is no option.
+A field that `settings.argument` makes is positional, one that `settings.option` makes is an option,
+whose name is that of the field. The types are `str`, `int`, `float`, `bool`, `Path`, a `Literal`, a
+mapping (given as a JSON object), each of these or None, and lists and tuples of strings. A field
+whose type is a dataclass adds the fields of that class, and gets an object of it: so a command has
+the settings of an engine as they are described there. Any other field is no option.
 
 A value comes from the option; else from the variable, else from the file of `--config`, if the
 command is `Configurable`; else it is the default. Every command has the options of `Appearance`,
@@ -28,7 +27,6 @@ from inspect import get_annotations
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import (
-    Annotated,
     Any,
     Final,
     Literal,
@@ -44,7 +42,7 @@ from typing import (
 from maskwright.cli.input.spelling import nearest
 from maskwright.cli.output.appearance import Appearance, choose
 from maskwright.errors import InputError
-from maskwright.settings import Option
+from maskwright.settings import Argument, Option, description_of, option
 from maskwright.sizing.units import binary_size, size_of
 
 Options = TypeVar("Options")
@@ -65,28 +63,18 @@ DOCUMENT_TYPES: Final[dict[Any, tuple[type, ...]]] = {int: (int,), float: (int, 
 """How a file writes values that aren't texts."""
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
-    """A positional argument, required unless its field has a default."""
-
-    help: str
-    metavar: str | None = None
-
-
 @dataclass(frozen=True)
 class Configurable:
     """A command whose options may also stand in variables and in a file."""
 
-    config: Annotated[
-        str | None,
-        Option(
-            help='A TOML file of settings, by the names of these options: kv-bytes = "2GB". Each '
-            "may stand in a variable, too: MASKWRIGHT_KV_BYTES. An option counts before the "
-            "variable, and the variable before the file.",
-            metavar="FILE",
-            group="Where settings come from",
-        ),
-    ] = None
+    config: str | None = option(
+        None,
+        'A TOML file of settings, by the names of these options: kv-bytes = "2GB". Each may stand '
+        "in a variable, too: MASKWRIGHT_KV_BYTES. An option counts before the variable, and the "
+        "variable before the file.",
+        metavar="FILE",
+        group="Where settings come from",
+    )
 
 
 class Parameter(NamedTuple):
@@ -196,11 +184,11 @@ def read_options(options: type[Options], parser: CommandParser, given: list[str]
 def parameters_of(options: type[Any]) -> Iterator[Parameter]:
     """What the fields of a class declare, and the fields of the classes in it."""
     for field in _own_fields(options):
-        annotation = _annotation(options, field)
-        if is_dataclass(annotation):
+        annotation, declared = _annotation(options, field), description_of(field)
+        if declared is not None:
+            yield _parameter(field, annotation, declared)
+        elif is_dataclass(annotation):
             yield from parameters_of(cast(type[Any], annotation))
-        elif get_origin(annotation) is Annotated:
-            yield _parameter(field, *get_args(annotation))
 
 
 def _own_fields(options: type[Any]) -> tuple[Field[Any], ...]:
@@ -214,7 +202,7 @@ def _annotation(options: type[Any], field: Field[Any]) -> Any:
         return field.type
     owner = next(each for each in options.__mro__ if field.name in get_annotations(each))
     names = vars(sys.modules[owner.__module__])
-    if field.type.startswith("Annotated["):
+    if description_of(field) is not None:
         return eval(field.type, dict(names))
     return names.get(field.type)
 
@@ -239,12 +227,8 @@ def _made(options: type[Options], values: Mapping[str, Any]) -> Options:
             given[field.name] = _made(cast(type[Any], annotation), values)
         elif field.name in values:
             value = values[field.name]
-            given[field.name] = tuple(value) if _is_tuple(annotation) else value
+            given[field.name] = tuple(value) if get_origin(annotation) is tuple else value
     return options(**given)
-
-
-def _is_tuple(annotation: Any) -> bool:
-    return get_origin(annotation) is Annotated and get_origin(get_args(annotation)[0]) is tuple
 
 
 def _declare(parser: Any, parameter: Parameter) -> None:

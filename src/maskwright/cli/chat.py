@@ -10,9 +10,7 @@ Ctrl-C ends an answer. Where standard input is no terminal, each of its lines is
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated
 
-from maskwright.cli.arguments import Argument
 from maskwright.cli.options import (
     CACHE_HELP,
     KIND_HELP,
@@ -25,7 +23,7 @@ from maskwright.cli.options import (
     USER_CACHE,
 )
 from maskwright.cli.process.server_access import ServerAccess
-from maskwright.settings import Option
+from maskwright.settings import argument, option
 from maskwright.workbench.choices import Kind
 
 
@@ -33,16 +31,14 @@ from maskwright.workbench.choices import Kind
 class ChatOptions:
     """What `maskwright chat` is given."""
 
-    shape: Annotated[str | None, Argument(help=SHAPE_HELP)] = None
-    system: Annotated[str | None, Option(help="A system message before the chat.")] = None
-    url: Annotated[str | None, Option(help=URL_HELP)] = None
-    name: Annotated[str | None, Option(help=NAME_HELP)] = None
+    shape: str | None = argument(SHAPE_HELP, None)
+    system: str | None = option(None, "A system message before the chat.")
+    url: str | None = option(None, URL_HELP)
+    name: str | None = option(None, NAME_HELP)
     access: ServerAccess = field(default_factory=ServerAccess)
-    model: Annotated[
-        str | None, Option(help=MODEL_HELP, show_default="the demo model, without --url")
-    ] = None
-    kind: Annotated[Kind, Option(help=KIND_HELP)] = "auto"
-    max_tokens: Annotated[int | None, Option(least=1, help=MOST_TOKENS_HELP)] = None
-    temperature: Annotated[float | None, Option(least=0.0, help=TEMPERATURE_HELP)] = None
-    seed: Annotated[int | None, Option(help="Seed of the samples.")] = None
-    cache: Annotated[str, Option(envvar="MASKWRIGHT_CACHE", help=CACHE_HELP)] = str(USER_CACHE)
+    model: str | None = option(None, MODEL_HELP, show_default="the demo model, without --url")
+    kind: Kind = option("auto", KIND_HELP)
+    max_tokens: int | None = option(None, MOST_TOKENS_HELP, least=1)
+    temperature: float | None = option(None, TEMPERATURE_HELP, least=0.0)
+    seed: int | None = option(None, "Seed of the samples.")
+    cache: str = option(str(USER_CACHE), CACHE_HELP, envvar="MASKWRIGHT_CACHE")

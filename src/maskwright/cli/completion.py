@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Final, Literal, NamedTuple, TypeAlias, get_args, get_origin
+from typing import Final, Literal, NamedTuple, TypeAlias, get_args, get_origin
 
-from maskwright.cli.arguments import Argument, parameters_of
+from maskwright.cli.arguments import parameters_of
 from maskwright.cli.input.shipped import KINDS, shipped
 from maskwright.cli.output.appearance import Appearance
 from maskwright.cli.program import COMMANDS, WORDS
+from maskwright.settings import Argument, argument
 
 Shell: TypeAlias = Literal["bash", "zsh", "fish"]
 
@@ -23,7 +24,7 @@ Shell: TypeAlias = Literal["bash", "zsh", "fish"]
 class CompletionOptions:
     """What `maskwright completion` is given."""
 
-    shell: Annotated[Shell, Argument(help="The shell: bash, zsh or fish.")]
+    shell: Shell = argument("The shell: bash, zsh or fish.")
 
 
 SHAPES: Final = frozenset({"shape", "shapes", "schema", "first", "second"})

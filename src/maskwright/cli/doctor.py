@@ -9,14 +9,13 @@ Exit code: 0 if there is nothing to do; 1 if there is something.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
 
 from maskwright.cli.options import JSON_HELP
-from maskwright.settings import Option
+from maskwright.settings import option
 
 
 @dataclass(frozen=True, slots=True)
 class DoctorOptions:
     """What `maskwright doctor` is given."""
 
-    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False
+    as_json: bool = option(False, JSON_HELP, flag="--json")

@@ -19,10 +19,8 @@ and when it arrived; with `--url`, with why it ended and what the server counted
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated
 
 from maskwright.automaton.value.whitespace import WhitespaceName
-from maskwright.cli.arguments import Argument
 from maskwright.cli.options import (
     BACKEND_HELP,
     CACHE_HELP,
@@ -41,7 +39,7 @@ from maskwright.cli.options import (
 from maskwright.cli.process.server_access import ServerAccess
 from maskwright.grammar.schema.options import Numbers
 from maskwright.model_options import DEMO_PATH, Backend, Dtype, local_checkpoint
-from maskwright.settings import Option
+from maskwright.settings import argument, option
 from maskwright.workbench.choices import Kind
 
 
@@ -49,36 +47,31 @@ from maskwright.workbench.choices import Kind
 class GenerateOptions:
     """What `maskwright generate` is given."""
 
-    shape: Annotated[str, Argument(help=SHAPE_HELP)]
-    prompt: Annotated[
-        str | None,
-        Option(
-            help="The user's message to the model; '-' is standard input, which is also read "
-            "without this option."
-        ),
-    ] = None
-    url: Annotated[str | None, Option(help=f"{URL_HELP} Default: a model here.")] = None
-    name: Annotated[str | None, Option(help=NAME_HELP)] = None
+    shape: str = argument(SHAPE_HELP)
+    prompt: str | None = option(
+        None,
+        "The user's message to the model; '-' is standard input, which is also read without this "
+        "option.",
+    )
+    url: str | None = option(None, f"{URL_HELP} Default: a model here.")
+    name: str | None = option(None, NAME_HELP)
     access: ServerAccess = field(default_factory=ServerAccess)
-    model: Annotated[str, Option(help=MODEL_HELP, show_default="the demo model")] = str(DEMO_PATH)
-    backend: Annotated[Backend, Option(help=BACKEND_HELP)] = "auto"
-    device: Annotated[str, Option(help=DEVICE_HELP)] = "cpu"
-    dtype: Annotated[Dtype, Option(help=DTYPE_HELP)] = "auto"
-    kind: Annotated[Kind, Option(help=KIND_HELP)] = "auto"
-    max_tokens: Annotated[
-        int | None,
-        Option(least=1, help="Most tokens of the answer. Default: what the context has left."),
-    ] = None
-    temperature: Annotated[
-        float, Option(help="Temperature of sampling; 0 takes the likeliest token each time.")
-    ] = 0.0
-    whitespace: Annotated[WhitespaceName, Option(help=WHITESPACE_HELP)] = "spaced"
-    numbers: Annotated[Numbers, Option(help=NUMBERS_HELP)] = "plain"
-    seed: Annotated[
-        int | None, Option(help="Seed of the samples, which makes the answer repeatable.")
-    ] = None
-    cache: Annotated[str, Option(envvar="MASKWRIGHT_CACHE", help=CACHE_HELP)] = str(USER_CACHE)
-    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False
+    model: str = option(str(DEMO_PATH), MODEL_HELP, show_default="the demo model")
+    backend: Backend = option("auto", BACKEND_HELP)
+    device: str = option("cpu", DEVICE_HELP)
+    dtype: Dtype = option("auto", DTYPE_HELP)
+    kind: Kind = option("auto", KIND_HELP)
+    max_tokens: int | None = option(
+        None, "Most tokens of the answer. Default: what the context has left.", least=1
+    )
+    temperature: float = option(
+        0.0, "Temperature of sampling; 0 takes the likeliest token each time."
+    )
+    whitespace: WhitespaceName = option("spaced", WHITESPACE_HELP)
+    numbers: Numbers = option("plain", NUMBERS_HELP)
+    seed: int | None = option(None, "Seed of the samples, which makes the answer repeatable.")
+    cache: str = option(str(USER_CACHE), CACHE_HELP, envvar="MASKWRIGHT_CACHE")
+    as_json: bool = option(False, JSON_HELP, flag="--json")
 
     def __post_init__(self) -> None:
         if self.url is None:

@@ -11,13 +11,12 @@ import json
 import re
 import secrets
 import sys
-from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from dataclasses import dataclass
+from typing import Literal
 
-from maskwright.cli.arguments import Argument
 from maskwright.errors import InputError
 from maskwright.key_digest import digest_of
-from maskwright.settings import Option
+from maskwright.settings import argument, option
 
 PREFIX = "mw-"
 """The beginning of all keys, by which tools that look for secrets in files can know them."""
@@ -27,24 +26,20 @@ PREFIX = "mw-"
 class KeyOptions:
     """What `maskwright key` is given."""
 
-    name: Annotated[str, Argument(help="Name of the key in logs, traces and metrics.")]
-    requests_per_minute: Annotated[
-        int | None, Option(least=1, help="Most requests in a minute.")
-    ] = None
-    tokens_per_minute: Annotated[
-        int | None, Option(least=1, help="Most tokens of prompts and answers in a minute.")
-    ] = None
-    tokens_per_day: Annotated[
-        int | None, Option(least=1, help="Most tokens of prompts and answers in a day.")
-    ] = None
-    service: Annotated[
-        list[Literal["interactive", "agent", "batch"]],
-        Option(
-            help="A class of service that the key may use; the first one is its default. May be "
-            "repeated. Default: all.",
-            metavar="CLASS",
-        ),
-    ] = field(default_factory=list[Literal["interactive", "agent", "batch"]])
+    name: str = argument("Name of the key in logs, traces and metrics.")
+    requests_per_minute: int | None = option(None, "Most requests in a minute.", least=1)
+    tokens_per_minute: int | None = option(
+        None, "Most tokens of prompts and answers in a minute.", least=1
+    )
+    tokens_per_day: int | None = option(
+        None, "Most tokens of prompts and answers in a day.", least=1
+    )
+    service: list[Literal["interactive", "agent", "batch"]] = option(
+        [],
+        "A class of service that the key may use; the first one is its default. May be repeated. "
+        "Default: all.",
+        metavar="CLASS",
+    )
 
 
 def run(options: KeyOptions) -> None:

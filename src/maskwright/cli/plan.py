@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
 from maskwright.cli.options import JSON_HELP
 from maskwright.cli.output.chart import BarChart, Chart, Line, LineChart, draw_charts
@@ -20,7 +20,7 @@ from maskwright.cli.output.files import open_picture
 from maskwright.cli.output.tables import Row, lay_out, output_width, paragraph
 from maskwright.errors import InputError
 from maskwright.kernels.kv_bytes import KvDtype
-from maskwright.settings import Option
+from maskwright.settings import REQUIRED, option
 from maskwright.sizing.memory import RESERVE
 from maskwright.sizing.serving_plan import BLOCK_SIZES, WEIGHT_BITS, ModelShape, ServingPlan
 from maskwright.sizing.units import decimal_size, parse_count, parse_size
@@ -32,42 +32,35 @@ WeightDtype = Literal["float32", "bfloat16", "float16", "fp8", "int8", "int4"]
 class PlanOptions:
     """What `maskwright plan` is given."""
 
-    memory: Annotated[str, Option(help="Memory for everything, such as 76GB or 24GiB.")]
-    model: Annotated[
-        str | None,
-        Option(help="Folder with a config.json, or that file, instead of the next five options."),
-    ] = None
-    layers: Annotated[int | None, Option(least=1, help="Layers of the model.")] = None
-    kv_heads: Annotated[
-        int | None, Option(least=1, help="Heads of keys and values in a layer.")
-    ] = None
-    head_dim: Annotated[int | None, Option(least=1, help="Numbers of a head.")] = None
-    parameters: Annotated[
-        str | None, Option(help="Parameters of the model, such as 14B; or give --weights.")
-    ] = None
-    weights: Annotated[str | None, Option(help="Bytes of all weights, such as 28GB.")] = None
-    weight_dtype: Annotated[
-        WeightDtype | None,
-        Option(help="Data type of weights.", show_default="bfloat16, or what config.json says"),
-    ] = None
-    reserve: Annotated[
-        str | None,
-        Option(
-            help="Memory for activations, libraries and whatever isn't weights, keys or values.",
-            show_default="1GiB, and with --model a step of the engine's",
-        ),
-    ] = None
-    context: Annotated[int, Option(least=1, help="Positions of a sequence.")] = 4096
-    block_size: Annotated[int, Option(help="Positions in a block: 4, 8, 16, 32 or 64.")] = 16
-    kv_dtype: Annotated[
-        KvDtype,
-        Option(help="Data type of keys and values: 'auto' is 2 bytes, or 4 with float32 weights."),
-    ] = "auto"
-    bandwidth: Annotated[
-        str | None, Option(help="Bytes that can be read in a second, such as 4TB, to bound rates.")
-    ] = None
-    plot: Annotated[str | None, Option(help="SVG file to which the plan is drawn.")] = None
-    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False
+    memory: str = option(REQUIRED, "Memory for everything, such as 76GB or 24GiB.")
+    model: str | None = option(
+        None, "Folder with a config.json, or that file, instead of the next five options."
+    )
+    layers: int | None = option(None, "Layers of the model.", least=1)
+    kv_heads: int | None = option(None, "Heads of keys and values in a layer.", least=1)
+    head_dim: int | None = option(None, "Numbers of a head.", least=1)
+    parameters: str | None = option(
+        None, "Parameters of the model, such as 14B; or give --weights."
+    )
+    weights: str | None = option(None, "Bytes of all weights, such as 28GB.")
+    weight_dtype: WeightDtype | None = option(
+        None, "Data type of weights.", show_default="bfloat16, or what config.json says"
+    )
+    reserve: str | None = option(
+        None,
+        "Memory for activations, libraries and whatever isn't weights, keys or values.",
+        show_default="1GiB, and with --model a step of the engine's",
+    )
+    context: int = option(4096, "Positions of a sequence.", least=1)
+    block_size: int = option(16, "Positions in a block: 4, 8, 16, 32 or 64.")
+    kv_dtype: KvDtype = option(
+        "auto", "Data type of keys and values: 'auto' is 2 bytes, or 4 with float32 weights."
+    )
+    bandwidth: str | None = option(
+        None, "Bytes that can be read in a second, such as 4TB, to bound rates."
+    )
+    plot: str | None = option(None, "SVG file to which the plan is drawn.")
+    as_json: bool = option(False, JSON_HELP, flag="--json")
 
 
 def run(options: PlanOptions) -> int:

@@ -8,31 +8,27 @@ one. The exit code is 1 if an answer differs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Annotated
+from dataclasses import dataclass
 
-from maskwright.cli.arguments import Argument
 from maskwright.cli.options import BACKEND_HELP, CACHE_HELP, MODEL_HELP, USER_CACHE
 from maskwright.model_options import DEMO_PATH, Backend, local_checkpoint
-from maskwright.settings import Option
+from maskwright.settings import argument, option
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayOptions:
     """What `maskwright replay` is given."""
 
-    trace: Annotated[str, Argument(help="File of traces with requests.")]
-    model: Annotated[str, Option(help=MODEL_HELP, show_default="the demo model")] = str(DEMO_PATH)
-    backend: Annotated[Backend, Option(help=BACKEND_HELP)] = "auto"
-    adapter: Annotated[
-        list[str],
-        Option(help="A LoRA adapter, as for serve. May be repeated.", metavar="NAME=FOLDER"),
-    ] = field(default_factory=list[str])
-    request: Annotated[
-        list[str],
-        Option(help="Replay only the request with this id. May be repeated.", metavar="ID"),
-    ] = field(default_factory=list[str])
-    cache: Annotated[str, Option(envvar="MASKWRIGHT_CACHE", help=CACHE_HELP)] = str(USER_CACHE)
+    trace: str = argument("File of traces with requests.")
+    model: str = option(str(DEMO_PATH), MODEL_HELP, show_default="the demo model")
+    backend: Backend = option("auto", BACKEND_HELP)
+    adapter: list[str] = option(
+        [], "A LoRA adapter, as for serve. May be repeated.", metavar="NAME=FOLDER"
+    )
+    request: list[str] = option(
+        [], "Replay only the request with this id. May be repeated.", metavar="ID"
+    )
+    cache: str = option(str(USER_CACHE), CACHE_HELP, envvar="MASKWRIGHT_CACHE")
 
     def __post_init__(self) -> None:
         local_checkpoint(self.model)

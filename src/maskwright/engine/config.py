@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, TypeGuard
+from typing import TYPE_CHECKING, Final, TypeGuard
 
 from maskwright.engine.schedule.service import CLASSES, ServiceClass
 from maskwright.engine.tiers.eviction_order import STORE_POLICIES, StorePolicy
 from maskwright.errors import InputError
 from maskwright.kernels.kv_bytes import KV_DTYPES, KvDtype
-from maskwright.settings import Option
+from maskwright.settings import option
 
 if TYPE_CHECKING:  # settings are checked before torch is imported
     from maskwright.models import LoadedModel
@@ -26,177 +26,128 @@ class EngineConfig:
     """The settings of an engine, each described at its field. Raises `InputError` for an invalid
     one."""
 
-    block_size: Annotated[
-        int,
-        Option(
-            help="Positions in a block of the key/value pool: 4, 8, 16, 32 or 64.", group=MEMORY
-        ),
-    ] = 16
-    kv_bytes: Annotated[
-        int,
-        Option(
-            is_size=True, help="Memory for keys and values, such as 512MiB or 2GB.", group=MEMORY
-        ),
-    ] = 256 * 2**20
-    memory_fraction: Annotated[
-        float | None,
-        Option(
-            help="Share of the machine's memory, between 0 and 1, for weights, workspace, keys and "
-            "values together; it replaces --kv-bytes.",
-            group=MEMORY,
-        ),
-    ] = None
+    block_size: int = option(
+        16, "Positions in a block of the key/value pool: 4, 8, 16, 32 or 64.", group=MEMORY
+    )
+    kv_bytes: int = option(
+        256 * 2**20,
+        "Memory for keys and values, such as 512MiB or 2GB.",
+        is_size=True,
+        group=MEMORY,
+    )
+    memory_fraction: float | None = option(
+        None,
+        "Share of the machine's memory, between 0 and 1, for weights, workspace, keys and values "
+        "together; it replaces --kv-bytes.",
+        group=MEMORY,
+    )
     """Blocks get what this share leaves after weights, workspace and reserve (see `Capacity`)."""
-    blocks: Annotated[
-        int | None,
-        Option(
-            help="Number of blocks of keys and values. Default: what the memory holds.",
-            group=MEMORY,
-        ),
-    ] = None
-    kv_dtype: Annotated[
-        KvDtype,
-        Option(
-            help="Data type of keys and values: 'auto' is the model's own, the others are codes of "
-            "eight bits with a scale for each token and head.",
-            group=MEMORY,
-        ),
-    ] = "auto"
+    blocks: int | None = option(
+        None, "Number of blocks of keys and values. Default: what the memory holds.", group=MEMORY
+    )
+    kv_dtype: KvDtype = option(
+        "auto",
+        "Data type of keys and values: 'auto' is the model's own, the others are codes of eight "
+        "bits with a scale for each token and head.",
+        group=MEMORY,
+    )
     """Codes take less memory and change logits a little, but keep them independent of the
     schedule."""
-    prefix_cache: Annotated[
-        bool,
-        Option(
-            help="Reuse keys and values where prompts begin with the same tokens.", group=MEMORY
-        ),
-    ] = True
-    kv_host_bytes: Annotated[
-        int,
-        Option(
-            is_size=True,
-            help="Host memory for blocks of keys and values that the prefix cache has no room for; "
-            "0 for none.",
-            group=MEMORY,
-        ),
-    ] = 0
-    kv_disk: Annotated[
-        Path | None,
-        Option(
-            help="Folder for blocks of ended requests, and others that memory has no room for. "
-            "Servers of one machine may share it, and it outlasts them.",
-            group=MEMORY,
-        ),
-    ] = None
-    kv_disk_bytes: Annotated[
-        int,
-        Option(
-            is_size=True, help="Most bytes of the files in the folder of --kv-disk.", group=MEMORY
-        ),
-    ] = 4 * 2**30
-    kv_policy: Annotated[
-        StorePolicy,
-        Option(
-            help="Which block of a full store goes next: the one not used for longest (lru), or "
-            "the one used least often (lfu).",
-            group=MEMORY,
-        ),
-    ] = "lru"
+    prefix_cache: bool = option(
+        True, "Reuse keys and values where prompts begin with the same tokens.", group=MEMORY
+    )
+    kv_host_bytes: int = option(
+        0,
+        "Host memory for blocks of keys and values that the prefix cache has no room for; 0 for "
+        "none.",
+        is_size=True,
+        group=MEMORY,
+    )
+    kv_disk: Path | None = option(
+        None,
+        "Folder for blocks of ended requests, and others that memory has no room for. Servers of "
+        "one machine may share it, and it outlasts them.",
+        group=MEMORY,
+    )
+    kv_disk_bytes: int = option(
+        4 * 2**30, "Most bytes of the files in the folder of --kv-disk.", is_size=True, group=MEMORY
+    )
+    kv_policy: StorePolicy = option(
+        "lru",
+        "Which block of a full store goes next: the one not used for longest (lru), or the one "
+        "used least often (lfu).",
+        group=MEMORY,
+    )
     """See `EvictionOrder`."""
-    swap_bytes: Annotated[
-        int,
-        Option(
-            is_size=True, help="Host memory for the blocks of preempted requests.", group=MEMORY
-        ),
-    ] = 0
+    swap_bytes: int = option(
+        0, "Host memory for the blocks of preempted requests.", is_size=True, group=MEMORY
+    )
     """They are copied there if this takes less time than computing them again. On a CPU, more
     blocks use this memory better."""
-    adapter_bytes: Annotated[
-        int,
-        Option(
-            is_size=True,
-            help="Memory for adapters. Where it is full, the least recently used is dropped.",
-            group=MEMORY,
-        ),
-    ] = 256 * 2**20
-    max_running: Annotated[int, Option(help="Most requests in a step.", group=BATCH)] = 64
-    max_batch_tokens: Annotated[
-        int,
-        Option(help="Most tokens in a step; longer prompts are computed in chunks.", group=BATCH),
-    ] = 512
-    stall: Annotated[
-        float | None,
-        Option(
-            help="Longest step that computes prompts, in multiples of a step of decodes alone.",
-            group=BATCH,
-        ),
-    ] = 4.0
+    adapter_bytes: int = option(
+        256 * 2**20,
+        "Memory for adapters. Where it is full, the least recently used is dropped.",
+        is_size=True,
+        group=MEMORY,
+    )
+    max_running: int = option(64, "Most requests in a step.", group=BATCH)
+    max_batch_tokens: int = option(
+        512, "Most tokens in a step; longer prompts are computed in chunks.", group=BATCH
+    )
+    stall: float | None = option(
+        4.0,
+        "Longest step that computes prompts, in multiples of a step of decodes alone.",
+        group=BATCH,
+    )
     """It bounds the chunks; None for no bound."""
-    max_waiting: Annotated[
-        int, Option(help="Most requests in the queue; further ones are answered 429.", group=BATCH)
-    ] = 256
-    max_context: Annotated[
-        int | None,
-        Option(
-            help="Most tokens of prompt and answer together. Default: the model's limit.",
-            group=BATCH,
-        ),
-    ] = None
-    reader_tokens: Annotated[
-        int,
-        Option(
-            help="Tokens that a reader may be behind before its request is paused.", group=BATCH
-        ),
-    ] = 256
-    reader_seconds: Annotated[
-        float, Option(help="Seconds after which a paused request is ended.", group=BATCH)
-    ] = 60.0
+    max_waiting: int = option(
+        256, "Most requests in the queue; further ones are answered 429.", group=BATCH
+    )
+    max_context: int | None = option(
+        None, "Most tokens of prompt and answer together. Default: the model's limit.", group=BATCH
+    )
+    reader_tokens: int = option(
+        256, "Tokens that a reader may be behind before its request is paused.", group=BATCH
+    )
+    reader_seconds: float = option(
+        60.0, "Seconds after which a paused request is ended.", group=BATCH
+    )
     classes: tuple[ServiceClass, ...] = CLASSES
     """The classes of service, the best one first."""
-    canonical: Annotated[
-        bool,
-        Option(
-            help="Write text that the grammar forces in the tokenizer's own tokens, without asking "
-            "the model for it.",
-            group=DECODING,
-        ),
-    ] = True
-    drafts: Annotated[
-        int,
-        Option(
-            help="Most drafted tokens of a request in a step; 0 for no drafts. It doesn't change "
-            "answers.",
-            group=DECODING,
-        ),
-    ] = 6
+    canonical: bool = option(
+        True,
+        "Write text that the grammar forces in the tokenizer's own tokens, without asking the "
+        "model for it.",
+        group=DECODING,
+    )
+    drafts: int = option(
+        6,
+        "Most drafted tokens of a request in a step; 0 for no drafts. It doesn't change answers.",
+        group=DECODING,
+    )
     draft_model: LoadedModel | None = None
     """A smaller model with equal tokens, which proposes draft tokens where the lookup in the text
     finds none and drafting saves time."""
-    overlap: Annotated[
-        bool, Option(help="Compute masks and texts while the model computes.", group=DECODING)
-    ] = False
-    device_steps: Annotated[
-        int | None,
-        Option(
-            help="Decode steps that the device computes by itself at each launch, where all "
-            "running requests allow that; the next launch doesn't wait for their tokens. 0 for "
-            "none. It doesn't change answers. Default: 1 on a GPU, 0 on a CPU.",
-            group=DECODING,
-        ),
-    ] = None
-    graphs: Annotated[
-        bool,
-        Option(
-            help="On a GPU, record decode steps as CUDA graphs on first need, and replay them.",
-            group=DECODING,
-        ),
-    ] = True
-    threads: Annotated[
-        int | None,
-        Option(
-            help="CPU threads of the model. Default: torch's choice, at most 4 for a small model.",
-            group=DECODING,
-        ),
-    ] = None
+    overlap: bool = option(
+        False, "Compute masks and texts while the model computes.", group=DECODING
+    )
+    device_steps: int | None = option(
+        None,
+        "Decode steps that the device computes by itself at each launch, where all running "
+        "requests allow that; the next launch doesn't wait for their tokens. 0 for none. It "
+        "doesn't change answers. Default: 1 on a GPU, 0 on a CPU.",
+        group=DECODING,
+    )
+    graphs: bool = option(
+        True,
+        "On a GPU, record decode steps as CUDA graphs on first need, and replay them.",
+        group=DECODING,
+    )
+    threads: int | None = option(
+        None,
+        "CPU threads of the model. Default: torch's choice, at most 4 for a small model.",
+        group=DECODING,
+    )
 
     def __post_init__(self) -> None:
         for item in fields(self):

@@ -7,10 +7,11 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, TypeAlias, get_args
+from typing import TYPE_CHECKING, Final, get_args
 
 from maskwright.automaton.value.whitespace import WHITESPACE, WhitespaceName
 from maskwright.errors import InputError
@@ -18,7 +19,7 @@ from maskwright.grammar.schema.options import AdditionalProperties, Numbers
 from maskwright.grammar.tools.formats import tool_format
 from maskwright.server.access import KeyRing
 from maskwright.server.json import Json
-from maskwright.settings import Option
+from maskwright.settings import option
 from maskwright.version import VERSION
 
 if TYPE_CHECKING:  # settings are checked without importing torch
@@ -36,34 +37,6 @@ DEFAULT_SECONDS: Final = 600.0
 """Most seconds that an answer may take where nobody says otherwise: as long as OpenAI's clients
 wait by default."""
 
-# Settings that `maskwright route` has as well.
-Host: TypeAlias = Annotated[str, Option(help="Address to listen on.", group=ADDRESS)]
-Port: TypeAlias = Annotated[
-    int,
-    Option(
-        least=0, most=65535, help="Port to listen on; with 0 a free one is taken.", group=ADDRESS
-    ),
-]
-BodyBytes: TypeAlias = Annotated[
-    int, Option(is_size=True, help="Most bytes of the body of a request.", group=REQUESTS)
-]
-DrainSeconds: TypeAlias = Annotated[
-    float,
-    Option(
-        least=0,
-        help="Time that requests may still take after SIGTERM, while new ones are answered 503.",
-        group=ADDRESS,
-    ),
-]
-KeepAliveSeconds: TypeAlias = Annotated[
-    float,
-    Option(
-        least=0,
-        help="Time for which a connection without a request is kept open: longer than a load "
-        "balancer in front keeps it.",
-        group=ADDRESS,
-    ),
-]
 HOST: Final = "127.0.0.1"
 PORT: Final = 8000
 BODY_BYTES: Final = 8 << 20
@@ -72,6 +45,34 @@ KEEP_ALIVE_SECONDS: Final = 75.0
 """Seconds for which a connection is kept open after an answer, unless somebody chooses: longer than
 load balancers keep theirs (60), which would otherwise send a request into a connection that is
 being closed."""
+# Settings that `maskwright route` has as well.
+host_option: Final = partial(option, HOST, "Address to listen on.", group=ADDRESS)
+port_option: Final = partial(
+    option,
+    PORT,
+    "Port to listen on; with 0 a free one is taken.",
+    least=0,
+    most=65535,
+    group=ADDRESS,
+)
+body_bytes_option: Final = partial(
+    option, BODY_BYTES, "Most bytes of the body of a request.", is_size=True, group=REQUESTS
+)
+drain_seconds_option: Final = partial(
+    option,
+    DRAIN_SECONDS,
+    "Time that requests may still take after SIGTERM, while new ones are answered 503.",
+    least=0,
+    group=ADDRESS,
+)
+keep_alive_seconds_option: Final = partial(
+    option,
+    KEEP_ALIVE_SECONDS,
+    "Time for which a connection without a request is kept open: longer than a load balancer in "
+    "front keeps it.",
+    least=0,
+    group=ADDRESS,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,121 +80,92 @@ class ServerConfig:
     """The settings of the HTTP server, each described at its field. Raises `InputError` for an
     invalid one."""
 
-    model_name: Annotated[
-        str | None,
-        Option(
-            "--name", help="Name of the model at /v1/models. Default: its own name.", group=REQUESTS
-        ),
-    ] = None
-    strict_model: Annotated[
-        bool, Option(help="Refuse requests that name another model.", group=REQUESTS)
-    ] = False
-    body_bytes: BodyBytes = BODY_BYTES
-    request_seconds: Annotated[
-        float | None,
-        Option(
-            help="Longest time that an answer may take, waiting included; then the client gets a "
-            "504. A request may ask for less; 'inf' is no limit. Default: 600 or what the request "
-            "asks for; requests of the class 'batch' have no default.",
-            group=REQUESTS,
-        ),
-    ] = None
-    chat_template_kwargs: Annotated[
-        Mapping[str, object],
-        Option(
-            help="Variables of the chat template, as a JSON object, where a request sets no "
-            'others: {"enable_thinking": false}.',
-            group=REQUESTS,
-        ),
-    ] = field(default_factory=dict[str, object], hash=False)
-    batch_folder: Annotated[
-        Path | None,
-        Option(
-            help="Folder for /v1/files and /v1/batches. A batch that was interrupted is continued "
-            "from there.",
-            metavar="FOLDER",
-            group=REQUESTS,
-        ),
-    ] = None
-    file_bytes: Annotated[
-        int, Option(is_size=True, help="Most bytes of a file that a client stores.", group=REQUESTS)
-    ] = 200 << 20
-    whitespace: Annotated[
-        WhitespaceName,
-        Option(
-            help="White space in JSON answers; 'flexible' leaves it to the model.", group=SHAPES
-        ),
-    ] = "spaced"
+    model_name: str | None = option(
+        None,
+        "Name of the model at /v1/models. Default: its own name.",
+        flag="--name",
+        group=REQUESTS,
+    )
+    strict_model: bool = option(False, "Refuse requests that name another model.", group=REQUESTS)
+    body_bytes: int = body_bytes_option()
+    request_seconds: float | None = option(
+        None,
+        "Longest time that an answer may take, waiting included; then the client gets a 504. A "
+        "request may ask for less; 'inf' is no limit. Default: 600 or what the request asks for; "
+        "requests of the class 'batch' have no default.",
+        group=REQUESTS,
+    )
+    chat_template_kwargs: Mapping[str, object] = option(
+        {},
+        "Variables of the chat template, as a JSON object, where a request sets no others: "
+        '{"enable_thinking": false}.',
+        group=REQUESTS,
+        hash=False,
+    )
+    batch_folder: Path | None = option(
+        None,
+        "Folder for /v1/files and /v1/batches. A batch that was interrupted is continued from "
+        "there.",
+        metavar="FOLDER",
+        group=REQUESTS,
+    )
+    file_bytes: int = option(
+        200 << 20, "Most bytes of a file that a client stores.", is_size=True, group=REQUESTS
+    )
+    whitespace: WhitespaceName = option(
+        "spaced", "White space in JSON answers; 'flexible' leaves it to the model.", group=SHAPES
+    )
     """The default is one line, as most programs write it, so that a weak model can't spend its
     tokens on line breaks."""
-    additional_properties: Annotated[
-        AdditionalProperties,
-        Option(
-            help="Whether objects may have properties that their schema doesn't mention: forbid, "
-            "or allow as JSON Schema does.",
-            group=SHAPES,
-        ),
-    ] = "forbid"
+    additional_properties: AdditionalProperties = option(
+        "forbid",
+        "Whether objects may have properties that their schema doesn't mention: forbid, or allow "
+        "as JSON Schema does.",
+        group=SHAPES,
+    )
     """The specification allows them; most clients mean none."""
-    numbers: Annotated[
-        Numbers,
-        Option(
-            help="How numbers in JSON are written: plain, as people do, without an exponent, or "
-            "any.",
-            group=SHAPES,
-        ),
-    ] = "plain"
-    tool_format: Annotated[
-        str | None,
-        Option(
-            help="How the model writes tool calls. Default: as its chat template shows.",
-            group=SHAPES,
-        ),
-    ] = None
-    grammar_bytes: Annotated[
-        int,
-        Option(is_size=True, help="Most bytes of compiled grammars that are kept.", group=SHAPES),
-    ] = 128 << 20
+    numbers: Numbers = option(
+        "plain",
+        "How numbers in JSON are written: plain, as people do, without an exponent, or any.",
+        group=SHAPES,
+    )
+    tool_format: str | None = option(
+        None, "How the model writes tool calls. Default: as its chat template shows.", group=SHAPES
+    )
+    grammar_bytes: int = option(
+        128 << 20, "Most bytes of compiled grammars that are kept.", is_size=True, group=SHAPES
+    )
     keys: KeyRing | None = None
     """The keys of clients; None for a server that everybody may use."""
-    open_metrics: Annotated[
-        bool, Option(help="Let everybody read /metrics without a key.", group=ACCESS)
-    ] = False
-    cors_origins: Annotated[
-        tuple[str, ...],
-        Option(
-            "--cors-origin",
-            help="Let scripts of web pages from ORIGIN (https://host) use the server; '*' for all. "
-            "May be repeated.",
-            metavar="ORIGIN",
-            group=ACCESS,
-        ),
-    ] = ()
-    ping_seconds: Annotated[
-        float,
-        Option(
-            help="Silence on a stream after which a comment line keeps proxies from closing it.",
-            group=ADDRESS,
-        ),
-    ] = 15.0
+    open_metrics: bool = option(False, "Let everybody read /metrics without a key.", group=ACCESS)
+    cors_origins: tuple[str, ...] = option(
+        (),
+        "Let scripts of web pages from ORIGIN (https://host) use the server; '*' for all. May be "
+        "repeated.",
+        flag="--cors-origin",
+        metavar="ORIGIN",
+        group=ACCESS,
+    )
+    ping_seconds: float = option(
+        15.0,
+        "Silence on a stream after which a comment line keeps proxies from closing it.",
+        group=ADDRESS,
+    )
     reader_seconds: float = 60.0
     """Time after which a client that reads nothing of its stream is disconnected."""
-    drain_seconds: DrainSeconds = DRAIN_SECONDS
-    keep_alive_seconds: KeepAliveSeconds = KEEP_ALIVE_SECONDS
-    handoff_key: Annotated[
-        str | None,
-        Option(
-            help="A key with which this server takes requests from other servers and hands them "
-            "over, where a router has the key too. Whoever has it can decide what is answered.",
-            metavar="KEY",
-            group=SEVERAL,
-        ),
-    ] = None
+    drain_seconds: float = drain_seconds_option()
+    keep_alive_seconds: float = keep_alive_seconds_option()
+    handoff_key: str | None = option(
+        None,
+        "A key with which this server takes requests from other servers and hands them over, where"
+        " a router has the key too. Whoever has it can decide what is answered.",
+        metavar="KEY",
+        group=SEVERAL,
+    )
     """None for a server that takes no part in this."""
-    log_prompts: Annotated[
-        bool,
-        Option(help="Log the text of prompts; otherwise the log holds no text.", group=RECORDS),
-    ] = False
+    log_prompts: bool = option(
+        False, "Log the text of prompts; otherwise the log holds no text.", group=RECORDS
+    )
 
     def __post_init__(self) -> None:
         for name in ("body_bytes", "grammar_bytes", "ping_seconds", "reader_seconds", "file_bytes"):

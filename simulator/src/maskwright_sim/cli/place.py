@@ -9,16 +9,14 @@ decode alone; the search then takes the best numbers of each, and says what limi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
 
-from maskwright.cli.arguments import Argument
 from maskwright.cli.options import JSON_HELP
-from maskwright.settings import Option
+from maskwright.settings import argument, option
 
 
 @dataclass(frozen=True, slots=True)
 class PlaceOptions:
     """What `maskwright place` is given."""
 
-    file: Annotated[str, Argument(help="What to place: a .toml, .yaml or .json file.")]
-    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False
+    file: str = argument("What to place: a .toml, .yaml or .json file.")
+    as_json: bool = option(False, JSON_HELP, flag="--json")

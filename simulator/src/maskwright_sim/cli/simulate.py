@@ -10,11 +10,9 @@ simulated: each figure with the mechanism and without it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
 
-from maskwright.cli.arguments import Argument
 from maskwright.cli.options import JSON_HELP
-from maskwright.settings import Option
+from maskwright.settings import argument, option
 from maskwright_sim.systems.listed import SYSTEM_NAMES
 
 
@@ -22,18 +20,12 @@ from maskwright_sim.systems.listed import SYSTEM_NAMES
 class SimulateOptions:
     """What `maskwright simulate` is given."""
 
-    what: Annotated[
-        str,
-        Argument(
-            help="A scenario (a .toml, .yaml or .json file), or the name of a system: "
-            f"{', '.join(SYSTEM_NAMES)}."
-        ),
-    ]
-    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False
-    plot: Annotated[
-        str | None,
-        Option(help="SVG file to which the distributions of a scenario's times are drawn."),
-    ] = None
-    size: Annotated[
-        float, Option(least=0.2, help="Multiplies the number of requests of a system's loads.")
-    ] = 1.0
+    what: str = argument(
+        "A scenario (a .toml, .yaml or .json file), or the name of a system: "
+        f"{', '.join(SYSTEM_NAMES)}."
+    )
+    as_json: bool = option(False, JSON_HELP, flag="--json")
+    plot: str | None = option(
+        None, "SVG file to which the distributions of a scenario's times are drawn."
+    )
+    size: float = option(1.0, "Multiplies the number of requests of a system's loads.", least=0.2)

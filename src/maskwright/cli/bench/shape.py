@@ -17,12 +17,10 @@ Exit code: 0; 2 if the shape, an option or a file can't be used, or a text isn't
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Annotated
+from dataclasses import dataclass
 
-from maskwright.cli.arguments import Argument
 from maskwright.cli.options import JSON_HELP, KIND_HELP, SHAPE_HELP, TEXT_HELP, VOCABULARY_HELP
-from maskwright.settings import Option
+from maskwright.settings import argument, option
 from maskwright.workbench.choices import Kind
 
 
@@ -30,22 +28,14 @@ from maskwright.workbench.choices import Kind
 class BenchOptions:
     """What `maskwright bench` is given."""
 
-    shape: Annotated[str, Argument(help=SHAPE_HELP)]
-    files: Annotated[
-        list[str], Argument(help="Files with texts to read; '-' is standard input.")
-    ] = field(default_factory=list[str])
-    text: Annotated[list[str], Option(help=TEXT_HELP)] = field(default_factory=list[str])
-    count: Annotated[
-        int, Option("--samples", least=1, help="How many random texts, if none is given.")
-    ] = 10
-    seed: Annotated[int, Option(help="Seed of the random texts.")] = 0
-    rounds: Annotated[
-        int, Option(least=1, help="How many times the shape is compiled and the texts are read.")
-    ] = 5
-    model: Annotated[str, Option(help=VOCABULARY_HELP)] = "demo"
-    peers: Annotated[bool, Option(help="Measure other engines too, if they are installed.")] = True
-    kind: Annotated[Kind, Option(help=KIND_HELP)] = "auto"
-    plot: Annotated[
-        str | None, Option(help="SVG file to which the times are drawn.", metavar="FILE")
-    ] = None
-    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False
+    shape: str = argument(SHAPE_HELP)
+    files: list[str] = argument("Files with texts to read; '-' is standard input.", [])
+    text: list[str] = option([], TEXT_HELP)
+    count: int = option(10, "How many random texts, if none is given.", flag="--samples", least=1)
+    seed: int = option(0, "Seed of the random texts.")
+    rounds: int = option(5, "How many times the shape is compiled and the texts are read.", least=1)
+    model: str = option("demo", VOCABULARY_HELP)
+    peers: bool = option(True, "Measure other engines too, if they are installed.")
+    kind: Kind = option("auto", KIND_HELP)
+    plot: str | None = option(None, "SVG file to which the times are drawn.", metavar="FILE")
+    as_json: bool = option(False, JSON_HELP, flag="--json")

@@ -12,9 +12,8 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, TypeAlias, cast
+from typing import Any, Final, Literal, TypeAlias, cast
 
-from maskwright.cli.arguments import Argument
 from maskwright.cli.input.texts import bytes_of
 from maskwright.cli.options import JSON_HELP
 from maskwright.cli.output.chart import BarChart, Chart, draw_charts
@@ -22,7 +21,7 @@ from maskwright.cli.output.files import open_picture
 from maskwright.cli.output.tables import Row, lay_out, output_width, paragraph
 from maskwright.errors import InputError
 from maskwright.json_faults import json_reason
-from maskwright.settings import Option
+from maskwright.settings import argument, option
 
 TraceFields: TypeAlias = Mapping[str, Any]
 """The fields of one choice, which docs/api.md describes."""
@@ -274,17 +273,13 @@ WORTH_SAYING: Final = 0.1
 class DiagnoseOptions:
     """What `maskwright diagnose` is given."""
 
-    traces: Annotated[str, Argument(help="File of traces, or '-' for standard input.")]
-    share: Annotated[
-        float, Option(least=0.01, most=50, help="Percent of the requests that count as slowest.")
-    ] = 1.0
-    service: Annotated[
-        str | None, Option(help="Look only at requests of this class of service.")
-    ] = None
-    plot: Annotated[
-        str | None, Option(help="SVG file to which the stages of the slowest are drawn.")
-    ] = None
-    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False
+    traces: str = argument("File of traces, or '-' for standard input.")
+    share: float = option(
+        1.0, "Percent of the requests that count as slowest.", least=0.01, most=50
+    )
+    service: str | None = option(None, "Look only at requests of this class of service.")
+    plot: str | None = option(None, "SVG file to which the stages of the slowest are drawn.")
+    as_json: bool = option(False, JSON_HELP, flag="--json")
 
 
 def run(options: DiagnoseOptions) -> None:

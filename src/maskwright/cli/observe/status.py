@@ -8,21 +8,20 @@ their place, elsewhere each set of them is printed, with `--json` as a line.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated
 
 from maskwright.cli.options import JSON_HELP
 from maskwright.cli.process.server_access import ServerAccess
-from maskwright.settings import Option
+from maskwright.settings import option
 
 
 @dataclass(frozen=True, slots=True)
 class StatusOptions:
     """What `maskwright status` is given."""
 
-    url: Annotated[str, Option(help="Address of the server.")] = "http://127.0.0.1:8000"
+    url: str = option("http://127.0.0.1:8000", "Address of the server.")
     access: ServerAccess = field(default_factory=ServerAccess)
-    seconds: Annotated[float, Option(least=0.1, help="Seconds between the two moments.")] = 1.0
-    watch: Annotated[
-        bool, Option("--watch", help="Ask again and again, every --seconds, until Ctrl-C.")
-    ] = False
-    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False
+    seconds: float = option(1.0, "Seconds between the two moments.", least=0.1)
+    watch: bool = option(
+        False, "Ask again and again, every --seconds, until Ctrl-C.", flag="--watch"
+    )
+    as_json: bool = option(False, JSON_HELP, flag="--json")

@@ -7,9 +7,9 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass
-from typing import Annotated, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
-from maskwright.settings import Option
+from maskwright.settings import option
 
 ColourChoice: TypeAlias = Literal["auto", "always", "never"]
 
@@ -18,21 +18,16 @@ ColourChoice: TypeAlias = Literal["auto", "always", "never"]
 class Appearance:
     """What is chosen of how output looks."""
 
-    color: Annotated[
-        ColourChoice,
-        Option(
-            help="Colours in output; 'auto': on a terminal, unless NO_COLOR is set.", group="Output"
-        ),
-    ] = "auto"
-    quiet: Annotated[
-        bool,
-        Option(
-            "--quiet",
-            short="-q",
-            help="Write results and errors only: no progress, no remarks.",
-            group="Output",
-        ),
-    ] = False
+    color: ColourChoice = option(
+        "auto", "Colours in output; 'auto': on a terminal, unless NO_COLOR is set.", group="Output"
+    )
+    quiet: bool = option(
+        False,
+        "Write results and errors only: no progress, no remarks.",
+        flag="--quiet",
+        short="-q",
+        group="Output",
+    )
 
 
 _chosen = [Appearance()]

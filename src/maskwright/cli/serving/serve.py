@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Final
 
 from maskwright.cli.arguments import Configurable
 from maskwright.cli.options import (
@@ -33,16 +33,14 @@ from maskwright.server.access import check_classes
 from maskwright.server.config import (
     ACCESS,
     ADDRESS,
-    HOST,
-    PORT,
     RECORDS,
     SEVERAL,
     SHAPES,
-    Host,
-    Port,
     ServerConfig,
+    host_option,
+    port_option,
 )
-from maskwright.settings import Option
+from maskwright.settings import option
 
 
 def adapter_folders(given: list[str]) -> dict[str, Path]:
@@ -64,19 +62,20 @@ def with_objectives(
 ) -> tuple[ServiceClass, ...]:
     """The classes with the objectives that are given as CLASS=SECONDS. Raises InputError."""
     by_name = {item.name: item for item in classes}
-    for option, given in (("ttft", ttft), ("tpot", tpot)):
+    for objective, given in (("ttft", ttft), ("tpot", tpot)):
         for text in given:
             name, _, number = text.partition("=")
             if name not in by_name:
                 raise InputError(
-                    f"--{option} {text}: CLASS=SECONDS is needed; classes are {', '.join(by_name)}",
-                    param=option,
+                    f"--{objective} {text}: CLASS=SECONDS is needed; classes are "
+                    f"{', '.join(by_name)}",
+                    param=objective,
                 )
             try:
-                by_name[name] = replace(by_name[name], **{option: float(number)})
+                by_name[name] = replace(by_name[name], **{objective: float(number)})
             except ValueError:
                 raise InputError(
-                    f"--{option} {text}: {number!r} is no number of seconds", param=option
+                    f"--{objective} {text}: {number!r} is no number of seconds", param=objective
                 ) from None
     return tuple(by_name.values())
 
@@ -112,30 +111,23 @@ GRAMMAR_PROCESSES: Final = 1 if sys.platform == "linux" else 0
 class ChosenModel:
     """The models that are loaded, and how they are computed."""
 
-    model: Annotated[str, Option(help=MODEL_HELP, show_default="the demo model", group=MODEL)] = (
-        str(DEMO_PATH)
+    model: str = option(str(DEMO_PATH), MODEL_HELP, show_default="the demo model", group=MODEL)
+    backend: Backend = option("auto", BACKEND_HELP, group=MODEL)
+    device: str = option("cpu", DEVICE_HELP, group=MODEL)
+    dtype: Dtype = option("auto", DTYPE_HELP, group=MODEL)
+    weight_dtype: WeightDtype = option("auto", WEIGHT_DTYPE_HELP, group=MODEL)
+    adapter: list[str] = option(
+        [],
+        "A LoRA adapter in FOLDER, for requests whose model is NAME. May be repeated.",
+        metavar="NAME=FOLDER",
+        group=MODEL,
     )
-    backend: Annotated[Backend, Option(help=BACKEND_HELP, group=MODEL)] = "auto"
-    device: Annotated[str, Option(help=DEVICE_HELP, group=MODEL)] = "cpu"
-    dtype: Annotated[Dtype, Option(help=DTYPE_HELP, group=MODEL)] = "auto"
-    weight_dtype: Annotated[WeightDtype, Option(help=WEIGHT_DTYPE_HELP, group=MODEL)] = "auto"
-    adapter: Annotated[
-        list[str],
-        Option(
-            help="A LoRA adapter in FOLDER, for requests whose model is NAME. May be repeated.",
-            metavar="NAME=FOLDER",
-            group=MODEL,
-        ),
-    ] = field(default_factory=list[str])
-    draft_model: Annotated[
-        str | None,
-        Option(
-            help="Folder or hub id of a smaller model that drafts tokens, with the same "
-            "vocabulary.",
-            group=DECODING,
-        ),
-    ] = None
-    cache: Annotated[str, Option(help=CACHE_HELP, group=MODEL)] = str(USER_CACHE)
+    draft_model: str | None = option(
+        None,
+        "Folder or hub id of a smaller model that drafts tokens, with the same vocabulary.",
+        group=DECODING,
+    )
+    cache: str = option(str(USER_CACHE), CACHE_HELP, group=MODEL)
 
     def __post_init__(self) -> None:
         check_device_name(self.device)
@@ -156,160 +148,120 @@ class ChosenModel:
 class GrammarWork:
     """The processes that compute masks."""
 
-    grammar_processes: Annotated[
-        int,
-        Option(
-            least=0,
-            help="Processes that compute masks, which most grammars share, beside one in which "
-            "new grammars begin. With 0 the engine's process does so itself.",
-            group=SHAPES,
-        ),
-    ] = GRAMMAR_PROCESSES
-    shape_seconds: Annotated[
-        float,
-        Option(
-            least=0.1,
-            help="Most processor time to compile a grammar that has a process of its own, and "
-            "for the masks of one answer.",
-            group=SHAPES,
-        ),
-    ] = 10.0
-    shape_bytes: Annotated[
-        int,
-        Option(
-            is_size=True,
-            least=1 << 20,
-            help="Most memory of a grammar that has a process of its own.",
-            group=SHAPES,
-        ),
-    ] = 512 << 20
+    grammar_processes: int = option(
+        GRAMMAR_PROCESSES,
+        "Processes that compute masks, which most grammars share, beside one in which new grammars"
+        " begin. With 0 the engine's process does so itself.",
+        least=0,
+        group=SHAPES,
+    )
+    shape_seconds: float = option(
+        10.0,
+        "Most processor time to compile a grammar that has a process of its own, and for the masks"
+        " of one answer.",
+        least=0.1,
+        group=SHAPES,
+    )
+    shape_bytes: int = option(
+        512 << 20,
+        "Most memory of a grammar that has a process of its own.",
+        is_size=True,
+        least=1 << 20,
+        group=SHAPES,
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Replication:
     """How many engines serve, where, and what each of them does."""
 
-    replicas: Annotated[
-        int,
-        Option(
-            least=1,
-            help="Engines, each in a process of its own, after one address; requests with equal "
-            "beginnings go to one of them, and one that ends is replaced.",
-            group=SEVERAL,
-        ),
-    ] = 1
-    ray: Annotated[
-        bool,
-        Option(
-            help="Run the replicas in actors of a Ray cluster: of the one that RAY_ADDRESS names, "
-            "else of one that is started on this machine. Needs the extra `ray`.",
-            group=SEVERAL,
-        ),
-    ] = False
-    prefill: Annotated[
-        int,
-        Option(
-            least=0,
-            help="Of the replicas, how many only compute prompts and hand requests over to those "
-            "of --decode.",
-            group=SEVERAL,
-        ),
-    ] = 0
-    decode: Annotated[
-        int,
-        Option(
-            least=0,
-            help="Of the replicas, how many answer requests whose prompts --prefill's compute.",
-            group=SEVERAL,
-        ),
-    ] = 0
+    replicas: int = option(
+        1,
+        "Engines, each in a process of its own, after one address; requests with equal beginnings "
+        "go to one of them, and one that ends is replaced.",
+        least=1,
+        group=SEVERAL,
+    )
+    ray: bool = option(
+        False,
+        "Run the replicas in actors of a Ray cluster: of the one that RAY_ADDRESS names, else of "
+        "one that is started on this machine. Needs the extra `ray`.",
+        group=SEVERAL,
+    )
+    prefill: int = option(
+        0,
+        "Of the replicas, how many only compute prompts and hand requests over to those of "
+        "--decode.",
+        least=0,
+        group=SEVERAL,
+    )
+    decode: int = option(
+        0,
+        "Of the replicas, how many answer requests whose prompts --prefill's compute.",
+        least=0,
+        group=SEVERAL,
+    )
 
 
 @dataclass(frozen=True)
 class ServeOptions(Configurable):
     """What `maskwright serve` is given: the settings of all that it starts."""
 
-    host: Host = HOST
-    port: Port = PORT
-    tls_certificate: Annotated[
-        str | None,
-        Option(
-            help="File with the server's certificate (PEM), for HTTPS.",
-            metavar="FILE",
-            group=ADDRESS,
-        ),
-    ] = None
-    tls_key: Annotated[
-        str | None,
-        Option(help="File with the private key of the certificate.", metavar="FILE", group=ADDRESS),
-    ] = None
+    host: str = host_option()
+    port: int = port_option()
+    tls_certificate: str | None = option(
+        None, "File with the server's certificate (PEM), for HTTPS.", metavar="FILE", group=ADDRESS
+    )
+    tls_key: str | None = option(
+        None, "File with the private key of the certificate.", metavar="FILE", group=ADDRESS
+    )
     chosen: ChosenModel = field(default_factory=ChosenModel)
-    api_keys: Annotated[
-        str | None,
-        Option(
-            help="File with the keys of clients, as digests, and with their rates and quotas; "
-            "'maskwright key' makes entries. It is read again on SIGHUP.",
-            metavar="FILE",
-            group=ACCESS,
-        ),
-    ] = None
-    api_key: Annotated[
-        str | None,
-        Option(
-            help="A key that clients must send. Other users of this machine can read options; "
-            "they can't read variables.",
-            metavar="KEY",
-            group=ACCESS,
-        ),
-    ] = None
+    api_keys: str | None = option(
+        None,
+        "File with the keys of clients, as digests, and with their rates and quotas; 'maskwright "
+        "key' makes entries. It is read again on SIGHUP.",
+        metavar="FILE",
+        group=ACCESS,
+    )
+    api_key: str | None = option(
+        None,
+        "A key that clients must send. Other users of this machine can read options; they can't "
+        "read variables.",
+        metavar="KEY",
+        group=ACCESS,
+    )
     server: ServerConfig = field(default_factory=ServerConfig)
     work: GrammarWork = field(default_factory=GrammarWork)
     engine: EngineConfig = field(default_factory=EngineConfig)
-    ttft: Annotated[
-        list[str],
-        Option(
-            help="Objective of a class of service: a request whose first token would take more "
-            "than SECONDS is answered 429.",
-            metavar="CLASS=SECONDS",
-            group=BATCH,
-        ),
-    ] = field(default_factory=list[str])
-    tpot: Annotated[
-        list[str],
-        Option(
-            help="Objective of a class of service: a request whose further tokens would take more "
-            "than SECONDS each is answered 429.",
-            metavar="CLASS=SECONDS",
-            group=BATCH,
-        ),
-    ] = field(default_factory=list[str])
+    ttft: list[str] = option(
+        [],
+        "Objective of a class of service: a request whose first token would take more than SECONDS"
+        " is answered 429.",
+        metavar="CLASS=SECONDS",
+        group=BATCH,
+    )
+    tpot: list[str] = option(
+        [],
+        "Objective of a class of service: a request whose further tokens would take more than "
+        "SECONDS each is answered 429.",
+        metavar="CLASS=SECONDS",
+        group=BATCH,
+    )
     replication: Replication = field(default_factory=Replication)
-    trace: Annotated[
-        str | None,
-        Option(
-            help="File to which a trace of each answer is added, as a line of JSON.", group=RECORDS
-        ),
-    ] = None
-    trace_requests: Annotated[
-        bool,
-        Option(
-            help="Add requests and tokens to traces, for 'maskwright replay'. They hold the text "
-            "of prompts and answers.",
-            group=RECORDS,
-        ),
-    ] = False
-    otel: Annotated[
-        str | None,
-        Option(
-            help="Address of an OpenTelemetry collector (OTLP over HTTP) for spans.", group=RECORDS
-        ),
-    ] = None
-    log_format: Annotated[
-        LogFormat, Option(help="'text' for people, 'json' for machines.", group=RECORDS)
-    ] = "text"
-    log_level: Annotated[
-        LogLevel, Option(help="The lowest level that is logged.", group=RECORDS)
-    ] = "info"
+    trace: str | None = option(
+        None, "File to which a trace of each answer is added, as a line of JSON.", group=RECORDS
+    )
+    trace_requests: bool = option(
+        False,
+        "Add requests and tokens to traces, for 'maskwright replay'. They hold the text of prompts"
+        " and answers.",
+        group=RECORDS,
+    )
+    otel: str | None = option(
+        None, "Address of an OpenTelemetry collector (OTLP over HTTP) for spans.", group=RECORDS
+    )
+    log_format: LogFormat = option("text", "'text' for people, 'json' for machines.", group=RECORDS)
+    log_level: LogLevel = option("info", "The lowest level that is logged.", group=RECORDS)
 
     @property
     def key_source(self) -> KeySource:

@@ -13,22 +13,18 @@ Exit code: 0 if every case is as expected; 1 if one isn't; 2 if a file or a shap
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
 
-from maskwright.cli.arguments import Argument
 from maskwright.cli.options import JSON_HELP
-from maskwright.settings import Option
+from maskwright.settings import argument, option
 
 
 @dataclass(frozen=True, slots=True)
 class CasesOptions:
     """What `maskwright test` is given."""
 
-    files: Annotated[list[str], Argument(help="Files with test cases, in YAML or JSON.")]
-    report: Annotated[
-        str | None, Option("--junit", help="File to which a report in JUnit's XML is written.")
-    ] = None
-    watch: Annotated[
-        bool, Option("--watch", help="Run the cases again whenever a file changes.")
-    ] = False
-    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False
+    files: list[str] = argument("Files with test cases, in YAML or JSON.")
+    report: str | None = option(
+        None, "File to which a report in JUnit's XML is written.", flag="--junit"
+    )
+    watch: bool = option(False, "Run the cases again whenever a file changes.", flag="--watch")
+    as_json: bool = option(False, JSON_HELP, flag="--json")

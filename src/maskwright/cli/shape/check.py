@@ -21,13 +21,12 @@ used, or an option can't.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Annotated, Literal, TypeAlias
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
-from maskwright.cli.arguments import Argument
 from maskwright.cli.options import KIND_HELP, ORDER_HELP, SHAPE_HELP
 from maskwright.grammar.schema.options import PropertyOrder
-from maskwright.settings import Option
+from maskwright.settings import argument, option
 from maskwright.workbench.choices import Kind, Profile
 
 OutputFormat: TypeAlias = Literal["text", "json", "github", "sarif"]
@@ -37,27 +36,19 @@ OutputFormat: TypeAlias = Literal["text", "json", "github", "sarif"]
 class CheckOptions:
     """What `maskwright check` is given."""
 
-    shapes: Annotated[list[str], Argument(help=f"{SHAPE_HELP} Or a folder of such files.")]
-    kind: Annotated[Kind, Option(help=KIND_HELP)] = "auto"
-    property_order: Annotated[PropertyOrder, Option(help=ORDER_HELP)] = "any"
-    profile: Annotated[Profile | None, Option(help="Whose rules a schema has to keep as well.")] = (
-        None
+    shapes: list[str] = argument(f"{SHAPE_HELP} Or a folder of such files.")
+    kind: Kind = option("auto", KIND_HELP)
+    property_order: PropertyOrder = option("any", ORDER_HELP)
+    profile: Profile | None = option(None, "Whose rules a schema has to keep as well.")
+    ignore: list[str] = option(
+        [],
+        "A rule to be silent about, as it stands in brackets; 'unbounded-*' stands for all that "
+        "begin so. May be repeated.",
+        metavar="RULE",
     )
-    ignore: Annotated[
-        list[str],
-        Option(
-            help="A rule to be silent about, as it stands in brackets; 'unbounded-*' stands "
-            "for all that begin so. May be repeated.",
-            metavar="RULE",
-        ),
-    ] = field(default_factory=list[str])
-    fix: Annotated[
-        bool, Option("--fix", help="Write the file of SHAPE anew with what can be mended.")
-    ] = False
-    watch: Annotated[
-        bool, Option("--watch", help="Check again whenever one of the files changes.")
-    ] = False
-    output_format: Annotated[
-        OutputFormat, Option(help="For people, for programs, for GitHub, for code scanning.")
-    ] = "text"
-    as_json: Annotated[bool, Option("--json", help="As --output-format json.")] = False
+    fix: bool = option(False, "Write the file of SHAPE anew with what can be mended.", flag="--fix")
+    watch: bool = option(False, "Check again whenever one of the files changes.", flag="--watch")
+    output_format: OutputFormat = option(
+        "text", "For people, for programs, for GitHub, for code scanning."
+    )
+    as_json: bool = option(False, "As --output-format json.", flag="--json")

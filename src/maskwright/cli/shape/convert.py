@@ -17,12 +17,10 @@ dialect.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
 
-from maskwright.cli.arguments import Argument
 from maskwright.cli.options import JSON_HELP, KIND_HELP, SHAPE_HELP
 from maskwright.grammar.schema.options import Integers
-from maskwright.settings import Option
+from maskwright.settings import REQUIRED, argument, option
 from maskwright.workbench.choices import Kind, LayoutName
 
 
@@ -30,30 +28,26 @@ from maskwright.workbench.choices import Kind, LayoutName
 class ConvertOptions:
     """What `maskwright convert` is given."""
 
-    shape: Annotated[str, Argument(help=SHAPE_HELP)]
-    to: Annotated[str, Option(help="The dialect to write: lark, gbnf or ebnf.")]
-    dialect: Annotated[
-        str, Option(help="The dialect of a grammar. Default: by the file's name, or by the text.")
-    ] = "auto"
-    start: Annotated[
-        str | None, Option(help="The start rule of a grammar. Default: that of the dialect.")
-    ] = None
-    kind: Annotated[Kind, Option(help=KIND_HELP)] = "auto"
-    whitespace: Annotated[
-        LayoutName, Option(help="White space between the parts of a schema's instances.")
-    ] = "spaced"
-    integers: Annotated[
-        Integers, Option(help="How integers are written; with 'any' also as 1.0 and 1e0.")
-    ] = "digits"
-    closed: Annotated[
-        bool,
-        Option(
-            "--closed",
-            help="Objects have no other properties than those that a schema lists, unless it says "
-            "that they have.",
-        ),
-    ] = False
-    approximate: Annotated[
-        bool, Option("--approximate", help="Leave open what no grammar can say of a schema.")
-    ] = False
-    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False
+    shape: str = argument(SHAPE_HELP)
+    to: str = option(REQUIRED, "The dialect to write: lark, gbnf or ebnf.")
+    dialect: str = option(
+        "auto", "The dialect of a grammar. Default: by the file's name, or by the text."
+    )
+    start: str | None = option(None, "The start rule of a grammar. Default: that of the dialect.")
+    kind: Kind = option("auto", KIND_HELP)
+    whitespace: LayoutName = option(
+        "spaced", "White space between the parts of a schema's instances."
+    )
+    integers: Integers = option(
+        "digits", "How integers are written; with 'any' also as 1.0 and 1e0."
+    )
+    closed: bool = option(
+        False,
+        "Objects have no other properties than those that a schema lists, unless it says that they"
+        " have.",
+        flag="--closed",
+    )
+    approximate: bool = option(
+        False, "Leave open what no grammar can say of a schema.", flag="--approximate"
+    )
+    as_json: bool = option(False, JSON_HELP, flag="--json")

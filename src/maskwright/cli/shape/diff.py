@@ -12,12 +12,10 @@ was found, and that there is none was not shown; 2 if a shape or an option can't
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
 
-from maskwright.cli.arguments import Argument
 from maskwright.cli.options import JSON_HELP, KIND_HELP, ORDER_HELP, SHAPE_HELP
 from maskwright.grammar.schema.options import PropertyOrder
-from maskwright.settings import Option
+from maskwright.settings import argument, option
 from maskwright.workbench.choices import COMPARISON_SECONDS, MOST_PAIRS, Kind
 
 
@@ -25,12 +23,10 @@ from maskwright.workbench.choices import COMPARISON_SECONDS, MOST_PAIRS, Kind
 class DiffOptions:
     """What `maskwright diff` is given."""
 
-    first: Annotated[str, Argument(help=SHAPE_HELP)]
-    second: Annotated[str, Argument(help="The other shape, given in the same ways.")]
-    kind: Annotated[Kind, Option(help=KIND_HELP)] = "auto"
-    property_order: Annotated[PropertyOrder, Option(help=ORDER_HELP)] = "any"
-    seconds: Annotated[float, Option(least=0.1, help="Time for the comparison.")] = (
-        COMPARISON_SECONDS
-    )
-    pairs: Annotated[int, Option(least=1, help="Most pairs of places to visit.")] = MOST_PAIRS
-    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False
+    first: str = argument(SHAPE_HELP)
+    second: str = argument("The other shape, given in the same ways.")
+    kind: Kind = option("auto", KIND_HELP)
+    property_order: PropertyOrder = option("any", ORDER_HELP)
+    seconds: float = option(COMPARISON_SECONDS, "Time for the comparison.", least=0.1)
+    pairs: int = option(MOST_PAIRS, "Most pairs of places to visit.", least=1)
+    as_json: bool = option(False, JSON_HELP, flag="--json")

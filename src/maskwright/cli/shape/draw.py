@@ -14,11 +14,9 @@ Exit code: 0; 2 if the shape, an option or a file can't be used.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
 
-from maskwright.cli.arguments import Argument
 from maskwright.cli.options import JSON_HELP, KIND_HELP, SHAPE_HELP
-from maskwright.settings import Option
+from maskwright.settings import argument, option
 from maskwright.workbench.choices import Kind, PictureName
 
 
@@ -26,10 +24,8 @@ from maskwright.workbench.choices import Kind, PictureName
 class DrawOptions:
     """What `maskwright draw` is given."""
 
-    shape: Annotated[str, Argument(help=SHAPE_HELP)]
-    which: Annotated[PictureName, Option("--as", help="What is drawn.")] = "railroad"
-    output: Annotated[
-        str | None, Option(short="-o", help="SVG file to write. Default: standard output.")
-    ] = None
-    kind: Annotated[Kind, Option(help=KIND_HELP)] = "auto"
-    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False
+    shape: str = argument(SHAPE_HELP)
+    which: PictureName = option("railroad", "What is drawn.", flag="--as")
+    output: str | None = option(None, "SVG file to write. Default: standard output.", short="-o")
+    kind: Kind = option("auto", KIND_HELP)
+    as_json: bool = option(False, JSON_HELP, flag="--json")

@@ -12,16 +12,14 @@ Exit code: 0 if the schema can be used; 1 if a keyword is refused or invalid; 2 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
 
-from maskwright.cli.arguments import Argument
 from maskwright.cli.options import JSON_HELP, SHAPE_HELP
-from maskwright.settings import Option
+from maskwright.settings import argument, option
 
 
 @dataclass(frozen=True, slots=True)
 class ExplainOptions:
     """What `maskwright explain` is given."""
 
-    schema: Annotated[str, Argument(help=SHAPE_HELP)]
-    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False
+    schema: str = argument(SHAPE_HELP)
+    as_json: bool = option(False, JSON_HELP, flag="--json")

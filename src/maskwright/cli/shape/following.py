@@ -15,9 +15,7 @@ an option or a file can't be used.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
 
-from maskwright.cli.arguments import Argument
 from maskwright.cli.options import (
     BEFORE_HELP,
     JSON_HELP,
@@ -27,7 +25,7 @@ from maskwright.cli.options import (
     VOCABULARY_HELP,
 )
 from maskwright.grammar.schema.options import PropertyOrder
-from maskwright.settings import Option
+from maskwright.settings import argument, option
 from maskwright.workbench.choices import Kind
 
 
@@ -35,16 +33,14 @@ from maskwright.workbench.choices import Kind
 class NextOptions:
     """What `maskwright next` is given."""
 
-    shape: Annotated[str, Argument(help=SHAPE_HELP)]
-    file: Annotated[
-        str | None, Argument(help="File with the beginning of a text; '-' is standard input.")
-    ] = None
-    text: Annotated[str | None, Option(help="The beginning of a text.")] = None
-    model: Annotated[str | None, Option(help=VOCABULARY_HELP)] = None
-    probabilities: Annotated[
-        bool, Option("--probabilities", help="Load the model, by default the demo model.")
-    ] = False
-    prompt: Annotated[str | None, Option(help=BEFORE_HELP)] = None
-    kind: Annotated[Kind, Option(help=KIND_HELP)] = "auto"
-    property_order: Annotated[PropertyOrder, Option(help=ORDER_HELP)] = "schema"
-    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False
+    shape: str = argument(SHAPE_HELP)
+    file: str | None = argument("File with the beginning of a text; '-' is standard input.", None)
+    text: str | None = option(None, "The beginning of a text.")
+    model: str | None = option(None, VOCABULARY_HELP)
+    probabilities: bool = option(
+        False, "Load the model, by default the demo model.", flag="--probabilities"
+    )
+    prompt: str | None = option(None, BEFORE_HELP)
+    kind: Kind = option("auto", KIND_HELP)
+    property_order: PropertyOrder = option("schema", ORDER_HELP)
+    as_json: bool = option(False, JSON_HELP, flag="--json")

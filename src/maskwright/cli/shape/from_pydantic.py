@@ -11,25 +11,21 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Literal
 
-from maskwright.cli.arguments import Argument
 from maskwright.cli.input.python_type import schema_of_type
-from maskwright.settings import Option
+from maskwright.settings import argument, option
 
 
 @dataclass(frozen=True, slots=True)
 class FromPydanticOptions:
     """What `maskwright from-pydantic` is given."""
 
-    type_name: Annotated[str, Argument(help="The type, as module:Name.", metavar="TYPE")]
-    mode: Annotated[
-        Literal["validation", "serialization"],
-        Option(help="The schema of what is read into the type, or of what it is written as."),
-    ] = "validation"
-    by_alias: Annotated[
-        bool, Option(help="Whether properties have the aliases of fields as names.")
-    ] = True
+    type_name: str = argument("The type, as module:Name.", metavar="TYPE")
+    mode: Literal["validation", "serialization"] = option(
+        "validation", "The schema of what is read into the type, or of what it is written as."
+    )
+    by_alias: bool = option(True, "Whether properties have the aliases of fields as names.")
 
 
 def run(options: FromPydanticOptions) -> None:

@@ -19,13 +19,11 @@ the beginning of one that does; 2 if the shape, an option or a file can't be use
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Annotated
+from dataclasses import dataclass
 
-from maskwright.cli.arguments import Argument
 from maskwright.cli.options import JSON_HELP, KIND_HELP, ORDER_HELP, SHAPE_HELP, TEXT_HELP
 from maskwright.grammar.schema.options import PropertyOrder
-from maskwright.settings import Option
+from maskwright.settings import argument, option
 from maskwright.workbench.choices import Kind
 
 
@@ -33,15 +31,13 @@ from maskwright.workbench.choices import Kind
 class MatchOptions:
     """What `maskwright match` is given."""
 
-    shape: Annotated[str, Argument(help=SHAPE_HELP)]
-    files: Annotated[list[str], Argument(help="Files with texts; '-' is standard input.")] = field(
-        default_factory=list[str]
+    shape: str = argument(SHAPE_HELP)
+    files: list[str] = argument("Files with texts; '-' is standard input.", [])
+    text: list[str] = option([], TEXT_HELP)
+    kind: Kind = option("auto", KIND_HELP)
+    property_order: PropertyOrder = option("any", ORDER_HELP)
+    why: bool = option(True, "Look for reasons, and for allowed texts alike.")
+    brief: bool = option(
+        False, "A few lines a text: where it stops, what could follow.", flag="--brief"
     )
-    text: Annotated[list[str], Option(help=TEXT_HELP)] = field(default_factory=list[str])
-    kind: Annotated[Kind, Option(help=KIND_HELP)] = "auto"
-    property_order: Annotated[PropertyOrder, Option(help=ORDER_HELP)] = "any"
-    why: Annotated[bool, Option(help="Look for reasons, and for allowed texts alike.")] = True
-    brief: Annotated[
-        bool, Option("--brief", help="A few lines a text: where it stops, what could follow.")
-    ] = False
-    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False
+    as_json: bool = option(False, JSON_HELP, flag="--json")

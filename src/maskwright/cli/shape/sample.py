@@ -16,12 +16,10 @@ text is as short as `--limit` asks for.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
 
 from maskwright.automaton.value.whitespace import WhitespaceName
-from maskwright.cli.arguments import Argument
 from maskwright.cli.options import JSON_HELP, KIND_HELP, SHAPE_HELP, WHITESPACE_HELP
-from maskwright.settings import Option
+from maskwright.settings import argument, option
 from maskwright.workbench.choices import Kind, Which
 
 
@@ -29,19 +27,14 @@ from maskwright.workbench.choices import Kind, Which
 class SampleOptions:
     """What `maskwright sample` is given."""
 
-    shape: Annotated[str, Argument(help=SHAPE_HELP)]
-    count: Annotated[int, Option(short="-n", least=1, help="How many random texts.")] = 5
-    which: Annotated[
-        Which, Option(help="'longest' is the longest of 32 random texts within --limit.")
-    ] = "random"
-    cover: Annotated[bool, Option("--cover", help="Texts that together use every alternative.")] = (
-        False
+    shape: str = argument(SHAPE_HELP)
+    count: int = option(5, "How many random texts.", short="-n", least=1)
+    which: Which = option("random", "'longest' is the longest of 32 random texts within --limit.")
+    cover: bool = option(False, "Texts that together use every alternative.", flag="--cover")
+    limit: int | None = option(
+        None, "Most bytes of a text. Default: 100 more than the shortest has.", least=0
     )
-    limit: Annotated[
-        int | None,
-        Option(least=0, help="Most bytes of a text. Default: 100 more than the shortest has."),
-    ] = None
-    seed: Annotated[int, Option(help="Seed of the random choices.")] = 0
-    whitespace: Annotated[WhitespaceName, Option(help=WHITESPACE_HELP)] = "spaced"
-    kind: Annotated[Kind, Option(help=KIND_HELP)] = "auto"
-    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False
+    seed: int = option(0, "Seed of the random choices.")
+    whitespace: WhitespaceName = option("spaced", WHITESPACE_HELP)
+    kind: Kind = option("auto", KIND_HELP)
+    as_json: bool = option(False, JSON_HELP, flag="--json")

@@ -17,9 +17,7 @@ used.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
 
-from maskwright.cli.arguments import Argument
 from maskwright.cli.options import (
     BEFORE_HELP,
     JSON_HELP,
@@ -28,7 +26,7 @@ from maskwright.cli.options import (
     TEXT_HELP,
     VOCABULARY_HELP,
 )
-from maskwright.settings import Option
+from maskwright.settings import argument, option
 from maskwright.workbench.choices import Kind
 
 
@@ -36,13 +34,13 @@ from maskwright.workbench.choices import Kind
 class TraceOptions:
     """What `maskwright trace` is given."""
 
-    shape: Annotated[str, Argument(help=SHAPE_HELP)]
-    file: Annotated[str | None, Argument(help="File with a text; '-' is standard input.")] = None
-    text: Annotated[str | None, Option(help=TEXT_HELP.partition(".")[0] + ".")] = None
-    model: Annotated[str, Option(help=VOCABULARY_HELP)] = "demo"
-    probabilities: Annotated[
-        bool, Option("--probabilities", help="Load the model, and show what it gives each token.")
-    ] = False
-    prompt: Annotated[str | None, Option(help=BEFORE_HELP)] = None
-    kind: Annotated[Kind, Option(help=KIND_HELP)] = "auto"
-    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False
+    shape: str = argument(SHAPE_HELP)
+    file: str | None = argument("File with a text; '-' is standard input.", None)
+    text: str | None = option(None, TEXT_HELP.partition(".")[0] + ".")
+    model: str = option("demo", VOCABULARY_HELP)
+    probabilities: bool = option(
+        False, "Load the model, and show what it gives each token.", flag="--probabilities"
+    )
+    prompt: str | None = option(None, BEFORE_HELP)
+    kind: Kind = option("auto", KIND_HELP)
+    as_json: bool = option(False, JSON_HELP, flag="--json")
