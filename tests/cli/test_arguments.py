@@ -359,7 +359,9 @@ def test_no_two_options_say_the_same_in_words_of_their_own() -> None:
     for path in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             match node:
-                case ast.Call(func=ast.Name(id="option"), args=[_, ast.Constant(value=str(text))]) | (
+                case ast.Call(
+                    func=ast.Name(id="option"), args=[_, ast.Constant(value=str(text))]
+                ) | (
                     ast.Call(func=ast.Name(id="argument"), args=[ast.Constant(value=str(text)), *_])
                 ):
                     literals[text] += 1

@@ -54,6 +54,10 @@ def texts(svg: str) -> set[str]:
     return {each.text or "" for each in ElementTree.fromstring(svg).iter(f"{SVG}text")}
 
 
+def ids(svg: str) -> list[str]:
+    return [found for each in ElementTree.fromstring(svg).iter() if (found := each.get("id"))]
+
+
 @pytest.mark.parametrize("which", ["railroad", "graph"])
 @pytest.mark.parametrize("file", GRAMMARS, ids=lambda file: file.stem)
 def test_a_grammar(file: object, which: PictureName) -> None:
@@ -76,6 +80,19 @@ def test_a_schema(file: object, which: PictureName) -> None:
     if which == "railroad":
         assert {json.dumps(name) for name in schema.get("properties", {})} <= shown
     assert {f"#/$defs/{name}" for name in schema.get("$defs", {})} <= shown
+
+
+def test_names_that_markup_has_a_meaning_for() -> None:
+    name = "a<b>&'\"]]>"
+    inner = {"type": ["object", "null"], "properties": {name: {"enum": [1, name]}}}
+    svg = schema_picture({"items": {"$ref": f"#/$defs/{name}"}, "$defs": {name: inner}}, name)
+    check_picture(svg)
+    assert {f"#/$defs/{name}", json.dumps(name)} <= texts(svg)
+    links = [
+        each.get("{http://www.w3.org/1999/xlink}href")
+        for each in ElementTree.fromstring(svg).iter(f"{SVG}a")
+    ]
+    assert links == ["#" + each for each in ids(svg) if "defs" in each]
 
 
 @pytest.mark.parametrize(

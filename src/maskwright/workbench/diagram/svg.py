@@ -14,12 +14,13 @@ LONGEST: Final = 48
 _STYLE: Final = """\
 .maskwright-picture{font:13px ui-monospace,Menlo,Consolas,monospace;color:#1c2430;background:#fff}
 .maskwright-picture text{fill:currentColor}
-.maskwright-picture .way{fill:none;stroke:currentColor;stroke-width:1.5}
+.maskwright-picture .way,.railroad path{fill:none;stroke:currentColor;stroke-width:1.5}
+.railroad text{text-anchor:middle}
 .maskwright-picture .tip{fill:currentColor}
-.maskwright-picture .box{stroke:currentColor;stroke-width:1.2}
+.maskwright-picture rect{stroke:currentColor;stroke-width:1.2}
 .maskwright-picture .text{fill:#dff0dc}.maskwright-picture .set{fill:#fbecc8}
 .maskwright-picture .name{fill:#dce9fb}.maskwright-picture .plain{fill:#f1f3f6}
-.maskwright-picture .heading{font-weight:bold}.maskwright-picture .dim{opacity:.75}
+.maskwright-picture .heading{font-weight:bold}.maskwright-picture .note{opacity:.75}
 @media (prefers-color-scheme:dark){
 .maskwright-picture{color:#e6eaf0;background:#14181f}
 .maskwright-picture .text{fill:#23442a}.maskwright-picture .set{fill:#4d4019}
@@ -53,7 +54,8 @@ def picture(width: float, height: float, title: str, elements: list[str]) -> str
     """A whole SVG document, with a title that screen readers read."""
     return "\n".join(
         (
-            f'<svg xmlns="http://www.w3.org/2000/svg" class="maskwright-picture" role="img" '
+            '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
+            'class="maskwright-picture" role="img" '
             f'width="{width:g}" height="{height:g}" viewBox="0 0 {width:g} {height:g}" '
             f"aria-label={quoteattr(title)}>",
             f"<title>{escape(title)}</title>",
