@@ -87,6 +87,7 @@ def test_what_is_no_form_with_a_file(tmp_path: Path, options: dict[str, Any], co
 
 def test_a_body_without_a_length_is_bounded(tmp_path: Path) -> None:
     async def chunks() -> AsyncIterator[bytes]:
+        yield b"--XX\r\n" + HEAD
         for _ in range(11):
             yield b"x" * LIMIT
 

@@ -274,7 +274,7 @@ class Front:
             self._interrupts.discard(interrupt)
             gone.cancel()
         if interrupt.reason == STOPPED:
-            self._fleet.metrics.note_failed(STOPPED)
+            self._fleet.metrics.failed.labels(STOPPED).inc()
             message = "the router was stopped before the answer was complete; ask again"
             await passage.fail(503, message, STOPPED, retry_header(1))
 
@@ -301,7 +301,8 @@ class Front:
             if chosen.worker is None:
                 await self._no_worker(passage, chosen.decision)
                 return
-            self._fleet.metrics.note_choice(chosen.decision.reason, time.perf_counter() - began)
+            self._fleet.metrics.choices.labels(chosen.decision.reason).inc()
+            self._fleet.metrics.deciding.observe(time.perf_counter() - began)
             handed = await self._handed(passage, chosen.worker, chosen.prefill)
             if await self._try(passage, chosen.worker, chosen.decision, short, handed):
                 return
@@ -346,13 +347,13 @@ class Front:
                     body, whole = await response.body(), True
             except WorkerLostError as error:
                 worker.lose()
-                self._fleet.metrics.note_retry(worker.name, "lost")
+                self._fleet.metrics.retries.labels(worker.name, "lost").inc()
                 log.warning("worker %s was lost: %s", worker.name, error)
                 return False
         if relay is None:
             return await self._answered(passage, worker, response, body, short)
         if whole:
-            self._fleet.metrics.note_answer(worker.name, response.status)
+            self._fleet.metrics.requests.labels(worker.name, response.status).inc()
         else:
             await self._go_on(passage, relay, worker)
         return True
@@ -369,7 +370,7 @@ class Front:
         code = code_of(body) if response.status >= 400 else None
         unknown = short == "/explain" and response.status == 404
         if unknown or (response.status in (429, 503) and code in ELSEWHERE):
-            self._fleet.metrics.note_retry(worker.name, code or "refused")
+            self._fleet.metrics.retries.labels(worker.name, code or "refused").inc()
             if code in ENDING and worker.name not in passage.ending:
                 passage.ending.add(worker.name)
                 worker.note_draining()
@@ -377,7 +378,7 @@ class Front:
             passage.refused = response.status, response.headers, body
             passage.excluded.add(worker.name)
             return False
-        self._fleet.metrics.note_answer(worker.name, response.status)
+        self._fleet.metrics.requests.labels(worker.name, response.status).inc()
         await passage.answer(response.status, response.headers, body)
         return True
 
@@ -392,7 +393,7 @@ class Front:
         if passage.refused is not None:
             await passage.answer(*passage.refused)
             return
-        self._fleet.metrics.note_failed(NO_WORKER)
+        self._fleet.metrics.failed.labels(NO_WORKER).inc()
         message = f"{decision.reason}; try again, and see /ready and the logs of the workers"
         await passage.fail(503, message, NO_WORKER, retry_header(decision.retry_after or 1))
 
@@ -405,11 +406,11 @@ class Front:
                 body = await response.body()
         except WorkerLostError:
             worker.lose()
-            self._fleet.metrics.note_failed(LOST)
+            self._fleet.metrics.failed.labels(LOST).inc()
             message = "the worker that keeps files and batches does not answer; try again"
             await passage.fail(502, message, LOST, retry_header(1))
             return
-        self._fleet.metrics.note_answer(worker.name, response.status)
+        self._fleet.metrics.requests.labels(worker.name, response.status).inc()
         await passage.answer(response.status, response.headers, body)
 
     # A stream -----------------------------------------------------------------------------------
@@ -424,12 +425,12 @@ class Front:
             chosen = await self._fleet.choose_within(passage.asked.route, self._patience)
             if chosen.worker is None:
                 break
-            self._fleet.metrics.note_continued(lost.name)
+            self._fleet.metrics.continued.labels(lost.name).inc()
             if await self._went_on(passage, relay, chosen.worker, chosen.decision):
-                self._fleet.metrics.note_answer(chosen.worker.name, 200)
+                self._fleet.metrics.requests.labels(chosen.worker.name, 200).inc()
                 return
             tries, lost = (0 if relay.advanced else tries + 1), chosen.worker
-        self._fleet.metrics.note_failed(LOST)
+        self._fleet.metrics.failed.labels(LOST).inc()
         message = "the worker was lost, and no other one could go on with the stream; ask again"
         await passage.fail(502, message, LOST)
 

@@ -10,6 +10,7 @@ import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final, TypeAlias
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -22,79 +23,51 @@ from maskwright.dist.handoff.http_names import HAND_TO, HANDOFF_KEY
 from maskwright.dist.routing.replica_state import Decision, Role, RouteRequest
 from maskwright.dist.routing.router import RequestRouter, Router, pair
 
+NAMESPACE: Final = "maskwright_router"
 SECONDS = (0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.05)
 
 
 class FrontMetrics:
-    """Counters of one router; their names begin with `maskwright_router_`."""
+    """Metrics of one router; their names begin with `maskwright_router_`."""
 
     def __init__(self) -> None:
         self._registry = registry = CollectorRegistry()
-        prefix = "maskwright_router"
-        self._requests = Counter(
-            f"{prefix}_requests", "Requests by worker and status.", ["worker", "status"],
-            registry=registry,
+        counter = partial(Counter, namespace=NAMESPACE, registry=registry)
+        gauge = partial(Gauge, namespace=NAMESPACE, registry=registry)
+        self.requests = counter("requests", "Requests by worker and status.", ["worker", "status"])
+        self.retries = counter(
+            "retries",
+            "Requests sent to another worker before their first byte.",
+            ["worker", "reason"],
+        )
+        self.continued = counter(
+            "continued",
+            "Streams that another worker went on with, by the lost worker.",
+            ["worker"],
+        )
+        self.failed = counter(
+            "failed", "Requests that the router itself answered with an error.", ["code"]
+        )
+        self.choices = counter("choices", "Choices of a worker by what decided.", ["reason"])
+        self.handed = counter(
+            "hand_offs",
+            "Requests that a worker computed the prompt of for another one, by what became of its "
+            "blocks.",
+            ["worker", "outcome"],
+        )
+        self.handed_bytes = counter(
+            "hand_off_bytes", "Bytes of keys and values that a worker sent to others.", ["worker"]
+        )
+        self.ready = gauge("worker_ready", "Whether a worker takes requests.", ["worker"])
+        self.running = gauge("worker_running", "Requests that a worker is answering.", ["worker"])
+        self.deciding = Histogram(
+            "choice_seconds", "Time to read a request and to choose its worker.",
+            namespace=NAMESPACE, buckets=SECONDS, registry=registry,
         )  # fmt: skip
-        self._retries = Counter(
-            f"{prefix}_retries", "Requests sent to another worker before their first byte.",
-            ["worker", "reason"], registry=registry,
-        )  # fmt: skip
-        self._continued = Counter(
-            f"{prefix}_continued", "Streams that another worker went on with, by the lost worker.",
-            ["worker"], registry=registry,
-        )  # fmt: skip
-        self._failed = Counter(
-            f"{prefix}_failed", "Requests that the router itself answered with an error.",
-            ["code"], registry=registry,
-        )  # fmt: skip
-        self._choices = Counter(
-            f"{prefix}_choices", "Choices of a worker by what decided.", ["reason"],
-            registry=registry,
-        )  # fmt: skip
-        self._handed = Counter(
-            f"{prefix}_hand_offs", "Requests that a worker computed the prompt of for another one, "
-            "by what became of its blocks.", ["worker", "outcome"], registry=registry,
-        )  # fmt: skip
-        self._handed_bytes = Counter(
-            f"{prefix}_hand_off_bytes", "Bytes of keys and values that a worker sent to others.",
-            ["worker"], registry=registry,
-        )  # fmt: skip
-        self._ready = Gauge(
-            f"{prefix}_worker_ready", "Whether a worker takes requests.", ["worker"],
-            registry=registry,
-        )  # fmt: skip
-        self._running = Gauge(
-            f"{prefix}_worker_running", "Requests that a worker is answering.", ["worker"],
-            registry=registry,
-        )  # fmt: skip
-        self._deciding = Histogram(
-            f"{prefix}_choice_seconds", "Time to read a request and to choose its worker.",
-            buckets=SECONDS, registry=registry,
-        )  # fmt: skip
-
-    def note_answer(self, worker: str, status: int) -> None:
-        self._requests.labels(worker, str(status)).inc()
-
-    def note_retry(self, worker: str, reason: str) -> None:
-        self._retries.labels(worker, reason).inc()
-
-    def note_continued(self, worker: str) -> None:
-        self._continued.labels(worker).inc()
-
-    def note_failed(self, code: str) -> None:
-        self._failed.labels(code).inc()
-
-    def note_choice(self, reason: str, seconds: float) -> None:
-        self._choices.labels(reason).inc()
-        self._deciding.observe(seconds)
 
     def note_hand_off(self, worker: str, outcome: str, nbytes: int) -> None:
-        self._handed.labels(worker, outcome).inc()
-        self._handed_bytes.labels(worker).inc(nbytes)
-
-    def note_state(self, worker: str, *, ready: bool, running: int) -> None:
-        self._ready.labels(worker).set(ready)
-        self._running.labels(worker).set(running)
+        self.handed.labels(worker, outcome).inc()
+        self.handed_bytes.labels(worker).inc(nbytes)
 
     def page(self, pages: Mapping[str, str]) -> bytes:
         """Return the router's metrics and the workers', given by name, in Prometheus' text
@@ -317,7 +290,8 @@ class WorkerGroup:
             worker.client.abort()
         if worker.ready is not was:
             log.info("worker %s %s", worker.name, "is ready" if worker.ready else "is not ready")
-        self.metrics.note_state(worker.name, ready=worker.ready, running=worker.running)
+        self.metrics.ready.labels(worker.name).set(worker.ready)
+        self.metrics.running.labels(worker.name).set(worker.running)
 
 
 def unrouted(request_id: str, asked: Asked | None, model: str | None = None) -> RouteRequest:

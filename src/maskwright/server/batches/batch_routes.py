@@ -1,24 +1,25 @@
 """The endpoints of files and batches, and what a server opens, starts and stops for them.
 
-A file comes in a form (`multipart/form-data`, RFC 7578). The body is written to the disk as it
-comes, and its parts are found there, so that a large file is never in memory.
+A file comes in a form (`multipart/form-data`, RFC 7578). Starlette and python-multipart take it
+apart, and write what is large to a temporary file as it comes.
 """
 
 from __future__ import annotations
 
 import asyncio
 import fcntl
-import mmap
-from collections.abc import AsyncGenerator, Iterator, Sequence
+import shutil
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from email.message import Message
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Any, Final, Literal, NamedTuple, cast
+from typing import Annotated, Any, Final, Literal, cast
 
 from pydantic import WithJsonSchema
+from python_multipart.multipart import parse_options_header
 from starlette.applications import Starlette
-from starlette.datastructures import QueryParams
+from starlette.datastructures import FormData, Headers, QueryParams, UploadFile
+from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.types import ASGIApp
@@ -38,18 +39,7 @@ from maskwright.server.route import Endpoint
 
 FORM_BYTES: Final = 1 << 16
 """Bytes that a form may have beside its file."""
-HEADER_BYTES: Final = 8192
 FIELD_BYTES: Final = 1024
-CHUNK: Final = 1 << 20
-
-
-class FormPart(NamedTuple):
-    """A part of a form: its name, the name of its file if it is one, and where its content is."""
-
-    name: str
-    filename: str | None
-    start: int
-    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,94 +50,60 @@ class UploadedForm:
     fields: dict[str, str]
 
 
+class WholeForm(MultiPartParser):
+    """Refuses a form without an end, of which Starlette takes no notice."""
+
+    def __init__(self, headers: Headers, stream: AsyncGenerator[bytes]) -> None:
+        super().__init__(headers, self._to_end(stream), max_part_size=FORM_BYTES)
+        self._is_whole = False
+
+    def on_end(self) -> None:
+        self._is_whole = True
+
+    async def _to_end(self, stream: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
+        async for chunk in stream:
+            yield chunk
+        if not self._is_whole:
+            raise MultiPartException("it has no end")
+
+
 async def read_upload(http: Request, into: Path, limit: int) -> UploadedForm:
     """Write the file of a form to `into`. Raises InputError for what is no such form, and HttpError
     for a file of more than `limit` bytes; then the caller removes `into`."""
-    boundary = _boundary(http.headers.get("content-type", ""))
-    coding_of_body(http, offered=())
-    body = into.with_name(f"{into.stem}.body.part")
-    try:
-        too_large = HttpError(413, f"the file is larger than {limit} bytes", code="file_too_large")
-        with body.open("wb") as file:
-            async for chunk in chunks_of(http, limit + FORM_BYTES, too_large):
-                await asyncio.to_thread(file.write, chunk)
-        return await asyncio.to_thread(_taken_apart, body, boundary, into)
-    finally:
-        body.unlink(missing_ok=True)
-
-
-def _boundary(content_type: str) -> bytes:
-    header = Message()
-    header["content-type"] = content_type
-    boundary = header.get_param("boundary")
-    if header.get_content_type() != "multipart/form-data" or not isinstance(boundary, str):
+    kind, parameters = parse_options_header(http.headers.get("content-type"))
+    if kind != b"multipart/form-data" or not parameters.get(b"boundary"):
         raise InputError(
             "send the file as a form: 'Content-Type: multipart/form-data' with a boundary",
             code="invalid_content_type",
         )
-    return boundary.encode()
+    coding_of_body(http, offered=())
+    too_large = HttpError(413, f"the file is larger than {limit} bytes", code="file_too_large")
+    try:
+        form = await WholeForm(http.headers, chunks_of(http, limit + FORM_BYTES, too_large)).parse()
+    except MultiPartException as error:
+        message = f"the body is no form: {error.message}"
+        raise InputError(message, code="invalid_form") from None
+    try:
+        return await _taken(form, into)
+    finally:
+        await form.close()
 
 
-def _taken_apart(body: Path, boundary: bytes, into: Path) -> UploadedForm:
-    if body.stat().st_size == 0:
-        raise _malformed("it is empty")
-    with body.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        fields: dict[str, str] = {}
-        filename: str | None = None
-        for part in _parts(data, boundary):
-            if part.name in fields or (part.name == "file" and filename is not None):
-                raise InputError(
-                    f"the form has two fields {part.name!r}", param=part.name, code="invalid_form"
-                )
-            if part.name == "file" and part.filename is not None:
-                filename = part.filename
-                with into.open("wb") as out:
-                    for start in range(part.start, part.end, CHUNK):
-                        out.write(data[start : min(start + CHUNK, part.end)])
-            elif part.end - part.start > FIELD_BYTES:
-                raise InputError(f"the field {part.name!r} is too long", param=part.name)
-            else:
-                fields[part.name] = data[part.start : part.end].decode(errors="replace")
-    if filename is None:
+async def _taken(form: FormData, into: Path) -> UploadedForm:
+    """Take the file and the fields of a form, of which there is one each."""
+    names = [name for name, _ in form.multi_items()]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise InputError(f"the form has two fields {twice!r}", param=twice, code="invalid_form")
+    fields = {name: value for name, value in form.items() if isinstance(value, str)}
+    for name, value in fields.items():
+        if len(value) > FIELD_BYTES:
+            raise InputError(f"the field {name!r} is too long", param=name)
+    file = form.get("file")
+    if not isinstance(file, UploadFile):
         raise InputError("the form has no file in its field 'file'", param="file")
-    return UploadedForm(filename, fields)
-
-
-def _parts(data: mmap.mmap, boundary: bytes) -> Iterator[FormPart]:
-    """Find the parts between lines of two hyphens and the boundary; the last such line ends in two
-    more hyphens."""
-    line = b"--" + boundary
-    at = data.find(line)
-    if at < 0:
-        raise _malformed("its boundary doesn't occur")
-    while True:
-        at += len(line)
-        if data[at : at + 2] == b"--":
-            return
-        if data[at : at + 2] != b"\r\n":
-            raise _malformed("a boundary is not at the end of a line")
-        head_end = data.find(b"\r\n\r\n", at, at + HEADER_BYTES)
-        end = data.find(b"\r\n" + line, head_end) if head_end >= 0 else -1
-        if end < 0:
-            raise _malformed("a part has no end")
-        yield _part(data[at + 2 : head_end], head_end + 4, end)
-        at = end + 2
-
-
-def _part(head: bytes, start: int, end: int) -> FormPart:
-    header = Message()
-    for line in head.decode(errors="replace").split("\r\n"):
-        name, _, value = line.partition(":")
-        if name.strip().lower() == "content-disposition":
-            header["content-disposition"] = value.strip()
-    name = cast(object, header.get_param("name", header="content-disposition"))
-    if not isinstance(name, str):
-        raise _malformed("a part has no name")
-    return FormPart(name, header.get_filename(), start, end)
-
-
-def _malformed(why: str) -> InputError:
-    return InputError(f"the body is no form: {why}", code="invalid_form")
+    with into.open("wb") as out:
+        await asyncio.to_thread(shutil.copyfileobj, file.file, out)
+    return UploadedForm(file.filename or "", fields)
 
 
 PURPOSE: Final = "batch"

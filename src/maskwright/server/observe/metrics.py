@@ -8,6 +8,8 @@ without waiting for the engine's thread.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.core import (
@@ -236,6 +238,7 @@ def _histogram(name: str, about: str, seen: Distribution) -> Metric:
     return family
 
 
+NAMESPACE: Final = "maskwright"
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
 COMPILING = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0)
 PER_TOKEN = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0)
@@ -253,57 +256,52 @@ class Metrics:
     ) -> None:
         """`model`: its name. `identity`: what serves, for `info`."""
         self._registry = registry = CollectorRegistry()
+        counter = partial(Counter, namespace=NAMESPACE, registry=registry)
+        histogram = partial(Histogram, namespace=NAMESPACE, registry=registry)
         registry.register(EngineMetrics(engine))
         if processes is not None:
             registry.register(ProcessMetrics(processes))
         about = Gauge(
-            "maskwright_info", "What runs.",
-            ["version", "model", "weights", "vocabulary", "fingerprint"], registry=registry,
+            "info", "What runs.",
+            ["version", "model", "weights", "vocabulary", "fingerprint"],
+            namespace=NAMESPACE, registry=registry,
         )  # fmt: skip
         identities = ("", "", "")
         if identity is not None:
             identities = (identity.weights, identity.vocabulary, identity.fingerprint)
         about.labels(VERSION, model, *identities).set(1)
-        self._requests = Counter(
-            "maskwright_http_requests", "Answered HTTP requests.", ["route", "method", "status"],
-            registry=registry,
-        )  # fmt: skip
-        self._seconds = Histogram(
-            "maskwright_http_request_seconds", "From request to end of answer.", ["route"],
-            buckets=SECONDS, registry=registry,
-        )  # fmt: skip
-        self._refusals = Counter(
-            "maskwright_refusals", "Requests that ended with an error, by its code.", ["code"],
-            registry=registry,
-        )  # fmt: skip
-        self._key_requests = Counter(
-            "maskwright_key_requests", "Requests by key that its rates let in.", ["key"],
-            registry=registry,
-        )  # fmt: skip
-        self._key_refusals = Counter(
-            "maskwright_key_refusals", "Requests beyond the rates of their key.", ["key", "limit"],
-            registry=registry,
-        )  # fmt: skip
-        self._grammars = Counter(
-            "maskwright_grammars", "Grammars asked for, by where they came from.", ["source"],
-            registry=registry,
-        )  # fmt: skip
-        self._compiling = Histogram(
-            "maskwright_grammar_compile_seconds", "Compiling a grammar.", ["outcome"],
-            buckets=COMPILING, registry=registry,
-        )  # fmt: skip
-        self._client_ttft = Histogram(
-            "maskwright_client_ttft_seconds", "From a request to its first text, when streamed.",
-            buckets=SECONDS, registry=registry,
-        )  # fmt: skip
-        self._client_tpot = Histogram(
-            "maskwright_client_tpot_seconds", "Mean time of a token after the first text.",
-            buckets=PER_TOKEN, registry=registry,
-        )  # fmt: skip
-        self._streaming = Histogram(
-            "maskwright_stream_seconds", "From the first text to the last.",
-            buckets=SECONDS, registry=registry,
-        )  # fmt: skip
+        self._requests = counter(
+            "http_requests", "Answered HTTP requests.", ["route", "method", "status"]
+        )
+        self._seconds = histogram(
+            "http_request_seconds", "From request to end of answer.", ["route"], buckets=SECONDS
+        )
+        self._refusals = counter(
+            "refusals", "Requests that ended with an error, by its code.", ["code"]
+        )
+        self._key_requests = counter(
+            "key_requests", "Requests by key that its rates let in.", ["key"]
+        )
+        self._key_refusals = counter(
+            "key_refusals", "Requests beyond the rates of their key.", ["key", "limit"]
+        )
+        self._grammars = counter(
+            "grammars", "Grammars asked for, by where they came from.", ["source"]
+        )
+        self._compiling = histogram(
+            "grammar_compile_seconds", "Compiling a grammar.", ["outcome"], buckets=COMPILING
+        )
+        self._client_ttft = histogram(
+            "client_ttft_seconds",
+            "From a request to its first text, when streamed.",
+            buckets=SECONDS,
+        )
+        self._client_tpot = histogram(
+            "client_tpot_seconds", "Mean time of a token after the first text.", buckets=PER_TOKEN
+        )
+        self._streaming = histogram(
+            "stream_seconds", "From the first text to the last.", buckets=SECONDS
+        )
 
     def answered(self, exchange: Exchange) -> None:
         """Count a request that has ended."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, NoReturn, TypeVar, cast
 
@@ -80,7 +80,7 @@ async def read_as(
     return await loop.run_in_executor(_THREAD, converted, decoded)
 
 
-async def chunks_of(request: Request, limit: int, too_large: HttpError) -> AsyncIterator[bytes]:
+async def chunks_of(request: Request, limit: int, too_large: HttpError) -> AsyncGenerator[bytes]:
     """Yield the body of a request as it comes. Raises `too_large` for one of more than `limit`
     bytes: before any of it is read if a header gives its length, so that a client that waits for
     the permission to send it (`Expect: 100-continue`) gets the refusal instead. Raises
