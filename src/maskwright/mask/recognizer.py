@@ -11,17 +11,15 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Final, NamedTuple, Protocol, TypeVar
 
-from maskwright.automaton.leaf.rows import DEAD
 from maskwright.automaton.machine.exits import BLOCKED, Configuration, Exit, apply_exit
 from maskwright.automaton.machine.machine import Added
-from maskwright.automaton.machine.step import DEPENDS_ON_TEXT, NO_NODE, PENDING, TOO_MANY
+from maskwright.automaton.machine.step import DEPENDS_ON_TEXT, PENDING, TOO_MANY
 from maskwright.automaton.value.last_value import last_value
 from maskwright.errors import Construct, LimitError
 from maskwright.limits import CHEAP, Limits, Work, spend
 from maskwright.mask.position import Position, Positions, unpacked
 from maskwright.mask.shared.machine import MOST_BYTES, SharedMachine
 from maskwright.mask.shared.vocabulary_tables import VocabularyTables
-from maskwright.mask.walk.walk import Walk
 
 _MOST_IN_A_RUN: Final = 4_096
 """Bytes that compiled code reads without giving Python's lock back: some 100 microseconds."""
@@ -69,15 +67,7 @@ class Recognizer:
         self.shared: Final = shared
         self.vocabulary: Final = tables.vocabulary
         self.machine: Final = shared.machine
-        self.walk: Final = Walk(
-            shared.machine.arrays,
-            tables.rows,
-            tables.all_tokens,
-            tables.spelling,
-            tables.scratch,
-            tables.leaf_bounds.known,
-            shared.node_bounds.known,
-        )
+        self.walk: Final = shared.walk
         self._added = Added()
         self.for_text: Added | None = None
         """What counts for the text that is being read, where a question is about one; guarded by
@@ -98,7 +88,7 @@ class Recognizer:
                 root = self.machine.root(context)
         self.start: Final = Configuration(leaf, root)
         self.first: Final = self.position(self.start)
-        self.ended: Final = self._ended()
+        self.ended: Final = shared.ended
         """The position after an end token, which is no configuration of the machine."""
 
     def __enter__(self) -> None:
@@ -135,14 +125,6 @@ class Recognizer:
         is_within = None not in (outer, inner) and f"{inner}/".startswith(f"{outer}/")
         if not (is_within and inner is not None and self.constructs.has(inner)):
             error.place(place)
-
-    def _ended(self) -> Position:
-        position = Position(Configuration(DEAD, NO_NODE))
-        position.accepting = True
-        position.complete = True
-        position.sufficient_budget = 0
-        position.row = 0
-        return position
 
     @property
     def is_overgrown(self) -> bool:

@@ -34,7 +34,6 @@ from maskwright.mask.compile.constructs import RuleConstructs
 from maskwright.mask.grammar import Grammar
 from maskwright.mask.recognizer import Beginning
 from maskwright.mask.shared.generations import tables_of
-from maskwright.mask.shared.machine import SharedMachine
 from maskwright.vocab import Vocabulary
 
 
@@ -71,7 +70,7 @@ def compile_rules(
                     contexts = RuleContexts(network, values, tables.leaves, limits)
                     if check_values:
                         contexts.check_values()
-                    shared = SharedMachine(tables.leaves, contexts, limits)
+                    shared = tables.machine(contexts, limits)
                     return Beginning(tables, shared, contexts.start(), RuleConstructs(contexts))
 
         return Grammar(begin(check_values=check_values), report or Report((), ()), begin)

@@ -21,7 +21,6 @@ from maskwright.mask.compile.constructs import OneConstruct
 from maskwright.mask.grammar import Grammar
 from maskwright.mask.recognizer import Beginning
 from maskwright.mask.shared.generations import tables_of
-from maskwright.mask.shared.machine import SharedMachine
 from maskwright.vocab import Vocabulary
 
 
@@ -129,7 +128,7 @@ def _compile(
         tables = tables_of(vocab)
         with Work(limits, construct), tables.lock:
             contexts = TextContexts(term, tables.leaves)
-            shared = SharedMachine(tables.leaves, contexts, limits)
+            shared = tables.machine(contexts, limits)
             return Beginning(tables, shared, contexts.start(), OneConstruct(construct))
 
     return Grammar(begin(), report, begin)

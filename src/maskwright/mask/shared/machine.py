@@ -12,17 +12,17 @@ from itertools import count
 from typing import Final
 
 from maskwright.automaton.finish.completion import CompletionSearch
-from maskwright.automaton.leaf.table import LeafTable
-from maskwright.automaton.machine.contexts import Contexts
+from maskwright.automaton.leaf.rows import DEAD
 from maskwright.automaton.machine.exits import Configuration
 from maskwright.automaton.machine.machine import Machine
+from maskwright.automaton.machine.step import NO_NODE
 from maskwright.automaton.value.names_read import TextNames
 from maskwright.limits import Limits
 from maskwright.mask.position import Position
 from maskwright.mask.shared.budget_cache import BudgetCache
 from maskwright.mask.shared.leaf_bounds import NodeBounds
 from maskwright.mask.walk.name_endings import NameEndings
-from maskwright.mask.walk.walk import PrecomputedMask
+from maskwright.mask.walk.walk import PrecomputedMask, Walk
 
 MOST_TEXTS: Final = 10_000
 """Texts whose position is kept: the ones read last."""
@@ -101,20 +101,33 @@ MOST_BYTES: Final = 48 << 20
 """Estimated bytes of a machine after which grammars had better begin their texts in a new one."""
 
 
+def _ended() -> Position:
+    position = Position(Configuration(DEAD, NO_NODE))
+    position.accepting = True
+    position.complete = True
+    position.sufficient_budget = 0
+    position.row = 0
+    return position
+
+
 class SharedMachine:
     """The machine and its caches. Not thread-safe: the lock of the vocabulary's tables guards
     it."""
 
-    def __init__(self, leaves: LeafTable, contexts: Contexts, limits: Limits) -> None:
+    def __init__(self, machine: Machine, bounds: NodeBounds, walk: Walk, limits: Limits) -> None:
+        """`walk`: what walks the machine over the vocabulary's trie."""
         self.positions: Final[dict[int, Position]] = {}
         """By leaf << 32 | node."""
         self.precomputed: Final[dict[int, PrecomputedMask]] = {}
         """By leaf: the part of its masks that ready rows provide, where no context matters."""
         self.text_positions: Final = TextPositions()
         self.limits: Final = limits
-        self.machine: Final = Machine(leaves, contexts, limits)
-        self.text_names: Final = TextNames(contexts.leaves_names_to_text)
-        self.node_bounds: Final = NodeBounds(self.machine)
+        self.machine: Final = machine
+        self.walk: Final = walk
+        self.ended: Final = _ended()
+        """The position after an end token, which is no configuration of the machine."""
+        self.text_names: Final = TextNames(machine.contexts.leaves_names_to_text)
+        self.node_bounds: Final = bounds
         self.completion: Final = CompletionSearch(self.machine, self.text_names, limits)
         self.budget_cache: Final = BudgetCache()
         self.name_endings: Final[dict[Configuration, NameEndings]] = {}

@@ -15,6 +15,8 @@ from maskwright.automaton.json.levels import Levels
 from maskwright.automaton.json.remembered_names import names_within
 from maskwright.automaton.leaf.keys import Entry, Text
 from maskwright.automaton.leaf.table import LeafTable
+from maskwright.automaton.machine.contexts import Contexts
+from maskwright.automaton.machine.machine import Machine
 from maskwright.grammar.number.spellings import number
 from maskwright.grammar.pattern.translate import full_match, search
 from maskwright.grammar.regular.derivative import made
@@ -40,11 +42,11 @@ from maskwright.mask.ready_rows.text_rows import (
     following,
 )
 from maskwright.mask.shared.known_tools import KnownTools
-from maskwright.mask.shared.leaf_bounds import ENDLESS, CertainTokens, LeafBounds
+from maskwright.mask.shared.leaf_bounds import ENDLESS, CertainTokens, LeafBounds, NodeBounds
 from maskwright.mask.shared.machine import SharedMachine
 from maskwright.mask.walk.name_endings import characters_before_quote
 from maskwright.mask.walk.row_table import RowTable
-from maskwright.mask.walk.walk import PrecomputedMask, Scratch, Spelling
+from maskwright.mask.walk.walk import PrecomputedMask, Scratch, Spelling, Walk
 from maskwright.vocab import Vocabulary
 from maskwright.vocab.trie import SiblingTrie
 from maskwright.vocab.vocabulary import WORTH_KEEPING
@@ -208,8 +210,23 @@ class VocabularyTables:
         known = self._json_machines.get(kind)
         if known is None:
             levels = Levels()
-            known = self._json_machines[kind] = levels, SharedMachine(self.leaves, levels, limits)
+            known = self._json_machines[kind] = levels, self.machine(levels, limits)
         return known
+
+    def machine(self, contexts: Contexts, limits: Limits) -> SharedMachine:
+        """Return a new machine over these tables, in which texts of some contexts are read."""
+        machine = Machine(self.leaves, contexts, limits)
+        bounds = NodeBounds(machine)
+        walk = Walk(
+            machine.arrays,
+            self.rows,
+            self.all_tokens,
+            self.spelling,
+            self.scratch,
+            self.leaf_bounds.known,
+            bounds.known,
+        )
+        return SharedMachine(machine, bounds, walk, limits)
 
     def knows(self, kind: Hashable, root: Schema) -> bool:
         """Whether a schema has been met with these options."""
