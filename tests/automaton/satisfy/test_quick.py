@@ -14,6 +14,7 @@ from maskwright.automaton.satisfy.quick import (
 )
 from maskwright.automaton.value.progress import ObjectProgress
 from maskwright.grammar.schema.options import PropertyOrder
+from maskwright.grammar.shape.evident import EvidentValues
 from maskwright.grammar.shape.shape import Conjunction, Shape
 from maskwright.grammar.shape.shapes import Shapes
 from tests.automaton.solving import array, conjunction, object_, solver
@@ -51,7 +52,7 @@ IMPOSSIBLE: list[Any] = [
 
 
 def check(schema: Any) -> bool:
-    return QuickCheck(solver().values, {}).has_value(conjunction(schema))
+    return QuickCheck(solver().values, EvidentValues({})).has_value(conjunction(schema))
 
 
 @pytest.mark.parametrize("schema", SURE, ids=str)
@@ -97,7 +98,7 @@ def test_what_needs_itself_takes_few_steps(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_what_is_known_is_not_checked_again() -> None:
     value = conjunction(False)
-    assert QuickCheck(solver().values, {value: True}).has_value(value)
+    assert QuickCheck(solver().values, EvidentValues({value: True})).has_value(value)
 
 
 COMPLETED: list[Any] = [
@@ -151,7 +152,7 @@ def test_only_what_can_be_completed_is_confirmed_whatever_was_asked_before(
             if solving.satisfiable(option.value)
         ]
         met += [each for each in following if each not in met]
-    quick, deciding = QuickCheck(solving.values, {}), solver(order)
+    quick, deciding = QuickCheck(solving.values, EvidentValues({})), solver(order)
     confirmed = 0
     for each in (*met, *reversed(met)):
         can_complete = solving.search.completion(each) is not None

@@ -104,19 +104,17 @@ class _Attempt:
 class QuickCheck:
     """Confirms that values and completions exist. A negative answer means nothing."""
 
-    def __init__(self, values: SchemaValues, known: dict[Conjunction, bool]) -> None:
-        """`known`: conjunctions that are decided for good, by this check or by a search."""
+    def __init__(self, values: SchemaValues, evident: EvidentValues) -> None:
+        """`evident`: also what is decided for good, by this check or by a search."""
         self._values = values
-        self._known = known
-        self._evident = EvidentValues()
+        self._evident = evident
+        self._known = evident.known
         self._plans: dict[ObjectShape, _Plan] = {}
         """By shape, the members that were found last to complete such an object: what completes it
         after one name mostly does after another."""
 
     def has_value(self, conjunction: Conjunction) -> bool:
         """Whether the conjunction surely has a value."""
-        if self._is_evident(conjunction):
-            return True
         while True:
             before = len(self._known)
             if self._has_value(conjunction, _Attempt()):
@@ -124,10 +122,6 @@ class QuickCheck:
             if len(self._known) < before + _WORTHWHILE:
                 return False
             spend(_WORTHWHILE)
-
-    def doubtful(self, conjunctions: tuple[Conjunction, ...]) -> list[int]:
-        """The places of those conjunctions that have no value that is evident or known."""
-        return self._evident.settle(conjunctions, self._known)
 
     def can_complete(self, progress: Progress) -> bool:
         """Whether the container can surely be completed."""
@@ -142,7 +136,7 @@ class QuickCheck:
         attempt.fuel -= 1
         if attempt.fuel < 0:
             return False
-        if self._is_evident(conjunction):
+        if self._evident.has_value(conjunction):
             return True
         values = self._values
         shape = values.shapes.normal_form(conjunction)
@@ -158,12 +152,6 @@ class QuickCheck:
         else:
             attempt.failed[conjunction] = len(self._known)
         return has_value
-
-    def _is_evident(self, conjunction: Conjunction) -> bool:
-        if not self._evident.has_value(conjunction):
-            return False
-        self._known[conjunction] = True
-        return True
 
     def _can_complete(self, progress: Progress, attempt: _Attempt) -> bool:
         lacking = needed_values(progress)

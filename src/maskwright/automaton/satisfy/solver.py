@@ -27,6 +27,7 @@ from maskwright.automaton.value.progress import (
 from maskwright.automaton.value.witness_text import Witness, compact
 from maskwright.errors import LimitError
 from maskwright.grammar.schema.options import Numbers, PropertyOrder
+from maskwright.grammar.shape.evident import EvidentValues
 from maskwright.grammar.shape.shape import Conjunction, construct_of
 from maskwright.grammar.shape.shapes import Shapes
 from maskwright.limits import CHEAP, Limits, spend
@@ -164,10 +165,13 @@ class Solver:
         # Shapes ask whether options of `oneOf` can meet.
         shapes = Shapes(limits, self.satisfiable, numbers)
         self.values: Final = SchemaValues(shapes, order, limits)
-        self._satisfiable: dict[Conjunction, bool] = {frozenset(): True}
+        self._evident = EvidentValues({frozenset(): True})
         self._completable: dict[Progress, bool] = {}
         self._partners: dict[ArrayProgress, tuple[Conjunction, ...]] = {}
-        self._quick = QuickCheck(self.values, self._satisfiable)
+
+    @cached_property
+    def _quick(self) -> QuickCheck:
+        return QuickCheck(self.values, self._evident)
 
     @cached_property
     def shortest(self) -> ShortestValues:
@@ -193,28 +197,22 @@ class Solver:
 
     def satisfiable(self, conjunction: Conjunction) -> bool:
         """Whether any value satisfies the conjunction."""
-        known = self._satisfiable.get(conjunction)
-        if known is None:
-            try:
-                known = self._has_value(conjunction)
-            except LimitError as error:
-                error.complete(construct=construct_of(conjunction))
-                raise
-            self._satisfiable[conjunction] = known
+        try:
+            known = self._evident.has_value(conjunction)
+            if known is None:
+                known = self._quick.has_value(conjunction)
+                known = known or self.shortest.of(conjunction) is not None
+                self._evident.known[conjunction] = known
+        except LimitError as error:
+            error.complete(construct=construct_of(conjunction))
+            raise
         return known
 
     def unsatisfiable(self, conjunctions: tuple[Conjunction, ...]) -> list[int]:
         """The places of those conjunctions that no value satisfies. Most are settled in one
         pass."""
-        doubtful = self._quick.doubtful(conjunctions)
+        doubtful = self._evident.doubtful(conjunctions)
         return [at for at in doubtful if not self.satisfiable(conjunctions[at])]
-
-    def _has_value(self, conjunction: Conjunction) -> bool:
-        # `false` is asked for at every object without additional properties.
-        for schema in conjunction:
-            if schema.never:
-                return False
-        return self._quick.has_value(conjunction) or self.shortest.of(conjunction) is not None
 
     def can_complete(self, progress: Progress) -> bool:
         """Whether a container that has been read up to `progress` can be completed."""

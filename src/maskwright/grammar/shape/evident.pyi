@@ -11,14 +11,15 @@ from __future__ import annotations
 from maskwright.grammar.shape.shape import Conjunction
 
 class EvidentValues:
-    """Confirms that conjunctions of one document have values. False leaves it open."""
+    """Says of conjunctions of one document whether they have values, where that is known."""
 
-    def __init__(self) -> None: ...
-    def has_value(self, conjunction: Conjunction) -> bool:
-        """Whether the conjunction evidently has a value, of no more than thousands of values."""
+    known: dict[Conjunction, bool]
+    """What is decided for good, here or by others. Written by both."""
 
-    def settle(
-        self, conjunctions: tuple[Conjunction, ...], known: dict[Conjunction, bool]
-    ) -> list[int]:
-        """Enter the `conjunctions` that evidently have a value, and that aren't `known` yet,
-        as true. Returns the places of those that aren't known to have a value then."""
+    def __init__(self, known: dict[Conjunction, bool]) -> None: ...
+    def has_value(self, conjunction: Conjunction) -> bool | None:
+        """Whether the conjunction has a value, of no more than thousands of values: known, or seen
+        from its assertions. None if neither says so."""
+
+    def doubtful(self, conjunctions: tuple[Conjunction, ...]) -> list[int]:
+        """The places of the conjunctions of which `has_value` doesn't confirm a value."""

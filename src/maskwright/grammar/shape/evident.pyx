@@ -46,24 +46,33 @@ cdef frozenset INTEGER = frozenset(("integer",))
 
 
 cdef class EvidentValues:
+    cdef readonly dict known
     # How many values an evident one has in it, with itself; 0 where none is evident.
-    cdef dict _known
+    cdef dict _sizes
     cdef Py_ssize_t _level
 
-    def __init__(self):
-        self._known = {}
+    def __init__(self, dict known not None):
+        self.known, self._sizes = known, {}
 
     def has_value(self, frozenset conjunction not None):
-        return self._size(conjunction, ALL) > 0
+        cdef SchemaText part
+        found = self.known.get(conjunction)
+        if found is not None:
+            return found
+        for part in conjunction:
+            if part.never:
+                found = self.known[conjunction] = False
+                return found
+        if self._size(conjunction, ALL) == 0:
+            return None
+        found = self.known[conjunction] = True
+        return found
 
-    def settle(self, tuple conjunctions not None, dict known not None):
+    def doubtful(self, tuple conjunctions not None):
         cdef list others = []
         cdef Py_ssize_t at
         for at, conjunction in enumerate(conjunctions):
-            found = known.get(conjunction)
-            if found is None and self._size(<frozenset?>conjunction, ALL) > 0:
-                found = known[conjunction] = True
-            if not found:
+            if not self.has_value(<frozenset?>conjunction):
                 others.append(at)
         return others
 
@@ -72,12 +81,12 @@ cdef class EvidentValues:
         "number"); 0 if none is evident, or it has too many."""
         cdef tuple key = (conjunction, types)
         cdef Py_ssize_t found
-        known = self._known.get(key)
+        known = self._sizes.get(key)
         if known is not None:
             return known
         if self._level == MOST_LEVELS:
             return 0
-        self._known[key] = 0  # for a value that is required within itself
+        self._sizes[key] = 0  # for a value that is required within itself
         self._level += 1
         try:
             found = self._find(conjunction, types)
@@ -85,7 +94,7 @@ cdef class EvidentValues:
             self._level -= 1
         if found > MOST_VALUES:
             found = 0
-        self._known[key] = found
+        self._sizes[key] = found
         return found
 
     cdef Py_ssize_t _find(self, frozenset conjunction, frozenset types) except -1:
