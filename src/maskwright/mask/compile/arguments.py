@@ -9,7 +9,7 @@ from enum import Enum
 from functools import wraps
 from io import BytesIO
 from os import PathLike
-from typing import Any, Final, ParamSpec, cast
+from typing import Any, Final, NoReturn, ParamSpec, cast
 
 from maskwright.errors import InputError, named
 from maskwright.grammar.schema.document import loaded, of_class
@@ -26,6 +26,7 @@ _KINDS: Final[Mapping[str, tuple[type, str]]] = {
     "documents": (Mapping, "a dict of schemas by URI"),
 }
 """The types of optional arguments, and how a message names them."""
+_ABSENT: Final = object()
 
 
 def compiler(compile: Callable[_P, Grammar]) -> Callable[_P, Grammar]:
@@ -38,26 +39,33 @@ def compiler(compile: Callable[_P, Grammar]) -> Callable[_P, Grammar]:
     names = [*parameters]
     before_vocab = names.index("vocab")
     call = f"{compile.__name__}({', '.join(names[: before_vocab + 1])}, …)"
-    texts = frozenset(name for name in names[:before_vocab] if parameters[name].annotation == "str")
+    texts = [name for name in names[:before_vocab] if parameters[name].annotation == "str"]
+    classes = [name for name in names if name in _KINDS]
 
     @wraps(compile)
     def run(*args: _P.args, **options: _P.kwargs) -> Grammar:
-        given = {**dict(zip(names, args, strict=False)), **options}
-        if "vocab" in given:
-            _check_vocabulary(given, call)
-        for name, (kind, words) in _KINDS.items():
-            value = given.get(name)
-            if value is not None and not isinstance(value, kind):
-                message = f"{name} has to be {words}, not {named(value)}"
-                raise InputError(message, param=name)
-        for name in texts & given.keys():
-            check_text(given[name], name)
+        given: dict[str, Any] = dict(zip(names, args, strict=False))
+        given.update(options)
+        vocab = given.pop("vocab", _ABSENT)
+        if not isinstance(vocab, Vocabulary) and vocab is not _ABSENT:
+            _refuse_vocabulary(vocab, given, call)
+        for name in classes:
+            if name in given:
+                _check_kind(given[name], name)
+        for name in texts:
+            if name in given:
+                check_text(given[name], name)
         grammar = compile(*args, **options)
-        del given["vocab"]
         grammar.recipe = _recipe(run, given, grammar)
         return grammar
 
     return run
+
+
+def _check_kind(value: Any, name: str) -> None:
+    kind, words = _KINDS[name]
+    if value is not None and not isinstance(value, kind):
+        raise InputError(f"{name} has to be {words}, not {named(value)}", param=name)
 
 
 def check_text(value: Any, name: str) -> None:
@@ -83,10 +91,7 @@ def listed(value: Any, name: str, of: str) -> tuple[Any, ...]:
     return tuple(cast("Iterable[Any]", value))
 
 
-def _check_vocabulary(given: dict[str, Any], call: str) -> None:
-    vocab = given["vocab"]
-    if isinstance(vocab, Vocabulary):
-        return
+def _refuse_vocabulary(vocab: Any, given: dict[str, Any], call: str) -> NoReturn:
     if any(isinstance(value, Vocabulary) for value in given.values()):
         raise InputError(f"the arguments are in another order: {call}", param="vocab")
     hint = "make one of a tokenizer with Vocabulary.from_tokenizer(tokenizer)"

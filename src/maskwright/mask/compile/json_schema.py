@@ -39,14 +39,36 @@ from maskwright.mask.recognizer import Beginning
 from maskwright.mask.shared.generations import generations_of
 from maskwright.vocab import Vocabulary
 
-_ORDERS: Final = get_args(PropertyOrder)
-_FORMATS: Final = get_args(Formats)
-_INTEGERS: Final = get_args(Integers)
-_NUMBERS: Final = get_args(Numbers)
-_ADDITIONAL: Final = get_args(AdditionalProperties)
-_ESCAPES: Final = get_args(Escapes)
-_WHOLE: Final = Construct.schema("")
 _DRAFTS: Final = dict(zip(get_args(DraftName), Draft, strict=True))
+_WHOLE: Final = Construct.schema("")
+
+
+class _Choices(NamedTuple):
+    """The options that are one of several words, by the names of the parameters."""
+
+    property_order: PropertyOrder
+    whitespace: WhitespaceName
+    draft: DraftName
+    formats: Formats
+    integers: Integers
+    numbers: Numbers
+    escapes: Escapes
+    additional_properties: AdditionalProperties
+
+    def check(self) -> None:
+        """Raise `InputError` for a word that isn't known."""
+        for name, value, known in zip(self._fields, self, _WORDS, strict=True):
+            if value not in known:
+                raise InputError(f"{name} is one of {', '.join(known)}", param=name)
+
+
+_WORDS: Final = (
+    get_args(PropertyOrder),
+    tuple(WHITESPACE),
+    tuple(_DRAFTS),
+    *map(get_args, (Formats, Integers, Numbers, Escapes, AdditionalProperties)),
+)
+"""The words of each."""
 
 
 @compiler
@@ -90,28 +112,24 @@ def compile_json_schema(
     Raises `SchemaError` (with the JSON Pointer) for what is not a schema, its subclasses
     `UnsupportedSchemaError` and `UnsatisfiableSchemaError`, and `LimitError`.
     """
-    for name, value, known in (
-        ("property_order", property_order, _ORDERS),
-        ("whitespace", whitespace, WHITESPACE),
-        ("draft", draft, _DRAFTS),
-        ("formats", formats, _FORMATS),
-        ("escapes", escapes, _ESCAPES),
-        ("integers", integers, _INTEGERS),
-        ("numbers", numbers, _NUMBERS),
-        ("additional_properties", additional_properties, _ADDITIONAL),
-    ):
-        if value not in known:
-            raise InputError(f"{name} is one of {', '.join(known)}", param=name)
-    options = _parse_options(draft, formats, integers, additional_properties)
+    choices = _Choices(
+        *(property_order, whitespace, draft, formats),
+        *(integers, numbers, escapes, additional_properties),
+    )
+    try:
+        options, kind = _chosen(choices)
+    except TypeError:  # something that has no hash
+        choices.check()
+        raise
     if limits is None or limits == DEFAULT_LIMITS:
         limits = DEFAULT_LIMITS
+    else:
+        kind = (*kind, limits)
     if documents or limits is not DEFAULT_LIMITS:
         options = replace(options, documents=documents or {}, limits=limits)
-    bounded = None if limits is DEFAULT_LIMITS else limits  # whose hash takes long
-    kind = (property_order, whitespace, formats, integers, numbers, escapes, bounded)
 
     def source(root: Schema) -> _Source:
-        return _Source(root, vocab, kind, property_order, whitespace, escapes, numbers, limits)
+        return _Source(root, vocab, kind, choices, limits)
 
     with Work(limits, _WHOLE):
         grammar = _compile(schema, options, source)
@@ -123,19 +141,17 @@ def compile_json_schema(
 
 
 @lru_cache
-def _parse_options(
-    draft: DraftName,
-    formats: Formats,
-    integers: Integers,
-    additional_properties: AdditionalProperties,
-) -> ParseOptions:
-    """How a document is read, without others that it refers to and within the usual limits."""
-    return ParseOptions(
-        draft=_DRAFTS[draft],
-        enforce_formats=formats == "enforce",
-        plain_integers=integers == "digits",
-        closed=additional_properties == "forbid",
+def _chosen(choices: _Choices) -> tuple[ParseOptions, tuple[Hashable, ...]]:
+    """How a document is read, without others that it refers to and within the usual limits; and
+    what is equal for schemas that share a machine. Raises `InputError` for an unknown word."""
+    choices.check()
+    options = ParseOptions(
+        draft=_DRAFTS[choices.draft],
+        enforce_formats=choices.formats == "enforce",
+        plain_integers=choices.integers == "digits",
+        closed=choices.additional_properties == "forbid",
     )
+    return options, choices._replace(draft="2020-12", additional_properties="allow")
 
 
 def _compile(
@@ -175,15 +191,12 @@ class _Source(NamedTuple):
     vocabulary: Vocabulary
     kind: Hashable
     """Equal for schemas that share a machine."""
-    property_order: PropertyOrder
-    whitespace: WhitespaceName
-    escapes: Escapes
-    numbers: Numbers
+    choices: _Choices
     limits: Limits
 
     def solver(self) -> Solver:
         """What decides which values and completions there are."""
-        return Solver(self.property_order, self.limits, self.numbers)
+        return Solver(self.choices.property_order, self.limits, self.choices.numbers)
 
     def known(self) -> Beginning | None:
         """Where texts begin, if the schema has been compiled and is not forgotten yet."""
@@ -204,17 +217,17 @@ class _Source(NamedTuple):
                 frozenset([self.root]),
                 solver,
                 tables.leaves,
-                WHITESPACE[self.whitespace],
+                WHITESPACE[self.choices.whitespace],
                 tables.certain.price,
-                bare=self.escapes == "needed",
+                bare=self.choices.escapes == "needed",
                 table=levels,
                 within_tokens=tables.parts.names_within_tokens,
             )
             return Beginning(tables, shared, contexts.start(), self._constructs())
 
     def _constructs(self) -> SchemaConstructs:
-        writing = self.property_order, self.whitespace, self.escapes
-        return SchemaConstructs(self.root, self.kind, *writing)
+        order, whitespace, *_ = self.choices
+        return SchemaConstructs(self.root, self.kind, order, whitespace, self.choices.escapes)
 
     def begin_again(self) -> Beginning:
         """Where texts begin, for a grammar whose tables have been retired."""
