@@ -86,7 +86,7 @@ class Grammar:
         other grammars were used more recently. Then the new matcher starts with empty tables.
         """
         tables = self.recognizer.tables
-        if tables.is_retired or self.recognizer.is_overgrown:
+        if tables.is_retired or (self._is_used and self.recognizer.is_overgrown):
             self._renew()
         elif self._is_used:
             generations_of(self.vocabulary).use_again(tables)
