@@ -373,8 +373,7 @@ def test_no_two_options_say_the_same_in_words_of_their_own() -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_of_a_command_has_its_own_name_and_a_help_text(name: str) -> None:
-    module = COMMANDS[name].imported()
-    parameters = list(parameters_of(getattr(module, COMMANDS[name].options)))
+    parameters = list(parameters_of(COMMANDS[name].option_class()))
     assert all(each.declared.help for each in parameters)
     flags = [each.flag for each in parameters if isinstance(each.declared, Option)]
     assert len(set(flags)) == len(flags)

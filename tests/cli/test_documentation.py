@@ -135,8 +135,7 @@ INVOCATIONS = [(path, command) for path in PAGES for command in invocations(path
 
 def call(name: str, arguments: list[str], parser: CommandParser) -> Any:
     """The options with which a command would run."""
-    module = COMMANDS[name].imported()
-    return read_options(getattr(module, COMMANDS[name].options), parser, arguments)
+    return read_options(COMMANDS[name].option_class(), parser, arguments)
 
 
 @pytest.mark.parametrize(

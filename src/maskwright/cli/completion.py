@@ -57,7 +57,7 @@ def run(options: CompletionOptions) -> None:
 def _command(name: str) -> CompletedCommand:
     command = COMMANDS[name]
     parameters = [
-        *parameters_of(getattr(command.imported(), command.options)),
+        *parameters_of(command.option_class()),
         *parameters_of(Appearance),
     ]
     options: list[CompletedOption] = []

@@ -1,9 +1,10 @@
 """The program `maskwright`: its subcommands, and the exit codes of its failures.
 
-The module of a subcommand is imported only when the subcommand is given, and declares its options
-as a dataclass. What it does is the function `run` of a module beside it, `NAME_work`, which is
-imported when the options have been read, so that help and a wrong option take no longer than for
-any other command; or of the same module, if it needs little.
+The options of a subcommand are declared as a dataclass, in a module that is imported only when the
+subcommand is given. What it does is the function `run` of another one, which is imported when the
+options have been read, so that help and a wrong option take no longer than for any other command:
+of the module beside it, `NAME_work`; of the module named for the command, where several have their
+options in one; or of the same module, if it needs little.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from maskwright.cli.arguments import CommandParser, read_options
 from maskwright.cli.input.spelling import nearest
@@ -33,11 +34,13 @@ SIMULATOR: Final = "maskwright_sim"
 
 
 class Subcommand(NamedTuple):
-    """Where a subcommand is, and the class of its options. A subcommand may have two words."""
+    """Where a subcommand is, and the class of its options. A subcommand may have two words.
+    `declared`: the module that declares the options, if that is another one."""
 
     module: str
     options: str
     package: str = "maskwright"
+    declared: str = ""
 
     @property
     def installed(self) -> bool:
@@ -45,43 +48,59 @@ class Subcommand(NamedTuple):
         return importlib.util.find_spec(self.package) is not None
 
     @property
-    def does(self) -> str:
-        """What it does: the first line of its module, which is read and not imported."""
+    def about(self) -> str:
+        """Its help: the docstring of its module, which is read and not imported."""
         package = importlib.util.find_spec(self.package)
         if package is None or package.origin is None:
             return f"Part of {self.package.replace('_', '-')}, which isn't installed."
         file = Path(package.origin).parent.joinpath("cli", *self.module.split("."))
-        with file.with_suffix(".py").open(encoding="utf-8") as source:
-            return source.readline().strip().strip('"')
+        return file.with_suffix(".py").read_text(encoding="utf-8").split('"""', 2)[1]
 
-    def imported(self) -> ModuleType:
-        """The module that declares the options. Raises InputError if its package isn't there."""
+    @property
+    def does(self) -> str:
+        """What it does, in one line."""
+        return self.about.partition("\n")[0]
+
+    def option_class(self) -> type[Any]:
+        """The class of its options. Raises InputError if its package isn't there."""
         if not self.installed:
             raise InputError(
                 f"this command is part of {self.package.replace('_', '-')}, which isn't installed; "
                 "in a clone of Maskwright's repository: pip install ./simulator"
             )
-        return importlib.import_module(f"{self.package}.cli.{self.module}")
+        return getattr(self._imported(self.declared or self.module), self.options)
+
+    def work(self) -> ModuleType:
+        """The module that has its function `run`."""
+        module = self._imported(self.module)
+        return module if hasattr(module, "run") else self._imported(f"{self.module}_work")
+
+    def _imported(self, module: str) -> ModuleType:
+        return importlib.import_module(f"{self.package}.cli.{module}")
+
+
+def _of_shapes(module: str, options: str) -> Subcommand:
+    return Subcommand(f"shape.{module}", options, declared="shape.options")
 
 
 COMMANDS: Final = {
     "serve": Subcommand("serving.serve", "ServeOptions"),
     "route": Subcommand("fleet.route", "RouteOptions"),
     "key": Subcommand("key", "KeyOptions"),
-    "check": Subcommand("shape.check", "CheckOptions"),
+    "check": _of_shapes("check", "CheckOptions"),
     "generate": Subcommand("generate", "GenerateOptions"),
     "chat": Subcommand("chat", "ChatOptions"),
     "batch": Subcommand("batch", "BatchOptions"),
-    "convert": Subcommand("shape.convert", "ConvertOptions"),
+    "convert": _of_shapes("convert", "ConvertOptions"),
     "from-pydantic": Subcommand("shape.from_pydantic", "FromPydanticOptions"),
-    "draw": Subcommand("shape.draw", "DrawOptions"),
-    "match": Subcommand("shape.match", "MatchOptions"),
-    "next": Subcommand("shape.following", "NextOptions"),
-    "explain": Subcommand("shape.explain", "ExplainOptions"),
-    "diff": Subcommand("shape.diff", "DiffOptions"),
-    "sample": Subcommand("shape.sample", "SampleOptions"),
-    "test": Subcommand("shape.cases", "CasesOptions"),
-    "trace": Subcommand("shape.trace", "TraceOptions"),
+    "draw": _of_shapes("draw", "DrawOptions"),
+    "match": _of_shapes("match", "MatchOptions"),
+    "next": _of_shapes("following", "NextOptions"),
+    "explain": _of_shapes("explain", "ExplainOptions"),
+    "diff": _of_shapes("diff", "DiffOptions"),
+    "sample": _of_shapes("sample", "SampleOptions"),
+    "test": _of_shapes("cases", "CasesOptions"),
+    "trace": _of_shapes("trace", "TraceOptions"),
     "bench": Subcommand("bench.shape", "BenchOptions"),
     "bench serve": Subcommand("bench.serve", "BenchServeOptions"),
     "replay": Subcommand("replay", "ReplayOptions"),
@@ -190,14 +209,13 @@ def _run(arguments: list[str]) -> int:
         return USAGE_ERROR
     command = COMMANDS[name]
     with loading():
-        module = command.imported()
-    parser = CommandParser(f"maskwright {name}", module.__doc__ or "")
+        option_class = command.option_class()
+    parser = CommandParser(f"maskwright {name}", command.about)
     try:
-        options = read_options(getattr(module, command.options), parser, rest)
-        if not hasattr(module, "run"):
-            with loading():
-                module = importlib.import_module(f"{module.__name__}_work")
-        return module.run(options) or 0
+        options = read_options(option_class, parser, rest)
+        with loading():
+            work = command.work()
+        return work.run(options) or 0
     except InputError as error:
         error.args = (_by_option(error, parser),)
         raise

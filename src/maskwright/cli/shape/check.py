@@ -21,34 +21,442 @@ used, or an option can't.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+import difflib
+import fnmatch
+import json
+import re
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+from urllib.parse import quote
 
-from maskwright.cli.options import KIND_HELP, ORDER_HELP, SHAPE_HELP
-from maskwright.grammar.schema.options import PropertyOrder
-from maskwright.settings import argument, option
-from maskwright.workbench.choices import Kind, Profile
+from maskwright.cli.input.faults import error_data, place_of, schema_in, schema_position
+from maskwright.cli.input.files import shapes_named, source_file
+from maskwright.cli.input.opened import OpenedShape, open_shape
+from maskwright.cli.input.python_type import is_type_name
+from maskwright.cli.input.shapes import GrammarArgument, RegexArgument, SchemaArgument
+from maskwright.cli.input.texts import YAML
+from maskwright.cli.output.appearance import Colour, coloured
+from maskwright.cli.output.files import write_file
+from maskwright.cli.output.progress import progress
+from maskwright.cli.process.watching import again_on_change
+from maskwright.cli.shape.options import CheckOptions
+from maskwright.errors import InputError, amount
+from maskwright.grammar.dialects.detect import detect
+from maskwright.grammar.schema.document import plain
+from maskwright.grammar.schema.tree import Json
+from maskwright.version import VERSION
+from maskwright.workbench.choices import Profile
+from maskwright.workbench.findings.finding import RULES, Finding, Severity, reported, rule_start
+from maskwright.workbench.findings.fixes import fixed_schema, without_rules
+from maskwright.workbench.position import TextPosition
+from maskwright.workbench.report import shape_data, shortest_bytes
+from maskwright.workbench.schema.lint import lint_schema
+from maskwright.workbench.schema.profiles import openai_strict
 
-OutputFormat: TypeAlias = Literal["text", "json", "github", "sarif"]
+UNUSABLE: Final = "unusable"
+"""The rule of shapes that can't be used."""
+_GITHUB: Final[dict[Severity, str]] = {"error": "error", "warning": "warning", "note": "notice"}
 
 
-@dataclass(frozen=True, slots=True)
-class CheckOptions:
-    """What `maskwright check` is given."""
+class PlacedFinding(NamedTuple):
+    """A finding with its place: the file, and line and column in it where they are known."""
 
-    shapes: list[str] = argument(f"{SHAPE_HELP} Or a folder of such files.")
-    kind: Kind = option("auto", KIND_HELP)
-    property_order: PropertyOrder = option("any", ORDER_HELP)
-    profile: Profile | None = option(None, "Whose rules a schema has to keep as well.")
-    ignore: list[str] = option(
-        [],
-        "A rule to be silent about, as it stands in brackets; 'unbounded-*' stands for all that "
-        "begin so. May be repeated.",
-        metavar="RULE",
+    file: str | None
+    severity: Severity
+    rule: str
+    message: str
+    line: int | None
+    column: int | None
+
+
+def github_lines(findings: Iterable[PlacedFinding]) -> list[str]:
+    """A command of GitHub's workflows for each finding, which it shows beside the line."""
+    lines: list[str] = []
+    for each in findings:
+        properties = {"file": each.file, "line": each.line, "col": each.column, "title": each.rule}
+        written = ",".join(
+            f"{name}={_property(str(value))}" for name, value in properties.items() if value
+        )
+        lines.append(f"::{_GITHUB[each.severity]} {written}::{_fault_data(each.message)}")
+    return lines
+
+
+def _fault_data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _fault_data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def sarif(findings: Iterable[PlacedFinding]) -> str:
+    """The findings as a document of SARIF 2.1.0, which code scanning reads."""
+    results = [_result(each) for each in findings]
+    rules = sorted({str(result["ruleId"]) for result in results})
+    driver = {
+        "name": "maskwright",
+        "version": VERSION,
+        "rules": [{"id": rule, "name": rule} for rule in rules],
+    }
+    document = {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{"tool": {"driver": driver}, "results": results}],
+    }
+    return json.dumps(document, ensure_ascii=False, indent=2)
+
+
+def _result(finding: PlacedFinding) -> dict[str, Any]:
+    result: dict[str, Any] = {
+        "ruleId": finding.rule,
+        "level": finding.severity,
+        "message": {"text": finding.message},
+    }
+    if finding.file is None:
+        return result
+    place: dict[str, Any] = {"artifactLocation": {"uri": quote(finding.file)}}
+    if finding.line is not None:
+        place["region"] = {"startLine": finding.line, "startColumn": finding.column or 1}
+    return {**result, "locations": [{"physicalLocation": place}]}
+
+
+MOST_PLACES: Final = 12
+"""Places that one note names."""
+COLOURS: Final[dict[Severity, Colour]] = {"error": "red", "warning": "yellow", "note": "blue"}
+
+
+class CheckedShape(NamedTuple):
+    """One shape: what it was compiled to and what was found in it, or why it can't be used."""
+
+    name: str
+    milliseconds: float
+    opened: OpenedShape | None
+    findings: list[Finding]
+    error: InputError | None
+
+
+def run(options: CheckOptions) -> int:
+    ignored = _rules(options.ignore)
+    if options.as_json and options.output_format not in ("text", "json"):
+        raise InputError("--json and --output-format exclude each other", param="output_format")
+    if options.fix and (len(options.shapes) > 1 or options.watch):
+        raise InputError("--fix mends one shape, once", param="fix")
+    if options.fix:
+        opened = open_shape(options.shapes[0], options.kind, options.property_order)
+        return _fix(opened, options.profile, ignored, options.as_json)
+    if options.watch:
+        again_on_change(lambda: _check_all(options, ignored), lambda: _watched(options.shapes))
+    return _check_all(options, ignored)
+
+
+def _watched(arguments: list[str]) -> list[Path]:
+    """The files of the shapes. Raises InputError for what stands in none, or is read once only."""
+    names = shapes_named(arguments)
+    for name in names:
+        if is_type_name(name):
+            message = f"{name}: a module is imported once; --watch is for files"
+            raise InputError(message, param="watch")
+    return [Path(found.path) for name in names if (found := source_file(name)) is not None]
+
+
+def _check_all(options: CheckOptions, ignored: frozenset[str]) -> int:
+    names = shapes_named(options.shapes)
+    written = "json" if options.as_json else options.output_format
+    alone = names == options.shapes and len(names) == 1
+    checked: list[CheckedShape] = []
+    for name in names:
+        one = _checked(name, options, ignored)
+        if one.error is not None and alone and written in ("text", "json") and not options.watch:
+            raise one.error
+        if written == "text":
+            print("\n".join(_text_lines(one)), flush=True)
+        checked.append(one)
+    placed = [each for one in checked for each in _placed_findings(one)]
+    match written:
+        case "text":
+            if not alone:
+                print(_summary(checked))
+        case "json":
+            rows = [_data(one) for one in checked]
+            named = [{"name": one.name, **row} for one, row in zip(checked, rows, strict=True)]
+            document = rows[0] if alone else {"shapes": named}
+            print(json.dumps(document, ensure_ascii=False, indent=2))
+        case "github":
+            print("".join(f"{line}\n" for line in github_lines(placed)), end="")
+        case "sarif":
+            print(sarif(placed))
+    if any(one.error is not None for one in checked):
+        return 2
+    return 1 if any(each.severity == "error" for each in placed) else 0
+
+
+def _checked(name: str, options: CheckOptions, ignored: frozenset[str]) -> CheckedShape:
+    start = time.perf_counter()
+    try:
+        opened = open_shape(name, options.kind, options.property_order)
+        milliseconds = 1000 * (time.perf_counter() - start)
+        with progress("looking for mistakes"):
+            findings = _findings(opened, options.profile, ignored)
+    except InputError as error:
+        if error.param == "profile":
+            raise
+        return CheckedShape(name, 1000 * (time.perf_counter() - start), None, [], error)
+    return CheckedShape(opened.shape.name, milliseconds, opened, findings, None)
+
+
+def _placed_findings(one: CheckedShape) -> Iterator[PlacedFinding]:
+    """What was found in a shape, with its places; that it can't be used is an error."""
+    source = source_file(one.name)
+
+    def placed(
+        severity: Severity, rule: str, message: str, line: int | None, column: int | None
+    ) -> PlacedFinding:
+        if source is None or source.line is not None:
+            line, column = None if source is None else source.line, None
+        file = None if source is None else source.path
+        return PlacedFinding(file, severity, rule, message, line, column)
+
+    if one.error is not None:
+        message = getattr(one.error, "reason", None) or str(one.error)
+        line, column = getattr(one.error, "line", None), getattr(one.error, "column", None)
+        yield placed("error", UNUSABLE, message, line, column)
+    for finding in one.findings:
+        assert one.opened is not None
+        place = _place(one.opened, finding)
+        what = finding.severity, finding.rule, finding.message
+        yield placed(*what, place["line"], place["column"])
+
+
+def _summary(checked: list[CheckedShape]) -> str:
+    """How many shapes can be used, and what was found in all of them."""
+    bad = sum(one.error is not None for one in checked)
+    counts = Counter(finding.severity for one in checked for finding in one.findings)
+    found = ", ".join(amount(counts[name], name) for name in COLOURS if counts[name])
+    usable = f"{len(checked) - bad} of {amount(len(checked), 'shape')} can be used"
+    return coloured(f"{usable}; {found}" if found else usable, "red" if bad else "green")
+
+
+def _rules(patterns: list[str]) -> frozenset[str]:
+    """The rules that are meant. Raises InputError for a name that no rule has."""
+    found: set[str] = set()
+    for pattern in patterns:
+        named = fnmatch.filter(RULES, pattern)
+        if not named:
+            near = get_close_matches(pattern, RULES, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(RULES)}"
+            raise InputError(f"--ignore {pattern}: no rule has this name; {hint}", param="ignore")
+        found.update(named)
+    return frozenset(found)
+
+
+def _fix(
+    opened: OpenedShape, profile: Profile | None, ignored: frozenset[str], as_json: bool
+) -> int:
+    fixed = fix_file(opened, _findings(opened, profile, ignored))
+    if as_json:
+        print(json.dumps(fixed._asdict(), ensure_ascii=False, indent=2))
+        return 0
+    print(fixed.difference, end="")
+    for message in fixed.messages:
+        print(message)
+    if not fixed.messages:
+        print(f"{opened.shape.name}: there is nothing that can be fixed")
+    elif fixed.changes:
+        print(
+            coloured(f"other values match than before: --profile {profile} asks for it", "yellow")
+        )
+    return 0
+
+
+def _data(one: CheckedShape) -> dict[str, Any]:
+    """One shape as JSON, as the server's `/v1/check` answers."""
+    if one.opened is None:
+        assert one.error is not None
+        return {"usable": False, **error_data(one.error)}
+    opened = one.opened
+    found = [{**each._asdict(), **_place(opened, each)} for each in one.findings]
+    return shape_data(opened.grammar, found, one.milliseconds, written_in_json=opened.is_schema)
+
+
+def _text_lines(one: CheckedShape) -> list[str]:
+    """One shape for people: its findings, and whether it can be used."""
+    if one.opened is None:
+        return [f"{coloured('error', 'red')}: {one.error}"]
+    opened, report = one.opened, one.opened.grammar.report
+    lines = [line for alike in _grouped(one.findings) for line in _lines(opened, *alike)]
+    what = f"{amount(len(report.enforced), 'keyword')} enforced"
+    if not opened.is_schema:
+        what = ", ".join(entry.note for entry in report.enforced) or "a pattern"
+    shortest = shortest_bytes(opened.grammar)
+    if shortest is not None:
+        what += f"; the shortest text has {amount(shortest, 'byte')}"
+    usable = coloured("can be used", "green")
+    return [*lines, f"{one.name}: {usable}: {what}; read and compiled in {one.milliseconds:.0f} ms"]
+
+
+def _findings(
+    opened: OpenedShape, profile: Profile | None, ignored: frozenset[str]
+) -> list[Finding]:
+    return [each for each in _all_findings(opened, profile) if each.rule not in ignored]
+
+
+def _all_findings(opened: OpenedShape, profile: Profile | None) -> list[Finding]:
+    shape, grammar = opened
+    if isinstance(shape, SchemaArgument):
+        found = lint_schema(shape.schema, grammar.report)
+        return [*found, *(openai_strict(shape.schema) if profile else [])]
+    if profile:
+        raise InputError(f"--profile {profile} is for JSON Schemas", param="profile")
+    # Only here, because a schema needs no grammars.
+    from maskwright.grammar.dialects.read import read_grammar  # noqa: PLC0415
+    from maskwright.workbench.findings.grammar import lint_grammar, lint_pattern  # noqa: PLC0415
+
+    noted = reported(grammar.report)
+    if isinstance(shape, RegexArgument):
+        return [*noted, *lint_pattern(shape.pattern)]
+    dialect = None if shape.dialect == "auto" else shape.dialect
+    return [*noted, *lint_grammar(read_grammar(shape.text, dialect))]
+
+
+def _position(opened: OpenedShape, finding: Finding) -> TextPosition | None:
+    """Where a finding is in the text of the shape; None where the text doesn't show it."""
+    match opened.shape:
+        case SchemaArgument(text=text):
+            return schema_position(text, finding.pointer)
+        case GrammarArgument(text=text):
+            start = rule_start(text, finding.pointer)
+            return None if start is None else place_of(text, start)
+        case RegexArgument(pattern=pattern):
+            return place_of(pattern, 0)
+
+
+def _place(opened: OpenedShape, finding: Finding) -> dict[str, Any]:
+    position = _position(opened, finding)
+    found = {"pointer": finding.pointer if opened.is_schema else None}
+    if position is None:
+        return {**found, "line": None, "column": None}
+    return {**found, "line": position.line, "column": position.column}
+
+
+def _grouped(findings: list[Finding]) -> list[list[Finding]]:
+    """The findings in their order, notes that say the same of other places with the first: a schema
+    of a Python class has a dozen of them."""
+    groups: list[list[Finding]] = []
+    by_message: dict[tuple[str, str], list[Finding]] = {}
+    for finding in findings:
+        group = by_message.get((finding.rule, finding.message))
+        if group is None or finding.severity != "note":
+            group = by_message[finding.rule, finding.message] = []
+            groups.append(group)
+        group.append(finding)
+    return groups
+
+
+def _lines(opened: OpenedShape, finding: Finding, *alike: Finding) -> list[str]:
+    """A finding for people; `alike`: findings that say the same of other places."""
+    severity = coloured(finding.severity, COLOURS[finding.severity])
+    message = f"{severity}: {finding.message} [{finding.rule}]"
+    position = _position(opened, finding)
+    more = _also(opened, alike)
+    if position is None:
+        return [f"{opened.shape.name}: {message}", *more]
+    excerpt, caret = position.lines()
+    head = f"{opened.shape.name}:{position.line}:{position.column}: {message}"
+    return [head, f"  {excerpt}", f"  {coloured(caret, COLOURS[finding.severity])}", *more]
+
+
+def _also(opened: OpenedShape, alike: Sequence[Finding]) -> list[str]:
+    """A line that names other places of the same finding, the first of them one by one."""
+    if not alike:
+        return []
+    places = [_position(opened, each) for each in alike[:MOST_PLACES]]
+    named = ", ".join("?" if at is None else f"{at.line}:{at.column}" for at in places)
+    left = len(alike) - len(places)
+    return [f"  likewise at {named}{f' and {left:,} more' if left else ''}"]
+
+
+WIDEST: Final = 90
+"""Columns of a line up to which an array or object is written on one."""
+
+
+class FixedFile(NamedTuple):
+    """What was written: the lines that differ, and what was done. `changes`: whether the shape
+    accepts other texts since, as a profile asks for."""
+
+    difference: str
+    messages: list[str]
+    changes: bool
+
+
+def fix_file(opened: OpenedShape, findings: list[Finding]) -> FixedFile:
+    """Mend the file of a shape. It is written only if something changes. Raises InputError."""
+    shape = opened.shape
+    file = Path(shape.name)
+    if not file.is_file():
+        raise InputError(f"--fix writes a file, and {shape.name} is none", param="fix")
+    if file.suffix in YAML:
+        raise InputError(
+            f"--fix writes JSON, and {shape.name} is YAML: mend it by hand", param="fix"
+        )
+    if isinstance(shape, SchemaArgument) and plain(schema_in(shape.text))[0] != shape.schema:
+        raise InputError(
+            f"--fix writes schemas, and {shape.name} holds several things: mend it by hand",
+            param="fix",
+        )
+    before = file.read_text(encoding="utf-8")
+    after, messages, changes = before, list[str](), False
+    if isinstance(shape, SchemaArgument):
+        fixed, fixes = fixed_schema(shape.schema, findings)
+        if fixes:
+            after = _written(fixed, shape.schema, before) + "\n" * before.endswith("\n")
+        messages = [f"{fix.pointer or 'the root'}: {fix.message}" for fix in fixes]
+        changes = any(fix.changes_values for fix in fixes)
+    elif isinstance(shape, GrammarArgument):
+        dialect = detect(before) if shape.dialect == "auto" else shape.dialect
+        entries = opened.grammar.report.annotations
+        unused = [entry.keyword for entry in entries if not entry.rule]
+        after, removed = without_rules(before, dialect, unused)
+        messages = [f"the rule {name!r} was not used" for name in removed]
+    if after != before:
+        write_file(file, after, "fix")
+    lines = difflib.unified_diff(
+        before.splitlines(keepends=True),
+        after.splitlines(keepends=True),
+        shape.name,
+        f"{shape.name}, fixed",
+        n=1,
     )
-    fix: bool = option(False, "Write the file of SHAPE anew with what can be mended.", flag="--fix")
-    watch: bool = option(False, "Check again whenever one of the files changes.", flag="--watch")
-    output_format: OutputFormat = option(
-        "text", "For people, for programs, for GitHub, for code scanning."
+    return FixedFile("".join(lines), messages, changes)
+
+
+def _written(fixed: Json, schema: Json, before: str) -> str:
+    """The JSON of a schema, laid out as the text before it: with a line for each value, on one
+    line, or with what fits into a line on one line."""
+    found = re.search(r"\n( +|\t)\S", before)
+    indent = found[1] if found else None
+    if json.dumps(schema, ensure_ascii=False, indent=indent) == before.strip():
+        return json.dumps(fixed, ensure_ascii=False, indent=indent)
+    return json.dumps(fixed, ensure_ascii=False) if indent is None else _fitted(fixed, indent, "")
+
+
+def _fitted(value: Json, indent: str, margin: str) -> str:
+    """JSON in which an array or object stands on one line where it fits."""
+    line = json.dumps(value, ensure_ascii=False)
+    if not isinstance(value, dict | list) or (margin and len(margin) + len(line) <= WIDEST):
+        return line
+    inner = margin + indent
+    brackets = "{}" if isinstance(value, dict) else "[]"
+    parts = (
+        [
+            f"{json.dumps(n, ensure_ascii=False)}: {_fitted(v, indent, inner)}"
+            for n, v in value.items()
+        ]
+        if isinstance(value, dict)
+        else [_fitted(each, indent, inner) for each in value]
     )
-    as_json: bool = option(False, "As --output-format json.", flag="--json")
+    joined = f",\n{inner}".join(parts)
+    return f"{brackets[0]}\n{inner}{joined}\n{margin}{brackets[1]}"

@@ -16,38 +16,90 @@ dialect.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from collections.abc import Iterable
+from typing import Final
 
-from maskwright.cli.options import JSON_HELP, KIND_HELP, SHAPE_HELP
-from maskwright.grammar.schema.options import Integers
-from maskwright.settings import REQUIRED, argument, option
-from maskwright.workbench.choices import Kind, LayoutName
+from maskwright.cli.input.shapes import (
+    GrammarArgument,
+    RegexArgument,
+    SchemaArgument,
+    dialect_of,
+    located,
+    read_grammar_argument,
+    read_shape,
+)
+from maskwright.cli.output.progress import progress
+from maskwright.cli.shape.options import ConvertOptions
+from maskwright.errors import InputError
+from maskwright.grammar.dialects.detect import DIALECTS, Dialect
+from maskwright.grammar.dialects.lower import Lowered
+from maskwright.grammar.dialects.read import read_grammar
+from maskwright.grammar.dialects.write import write_grammar
+from maskwright.grammar.pattern.translate import full_match
+from maskwright.grammar.regular.terms import EMPTY
+from maskwright.grammar.rules.tree import Rules, Terminal
+from maskwright.workbench.conversion.schema_rules import ConversionLoss, schema_rules
+
+COMMENTS: Final[dict[Dialect, tuple[str, str]]] = {
+    "lark": ("// ", ""),
+    "gbnf": ("# ", ""),
+    "ebnf": ("/* ", " */"),
+}
+"""How a line begins and ends that is a comment."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConvertOptions:
-    """What `maskwright convert` is given."""
+def run(options: ConvertOptions) -> None:
+    target = _dialect(options.to, "to")
+    lost: tuple[ConversionLoss, ...] = ()
+    if options.dialect != "auto" or (
+        options.kind == "auto" and dialect_of(options.shape) is not None
+    ):
+        given = (
+            dialect_of(options.shape)
+            if options.dialect == "auto"
+            else _dialect(options.dialect, "dialect")
+        )
+        written = read_grammar_argument(options.shape, given)
+        with located(written), progress("converting"):
+            lowered = read_grammar(written.text, given, start=options.start).lowered
+    else:
+        wanted = read_shape(options.shape, options.kind)
+        with located(wanted), progress("converting"):
+            match wanted:
+                case SchemaArgument(schema=schema):
+                    rules, lost = schema_rules(
+                        schema,
+                        whitespace=options.whitespace,
+                        digits=options.integers == "digits",
+                        closed=options.closed,
+                        approximate=options.approximate,
+                    )
+                    lowered = _lowered(rules)
+                case GrammarArgument(text=text, dialect=own):
+                    known = None if own == "auto" else own
+                    lowered = read_grammar(text, known, start=options.start).lowered
+                case RegexArgument(pattern=pattern):
+                    lowered = _lowered(Rules("start", {"start": Terminal(full_match(pattern))}))
+    grammar = write_grammar(lowered, target)
+    if options.as_json:
+        rows = [loss._asdict() for loss in lost]
+        print(json.dumps({"grammar": grammar, "left_open": rows}, ensure_ascii=False, indent=2))
+    else:
+        print(_comments(lost, target) + grammar, end="")
 
-    shape: str = argument(SHAPE_HELP)
-    to: str = option(REQUIRED, "The dialect to write: lark, gbnf or ebnf.")
-    dialect: str = option(
-        "auto", "The dialect of a grammar. Default: by the file's name, or by the text."
-    )
-    start: str | None = option(None, "The start rule of a grammar. Default: that of the dialect.")
-    kind: Kind = option("auto", KIND_HELP)
-    whitespace: LayoutName = option(
-        "spaced", "White space between the parts of a schema's instances."
-    )
-    integers: Integers = option(
-        "digits", "How integers are written; with 'any' also as 1.0 and 1e0."
-    )
-    closed: bool = option(
-        False,
-        "Objects have no other properties than those that a schema lists, unless it says that they"
-        " have.",
-        flag="--closed",
-    )
-    approximate: bool = option(
-        False, "Leave open what no grammar can say of a schema.", flag="--approximate"
-    )
-    as_json: bool = option(False, JSON_HELP, flag="--json")
+
+def _lowered(rules: Rules) -> Lowered:
+    return Lowered(rules, (), EMPTY, {})
+
+
+def _comments(lost: Iterable[ConversionLoss], dialect: Dialect) -> str:
+    first, last = COMMENTS[dialect]
+    return "".join(f"{first}{loss.pointer or 'the root'}: {loss.message}{last}\n" for loss in lost)
+
+
+def _dialect(name: str, option: str) -> Dialect:
+    for each in DIALECTS:
+        if each == name:
+            return each
+    raise InputError(f"--{option} is one of {', '.join(DIALECTS)}", param=option)

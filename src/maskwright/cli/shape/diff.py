@@ -11,22 +11,57 @@ was found, and that there is none was not shown; 2 if a shape or an option can't
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
 
-from maskwright.cli.options import JSON_HELP, KIND_HELP, ORDER_HELP, SHAPE_HELP
-from maskwright.grammar.schema.options import PropertyOrder
-from maskwright.settings import argument, option
-from maskwright.workbench.choices import COMPARISON_SECONDS, MOST_PAIRS, Kind
+from maskwright.cli.input.opened import open_shape
+from maskwright.cli.input.texts import refuse_twice
+from maskwright.cli.output.progress import progress
+from maskwright.cli.shape.options import DiffOptions
+from maskwright.workbench.difference.compared import Comparison, compare
+from maskwright.workbench.reading import byte_vocabulary
+
+_EXIT_CODES = {True: 0, False: 1, None: 3}
 
 
-@dataclass(frozen=True, slots=True)
-class DiffOptions:
-    """What `maskwright diff` is given."""
+def run(options: DiffOptions) -> int:
+    refuse_twice([options.first, options.second], "second")
+    vocabulary = byte_vocabulary()
+    opened = [
+        open_shape(each, options.kind, options.property_order, vocabulary)
+        for each in (options.first, options.second)
+    ]
+    first, second = (each.grammar for each in opened)
+    with progress("comparing the shapes"):
+        found = compare(first, second, most_pairs=options.pairs, seconds=options.seconds)
+    if options.as_json:
+        print(json.dumps(_data(found), ensure_ascii=False, indent=2))
+    else:
+        print("\n".join(_lines(found)))
+    return _EXIT_CODES[found.equal]
 
-    first: str = argument(SHAPE_HELP)
-    second: str = argument("The other shape, given in the same ways.")
-    kind: Kind = option("auto", KIND_HELP)
-    property_order: PropertyOrder = option("any", ORDER_HELP)
-    seconds: float = option(COMPARISON_SECONDS, "Time for the comparison.", least=0.1)
-    pairs: int = option(MOST_PAIRS, "Most pairs of places to visit.", least=1)
-    as_json: bool = option(False, JSON_HELP, flag="--json")
+
+def _data(found: Comparison) -> dict[str, object]:
+    return {
+        "equal": found.equal,
+        "only_first": _side(found.only_first, found.decided),
+        "only_second": _side(found.only_second, found.decided),
+        "pairs": found.pairs,
+    }
+
+
+def _side(text: bytes | None, decided: bool) -> dict[str, object]:
+    is_known = text is not None or decided
+    return {"decided": is_known, "text": None if text is None else text.decode(errors="replace")}
+
+
+def _lines(found: Comparison) -> list[str]:
+    if found.equal:
+        return ["both accept the same texts"]
+    directions = {"first": found.only_first, "second": found.only_second}
+    return [f"only the {name}: {_shown(text, found.decided)}" for name, text in directions.items()]
+
+
+def _shown(text: bytes | None, decided: bool) -> str:
+    if text is not None:
+        return text.decode(errors="replace") or "the empty text"
+    return "no text" if decided else "no text was found within the bounds"

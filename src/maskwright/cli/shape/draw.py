@@ -13,19 +13,48 @@ Exit code: 0; 2 if the shape, an option or a file can't be used.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from pathlib import Path
 
-from maskwright.cli.options import JSON_HELP, KIND_HELP, SHAPE_HELP
-from maskwright.settings import argument, option
-from maskwright.workbench.choices import Kind, PictureName
+from maskwright.cli.input.shapes import (
+    GrammarArgument,
+    RegexArgument,
+    SchemaArgument,
+    Shape,
+    located,
+    read_shape,
+)
+from maskwright.cli.output.appearance import remark
+from maskwright.cli.output.files import check_picture, write_file
+from maskwright.cli.output.progress import progress
+from maskwright.cli.shape.options import DrawOptions
+from maskwright.workbench.choices import PictureName
+from maskwright.workbench.diagram.pictures import grammar_picture, pattern_picture, schema_picture
 
 
-@dataclass(frozen=True, slots=True)
-class DrawOptions:
-    """What `maskwright draw` is given."""
+def run(options: DrawOptions) -> None:
+    if options.output is not None:
+        check_picture(options.output, "output")
+    wanted = read_shape(options.shape, options.kind)
+    with located(wanted), progress("drawing"):
+        svg = _picture(wanted, options.which)
+    if options.output is not None:
+        write_file(Path(options.output), svg, "output")
+    if options.as_json:
+        print(
+            json.dumps({"shape": wanted.name, "as": options.which, "svg": svg}, ensure_ascii=False)
+        )
+    elif options.output is None:
+        print(svg, end="")
+    else:
+        remark(f"wrote {options.output}")
 
-    shape: str = argument(SHAPE_HELP)
-    which: PictureName = option("railroad", "What is drawn.", flag="--as")
-    output: str | None = option(None, "SVG file to write. Default: standard output.", short="-o")
-    kind: Kind = option("auto", KIND_HELP)
-    as_json: bool = option(False, JSON_HELP, flag="--json")
+
+def _picture(shape: Shape, which: PictureName) -> str:
+    match shape:
+        case SchemaArgument(schema=schema, name=name):
+            return schema_picture(schema, name, which)
+        case GrammarArgument(text=text, dialect=dialect, name=name):
+            return grammar_picture(text, None if dialect == "auto" else dialect, name, which)
+        case RegexArgument(pattern=pattern):
+            return pattern_picture(pattern, which)

@@ -11,15 +11,62 @@ Exit code: 0 if the schema can be used; 1 if a keyword is refused or invalid; 2 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from typing import Final
 
-from maskwright.cli.options import JSON_HELP, SHAPE_HELP
-from maskwright.settings import argument, option
+from maskwright.cli.input.faults import spans_of
+from maskwright.cli.input.shapes import SchemaArgument, read_shape
+from maskwright.cli.output.appearance import Colour, coloured
+from maskwright.cli.shape.options import ExplainOptions
+from maskwright.errors import InputError
+from maskwright.workbench.schema.explain import (
+    ExplainedKeyword,
+    State,
+    counted,
+    explain_schema,
+    is_usable,
+)
+
+COLOURS: Final[dict[State, Colour]] = {
+    "enforced": "green",
+    "annotation": "dim",
+    "refused": "red",
+    "invalid": "red",
+}
 
 
-@dataclass(frozen=True, slots=True)
-class ExplainOptions:
-    """What `maskwright explain` is given."""
+def run(options: ExplainOptions) -> int:
+    given = read_shape(options.schema)
+    if not isinstance(given, SchemaArgument):
+        raise InputError("only a JSON Schema has keywords to explain", param="schema")
+    rows = explain_schema(given.schema if given.source is None else given.source)
+    lines = _line_numbers(given.text)
+    if options.as_json:
+        keywords = [{**row._asdict(), "line": lines.get(row.pointer)} for row in rows]
+        print(json.dumps({"keywords": keywords, "counts": counted(rows)}, indent=2))
+    else:
+        print("\n".join(_table(rows, lines)))
+    return 0 if is_usable(rows) else 1
 
-    schema: str = argument(SHAPE_HELP)
-    as_json: bool = option(False, JSON_HELP, flag="--json")
+
+def _line_numbers(text: str) -> dict[str, int]:
+    """The line of each keyword's name, by pointer."""
+    return {
+        pointer: text.count("\n", 0, span.begin) + 1 for pointer, span in spans_of(text).items()
+    }
+
+
+def _table(rows: list[ExplainedKeyword], lines: dict[str, int]) -> list[str]:
+    width = max((len(row.pointer) for row in rows), default=0)
+    table = [
+        f"{lines.get(row.pointer, ''):>5}  {coloured(f'{row.state:10}', COLOURS[row.state])}  "
+        f"{row.pointer:{width}}  {_first_line(row.note)}".rstrip()
+        for row in rows
+    ]
+    summary = ", ".join(f"{count} {state}" for state, count in counted(rows).items() if count)
+    return [*table, summary or "no keywords: every JSON value matches"]
+
+
+def _first_line(note: str) -> str:
+    """A note without the excerpt of a pattern below it."""
+    return note.partition("\n")[0]

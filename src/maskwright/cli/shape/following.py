@@ -14,33 +14,100 @@ an option or a file can't be used.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
 
-from maskwright.cli.options import (
-    BEFORE_HELP,
-    JSON_HELP,
-    KIND_HELP,
-    ORDER_HELP,
-    SHAPE_HELP,
-    VOCABULARY_HELP,
-)
+from maskwright.cli.input.opened import OpenedShape, given_texts, open_shape
+from maskwright.cli.input.shapes import SchemaArgument, compile_shape
+from maskwright.cli.output.appearance import coloured
+from maskwright.cli.output.verdicts import fault_lines, following_lines
+from maskwright.cli.shape.options import NextOptions
+from maskwright.errors import InputError
 from maskwright.grammar.schema.options import PropertyOrder
-from maskwright.settings import argument, option
-from maskwright.workbench.choices import Kind
+from maskwright.workbench.reading import TextReading, Verdict, read_text
+from maskwright.workbench.report import Data, following_data, reading_data
+from maskwright.workbench.tokens import AllowedTokens, allowed_tokens
+
+MOST_TOKENS = 24
+"""Tokens that are shown."""
+MOST_LIKELY = 20
+"""The model's likeliest tokens that are shown."""
 
 
-@dataclass(frozen=True, slots=True)
-class NextOptions:
-    """What `maskwright next` is given."""
+def run(options: NextOptions) -> int:
+    if options.prompt is not None and not options.probabilities:
+        raise InputError("--prompt needs --probabilities", param="prompt")
+    if options.file is not None and options.text is not None:
+        raise InputError("give either a file or --text", param="text")
+    files = [] if options.file is None else [options.file]
+    given = given_texts(options.shape, files, [] if files else [options.text or ""])
+    [(name, text)] = given.items()
+    opened = open_shape(options.shape, options.kind, options.property_order)
+    reading = read_text(opened.grammar, text)
+    is_prefix = reading.verdict is not Verdict.MISMATCH
+    tokens = None
+    if (options.model is not None or options.probabilities) and is_prefix:
+        tokens = _tokens(opened, options.model or "demo", text, options.property_order)
+    likely: Data = {}
+    if options.probabilities and is_prefix:
+        likely = _likely(
+            opened, options.model or "demo", text, options.prompt or "", options.property_order
+        )
+    if options.as_json:
+        print(json.dumps(_data(reading, tokens) | likely, ensure_ascii=False, indent=2))
+        return 0 if is_prefix else Verdict.MISMATCH.value
+    lines = following_lines(reading)
+    if tokens is not None:
+        shown = " ".join(repr(token) for token in tokens.texts[:MOST_TOKENS])
+        more = " …" if len(tokens.ids) > MOST_TOKENS else ""
+        lines.append(f"  tokens   {len(tokens.ids):,} of {tokens.size:,}: {shown}{more}")
+    if likely:
+        lines += _likely_lines(likely)
+    head = [] if is_prefix else fault_lines(name, reading)
+    print("\n".join([*head, *lines]))
+    return 0 if is_prefix else Verdict.MISMATCH.value
 
-    shape: str = argument(SHAPE_HELP)
-    file: str | None = argument("File with the beginning of a text; '-' is standard input.", None)
-    text: str | None = option(None, "The beginning of a text.")
-    model: str | None = option(None, VOCABULARY_HELP)
-    probabilities: bool = option(
-        False, "Load the model, by default the demo model.", flag="--probabilities"
+
+def _tokens(
+    opened: OpenedShape, model: str, text: bytes, property_order: PropertyOrder
+) -> AllowedTokens:
+    from maskwright.cli.input.vocabulary import read_vocabulary  # noqa: PLC0415 - only with --model
+
+    grammar = compile_shape(opened.shape, read_vocabulary(model), property_order=property_order)
+    return allowed_tokens(grammar, text)
+
+
+def _likely(
+    opened: OpenedShape, model: str, text: bytes, prompt: str, property_order: PropertyOrder
+) -> Data:
+    """What a model would write next, and how much of that the shape allows."""
+    # Only here, because it imports torch.
+    from maskwright.cli.shape.probabilities import (  # noqa: PLC0415
+        load_model,
+        next_probabilities,
+        prompt_tokens,
     )
-    prompt: str | None = option(None, BEFORE_HELP)
-    kind: Kind = option("auto", KIND_HELP)
-    property_order: PropertyOrder = option("schema", ORDER_HELP)
-    as_json: bool = option(False, JSON_HELP, flag="--json")
+
+    loaded = load_model(model)
+    grammar = compile_shape(opened.shape, loaded.vocab, property_order=property_order)
+    schema = opened.shape.schema if isinstance(opened.shape, SchemaArgument) else None
+    asked = prompt_tokens(loaded, prompt, schema)
+    found, kept = next_probabilities(loaded, grammar, asked, text, MOST_LIKELY)
+    return {"kept": kept, "likely": [each._asdict() for each in found]}
+
+
+def _likely_lines(likely: Data) -> list[str]:
+    rows = [
+        f"  {each['raw']:8.4f}  {each['text']!r}"
+        + ("" if each["is_allowed"] else coloured("  not allowed", "red"))
+        for each in likely["likely"]
+    ]
+    return [f"  kept     {likely['kept']:.4f} of the model's probability", *rows]
+
+
+def _data(reading: TextReading, tokens: AllowedTokens | None) -> Data:
+    if reading.verdict is Verdict.MISMATCH:
+        return reading_data(reading)
+    found = {"verdict": "prefix", "accepted": reading.accepted, **following_data(reading)}
+    if tokens is not None:
+        found["tokens"] = tokens.data()
+    return found

@@ -19,25 +19,65 @@ the beginning of one that does; 2 if the shape, an option or a file can't be use
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from contextlib import suppress
 
-from maskwright.cli.options import JSON_HELP, KIND_HELP, ORDER_HELP, SHAPE_HELP, TEXT_HELP
+from maskwright.cli.input.opened import OpenedShape, given_texts, open_shape
+from maskwright.cli.input.shapes import SchemaArgument
+from maskwright.cli.output.appearance import remark
+from maskwright.cli.output.progress import progress
+from maskwright.cli.output.verdicts import exit_code, fault_lines, following_lines, verdict_lines
+from maskwright.cli.shape.options import MatchOptions
+from maskwright.errors import InputError, LimitError
 from maskwright.grammar.schema.options import PropertyOrder
-from maskwright.settings import argument, option
-from maskwright.workbench.choices import Kind
+from maskwright.limits import DEFAULT_LIMITS, Work
+from maskwright.workbench.findings.finding import reported
+from maskwright.workbench.reading import TextReading, Verdict
+from maskwright.workbench.report import Data, reading_data
 
 
-@dataclass(frozen=True, slots=True)
-class MatchOptions:
-    """What `maskwright match` is given."""
+def run(options: MatchOptions) -> int:
+    if not options.files and not options.text:
+        raise InputError("give a file, '-' for standard input, or --text", param="files")
+    texts = given_texts(options.shape, options.files, options.text)
+    opened = open_shape(options.shape, options.kind, options.property_order)
+    readings = {name: opened.read(data) for name, data in texts.items()}
+    found = {
+        name: _why(opened, reading, options.property_order)
+        for name, reading in readings.items()
+        if options.why and not options.brief and reading.verdict is Verdict.MISMATCH
+    }
+    for each in [] if options.as_json else reported(opened.grammar.report):
+        remark(f"warning: {each.pointer or '/'}: {each.message}")
+    if options.as_json:
+        rows = [
+            {"name": name, **reading_data(reading), **found.get(name, {})}
+            for name, reading in readings.items()
+        ]
+        print(json.dumps({"texts": rows}, ensure_ascii=False, indent=2))
+    else:
+        for name, reading in readings.items():
+            if options.brief:
+                print("\n".join(verdict_lines(name, reading)))
+            else:
+                print("\n".join(_lines(name, reading, found.get(name, {}))))
+    return exit_code(reading.verdict for reading in readings.values())
 
-    shape: str = argument(SHAPE_HELP)
-    files: list[str] = argument("Files with texts; '-' is standard input.", [])
-    text: list[str] = option([], TEXT_HELP)
-    kind: Kind = option("auto", KIND_HELP)
-    property_order: PropertyOrder = option("any", ORDER_HELP)
-    why: bool = option(True, "Look for reasons, and for allowed texts alike.")
-    brief: bool = option(
-        False, "A few lines a text: where it stops, what could follow.", flag="--brief"
-    )
-    as_json: bool = option(False, JSON_HELP, flag="--json")
+
+def _why(opened: OpenedShape, reading: TextReading, order: PropertyOrder) -> Data:
+    # Only here, because it imports the compilers of all kinds of shapes.
+    from maskwright.workbench.explanation import add_why  # noqa: PLC0415
+    from maskwright.workbench.schema.variants import SchemaVariants  # noqa: PLC0415
+
+    variants, found = None, Data()
+    if isinstance(opened.shape, SchemaArgument):
+        variants = SchemaVariants(json.dumps(opened.shape.schema), {"property_order": order})
+    with progress("looking for reasons"), suppress(LimitError), Work(DEFAULT_LIMITS):
+        add_why(found, reading, opened.grammar, variants)
+    return found
+
+
+def _lines(name: str, reading: TextReading, why: Data) -> list[str]:
+    if reading.verdict is Verdict.MATCH:
+        return verdict_lines(name, reading)
+    return [*fault_lines(name, reading), *following_lines(reading, why)]

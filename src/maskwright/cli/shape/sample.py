@@ -15,26 +15,101 @@ text is as short as `--limit` asks for.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
 
-from maskwright.automaton.value.whitespace import WhitespaceName
-from maskwright.cli.options import JSON_HELP, KIND_HELP, SHAPE_HELP, WHITESPACE_HELP
-from maskwright.settings import argument, option
-from maskwright.workbench.choices import Kind, Which
+from maskwright.cli.input.shapes import (
+    GrammarArgument,
+    RegexArgument,
+    SchemaArgument,
+    Shape,
+    compile_shape,
+    read_shape,
+)
+from maskwright.cli.output.appearance import remark
+from maskwright.cli.output.progress import progress
+from maskwright.cli.shape.options import SampleOptions
+from maskwright.errors import BudgetError, InputError
+from maskwright.grammar.dialects.read import read_grammar
+from maskwright.grammar.schema.tree import Json
+from maskwright.mask import Grammar, compile_json_schema
+from maskwright.workbench.reading import byte_vocabulary
+from maskwright.workbench.sample import covering, samples
 
 
-@dataclass(frozen=True, slots=True)
-class SampleOptions:
-    """What `maskwright sample` is given."""
+def run(options: SampleOptions) -> int:
+    wanted = read_shape(options.shape, options.kind)
+    written = {
+        "whitespace": options.whitespace,
+        "escapes": "needed",
+        "integers": "digits",
+        "numbers": "plain",
+    }
+    grammar = compile_shape(wanted, byte_vocabulary(), **written)
+    most = grammar.min_tokens + samples.SHORT if options.limit is None else options.limit
+    try:
+        if options.cover:
+            return _cover(wanted, written, options)
+        texts = samples.texts(grammar, options.which, options.count, options.seed, most)
+        if isinstance(wanted, SchemaArgument):
+            texts = map(samples.plain_json, texts)
+        _write(texts, None if options.which == "shortest" else options.seed, options.as_json)
+    except BudgetError as error:
+        raise InputError(
+            f"no text is as short as {most} bytes; the shortest has {error.needed}", param="limit"
+        ) from None
+    return 0
 
-    shape: str = argument(SHAPE_HELP)
-    count: int = option(5, "How many random texts.", short="-n", least=1)
-    which: Which = option("random", "'longest' is the longest of 32 random texts within --limit.")
-    cover: bool = option(False, "Texts that together use every alternative.", flag="--cover")
-    limit: int | None = option(
-        None, "Most bytes of a text. Default: 100 more than the shortest has.", least=0
-    )
-    seed: int = option(0, "Seed of the random choices.")
-    whitespace: WhitespaceName = option("spaced", WHITESPACE_HELP)
-    kind: Kind = option("auto", KIND_HELP)
-    as_json: bool = option(False, JSON_HELP, flag="--json")
+
+def _write(texts: Iterator[str], seed: int | None, as_json: bool) -> None:
+    """Write each text as soon as it is found, and the seed on which they depend."""
+    if as_json:
+        with progress("looking for texts"):
+            found = [*texts]
+        document = {"texts": found, **({} if seed is None else {"seed": seed})}
+        print(json.dumps(document, ensure_ascii=False, indent=2))
+        return
+    while True:
+        with progress("looking for a text"):  # which is off the terminal when one is printed
+            text = next(texts, None)
+        if text is None:
+            break
+        print(text, flush=True)
+    if seed is not None:
+        remark(f"seed {seed}; --seed gives other texts")
+
+
+def _cover(shape: Shape, written: dict[str, Any], options: SampleOptions) -> int:
+    """Write texts that use every alternative. `written`: how texts of a schema are written."""
+
+    def compiled(schema: Json, documents: Mapping[str, Json]) -> Grammar:
+        return compile_json_schema(schema, byte_vocabulary(), documents=documents, **written)
+
+    with progress("looking for texts"):
+        match shape:
+            case SchemaArgument(schema=schema):
+                covered = covering.covered_schema(
+                    cast(Json, schema), compiled, options.limit, options.seed
+                )
+            case GrammarArgument(text=text, dialect=dialect):
+                read = read_grammar(text, None if dialect == "auto" else dialect)
+                covered = covering.covered_rules(read.rules)
+            case RegexArgument():
+                raise InputError("--cover needs a schema or a grammar", param="cover")
+    if options.as_json:
+        rows = [{"text": text, "uses": list(names)} for text, names in covered.texts]
+        document = {
+            "texts": rows,
+            "missing": list(covered.missing),
+            "alternatives": covered.alternatives,
+        }
+        print(json.dumps(document, ensure_ascii=False, indent=2))
+    else:
+        print("\n".join(text for text, _ in covered.texts))
+        used = covered.alternatives - len(covered.missing)
+        remark(f"{used} of {covered.alternatives} alternatives")
+        for name in covered.missing:
+            print(f"not used: {name}", file=sys.stderr)
+    return 1 if covered.missing else 0

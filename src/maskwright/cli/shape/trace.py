@@ -16,31 +16,121 @@ used.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from typing import TYPE_CHECKING, Any
 
-from maskwright.cli.options import (
-    BEFORE_HELP,
-    JSON_HELP,
-    KIND_HELP,
-    SHAPE_HELP,
-    TEXT_HELP,
-    VOCABULARY_HELP,
-)
-from maskwright.settings import argument, option
-from maskwright.workbench.choices import Kind
+from maskwright.cli.input.opened import given_texts
+from maskwright.cli.input.shapes import SchemaArgument, Shape, compile_shape, read_shape
+from maskwright.cli.output.appearance import coloured
+from maskwright.cli.output.progress import progress
+from maskwright.cli.shape.options import TraceOptions
+from maskwright.errors import InputError
+from maskwright.workbench.tokens import TracedToken, traced
+
+if TYPE_CHECKING:
+    from maskwright.cli.shape.probabilities import TokenProbability
 
 
-@dataclass(frozen=True, slots=True)
-class TraceOptions:
-    """What `maskwright trace` is given."""
-
-    shape: str = argument(SHAPE_HELP)
-    file: str | None = argument("File with a text; '-' is standard input.", None)
-    text: str | None = option(None, TEXT_HELP.partition(".")[0] + ".")
-    model: str = option("demo", VOCABULARY_HELP)
-    probabilities: bool = option(
-        False, "Load the model, and show what it gives each token.", flag="--probabilities"
+def run(options: TraceOptions) -> int:
+    if (options.file is None) == (options.text is None):
+        raise InputError("give a file, '-' for standard input, or --text", param="file")
+    if options.prompt is not None and not options.probabilities:
+        raise InputError("--prompt needs --probabilities", param="prompt")
+    given = given_texts(
+        options.shape,
+        [options.file] if options.file else [],
+        [options.text] if options.text is not None else [],
     )
-    prompt: str | None = option(None, BEFORE_HELP)
-    kind: Kind = option("auto", KIND_HELP)
-    as_json: bool = option(False, JSON_HELP, flag="--json")
+    [data] = given.values()
+    wanted, data = read_shape(options.shape, options.kind), data.rstrip(b"\r\n")
+    if options.probabilities:
+        tokens, found = _with_model(wanted, data, options.model, options.prompt or "")
+    else:
+        # Only here, because it imports the library of tokenizers.
+        from maskwright.cli.input.vocabulary import read_vocabulary  # noqa: PLC0415
+
+        grammar = compile_shape(wanted, read_vocabulary(options.model), property_order="any")
+        with progress("following the text"):
+            tokens = [*traced(grammar, data)]
+        found = []
+    if options.as_json:
+        rows = [token._asdict() for token in tokens]
+        for row, probability in zip(rows, found, strict=False):
+            row |= probability._asdict()
+            row["wanted"] = [each._asdict() for each in probability.wanted]
+        print(json.dumps({"tokens": rows, **_sums(tokens, found)}, ensure_ascii=False, indent=2))
+    else:
+        print("\n".join(_lines(tokens, found)))
+    return _exit_code(tokens, data)
+
+
+def _exit_code(tokens: list[TracedToken], text: bytes) -> int:
+    """0 if all is allowed; 3 if only the end isn't, which comes after all bytes; else 1."""
+    if all(token.is_allowed for token in tokens):
+        return 0
+    read = sum(len(token.bytes) // 2 for token in tokens if token.is_allowed)
+    return 3 if read == len(text) else 1
+
+
+def _with_model(
+    shape: Shape, text: bytes, model: str, prompt: str
+) -> tuple[list[TracedToken], list[TokenProbability]]:
+    """The tokens of a text and their probabilities, after a prompt that shows the model a schema,
+    as `maskwright generate` does."""
+    # Only here, because it imports torch.
+    from maskwright.cli.shape.probabilities import (  # noqa: PLC0415
+        load_model,
+        prompt_tokens,
+        token_probabilities,
+    )
+
+    loaded = load_model(model)
+    grammar = compile_shape(shape, loaded.vocab, property_order="any")
+    tokens = [*traced(grammar, text)]
+    schema = shape.schema if isinstance(shape, SchemaArgument) else None
+    asked = prompt_tokens(loaded, prompt, schema)
+    ids = [token.token for token in tokens]
+    return tokens, [*token_probabilities(loaded, grammar, asked, ids)]
+
+
+def _lines(tokens: list[TracedToken], found: list[TokenProbability]) -> list[str]:
+    head = "     raw   masked     kept  " if found else ""
+    width = max(len(repr(token.text)) for token in tokens)
+    lines = [f"     id  allowed       µs  {head}{'text':{width}}  at"]
+    for number, token in enumerate(tokens):
+        mark = coloured("forced", "dim") if token.is_forced else ""
+        if not token.is_allowed:
+            mark = coloured("not allowed", "red")
+        figures = f"{token.token:7}  {token.allowed:7,}  {token.microseconds:7.1f}"
+        for probability in found[number][:3] if found else ():
+            figures += f"  {_shown(probability)}"
+        lines.append(
+            f"{figures}  {token.text!r:{width}}  {token.at:{14 * bool(mark)}}  {mark}".rstrip()
+        )
+    sums = _sums(tokens, found)
+    counts, kept = sums["counts"], sums.get("kept")
+    plural = "s" * (counts["tokens"] != 1)
+    summary = f"{counts['tokens']} token{plural}, {counts['forced']} forced"
+    if kept:
+        summary += f"; probability kept: {_shown(kept['mean']).strip()} on average, "
+        summary += f"{_shown(kept['least']).strip()} at least"
+    return [*lines, summary]
+
+
+def _sums(tokens: list[TracedToken], found: list[TokenProbability]) -> dict[str, Any]:
+    """Figures of the whole text."""
+    forced = sum(token.is_forced for token in tokens)
+    sums: dict[str, Any] = {
+        "counts": {"tokens": len(tokens), "forced": forced},
+        "microseconds": sum(token.microseconds for token in tokens),
+    }
+    if found:
+        kept = [each.kept for each in found]
+        sums["kept"] = {"mean": sum(kept) / len(kept), "least": min(kept)}
+    return sums
+
+
+def _shown(probability: float) -> str:
+    """A probability in eight characters, with its magnitude where it is small."""
+    small = 0 < probability < 0.0001
+    return f"{probability:8.1e}" if small else f"{probability:8.4f}"
