@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from maskwright.cli.replay_work import replayable
+from maskwright.cli.replay import replayable
 from maskwright.cli.serving.serve_work import open_sinks
 from maskwright.engine import Engine, EngineConfig
 from maskwright.errors import InputError

@@ -10,23 +10,20 @@
 - `serving/`: The command `serve`: its options, and what it starts.
 - `shape/`: The commands that see, test and change a shape. They need no torch.
 - `arguments`: Arguments of commands, declared at the parameters of a function.
+- `asking`: The options of `batch`, `chat`, `generate` and `replay`.
 - `batch`: The command `batch`: ask a model about thousands of records.
-- `batch_work`: What `batch` does once its arguments are read.
 - `chat`: The command `chat`: a chat in the terminal.
-- `chat_work`: What `chat` does once its arguments are read.
 - `completion`: The command `completion`: print a script for a shell.
 - `doctor`: The command `doctor`: say what this machine is, and what to do about it.
 - `doctor_work`: What `doctor` does once its arguments are read.
 - `generate`: The command `generate`: print one answer that has a shape.
 - `generate_here`: Answers of a model that `generate` loads. Imports torch.
-- `generate_work`: What `generate` does once its arguments are read.
 - `key`: The command `key`: make a key for a client.
 - `options`: Options that several commands share.
 - `own_server`: A server in the process of a command.
 - `plan`: The command `plan`: compute what a model can serve.
 - `program`: The program: its commands and its errors.
 - `replay`: The command `replay`: generate traced answers again.
-- `replay_work`: What `replay` does once its arguments are read.
 """
 
 from maskwright.cli.program import main

@@ -11,81 +11,155 @@ can't be used, 3 if no server answers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import asyncio
+import json
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Final
 
-from maskwright.cli.bulk.sources import SourceFormat
-from maskwright.cli.options import (
-    CACHE_HELP,
-    JSON_HELP,
-    MOST_TOKENS_HELP,
-    TEMPERATURE_HELP,
-    URL_HELP,
-    USER_CACHE,
+import httpx
+
+from maskwright.cli.asking import BatchOptions
+from maskwright.cli.bulk.given_work import (
+    PromptTemplate,
+    extraction_of,
+    journals_of,
+    object_of,
+    refuse_beside_requests,
+    template_of,
 )
-from maskwright.cli.process.server_access import ServerAccess
-from maskwright.settings import argument, option
+from maskwright.cli.bulk.parquet import require_pyarrow, table_rows, write_parquet
+from maskwright.cli.bulk.run import BatchRun, Sending, ask_server
+from maskwright.cli.bulk.run_report import Prices, report_row, report_text
+from maskwright.cli.bulk.sources import format_of
+from maskwright.cli.bulk.work import RecordWork
+from maskwright.cli.options import cache_folder
+from maskwright.cli.process.reaching import client_arguments
+from maskwright.errors import AddressError, InputError
+
+RESERVED: Final = frozenset(
+    {"index", "output", "usage", "digest", "unchecked", "code", "reason", "attempts", "answer"}
+)
+"""Fields that lines of results and failures have anyway."""
+SHOWN_OF_REASON: Final = 300
+"""Most characters of a reason that the report shows."""
 
 
-@dataclass(frozen=True, slots=True)
-class BatchOptions:
-    """What `maskwright batch` is given."""
+def run(options: BatchOptions) -> int:
+    _check_server(options.url, options.model)
+    connection = client_arguments(options.access)
+    if options.output.endswith(".parquet"):
+        require_pyarrow()  # before anything is asked
+    given = {
+        "model": options.name,
+        "max_completion_tokens": options.max_tokens,
+        "seed": options.seed,
+    }
+    fields = {"temperature": options.temperature} | {
+        k: v for k, v in given.items() if v is not None
+    }
+    path = Path(options.input)
+    source = format_of(path, options.input_format)
+    if clash := sorted(RESERVED & set(options.carry)):
+        raise InputError(f"--carry {clash[0]}: each result has a field of this name", param="carry")
+    work: RecordWork
+    if source == "openai":
+        refuse_beside_requests(
+            schema=options.schema, prompt_template=options.prompt_template, system=options.system
+        )
+        # Only here, because it imports the models of requests.
+        from maskwright.cli.bulk.batch_file import BatchFile  # noqa: PLC0415
 
-    input: str = argument("A file of records, or a folder of texts.")
-    output: str = argument("A file *.jsonl or *.parquet for the answers.")
-    schema: str | None = option(
-        None,
-        "The JSON Schema of each answer: a file, the text itself, or the name of one that ships. "
-        "Without it answers are any text.",
+        work = BatchFile(path)
+    else:
+        template = PromptTemplate(template_of(options.prompt_template), options.system)
+        work = extraction_of(
+            path, source, template, options.schema, fields | object_of(options.body), options.carry
+        )
+    results, failed = journals_of(options.output, options.failures)
+    prices = Prices(
+        options.price_prompt, options.price_completion, options.price_cached, options.price_hour
     )
-    prompt_template: str | None = option(
-        None,
-        "The prompt about each record: a file, or a text with {{FIELD}} for fields of the record. "
-        "Without it the field 'messages', 'prompt' or 'text' is the prompt.",
-    )
-    system: str | None = option(None, "A system message before each prompt.")
-    url: str | None = option(None, URL_HELP)
-    model: str | None = option(
-        None,
-        "Folder of a checkpoint, or its id on the Hugging Face hub, to be served in this process.",
-        show_default="the demo model, without --url",
-    )
-    name: str | None = option(
-        None, "Name of the model in requests. Default: the first that the server lists."
-    )
-    access: ServerAccess = field(default_factory=ServerAccess)
-    concurrency: int = option(32, "Requests that are sent at a time.", least=1)
-    retries: int = option(6, "How often a request that failed by chance is sent again.", least=0)
-    timeout: float = option(
-        600.0, "Seconds to wait for an answer before it is asked again.", least=0.1
-    )
-    max_tokens: int | None = option(None, MOST_TOKENS_HELP, least=1)
-    temperature: float = option(0.0, TEMPERATURE_HELP, least=0.0)
-    seed: int | None = option(None, "Seed of the samples of each request.")
-    body: str | None = option(
-        None, "Further fields of each request, as a JSON object.", metavar="JSON"
-    )
-    carry: list[str] = option(
-        [], "A field of the record that its line repeats. May be repeated.", metavar="FIELD"
-    )
-    input_format: SourceFormat = option(
-        "auto", "Format of INPUT; 'auto' decides by its name and first line."
-    )
-    failures: str | None = option(
-        None, "File for the records that failed. Default: OUTPUT with .failures.jsonl."
-    )
-    overwrite: bool = option(False, "Begin anew, and forget earlier results.", flag="--overwrite")
-    retry_failed: bool = option(
-        False, "Ask again about records that failed earlier.", flag="--retry-failed"
-    )
-    price_prompt: float = option(
-        0.0, "Price of a million tokens of prompts, for the report.", least=0
-    )
-    price_cached: float | None = option(
-        None, "Price of a million cached tokens of prompts.", least=0
-    )
-    price_completion: float = option(0.0, "Price of a million tokens of answers.", least=0)
-    price_hour: float = option(
-        0.0, "Price of the machine for an hour; counts for this run.", least=0
-    )
-    as_json: bool = option(False, JSON_HELP, flag="--json")
-    cache: str = option(str(USER_CACHE), CACHE_HELP, envvar="MASKWRIGHT_CACHE")
+    sending = Sending(options.concurrency, options.retries, options.timeout, connection)
+    with closing(
+        BatchRun(
+            work, results, failed, overwrite=options.overwrite, retry_failed=options.retry_failed
+        )
+    ) as run:
+        seconds, sent_again = _ask_all(run, sending, options.url, options.model, options.cache)
+    if options.output.endswith(".parquet"):
+        write_parquet(Path(options.output), table_rows(results))
+    row = report_row(run.counts, seconds, sent_again, prices)
+    print(json.dumps(row) if options.as_json else report_text(row))
+    if run.counts.failed:
+        print(f"the failures are in {failed}{_first_reason(failed)}", file=sys.stderr)
+    return 1 if run.counts.failed else 0
+
+
+def _ask_all(
+    run: BatchRun, sending: Sending, url: str | None, model: str | None, cache: str
+) -> tuple[float, int]:
+    """Ask for all that is left; returns the seconds it took, and how often requests were sent
+    again. Serves the model in this process if there is no address."""
+    if run.counts.finished == run.counts.total:
+        return 0.0, 0
+    begun = time.monotonic()
+    try:
+        if url is not None:
+            return _timed(run, sending, url)
+        # Imports torch, which is not needed to ask another server.
+        from maskwright.cli.own_server import own_server  # noqa: PLC0415
+
+        with own_server(model, cache_folder(cache)) as address:
+            return _timed(run, sending, address)
+    except (AddressError, KeyboardInterrupt):
+        done, total = run.counts.finished, run.counts.total
+        print(
+            f"stopped after {time.monotonic() - begun:.0f} s with {done:,} of {total:,} records "
+            "done; the same command continues",
+            file=sys.stderr,
+        )
+        raise
+    except OSError as error:
+        raise InputError(f"a result can't be written: {error.strerror or error}") from None
+
+
+def _first_reason(failed: Path) -> str:
+    """The reason of the first failure, to be added to a message."""
+    with failed.open(encoding="utf-8") as lines:
+        match json.loads(next(lines)):
+            case {"id": record, "index": index, "reason": str(reason)}:
+                which = f"with index {index}" if record in (index, None) else f"of record {record}"
+            case {"custom_id": record, "error": {"message": str(reason)}} | {
+                "custom_id": record,
+                "response": {"body": {"error": {"message": str(reason)}}},
+            }:
+                which = f"of request {record}"
+            case _:
+                return ""
+    return f"; the first, {which}: {reason[:SHOWN_OF_REASON]}"
+
+
+def _check_server(url: str | None, model: str | None) -> None:
+    """Check that at most one server is named, and that it can have this address. Raises
+    InputError."""
+    if url is None:
+        return
+    if model is not None:
+        raise InputError("--url and --model are two servers; give one", param="url")
+    if not url.startswith(("http://", "https://")):
+        raise InputError(f"--url {url}: an address begins with http:// or https://", param="url")
+    try:
+        named = bool(httpx.URL(url).host)
+    except httpx.InvalidURL:
+        named = False
+    if not named:
+        raise InputError(f"--url {url}: this is no address of a server", param="url")
+
+
+def _timed(run: BatchRun, sending: Sending, address: str) -> tuple[float, int]:
+    begun = time.monotonic()
+    sent_again = asyncio.run(ask_server(run, sending, address))
+    return time.monotonic() - begun, sent_again

@@ -9,36 +9,114 @@ Ctrl-C ends an answer. Where standard input is no terminal, each of its lines is
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import importlib
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 
-from maskwright.cli.options import (
-    CACHE_HELP,
-    KIND_HELP,
-    MODEL_HELP,
-    MOST_TOKENS_HELP,
-    NAME_HELP,
-    SHAPE_HELP,
-    TEMPERATURE_HELP,
-    URL_HELP,
-    USER_CACHE,
-)
-from maskwright.cli.process.server_access import ServerAccess
-from maskwright.settings import argument, option
+from maskwright.cli.asking import ChatOptions
+from maskwright.cli.input.shapes import Shape, read_shape
+from maskwright.cli.options import cache_folder
+from maskwright.cli.output.appearance import coloured, remark
+from maskwright.cli.process.chats import ChatClient, Message, chat_client
+from maskwright.errors import InputError
 from maskwright.workbench.choices import Kind
 
+COMMANDS = "/shape SHAPE, /shape, /clear, /exit"
 
-@dataclass(frozen=True, slots=True)
-class ChatOptions:
-    """What `maskwright chat` is given."""
 
-    shape: str | None = argument(SHAPE_HELP, None)
-    system: str | None = option(None, "A system message before the chat.")
-    url: str | None = option(None, URL_HELP)
-    name: str | None = option(None, NAME_HELP)
-    access: ServerAccess = field(default_factory=ServerAccess)
-    model: str | None = option(None, MODEL_HELP, show_default="the demo model, without --url")
-    kind: Kind = option("auto", KIND_HELP)
-    max_tokens: int | None = option(None, MOST_TOKENS_HELP, least=1)
-    temperature: float | None = option(None, TEMPERATURE_HELP, least=0.0)
-    seed: int | None = option(None, "Seed of the samples.")
-    cache: str = option(str(USER_CACHE), CACHE_HELP, envvar="MASKWRIGHT_CACHE")
+def run(options: ChatOptions) -> None:
+    if options.url is not None and options.model is not None:
+        raise InputError(
+            "give either --url, or --model for this process; --name names a server's model",
+            param="model",
+        )
+    shape = None if options.shape is None else read_shape(options.shape, options.kind)
+    with ExitStack() as closing:
+        url = options.url
+        if url is None:
+            # Imports torch, which is not needed to ask another server.
+            from maskwright.cli.own_server import own_server  # noqa: PLC0415
+
+            cache = cache_folder(options.cache)
+            url = closing.enter_context(own_server(options.model, cache))
+        client = closing.enter_context(chat_client(url, options.access, options.name))
+        given = {
+            "max_completion_tokens": options.max_tokens,
+            "temperature": options.temperature,
+            "seed": options.seed,
+        }
+        fields: dict[str, object] = {k: v for k, v in given.items() if v is not None}
+        Chat(client, shape, options.kind, options.system, fields).run()
+
+
+class Chat:
+    """A chat: what has been said, and the shape of answers."""
+
+    def __init__(
+        self,
+        client: ChatClient,
+        shape: Shape | None,
+        kind: Kind,
+        system: str | None,
+        fields: dict[str, object],
+    ) -> None:
+        self._client = client
+        self._shape = shape
+        self._kind: Kind = kind
+        self._begin: list[Message] = [{"role": "system", "content": system}] if system else []
+        self._messages = [*self._begin]
+        self._fields = fields
+
+    def run(self) -> None:
+        """Answer each line until there are no more."""
+        for line in lines():
+            if not line.strip():
+                continue
+            if line.strip() == "/exit":
+                return
+            try:
+                if line.startswith("/"):
+                    self._obey(line.strip())
+                else:
+                    self._answer(line)
+            except InputError as error:  # the chat continues as if it had not been said
+                print(coloured(str(error), "red"), file=sys.stderr, flush=True)
+
+    def _obey(self, line: str) -> None:
+        """A line that says what the chat shall be like."""
+        command, _, argument = line.partition(" ")
+        if command == "/clear":
+            self._messages = [*self._begin]
+        elif command == "/shape":
+            self._shape = read_shape(argument.strip(), self._kind) if argument.strip() else None
+        else:
+            raise InputError(f"there is no {command}; there are {COMMANDS}")
+
+    def _answer(self, line: str) -> None:
+        asked = [*self._messages, {"role": "user", "content": line}]
+        answer = self._client.stream(asked, self._shape, self._fields)
+        with suppress(KeyboardInterrupt):
+            for piece in answer.pieces:
+                print(piece, end="", flush=True)
+        answer.pieces.close()
+        print(flush=True)
+        if answer.finish_reason == "length":
+            remark("the token limit has shortened the answer")
+        self._messages = [*asked, {"role": "assistant", "content": answer.text}]
+
+
+def lines() -> Iterator[str]:
+    """The lines of standard input; on a terminal with a prompt, and with those before at hand."""
+    if not sys.stdin.isatty():
+        yield from (line.rstrip("\r\n") for line in sys.stdin)
+        return
+    with suppress(ImportError):  # which some builds of Python don't have
+        importlib.import_module("readline")  # then `input` edits lines, and finds those before
+    remark(f"a line is a message; {COMMANDS}")
+    while True:
+        try:
+            yield input("> ")
+        except EOFError:
+            print()
+            return

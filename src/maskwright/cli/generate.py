@@ -18,61 +18,77 @@ and when it arrived; with `--url`, with why it ended and what the server counted
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import json
+import sys
+from dataclasses import fields
+from typing import Final
 
-from maskwright.automaton.value.whitespace import WhitespaceName
-from maskwright.cli.options import (
-    BACKEND_HELP,
-    CACHE_HELP,
-    DEVICE_HELP,
-    DTYPE_HELP,
-    JSON_HELP,
-    KIND_HELP,
-    MODEL_HELP,
-    NAME_HELP,
-    NUMBERS_HELP,
-    SHAPE_HELP,
-    URL_HELP,
-    USER_CACHE,
-    WHITESPACE_HELP,
-)
-from maskwright.cli.process.server_access import ServerAccess
-from maskwright.grammar.schema.options import Numbers
-from maskwright.model_options import DEMO_PATH, Backend, Dtype, local_checkpoint
-from maskwright.settings import argument, option
-from maskwright.workbench.choices import Kind
+from maskwright.cli.asking import GenerateOptions
+from maskwright.cli.input.shapes import Shape, read_shape
+from maskwright.cli.input.texts import bytes_of, text_argument
+from maskwright.cli.output.appearance import remark
+from maskwright.cli.output.progress import loading
+from maskwright.errors import InputError
+
+HERE_ONLY: Final = ("model", "backend", "device", "dtype", "whitespace", "numbers")
+"""Options about a model in this process."""
 
 
-@dataclass(frozen=True, slots=True)
-class GenerateOptions:
-    """What `maskwright generate` is given."""
+def run(options: GenerateOptions) -> None:
+    if options.shape == "-" and options.prompt in (None, "-"):
+        raise InputError("standard input is read once; give --prompt", param="prompt")
+    wanted = read_shape(options.shape, options.kind)
+    prompt = _prompt(options.prompt)
+    if options.url is not None:
+        _ask(options, options.url, wanted, prompt)
+        return
+    with loading():
+        from maskwright.cli.generate_here import generate  # noqa: PLC0415 - imports torch
 
-    shape: str = argument(SHAPE_HELP)
-    prompt: str | None = option(
-        None,
-        "The user's message to the model; '-' is standard input, which is also read without this "
-        "option.",
-    )
-    url: str | None = option(None, f"{URL_HELP} Default: a model here.")
-    name: str | None = option(None, NAME_HELP)
-    access: ServerAccess = field(default_factory=ServerAccess)
-    model: str = option(str(DEMO_PATH), MODEL_HELP, show_default="the demo model")
-    backend: Backend = option("auto", BACKEND_HELP)
-    device: str = option("cpu", DEVICE_HELP)
-    dtype: Dtype = option("auto", DTYPE_HELP)
-    kind: Kind = option("auto", KIND_HELP)
-    max_tokens: int | None = option(
-        None, "Most tokens of the answer. Default: what the context has left.", least=1
-    )
-    temperature: float = option(
-        0.0, "Temperature of sampling; 0 takes the likeliest token each time."
-    )
-    whitespace: WhitespaceName = option("spaced", WHITESPACE_HELP)
-    numbers: Numbers = option("plain", NUMBERS_HELP)
-    seed: int | None = option(None, "Seed of the samples, which makes the answer repeatable.")
-    cache: str = option(str(USER_CACHE), CACHE_HELP, envvar="MASKWRIGHT_CACHE")
-    as_json: bool = option(False, JSON_HELP, flag="--json")
+    generate(options, wanted, prompt)
 
-    def __post_init__(self) -> None:
-        if self.url is None:
-            local_checkpoint(self.model)
+
+def _prompt(given: str | None) -> str:
+    """The prompt of the option, or that on standard input. Raises InputError."""
+    if given not in (None, "-"):
+        return text_argument(given, "prompt")
+    if given is None and sys.stdin.isatty():
+        raise InputError("give --prompt, or the prompt on standard input", param="prompt")
+    try:
+        prompt = bytes_of("-").decode().rstrip("\r\n")
+    except UnicodeDecodeError as error:
+        raise InputError(f"the prompt is not UTF-8 (byte {error.start})", param="prompt") from None
+    if not prompt:
+        raise InputError("the prompt is empty: give --prompt, or standard input", param="prompt")
+    return prompt
+
+
+def _ask(options: GenerateOptions, url: str, wanted: Shape, prompt: str) -> None:
+    """Print one answer of a server. Raises InputError for options that it can't obey."""
+    # Only here, because a model in this process needs no client.
+    from maskwright.cli.process.chats import chat_client  # noqa: PLC0415
+
+    for field in fields(options):
+        if field.name in HERE_ONLY and getattr(options, field.name) != field.default:
+            raise InputError(
+                f"--{field.name} is for a model in this process; with --url the server has its own",
+                param=field.name,
+            )
+    given = {
+        "max_completion_tokens": options.max_tokens,
+        "temperature": options.temperature,
+        "seed": options.seed,
+    }
+    asked = {name: value for name, value in given.items() if value is not None}
+    with chat_client(url, options.access, options.name) as client:
+        answer = client.stream([{"role": "user", "content": prompt}], wanted, asked)
+        for piece in answer.pieces:
+            if not options.as_json:
+                print(piece, end="", flush=True)
+    if options.as_json:
+        figures = {"finish_reason": answer.finish_reason, "usage": answer.usage}
+        print(json.dumps({"text": answer.text, **figures}, ensure_ascii=False, indent=2))
+        return
+    print()
+    if answer.finish_reason == "length":
+        remark("the token limit has shortened the answer")

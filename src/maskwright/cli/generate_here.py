@@ -8,7 +8,7 @@ import time
 from dataclasses import asdict
 from typing import Final
 
-from maskwright.cli.generate import GenerateOptions
+from maskwright.cli.asking import GenerateOptions
 from maskwright.cli.input.shapes import SchemaArgument, Shape, compile_shape
 from maskwright.cli.options import cache_folder
 from maskwright.cli.output.progress import progress
