@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 import io
 import sys
 from collections import Counter
@@ -10,8 +9,7 @@ import pytest
 from maskwright.cli.bulk.run_report import (
     Prices,
     RunCounts,
-    bar_line,
-    clock,
+    note,
     progress_bar,
     report_row,
     report_text,
@@ -59,20 +57,6 @@ def test_a_run_that_did_nothing() -> None:
     assert report_row(RunCounts(), 0.0, 0, Prices(hour=1.0))["cost_of_1000_records"] == 0.0
 
 
-def test_a_line_tells_how_far_it_is() -> None:
-    counts = RunCounts(total=1000, before=200, now=300, failures=Counter(timeout=2))
-    line = bar_line(counts, 60.0, 70)
-    assert line == "500/1,000  [##############               ]  5.0/s  1:40 left  2 failed"
-    assert bar_line(counts, 60.0, 30) == "500/1,000  5.0/s  1:40 left  2"
-    assert len(line) == 70
-    assert "? left" in bar_line(RunCounts(total=5), 0.0, 80)
-    assert all(len(bar_line(counts, 60.0, width)) <= width for width in range(1, 120))
-
-
-def test_durations() -> None:
-    assert [clock(s) for s in (0.4, 61, 3600)] == ["0:00", "1:01", "1:00:00"]
-
-
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
@@ -82,11 +66,10 @@ class Terminal(io.StringIO):
 def test_only_a_terminal_shows_it(
     monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, shown: bool
 ) -> None:
-    async def run() -> None:
-        async with progress_bar(RunCounts(total=3)):
-            await asyncio.sleep(0.01)
-
     monkeypatch.setattr(sys, "stderr", stream)
-    asyncio.run(run())
-    assert ("0/3" in stream.getvalue()) == shown
-    assert stream.getvalue().endswith("\r\x1b[K") == shown
+    with progress_bar(RunCounts(total=3, before=1)) as bar:
+        note("The server answers again")
+        bar.update()
+    assert ("1/3" in stream.getvalue()) == shown
+    assert "The server answers again\n" in stream.getvalue()
+    assert stream.getvalue().endswith("\r" if shown else "\n")
