@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
+from maskwright.cli.observe.diagnose import NEEDED
 from maskwright.cli.replay import replayable
 from maskwright.cli.serving.serve_work import open_sinks
 from maskwright.engine import Engine, EngineConfig
@@ -130,8 +131,9 @@ def test_a_file_without_requests_is_reported(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "traces.jsonl"
     for text, message in (
         ("", "has no such trace"),
-        ("x", "traces.jsonl:1 is not JSON"),
-        ('{"request_id": "a"}', "--trace-requests' writes"),
+        ("x\n", "traces.jsonl:1: not JSON"),
+        ('{"request_id": "a"}\n', "received is missing"),
+        (f"{json.dumps(dict.fromkeys(NEEDED, 1))}\n", "--trace-requests' writes"),
     ):
         file.write_text(text)
         found = run("replay", file)

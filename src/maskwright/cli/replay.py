@@ -10,21 +10,20 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import httpx
 
 from maskwright.cli.asking import ReplayOptions
+from maskwright.cli.observe.diagnose import TraceFields, read_traces
 from maskwright.cli.options import cache_folder
 from maskwright.cli.output.progress import progress
 from maskwright.cli.serving.serve import adapter_folders
 from maskwright.engine import Engine, EngineConfig, FinishReason
 from maskwright.errors import InputError
-from maskwright.json_faults import json_reason
 from maskwright.models import LoadedModel, load
 from maskwright.server import RequestTrace, ServerConfig, create_app
 
@@ -56,7 +55,7 @@ class Difference:
 def run(options: ReplayOptions) -> int:
     lines = [
         line
-        for line in read_traces(options.trace)
+        for line in traces_with_requests(options.trace)
         if not options.request or line["request_id"] in options.request
     ]
     if not lines:
@@ -64,7 +63,7 @@ def run(options: ReplayOptions) -> int:
     folders = adapter_folders(options.adapter)
     with progress("loading the model"):
         loaded = load(options.model, backend=options.backend, cache=cache_folder(options.cache))
-    groups: dict[str, list[dict[str, Any]]] = {}
+    groups: dict[str, list[TraceFields]] = {}
     for line in lines:
         groups.setdefault(json.dumps(line["settings"], sort_keys=True), []).append(line)
     different = 0
@@ -76,28 +75,20 @@ def run(options: ReplayOptions) -> int:
     return 1 if different else 0
 
 
-def read_traces(path: str) -> Iterator[dict[str, Any]]:
-    """Yield the traces of a file. Raises InputError for what isn't one, or has no request."""
-    try:
-        texts = Path(path).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"can't read {path}: {error}", param="trace") from None
-    for number, text in enumerate(texts, 1):
-        try:
-            line: object = json.loads(text)
-        except ValueError as error:
-            reason = json_reason(error, one_line=True)
-            raise InputError(f"{path}:{number} is not JSON: {reason}", param="trace") from None
-        if not isinstance(line, dict) or "output_token_ids" not in line:
+def traces_with_requests(path: str) -> list[TraceFields]:
+    """The traces of a file. Raises InputError for what isn't one, or has no request."""
+    traces = read_traces(path)
+    for trace in traces:
+        if "output_token_ids" not in trace:
             raise InputError(
-                f"{path}:{number} has no request; 'serve --trace FILE --trace-requests' writes "
-                "traces with requests",
+                f"{path}: the trace of {trace['request_id']} has no request; 'serve --trace FILE "
+                "--trace-requests' writes traces with requests",
                 param="trace",
             )
-        yield cast(dict[str, Any], line)
+    return traces
 
 
-def report(line: dict[str, Any], replayer: Replayer) -> bool:
+def report(line: TraceFields, replayer: Replayer) -> bool:
     """Replay one answer, print what came of it, and return whether it was equal."""
     name = f"{line['request_id']} [{line['index']}]"
     if line["system_fingerprint"] != replayer.fingerprint:
@@ -158,7 +149,7 @@ class Replayer:
         """What would be the `system_fingerprint` of its answers."""
         return self._app.state.identity.fingerprint
 
-    def difference(self, line: dict[str, Any]) -> Difference | None:
+    def difference(self, line: TraceFields) -> Difference | None:
         """Generate the answer again. Return how it differs; None if it is equal. Raises InputError
         if the server refuses the request."""
         adapter = line["adapter"]
@@ -192,7 +183,7 @@ class Replayer:
         return self._traces[0]
 
 
-def replayable(line: dict[str, Any]) -> dict[str, Any]:
+def replayable(line: TraceFields) -> dict[str, Any]:
     """Return the body that asks for one traced answer alone, with its seed."""
     body = {name: value for name, value in line["request"].items() if name not in NOT_REPLAYED}
     seed = line["seed"]
