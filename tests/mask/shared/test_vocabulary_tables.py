@@ -154,3 +154,16 @@ def test_words_have_no_ready_rows() -> None:
         assert matcher.accept(byte)
     assert matcher.accepting
     assert rows.nbytes == 0
+
+
+def test_far_from_a_bound_on_the_length_no_rows_of_its_states_are_built() -> None:
+    schema = {"type": "array", "items": {"type": "string", "minLength": 2, "maxLength": 90}}
+    vocabulary = Vocabulary((*BYTES, b"a" * 100, b'b",', b""), eos=258)
+    matcher = compile_json_schema(schema, vocabulary).matcher()
+    rows = tables_of(vocabulary).leaves.rows
+    for byte in b'["abc':
+        assert matcher.accept(byte)
+    counted = matcher.position.leaf
+    assert {ord('"'), ord("a"), 257} <= allowed(matcher)
+    assert 256 not in allowed(matcher)
+    assert not rows.is_built(counted)

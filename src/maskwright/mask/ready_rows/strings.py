@@ -38,6 +38,7 @@ from maskwright.grammar.regular.terms import (
     Words,
     alt,
     length_bounded,
+    repeat,
 )
 from maskwright.limits import CHEAP, spend
 from maskwright.mask.ready_rows.combination import Exclusive, ProductAutomaton, exclusive
@@ -196,6 +197,15 @@ class StringRows:
         """A term that, in every context, has the mask of `term`: the same tokens may follow, and
         end it. It has no counter that no token can exhaust."""
         return self._with_few_counters(self.unbounded(term), BETWEEN)
+
+    def before_leaving(self, term: Regular) -> Regular:
+        """The term without the bound on its length, where no token in `leaving` comes near it: in
+        every context the same ones of them may follow."""
+        if isinstance(term, Repeat) and term.body is ANY_CHAR:
+            is_near = term.most is not None and term.most <= self._longest_leaving
+            return term if is_near else repeat(ANY_CHAR, term.least)
+        core, least, most = split_length_bounds(term)
+        return core if least == 0 and _leaves_room(core, most, self._longest_leaving) else term
 
     @property
     def nbytes(self) -> int:

@@ -14,6 +14,7 @@ from maskwright.automaton.finish.distinct_bounds import UNFINISHED
 from maskwright.automaton.json.levels import Levels
 from maskwright.automaton.json.remembered_names import names_within
 from maskwright.automaton.leaf.keys import Entry, Text
+from maskwright.automaton.leaf.rows import DEAD
 from maskwright.automaton.leaf.table import LeafTable
 from maskwright.automaton.machine.contexts import Contexts
 from maskwright.automaton.machine.machine import Machine
@@ -294,7 +295,9 @@ class VocabularyTables:
         if not is_within(leaf, keys) or self._is_quickly_walked(leaf):
             return None
         ready = self.rows.ready(self.strings.ready(leaf, keys))
-        return PrecomputedMask(ready, (self.parts.leaving,), self._every_byte)
+        walked = self._simpler(leaf, self.strings.before_leaving)
+        other = DEAD if walked == leaf else walked
+        return PrecomputedMask(ready, (self.parts.leaving,), self._every_byte, other)
 
     def _is_quickly_walked(self, leaf: int) -> bool:
         """Whether a place within a string is one before few tokens, so that a walk takes less than

@@ -108,6 +108,7 @@ cdef class PrecomputedMask:
     cdef readonly tuple rests
     cdef readonly object skipped
     cdef const uint8_t *skip
+    cdef readonly int32_t leaf
 
 
 cdef class Walk:

@@ -56,18 +56,23 @@ class PrecomputedMask:
         ready: Ready | None,
         rests: tuple[SiblingTrie, ...],
         skipped: npt.NDArray[np.uint8] | None,
+        leaf: int = ...,
         /,
     ) -> None:
         """`ready`: a row of allowed tokens; None if no row provides any, and all tokens must be
         walked. `rests`: the other tokens that begin with bytes in `skipped`. `skipped` [3 * 256]: 1
         for a byte with which no further token must be walked: at the beginning of a token, after a
-        space there, and after another byte there (always 0)."""
+        space there, and after another byte there (always 0). `leaf`: a state in which the same of
+        the other tokens may follow, whatever the context; they are walked from there, unless they
+        are listed or measured. `DEAD` for none."""
     @property
     def ready(self) -> Ready | None: ...
     @property
     def rests(self) -> tuple[SiblingTrie, ...]: ...
     @property
     def skipped(self) -> npt.NDArray[np.uint8] | None: ...
+    @property
+    def leaf(self) -> int: ...
 
 NOTHING: Final[PrecomputedMask]
 """No row provides any tokens."""

@@ -116,8 +116,8 @@ cdef class UpperBounds:
 
 
 cdef class PrecomputedMask:
-    def __init__(self, Ready ready, tuple rests not None, skipped):
-        self.ready, self.rests, self.skipped = ready, rests, skipped
+    def __init__(self, Ready ready, tuple rests not None, skipped, int32_t leaf=DEAD):
+        self.ready, self.rests, self.skipped, self.leaf = ready, rests, skipped, leaf
         if skipped is not None:
             if len(skipped) != 768:
                 raise ValueError(f"768 bytes say what is skipped, not {len(skipped)}")
@@ -175,7 +175,11 @@ cdef class Walk:
         task.stride = found.shape[1] if found is not None else 0
         task.trie, task.skip = &self.trie.c, known.skip
         if not resumed:
-            self.begin(leaf, node, known)
+            if known.leaf != DEAD and limit == UNMEASURED and task.listed is NULL:
+                self.machine.check(known.leaf, node)
+                self.begin(known.leaf, node, known)
+            else:
+                self.begin(leaf, node, known)
         if state.phase == WALKING:
             if not _walk_to_the_end(&task):
                 return PENDING
