@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from multiprocessing import get_context
 from random import Random
+from re import fullmatch
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from maskwright import (
 from maskwright.automaton.leaf.keys import Text
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.regular.charset import of
-from maskwright.grammar.regular.terms import Scale, intersection, length, weighed
+from maskwright.grammar.regular.terms import Scale, alt, intersection, length, weighed, words
 from maskwright.limits import Work
 from maskwright.mask import Grammar
 from maskwright.mask.ready_rows import strings
@@ -306,6 +307,21 @@ def test_masks_under_counters_take_few_steps(schema: dict[str, Any], text: str) 
     for character in text:
         matcher.fill_mask(out, 10_000)
         assert matcher.accept_bytes(character.encode()) == len(character.encode())
+
+
+def test_listed_words_beside_a_pattern_take_no_states_of_it() -> None:
+    listed = [f"{number:b}".replace("0", "a") for number in range(300)]
+    work = Work(Limits())
+    with work:
+        term = alt(words(listed), full_match("b[ab]*1"))
+        row = StringRows(PIECES).ready(0, [Text(True, term)])
+    assert work.budget - work.until_look < 200
+    bits = np.unpackbits(row.view(np.uint8), bitorder="little")
+    for token, data in enumerate(PIECES.tokens):
+        text = data.decode(errors="replace")
+        if text and set(text) <= set("ab1"):
+            begins = any(word.startswith(text) for word in listed)
+            assert bits[token] == (begins or fullmatch("b[ab]*1?", text) is not None), text
 
 
 FEW_TEXT_STEPS = [

@@ -66,7 +66,9 @@ _PER_WALK: Final = 256
 Row = npt.NDArray[np.int32]
 Needs = npt.NDArray[np.int16]
 
-_COUNTING: Final = (LengthBounded, Weighed)
+_APART: Final = (LengthBounded, Weighed, Words)
+"""Options whose rows are found by themselves: with the others, they would have a state for each
+combination of what is left to them."""
 _UNBOUNDED: Final = Measure(np.zeros((0, 0), np.int32), 0, NEVER + 1)
 """No other measure is as wide, so that its rows, whose length was not measured, are its own."""
 
@@ -268,11 +270,9 @@ class StringRows:
             return np.bitwise_or.reduce(rows)
         if isinstance(term, Weighed):
             return self._of_weighed(term, part, value)
-        if isinstance(term, Alt) and any(isinstance(p, _COUNTING) for p in term.options):
-            # Each option counts by itself; together they would have a state for each combination of
-            # what is left to them.
-            options = [p for p in term.options if isinstance(p, _COUNTING)]
-            others = alt(*(p for p in term.options if not isinstance(p, _COUNTING)))
+        if isinstance(term, Alt) and any(isinstance(p, _APART) for p in term.options):
+            options = [p for p in term.options if isinstance(p, _APART)]
+            others = alt(*(p for p in term.options if not isinstance(p, _APART)))
             options += [others] if others is not EMPTY else []
             return np.bitwise_or.reduce([self._after(p, part, value) for p in options])
         language = exclusive(term)
