@@ -11,7 +11,7 @@ from maskwright.automaton.value.equality import equality_candidates
 from maskwright.automaton.value.name_classes import NameClasses
 from maskwright.errors import LimitError
 from maskwright.grammar.regular.derivative import contains
-from maskwright.limits import DEFAULT_LIMITS
+from maskwright.limits import DEFAULT_LIMITS, Work
 from tests.automaton.solving import object_
 
 CLASSES: list[tuple[list[str], list[tuple[bool, ...]]]] = [
@@ -44,6 +44,17 @@ def test_classes(patterns: list[str], masks: list[tuple[bool, ...]]) -> None:
         assert len(holding) == 1, name
         inside = tuple(contains(language, name) for language in shape.languages)
         assert holding[0].mask == inside
+
+
+def test_languages_of_few_names_do_not_divide_the_rest_one_after_the_other() -> None:
+    def steps(count: int) -> float:
+        shape = _open([f"^{at}:[0-9]:x$" for at in range(count)]).shape
+        work = Work(DEFAULT_LIMITS)
+        with work:
+            assert len(NameClasses(DEFAULT_LIMITS).of(shape.languages)) == count + 1
+        return work.budget - work.until_look
+
+    assert steps(80) < 5 * steps(20)
 
 
 def test_too_many_classes_are_refused() -> None:

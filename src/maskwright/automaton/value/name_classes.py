@@ -58,12 +58,37 @@ class NameClasses:
         """The classes for some languages: the sets of names that lie in equal ones of them. Empty
         classes are left out."""
         if languages not in self._classes:
-            self._classes[languages] = tuple(self._partition(languages))
+            self._classes[languages] = self._find(languages)
         return self._classes[languages]
 
     def with_mask(self, languages: tuple[Regular, ...], mask: tuple[bool, ...]) -> NameClass:
         """The class of the names that lie in the languages that `mask` says."""
         return next(each for each in self.of(languages) if each.mask == mask)
+
+    def _find(self, languages: tuple[Regular, ...]) -> tuple[NameClass, ...]:
+        """The classes, where the names of languages that have few are looked at one by one: so the
+        rest is not divided by each of these languages."""
+        lists = [self._listed(language) for language in languages]
+        if sum(names is not None for names in lists) < 2:
+            return tuple(self._partition(languages))
+        sets = [None if each is None else frozenset(each) for each in lists]
+        endless = [at for at, its in enumerate(sets) if its is None]
+        listed: dict[tuple[bool, ...], list[str]] = {}
+        for name in frozenset[str]().union(*(each for each in sets if each is not None)):
+            spend(1 + len(endless))
+            mask = tuple(
+                contains(language, name) if its is None else name in its
+                for language, its in zip(languages, sets, strict=True)
+            )
+            listed.setdefault(mask, []).append(name)
+        found = [NameClass(mask, words(its)) for mask, its in listed.items()]
+        known = words([name for its in listed.values() for name in its])
+        for mask, part in self._partition(tuple(languages[at] for at in endless)):
+            rest = self._besides(part, known)
+            if rest is not EMPTY:
+                within = {at for at, inside in zip(endless, mask, strict=True) if inside}
+                found.append(NameClass(tuple(at in within for at in range(len(sets))), rest))
+        return tuple(sorted(found, key=lambda each: each.mask, reverse=True))
 
     def _partition(self, languages: tuple[Regular, ...]) -> Iterator[NameClass]:
         found: list[NameClass] = [NameClass((), ANYTHING)]
