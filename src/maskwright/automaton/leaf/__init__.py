@@ -7,10 +7,11 @@ grammars with a vocabulary share what has been built.
 
 - `builder`: Building the rows of leaf states.
 - `character_arrays`: Automata over characters as the compiled code reads them.
-- `characters`: The rows of leaf states within a character.
+- `characters`: Characters of a term that have been begun.
 - `keys`: What leaf states stand for, and when a leaf of several texts is left.
 - `rows`: The rows of leaf states.
 - `special_tokens`: How the machine spells special tokens, which no text spells.
 - `spelling`: How characters are spelled byte by byte.
+- `states`: The numbers of leaf states, and rows in the spelling of a term.
 - `table`: The leaf table.
 """

@@ -6,10 +6,10 @@ only a few bytes is stored as these differences.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
-from maskwright.automaton.leaf.characters import QUOTE, SpelledCharacters, escapable
+from maskwright.automaton.leaf.characters import QUOTE
 from maskwright.automaton.leaf.keys import (
     Begun,
     BesideValue,
@@ -26,28 +26,26 @@ from maskwright.automaton.leaf.keys import (
     TokenId,
     TokenRead,
 )
-from maskwright.automaton.leaf.rows import DEAD, LeafRows, Piece, Row
-from maskwright.automaton.leaf.spelling import BACKSLASH, BETWEEN
-from maskwright.grammar.regular.derivative import label, split
+from maskwright.automaton.leaf.rows import Row
+from maskwright.automaton.leaf.states import LeafStates
 from maskwright.grammar.regular.length_bounds import counted
-from maskwright.grammar.regular.terms import EMPTY, Parallel, Regular, Tagged, Words, tagged
+from maskwright.grammar.regular.terms import EMPTY, Parallel, Tagged, Words, tagged
 from maskwright.limits import spend
 
 _ROW: Final = 4
 """Steps that a row counts as: it takes some 20 microseconds."""
 
 _SPACES: Final = b" \t\n\r"
-_BACKSLASH: Final = ord("\\")
 
 
 class LeafBuilder:
-    """Fills `rows` for the states of `keys`; `state` returns the state of a key."""
+    """Fills the rows of states; `keys` says what each stands for."""
 
-    def __init__(self, rows: LeafRows, keys: Sequence[Key], state: Callable[[Key], int]) -> None:
-        self._rows = rows
+    def __init__(self, states: LeafStates, keys: Sequence[Key]) -> None:
+        self._states = states
+        self._rows = states.rows
         self._keys = keys
-        self._state = state
-        self._spelled = SpelledCharacters(state)
+        self._state = states.state
 
     def build(self, state: int) -> None:
         """Give `state` its row."""
@@ -57,7 +55,9 @@ class LeafBuilder:
         key = self._keys[state]
         match key:
             case Text():
-                self._build_text(state, key)
+                self._states.build_text(state, key, self._trunk(key))
+            case Begun() | Skipped():
+                self._states.build_within(state, key, self._trunk(key))
             case LiteralState():
                 self._rows.override(state, 0, {key.data[0]: self._rest(key)})
             case Entry():
@@ -78,8 +78,6 @@ class LeafBuilder:
 
     def _row(self, key: Key) -> Row:
         match key:
-            case Begun() | Skipped():
-                return self._spelled.row(key)
             case ChoiceState(inside=inside, text=text, marks=marks):
                 row = {} if text is EMPTY else self.next_states(self._state(Text(False, text)))
                 if inside is not EMPTY:
@@ -99,7 +97,7 @@ class LeafBuilder:
                     byte: self.beside_value(target, data + bytes([byte]))
                     for byte, target in self.next_states(text).items()
                 }
-            case Text() | Entry() | LiteralState() | End() | Dead():
+            case Text() | Begun() | Skipped() | Entry() | LiteralState() | End() | Dead():
                 return {}  # built elsewhere
 
     def _rest(self, key: LiteralState) -> int:
@@ -146,29 +144,6 @@ class LeafBuilder:
                 return self._state(BesideValue(text, data))
             case _:
                 return text
-
-    def _build_text(self, state: int, key: Text) -> None:
-        inside, term = key
-        found = split(term)
-        least = 0x20 if inside else 0
-        states: dict[Regular, int] = {}
-        pieces: list[Piece] = []
-        for low, high, target in found.ascii:
-            number = states.get(target)
-            if number is None:
-                number = states[target] = self._state(Text(inside, target))
-            if high >= least:
-                pieces.append((max(low, least), high, number))
-        pieces += self._spelled.beyond(key, BETWEEN, 0)
-        if inside:
-            backslash = quote = DEAD
-            if any(escapable(term)):
-                backslash = self._state(Begun(True, term, BACKSLASH, 0))
-            name = label(term)
-            if name:
-                quote = self._state(End(name))
-            pieces += [(_BACKSLASH, _BACKSLASH, backslash), (QUOTE, QUOTE, quote)]
-        self._rows.store(state, pieces, self._trunk(key))
 
     def _trunk(self, key: Key) -> int | None:
         """The base row that the row of `key` differs from in few bytes: that of `key` without its

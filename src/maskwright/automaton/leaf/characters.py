@@ -1,19 +1,17 @@
-"""The rows of leaf states within a character: UTF-8, and inside a JSON string also escapes."""
+"""Characters of a term that have been begun: UTF-8, and inside a JSON string also escapes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from struct import iter_unpack
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from maskwright.automaton.leaf.keys import Begun, Key, Skipped, Text
-from maskwright.automaton.leaf.rows import DEAD, Piece, Row
+from maskwright.automaton.leaf.keys import Begun
 from maskwright.automaton.leaf.spelling import (
     ANY_BYTES,
-    ANY_DIGITS,
     BACKSLASH,
     BETWEEN,
     DIGITS,
@@ -30,74 +28,6 @@ from maskwright.grammar.regular.terms import EMPTY, Chars, Regular
 from maskwright.grammar.regular.word_lists import has_minimal_escapes
 
 QUOTE: Final = 0x22
-
-
-class SpelledCharacters:
-    """Rows of the states within a character; `state` returns the state of a key."""
-
-    def __init__(self, state: Callable[[Key], int]) -> None:
-        self._state = state
-
-    def row(self, key: Begun | Skipped) -> Row:
-        """Byte → next state at a place within a character."""
-        row: Row = {}
-        match key:
-            case Skipped(part=part, target=target):
-                skipping: dict[int, int] = {}
-                for byte, after, _ in following(part, 0):
-                    if after not in skipping:
-                        skipping[after] = self._skipping(after, target)
-                    row[byte] = skipping[after]
-            case Begun(part=part, value=value) if part < BACKSLASH:
-                for low, high, state in self.beyond(Text(key.inside, key.term), part, value):
-                    row |= dict.fromkeys(range(low, high + 1), state)
-            case Begun(part=part, value=value):
-                found = escapable(key.term)
-                known: dict[tuple[int, int], int] = {}
-                for byte, after, read in following(part, value):
-                    if (after, read) not in known:
-                        known[after, read] = self._escaped(key.term, found, after, read)
-                    if known[after, read] != DEAD:
-                        row[byte] = known[after, read]
-        return row
-
-    def beyond(self, text: Text, part: int, value: int) -> list[Piece]:
-        """The states after bytes beyond ASCII, where `part` and `value` of a character have been
-        read."""
-        inside, term = text
-        beyond = split(term).beyond
-        if not beyond:
-            return []
-        mixed, whole = _targets(tuple([some for some, _ in beyond]), part, value)
-        pieces = [
-            (byte, byte, self._state(Begun(inside, term, after, read)))
-            for byte, after, read in mixed
-        ]
-        for which, skipped, runs in whole:
-            target = self._skipping(skipped, self._state(Text(inside, beyond[which][1])))
-            pieces += [(first, last, target) for first, last in runs]
-        return pieces
-
-    def _skipping(self, part: int, target: int) -> int:
-        return target if part == BETWEEN else self._state(Skipped(part, target))
-
-    def _escaped(self, term: Regular, found: Split, part: int, value: int) -> int:
-        """The state where `part` and `value` of an escape have been read."""
-        if part == BETWEEN:
-            target = found.after(value)
-            return DEAD if target is EMPTY else self._state(Text(True, target))
-        ranges = points(part, value)
-        if not found.beyond and (not ranges or ranges[0][0] > LAST_ASCII):
-            return DEAD
-        ends = [end for low, high in ranges for end in found.within(low, high)]
-        if not ends:
-            return DEAD
-        left = part - DIGITS if part <= DIGITS + 4 else part - PAIR_DIGITS
-        target, _, count = ends[0]
-        low, high = ranges[0]
-        if left > 0 and len(ranges) == 1 and high - low + 1 == 1 << (4 * left) == count:
-            return self._state(Skipped(ANY_DIGITS + left, self._state(Text(True, target))))
-        return self._state(Begun(True, term, part, value))
 
 
 def transitions(key: Begun) -> Split:
@@ -164,7 +94,7 @@ def must_escape(point: int) -> bool:
     return point < 0x20 or point in (QUOTE, ord("\\"))
 
 
-class _Targets(NamedTuple):
+class BeyondAscii(NamedTuple):
     """The bytes that go on towards a character of one of several sets."""
 
     mixed: list[tuple[int, int, int]]
@@ -178,7 +108,7 @@ _LOWEST: Final = np.array((0, 0x80, 0x800, 0x10000))
 
 
 @lru_cache(1 << 12)
-def _targets(sets: tuple[Chars, ...], part: int, value: int) -> _Targets:
+def beyond_ascii(sets: tuple[Chars, ...], part: int, value: int) -> BeyondAscii:
     """Where the bytes beyond ASCII lead that may follow `part` and `value` of a character."""
     steps = [step for step in following(part, value) if step[0] > LAST_ASCII]
     _, left, read = np.array(steps, np.int64).T
@@ -195,7 +125,7 @@ def _targets(sets: tuple[Chars, ...], part: int, value: int) -> _Targets:
         else:
             skipped = ANY_BYTES + after if after else BETWEEN
             whole.setdefault((int(which[at]), skipped), []).append(byte)
-    return _Targets(mixed, [(*target, _runs(bytes_)) for target, bytes_ in whole.items()])
+    return BeyondAscii(mixed, [(*target, _runs(bytes_)) for target, bytes_ in whole.items()])
 
 
 def _runs(numbers: list[int]) -> list[tuple[int, int]]:

@@ -17,7 +17,7 @@ reached: it is alive only in contexts that still allow one of them.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Hashable, Sequence
 from typing import Final, NamedTuple, overload
 
@@ -40,8 +40,9 @@ from maskwright.automaton.leaf.keys import (
     ValueBegan,
     leaving,
 )
-from maskwright.automaton.leaf.rows import DEAD, UNBUILT, LeafRows, Row, WordPlaces
+from maskwright.automaton.leaf.rows import DEAD, UNBUILT, Row, WordPlaces
 from maskwright.automaton.leaf.spelling import BACKSLASH, BETWEEN, DIGITS
+from maskwright.automaton.leaf.states import LeafStates
 from maskwright.grammar.regular.derivative import label
 from maskwright.grammar.regular.terms import (
     ANY_CHAR,
@@ -138,8 +139,8 @@ _PER_TRIE_STATE: Final = 16
 class Keys(Sequence[Key]):
     """What each state stands for; keys of lists of words are made when they are asked for."""
 
-    def __init__(self) -> None:
-        self.known: list[Key | None] = []
+    def __init__(self, known: list[Key | None]) -> None:
+        self.known: Final = known
         self._tries: list[WordTrie] = []
         self._firsts: list[int] = []
 
@@ -171,30 +172,25 @@ class Keys(Sequence[Key]):
         """The states of a trie come next."""
         self._tries.append(trie)
         self._firsts.append(trie.state)
-        self.known += [None] * trie.count
+        self.known.extend([None] * trie.count)
 
 
-class LeafTable:
+class LeafTable(LeafStates):
     """Grows only; its states are valid as long as it lives."""
 
     def __init__(self) -> None:
-        self.count = 0
-        self.weight = 0
-        """How many states there are, in terms of what one takes that was made alone."""
-        self.keys = Keys()
+        super().__init__()
+        self.keys = Keys(self.known)
         self._tries: dict[NameLanguage, WordTrie] = {}
         self._others: dict[tuple[Regular, ...] | None, tuple[tuple[int, ...], tuple[int, ...]]] = {}
         self._word_ends: dict[tuple[int, ...], list[int]] = {}
         """The states after the closing quotes of the first words of a list, by the rest of their
         labels."""
         self.labels: list[Hashable] = [None]
-        self._ids: defaultdict[type[Key], dict[Key, int]] = defaultdict(dict)
-        """The numbers of keys, by their types: keys of two types may be equal."""
         self.label_ids: dict[tuple[type, Hashable], int] = {(type(None), None): 0}
         """The numbers of labels in use, by their types: labels of two types may be equal."""
         self._expanded: set[int] = set()
-        self.rows: Final = LeafRows()
-        self._builder = LeafBuilder(self.rows, self.keys, self.state)
+        self._builder = LeafBuilder(self, self.keys)
         self.dead = self.state(Dead())
 
     def release(self) -> None:
@@ -208,11 +204,11 @@ class LeafTable:
 
         Only what takes no further work follows a state's number: a state is whole, or isn't there.
         """
-        known = self._ids[type(key)].get(key)
+        known = self.ids[type(key)].get(key)
         if known is not None:
             return known
         if isinstance(key, Skipped):
-            return self._toward(key)
+            return self.skipped(*key)
         if isinstance(key, (Text, Begun)) and key.inside:
             known = self._within_string(key)
             if known is not None:
@@ -220,11 +216,11 @@ class LeafTable:
         match key:
             case Text(term=Parallel() as term):
                 name, at_once = leaving(term)
-                number = self._new(key)
+                number = self.new_state(key)
                 self.rows.label[number] = self.label_id(name)
                 self.rows.eager[number] = at_once
             case Text(inside=inside, term=term):
-                number = self._new(key)
+                number = self.new_state(key)
                 if not inside:
                     self.rows.label[number] = self.label_id(label(term) or None)
                 self._set_gate(number, [term])
@@ -232,37 +228,29 @@ class LeafTable:
                 targets: list[Regular] = []
                 if isinstance(key.term, Tagged) and key.term.named:
                     targets = [target for target, _ in open_targets(key)]
-                number = self._new(key)
+                number = self.new_state(key)
                 self._set_gate(number, targets)
             case End(label=name):
-                number = self._new(key)
+                number = self.new_state(key)
                 self.rows.label[number] = self.label_id(name)
                 self.rows.base[number] = 0
             case Spaced(label=name) | Entry(label=name):
-                number = self._new(key)
+                number = self.new_state(key)
                 self.rows.label[number] = self.label_id(name)
             case BesideValue(data=data):
-                number = self._new(key)
+                number = self.new_state(key)
                 self.rows.label[number] = self.label_id(ValueBegan(data))
             case Dead():
-                number = self._new(key)
+                number = self.new_state(key)
                 self.rows.base[number] = 0
             case ChoiceState() | LiteralState() | Padded() | TokenId():
-                number = self._new(key)
-        return number
-
-    def _new(self, key: Key) -> int:
-        number = self._ids[type(key)][key] = self.count
-        self.count += 1
-        self.weight += 1
-        self.keys.known.append(key)
-        self.rows.make_room(number)
+                number = self.new_state(key)
         return number
 
     def _within_string(self, key: Text | Begun) -> int | None:
         """The state of a place in a string: a new one where it has neither a label nor a gate, or
         that in a list of words that is made at once; None for others."""
-        return self._in_trie(key) if type(key.term) in _WITH_WORDS else self._new(key)
+        return self._in_trie(key) if type(key.term) in _WITH_WORDS else self.new_state(key)
 
     def _in_trie(self, key: Text | Begun) -> int | None:
         """The state of a place in a list of words that is made at once."""
@@ -314,14 +302,6 @@ class LeafTable:
             rows = tuple([self._builder.row_of(key) for key in keys[:-1]])
             known = self._others[names.others] = rows, tuple(map(self.state, keys))
         return known
-
-    def _toward(self, key: Skipped) -> int:
-        """A new state on the way to a target: each state between characters has seven of them."""
-        number = self._new(key)
-        if self.rows.gate_high[key.target]:
-            self.rows.gate_low[number] = self.rows.gate_low[key.target]
-            self.rows.gate_high[number] = self.rows.gate_high[key.target]
-        return number
 
     def label_id(self, name: Hashable) -> int:
         typed = (type(name), name)

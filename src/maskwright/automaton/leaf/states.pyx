@@ -1,0 +1,228 @@
+"""The numbers of leaf states, and rows in the spelling of a term; see `states.pyi`."""
+
+from collections import defaultdict
+
+from libc.stdint cimport int32_t, uint8_t
+
+from maskwright.automaton.leaf.characters import beyond_ascii, escapable
+from maskwright.automaton.leaf.keys import Begun, End, Skipped, Text
+from maskwright.automaton.leaf.rows cimport DEAD, LeafRows
+from maskwright.automaton.leaf.spelling cimport (
+    ANY_BYTES,
+    ANY_DIGITS,
+    BACKSLASH,
+    BETWEEN,
+    DIGITS,
+    MOST_RANGES,
+    PAIR_DIGITS,
+    Character,
+    Points,
+    points_of,
+    read_byte,
+    skipped,
+)
+from maskwright.grammar.regular.derivative import label, split
+from maskwright.grammar.regular.terms import EMPTY, Parallel, Tagged, Words
+from maskwright.native cimport BUILT_FROM
+from maskwright.native import require_built
+
+require_built(__name__, BUILT_FROM)
+
+cdef enum:
+    LAST_ASCII = 0x7F
+    QUOTE = 0x22
+    BACKSLASH_BYTE = 0x5C
+    FIRST_PLAIN = 0x20  # JSON writes no character below as it is
+    AFTER_ESCAPE = 24  # what may follow within an escape: digits, or letters
+
+cdef object NONE = EMPTY, TEXT = Text, BEGUN = Begun, SKIPPED = Skipped
+cdef object tuple_of = tuple.__new__  # what keys call, once their arguments are in order
+# The types of terms that may be places in a list of words, have gates, or be left at once.
+cdef frozenset WITH_WORDS = frozenset((Tagged, Words, Parallel))
+
+
+cdef class LeafStates:
+    def __init__(self):
+        self.rows, self.known, self.ids = LeafRows(), [], defaultdict(dict)
+        self.texts, self.begun_ones, self.skipped_ones = (
+            self.ids[Text], self.ids[Begun], self.ids[Skipped]
+        )
+
+    cpdef int32_t new_state(self, key) except -1:
+        return self.added(self.ids[type(key)], key)
+
+    cdef int32_t added(self, dict ids, key) except -1:
+        """Give a key the next number."""
+        cdef int32_t number = <int32_t>self.count
+        ids[key] = number
+        self.count += 1
+        self.weight += 1
+        self.known.append(key)
+        if number >= self.rows.c.states:
+            self.rows.make_room(number)
+        return number
+
+    cdef int32_t text(self, inside, term) except -1:
+        """The state between two characters of a term."""
+        key = tuple_of(TEXT, (inside, term))
+        known = self.texts.get(key)
+        if known is not None:
+            return known
+        if inside and type(term) not in WITH_WORDS:  # it has neither a label nor a gate
+            return self.added(self.texts, key)
+        return self.state(key)
+
+    cdef int32_t begun(self, inside, term, int32_t part, int32_t value) except -1:
+        """The state within a character of a term."""
+        key = tuple_of(BEGUN, (inside, term, part, value))
+        known = self.begun_ones.get(key)
+        if known is not None:
+            return known
+        if type(term) not in WITH_WORDS:
+            return self.added(self.begun_ones, key)
+        return self.state(key)
+
+    cpdef int32_t skipped(self, int32_t part, int32_t target) except -1:
+        """The state within a character that leads to a target; see `Skipped`."""
+        cdef int32_t number
+        if part == BETWEEN:
+            return target
+        key = tuple_of(SKIPPED, (part, target))
+        known = self.skipped_ones.get(key)
+        if known is not None:
+            return known
+        number = self.added(self.skipped_ones, key)
+        if self.rows.c.gate_high[target]:
+            self.rows.c.gate_low[number] = self.rows.c.gate_low[target]
+            self.rows.c.gate_high[number] = self.rows.c.gate_high[target]
+        return number
+
+    def build_text(self, int32_t state, key, trunk):
+        cdef int32_t row[256]
+        cdef int32_t byte, low, high, target, least
+        cdef tuple arc
+        cdef dict states = {}
+        inside, term = key
+        found = _split(term)
+        least = FIRST_PLAIN if inside else 0
+        _clear(row)
+        for arc in <tuple>found[0]:
+            low, high, after = arc
+            known = states.get(after)
+            if known is None:
+                known = states[after] = self.text(inside, after)
+            target = known
+            for byte in range(max(low, least), high + 1):
+                row[byte] = target
+        self.add_beyond(row, inside, term, BETWEEN, 0)
+        if inside:
+            row[BACKSLASH_BYTE] = row[QUOTE] = DEAD
+            if any(escapable(term)):
+                row[BACKSLASH_BYTE] = self.begun(inside, term, BACKSLASH, 0)
+            name = label(term)
+            if name:
+                row[QUOTE] = self.state(tuple_of(End, (name,)))
+        self.rows.put(state, row, trunk)
+
+    def build_within(self, int32_t state, key, trunk):
+        cdef int32_t row[256]
+        cdef int32_t part
+        _clear(row)
+        if type(key) is SKIPPED:
+            self.add_skipped(row, key[0], key[1])
+        else:
+            inside, term, part, value = key
+            if part < BACKSLASH:
+                self.add_beyond(row, inside, term, part, value)
+            else:
+                self.add_escapes(row, term, part, value)
+        self.rows.put(state, row, trunk)
+
+    cdef int add_beyond(self, int32_t *row, inside, term, int32_t part, int32_t value) except -1:
+        """The states after bytes beyond ASCII, where `part` and `value` of a character have been
+        read."""
+        cdef tuple beyond = <tuple>_split(term)[1]
+        cdef int32_t byte, first, last, target
+        if not beyond:
+            return 0
+        mixed, whole = beyond_ascii(tuple([(<tuple>pair)[0] for pair in beyond]), part, value)
+        for byte, after, read in <list>mixed:
+            row[byte] = self.begun(inside, term, after, read)
+        for which, left, runs in <list>whole:
+            target = self.skipped(left, self.text(inside, (<tuple>beyond[which])[1]))
+            for first, last in <list>runs:
+                for byte in range(first, last + 1):
+                    row[byte] = target
+        return 0
+
+    cdef int add_skipped(self, int32_t *row, int32_t part, int32_t target) except -1:
+        """The states on the way to a target."""
+        cdef int32_t byte, after, following = DEAD
+        for byte in range(256):
+            after = skipped(<uint8_t>byte, part)
+            if after >= 0:  # the same for all of them
+                if following == DEAD:
+                    following = self.skipped(after, target)
+                row[byte] = following
+        return 0
+
+    cdef int add_escapes(self, int32_t *row, term, int32_t part, int32_t value) except -1:
+        """The states after bytes within an escape."""
+        cdef Character after
+        cdef int32_t parts[AFTER_ESCAPE]
+        cdef int32_t values[AFTER_ESCAPE]
+        cdef int32_t targets[AFTER_ESCAPE]
+        cdef int32_t byte, at, count = 0
+        found = escapable(term)
+        for byte in range(256):
+            after = read_byte(<uint8_t>byte, Character(part, value))
+            if after.part < 0:
+                continue
+            at = 0
+            while at < count and (parts[at] != after.part or values[at] != after.value):
+                at += 1
+            if at == count:
+                parts[at], values[at] = after.part, after.value
+                targets[at] = self.escaped(term, found, after.part, after.value)
+                count += 1
+            row[byte] = targets[at]
+        return 0
+
+    cdef int32_t escaped(self, term, found, int32_t part, int32_t value) except -2:
+        """The state where `part` and `value` of an escape have been read."""
+        cdef Points points
+        cdef int32_t at, left
+        cdef list ends
+        if part == BETWEEN:
+            target = found.after(value)
+            return DEAD if target is NONE else self.text(True, target)
+        points_of(Character(part, value), &points)
+        if not found[1] and (points.count == 0 or points.first[0] > LAST_ASCII):
+            return DEAD
+        ends = []
+        for at in range(points.count):
+            ends += found.within(points.first[at], points.last[at])
+        if not ends:
+            return DEAD
+        left = part - DIGITS if part <= DIGITS + 4 else part - PAIR_DIGITS
+        target, _, count = ends[0]
+        if (
+            left > 0
+            and points.count == 1
+            and points.last[0] - points.first[0] + 1 == 1 << (4 * left)
+            and count == 1 << (4 * left)
+        ):
+            return self.skipped(ANY_DIGITS + left, self.text(True, target))
+        return self.begun(True, term, part, value)
+
+
+cdef tuple _split(term):
+    """The transitions of a term, as `split` has them."""
+    found = term.split
+    return <tuple>(split(term) if found is None else found)
+
+
+cdef void _clear(int32_t *row) noexcept:
+    cdef int32_t byte
+    for byte in range(256):
+        row[byte] = DEAD
