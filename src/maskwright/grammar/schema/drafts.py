@@ -187,6 +187,7 @@ class SchemaDialect(NamedTuple):
 
 
 _OF_DRAFTS: Final = {draft: SchemaDialect(draft, KEYWORDS[draft]) for draft in Draft}
+_OF_URIS: Final = {uri: _OF_DRAFTS[draft] for uri, draft in _DRAFT_BY_URI.items()}
 
 
 def dialect_of(
@@ -202,6 +203,9 @@ def dialect_of(
     uri = schema.get("$schema")
     if not isinstance(uri, str):
         return otherwise
+    known = _OF_URIS.get(uri)
+    if known is not None:
+        return known
     draft = draft_of(uri, None)
     if draft is not None:
         return SchemaDialect.of_draft(draft)

@@ -23,9 +23,9 @@ class ParseOptions:
     others (see `grammar.shape.closed`); the specification has it allow them.
     """
 
-    draft: Draft = field(default=DEFAULT_DRAFT, hash=False)  # whose hash takes long
+    draft: Draft = DEFAULT_DRAFT
     documents: Mapping[str, Json] = field(default_factory=dict[str, Json], hash=False)
     enforce_formats: bool = True
     plain_integers: bool = False
     closed: bool = False
-    limits: Limits = field(default=DEFAULT_LIMITS, hash=False)
+    limits: Limits = field(default=DEFAULT_LIMITS, hash=False)  # whose own hash takes long

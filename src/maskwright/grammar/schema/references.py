@@ -57,7 +57,9 @@ class References:
         pointer or anchor that doesn't exist.
         """
         if resolver is None:
-            target = unquote(reference[1:])
+            target = reference[1:]
+            if "%" in target:
+                target = unquote(target)
             return self._lookup(target, pointer), None, target
         return *resolver.find(reference, pointer), None
 
@@ -65,7 +67,7 @@ class References:
         """The value at the JSON Pointer `target`, to which the reference at `pointer` leads."""
         value: Json = self._document
         for step in target.split("/")[1:]:
-            name = unescape(step)
+            name = unescape(step) if "~" in step else step
             if isinstance(value, dict) and name in value:
                 value = value[name]
             elif isinstance(value, list) and _INDEX.fullmatch(name) and int(name) < len(value):

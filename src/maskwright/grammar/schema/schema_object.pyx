@@ -8,7 +8,14 @@ from maskwright.native cimport BUILT_FROM
 from maskwright.errors import Construct, LimitError, RegexError, SchemaError, UnsupportedSchemaError
 from maskwright.grammar.pattern.translate import search
 from maskwright.grammar.schema.document import check_names, no_schema, wrong
-from maskwright.grammar.schema.drafts import ANNOTATIONS, HOLDING, KEYWORDS, NAMING, dialect_of
+from maskwright.grammar.schema.drafts import (
+    ANNOTATIONS,
+    HOLDING,
+    NAMING,
+    Draft,
+    SchemaDialect,
+    dialect_of,
+)
 from maskwright.grammar.schema.remarks import (
     Remark,
     on_name,
@@ -29,7 +36,12 @@ cdef extern from "Python.h":
 
 Visit = KeywordReader = object  # for what is checked of types
 
-cdef frozenset annotating = ANNOTATIONS, naming = frozenset((*NAMING, *HOLDING))
+cdef frozenset annotating = ANNOTATIONS, holding = frozenset(HOLDING)
+cdef frozenset naming = frozenset((*NAMING, *HOLDING))
+# Of the dialect of each draft what a parser looks up; `_kind` says which keywords hold.
+cdef list dialects = [
+    (SchemaDialect.of_draft(draft), draft.is_old, draft.name.encode() + b":") for draft in Draft
+]
 cdef newfunc new = (<PyTypeObject *>Schema).tp_new
 cdef object hidden_by_reference = Remark(
     "hidden by $ref, as this draft has it; put both into 'allOf'", "hidden-keyword"
@@ -63,8 +75,7 @@ cdef class DocumentParser:
             return <SchemaText>known
         schema = new_schema(pointer)
         self.schemas[key] = schema
-        if is_named(value):
-            check_names(value, pointer)
+        if is_named(value, pointer):
             if "$schema" in value:
                 dialect = dialect_of(value, self.options.documents, dialect, pointer)
         if self.text is not None:
@@ -84,11 +95,13 @@ cdef class DocumentParser:
         """Look up what has to be known of a schema's dialect."""
         if dialect is self._dialect:
             return 0
-        draft = dialect.draft
-        self._dialect, self._keywords, self._is_old = dialect, dialect.keywords, draft.is_old
+        self._dialect, self._keywords = dialect, dialect.keywords
+        for known, is_old, kind in dialects:
+            if known is dialect:
+                self._is_old, self._kind = is_old, kind
+                return 0
+        self._is_old = dialect.draft.is_old
         self._kind = None  # the text doesn't say which keywords hold
-        if self._keywords is KEYWORDS[draft]:
-            self._kind = draft.name.encode() + b":"
         return 0
 
     def read(self, dict readers):
@@ -145,7 +158,11 @@ cdef class DocumentParser:
         if unknown is not None:
             remark_later = on_name if demands_nothing is None else on_name_in_vain
             for keyword in unknown:
-                about = keyword, source.draft, suspected(keyword, source.value[keyword], source.value)
+                setting = source.value[keyword]
+                suspicion = ""
+                if isinstance(setting, dict) or keyword == "nullable":
+                    suspicion = suspected(keyword, setting, source.value)
+                about = keyword, source.draft, suspicion
                 note(annotations, source.pointer, keyword, remark_later, about)
         source.schema.assertions = tuple(assertions)
         return 0
@@ -166,12 +183,27 @@ cdef inline int note(list entries, str pointer, keyword, about, rule) except -1:
     return 0
 
 
-cdef bint is_named(value) except -1:
-    """Whether a schema object has a keyword that names it or holds others."""
-    for name in value:
+cdef bint is_named(value, str pointer) except -1:
+    """Whether a schema object has a keyword that names it or holds others; checks their settings."""
+    cdef bint found = False
+    for name, setting in value.items():
         if name and PyUnicode_READ_CHAR(name, 0) in (u"$", u"d") and name in naming:
-            return True
-    return False
+            if not is_plain_setting(name, setting):
+                check_names(value, pointer)
+            found = True
+    return found
+
+
+cdef bint is_plain_setting(name, setting) except -1:
+    """Whether nothing is wrong with the setting of a keyword for which `check_names` looks."""
+    if isinstance(setting, str):
+        return name not in holding
+    if not isinstance(setting, dict) or name not in holding:
+        return False
+    for schema in (<dict>setting).values():
+        if not isinstance(schema, (dict, bool)):
+            return False
+    return True
 
 
 cdef class SchemaObject:
