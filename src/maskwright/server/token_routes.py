@@ -22,7 +22,7 @@ from maskwright.server.request.answer_request import AnswerRequest, Prompt, Text
 from maskwright.server.request.anthropic_request import parse_anthropic_request
 from maskwright.server.request.body import read_as
 from maskwright.server.request.messages import PromptFields
-from maskwright.server.request.model import Array, ByType, IdArray, RequestModel, Strings
+from maskwright.server.request.model import Array, ByType, IdArray, RequestModel, Strings, described
 from maskwright.server.request.response_request import parse_response_request
 from maskwright.server.request.tool_use import FunctionFields
 from maskwright.server.route import Endpoint
@@ -47,7 +47,7 @@ class TokenizeContentRequest(RequestModel):
 
     content: str
     add_special: bool = False
-    with_pieces: bool = Field(default=False, description="Each token is returned with its text.")
+    with_pieces: bool = described(False, "Each token is returned with its text.")
 
     def asked(self) -> AskedTokens:
         text = TextPrompt(self.content, self.add_special)
@@ -71,9 +71,7 @@ class TokenizeTextRequest(RequestModel):
     prompt: Annotated[
         str | Annotated[tuple[str, ...], Strings()], ByType("a string or an array of strings")
     ]
-    add_special_tokens: bool = Field(
-        default=True, description="The tokenizer may add special tokens."
-    )
+    add_special_tokens: bool = described(True, "The tokenizer may add special tokens.")
     return_token_strs: bool = _STRINGS
 
     def asked(self) -> AskedTokens:
@@ -102,7 +100,7 @@ class DetokenizeRequest(RequestModel):
     tokens: Annotated[
         Ids | Annotated[tuple[Ids, ...], Array()], ByType("an array of token ids", first=(list,))
     ]
-    skip_special_tokens: bool = Field(default=False, description="Leave out control tokens.")
+    skip_special_tokens: bool = described(False, "Leave out control tokens.")
 
     def arrays(self) -> tuple[list[tuple[int, ...]], bool]:
         """Return the arrays of ids, and whether there may be several."""

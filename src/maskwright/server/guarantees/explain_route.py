@@ -21,7 +21,7 @@ from maskwright.server.guarantees.records import SECONDS, Records
 from maskwright.server.json import Json
 from maskwright.server.recipes import Recipe, Recipes
 from maskwright.server.request.body import read_as
-from maskwright.server.request.model import Between, ClosedModel, IdArray, needs
+from maskwright.server.request.model import Between, ClosedModel, IdArray, described, needs
 from maskwright.server.request.shape import FormattedShapeFields, FreeText, Shape
 from maskwright.server.request.tool_use import FunctionFields, ToolUse
 from maskwright.server.route import until_disconnect
@@ -61,10 +61,8 @@ class ExplainTextRequest(FormattedShapeFields, FunctionFields, ClosedModel):
 
     text: str | None = Field(default=None, json_schema_extra={"maxLength": MOST_BYTES})
     tokens: Annotated[tuple[int, ...], IdArray()] | None = None
-    shown: Annotated[int, Between(0, MOST_SHOWN)] = Field(
-        default=SHOWN, description="How many tokens are listed."
-    )
-    why: bool = Field(default=True, description="Whether reasons are searched.")
+    shown: Annotated[int, Between(0, MOST_SHOWN)] = described(SHOWN, "How many tokens are listed.")
+    why: bool = described(True, "Whether reasons are searched.")
     candidates: Annotated[tuple[int, ...], IdArray()] = ()
     model: Any = None
     maskwright: ExplainSettings = ExplainSettings()

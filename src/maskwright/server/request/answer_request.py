@@ -15,7 +15,7 @@ from maskwright.sampling import SamplingParams, Scale
 from maskwright.server.continuation import StreamBeginning, parse_continuation
 from maskwright.server.json import Json
 from maskwright.server.request.messages import ChatPrompt
-from maskwright.server.request.model import ClosedModel, Worded
+from maskwright.server.request.model import ClosedModel, Worded, described
 from maskwright.server.request.shape import Shape
 from maskwright.server.request.tool_use import ToolUse
 
@@ -59,47 +59,39 @@ class _Continuation:
 class OwnOptions(ClosedModel):
     """Options that only this server has."""
 
-    logprobs: Scale = Field(
-        default="raw",
-        description="The log-probabilities are the model's own (`raw`), or conditional on the "
-        "tokens that the shape allows. Needs log-probabilities to be asked for.",
+    logprobs: Scale = described(
+        "raw",
+        "The log-probabilities are the model's own (`raw`), or conditional on the tokens that the"
+        " shape allows. Needs log-probabilities to be asked for.",
     )
-    trace: Annotated[bool | Literal["tokens"], Worded('true, false or "tokens"')] = Field(
-        default=False,
-        description="Return a trace of the generation, also of how each token was chosen.",
+    trace: Annotated[bool | Literal["tokens"], Worded('true, false or "tokens"')] = described(
+        False, "Return a trace of the generation, also of how each token was chosen."
     )
-    service: str | None = Field(default=None, description="The class of service.")
+    service: str | None = described(None, "The class of service.")
     timeout: (
         Annotated[float, Field(gt=0, allow_inf_nan=False), Worded("a number of seconds above 0")]
         | None
-    ) = Field(
-        default=None,
-        description="Most seconds that the answer may take; the server's limit at most.",
+    ) = described(None, "Most seconds that the answer may take; the server's limit at most.")
+    additional_properties: AdditionalProperties | None = described(
+        None,
+        "Whether objects may have members that their schema doesn't mention; the server's setting"
+        " by default.",
     )
-    additional_properties: AdditionalProperties | None = Field(
-        default=None,
-        description="Whether objects may have members that their schema doesn't mention; the "
-        "server's setting by default.",
-    )
-    report: bool = Field(
-        default=False, description="Say what was enforced, and check the answer again."
-    )
-    explain: bool = Field(
-        default=False, description="Keep for `/v1/explain` how each token was chosen."
-    )
-    length_if_shortened: bool = Field(
-        default=True,
-        description="The finish reason of an answer that the token limit has shortened is "
-        "`length`, also if its text is whole.",
+    report: bool = described(False, "Say what was enforced, and check the answer again.")
+    explain: bool = described(False, "Keep for `/v1/explain` how each token was chosen.")
+    length_if_shortened: bool = described(
+        True,
+        "The finish reason of an answer that the token limit has shortened is `length`, also if "
+        "its text is whole.",
     )
     continuation: Annotated[StreamBeginning | None, _Continuation] = None
-    numbers: Numbers | None = Field(
-        default=None, description="How numbers in JSON are written: `plain` without an exponent."
+    numbers: Numbers | None = described(
+        None, "How numbers in JSON are written: `plain` without an exponent."
     )
-    unusable_tools: UnusableTools = Field(
-        default="refuse",
-        description="What is done with a tool whose schema can't be used, where other answers are "
-        "possible than its call.",
+    unusable_tools: UnusableTools = described(
+        "refuse",
+        "What is done with a tool whose schema can't be used, where other answers are possible "
+        "than its call.",
     )
 
     @property

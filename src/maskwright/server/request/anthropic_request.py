@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeAlias
 
-from pydantic import Field, WithJsonSchema
+from pydantic import WithJsonSchema
 from typing_extensions import TypeAliasType
 
 from maskwright.errors import InputError
@@ -26,6 +26,7 @@ from maskwright.server.request.model import (
     RawObject,
     RequestModel,
     Strings,
+    described,
     missing,
     shown,
 )
@@ -111,7 +112,7 @@ class TextSource(RequestModel):
 
     type: Literal["text"]
     data: str
-    media_type: str | None = Field(default=None, description="Without effect: it is plain text.")
+    media_type: str | None = described(None, "Without effect: it is plain text.")
 
 
 class TextDocument(RequestModel):
@@ -138,7 +139,7 @@ class ToolResult(RequestModel):
     type: Literal["tool_result"]
     tool_use_id: str
     content: Texts = ""
-    is_error: bool = Field(default=False, description="Without effect: the content says it.")
+    is_error: bool = described(False, "Without effect: the content says it.")
 
 
 class ThinkingBlock(RequestModel):
@@ -292,7 +293,7 @@ class AnyChoice(ClosedModel):
     """Whether there may or must be calls."""
 
     type: Literal["auto", "any", "none"]
-    disable_parallel_tool_use: bool = Field(default=False, description="At most one call.")
+    disable_parallel_tool_use: bool = described(False, "At most one call.")
 
     def choice(self) -> object:
         """Return the choice in the form of chat completions."""
@@ -304,7 +305,7 @@ class ToolNamed(ClosedModel):
 
     type: Literal["tool"]
     name: str
-    disable_parallel_tool_use: bool = Field(default=False, description="At most one call.")
+    disable_parallel_tool_use: bool = described(False, "At most one call.")
 
     def choice(self) -> object:
         return {"type": "function", "function": {"name": self.name}}
@@ -314,9 +315,7 @@ class Thinking(ClosedModel):
     """Whether the model thinks, and for how long."""
 
     type: Literal["enabled", "disabled", "adaptive"] | None = None
-    budget_tokens: Limit | None = Field(
-        default=None, description="The most tokens of a reasoning section."
-    )
+    budget_tokens: Limit | None = described(None, "The most tokens of a reasoning section.")
     display: Any = None
 
     def budget(self) -> int | None:
@@ -342,8 +341,8 @@ class Thinking(ClosedModel):
 class OutputConfig(ClosedModel):
     """How much the model thinks, and the shape of the answer."""
 
-    effort: Literal["low", "medium", "high", "xhigh", "max"] | None = Field(
-        default=None, description="How much the model shall think."
+    effort: Literal["low", "medium", "high", "xhigh", "max"] | None = described(
+        None, "How much the model shall think."
     )
     format: ResponseFormat | None = None
 
@@ -351,7 +350,7 @@ class OutputConfig(ClosedModel):
 class AnthropicMetadata(RequestModel):
     """About the request."""
 
-    user_id: str = Field(default="", description="The user whose fair share counts.")
+    user_id: str = described("", "The user whose fair share counts.")
 
 
 class AnthropicRequest(ReasoningFields, FormattedShapeFields, TemplateFields):
@@ -361,21 +360,21 @@ class AnthropicRequest(ReasoningFields, FormattedShapeFields, TemplateFields):
     WAYS_OUT: ClassVar = _WAYS_OUT
 
     output_config: OutputConfig = OutputConfig()
-    output_format: ResponseFormat | None = Field(
-        default=None, description="The older place of `output_config.format`."
+    output_format: ResponseFormat | None = described(
+        None, "The older place of `output_config.format`."
     )
     thinking: Thinking = Thinking()
-    stop_sequences: Annotated[tuple[str, ...], Strings(MOST_STOPS, single=True)] = Field(
-        default=(), description="Strings that end the answer."
+    stop_sequences: Annotated[tuple[str, ...], Strings(MOST_STOPS, single=True)] = described(
+        (), "Strings that end the answer."
     )
     metadata: AnthropicMetadata = AnthropicMetadata()
-    system: Annotated[str | Annotated[tuple[TextBlock, ...], Array()], _TEXTS] | None = Field(
-        default=None, description="The first message."
+    system: Annotated[str | Annotated[tuple[TextBlock, ...], Array()], _TEXTS] | None = described(
+        None, "The first message."
     )
     messages: Annotated[tuple[AnthropicMessage, ...], Array("must hold at least one message")]
     tools: Annotated[tuple[SentTool, ...], Array()] = ()
     tool_choice: Annotated[AnyChoice | ToolNamed, ByField("type")] | None = None
-    max_tokens: Limit | None = Field(default=None, description="The most tokens of the answer.")
+    max_tokens: Limit | None = described(None, "The most tokens of the answer.")
 
     @classmethod
     def read(cls, tree: Json) -> Self:

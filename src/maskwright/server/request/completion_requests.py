@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Final, TypeAlias
 
-from pydantic import Field
-
 from maskwright.errors import InputError
 from maskwright.server.json import Json
 from maskwright.server.request.answer_request import (
@@ -22,7 +20,7 @@ from maskwright.server.request.answer_request import (
     TokenPrompt,
 )
 from maskwright.server.request.messages import PromptFields
-from maskwright.server.request.model import Array, Between, ByType, IdArray
+from maskwright.server.request.model import Array, Between, ByType, IdArray, described
 from maskwright.server.request.sampling_fields import (
     MAX_CHOICES,
     MAX_TOKENS,
@@ -41,14 +39,11 @@ class ChatCompletionRequest(
 ):
     """A chat."""
 
-    logprobs: bool = Field(default=False, description="Return the log-probability of each token.")
-    top_logprobs: Alternatives | None = Field(
-        default=None,
-        description="How many alternatives are listed for each token. Needs `logprobs: true`.",
+    logprobs: bool = described(False, "Return the log-probability of each token.")
+    top_logprobs: Alternatives | None = described(
+        None, "How many alternatives are listed for each token. Needs `logprobs: true`."
     )
-    max_tokens: Limit | None = Field(
-        default=None, description="The older name of `max_completion_tokens`."
-    )
+    max_tokens: Limit | None = described(None, "The older name of `max_completion_tokens`.")
 
     def answer(self) -> AnswerRequest:
         """Return what is asked for. Raises InputError, whose `param` is the dotted path of the
@@ -126,19 +121,17 @@ class CompletionRequest(CompletingRequest, FormattedShapeFields):
     REFUSED: ClassVar = _REFUSED
     WAYS_OUT: ClassVar = _WAYS_OUT
 
-    logprobs: Alternatives | None = Field(
-        default=None, description="How many alternatives are listed for each token."
+    logprobs: Alternatives | None = described(
+        None, "How many alternatives are listed for each token."
     )
-    best_of: Annotated[int, Between(1, MAX_CHOICES)] | None = Field(
-        default=None, description="So many answers are made; the `n` likeliest count."
+    best_of: Annotated[int, Between(1, MAX_CHOICES)] | None = described(
+        None, "So many answers are made; the `n` likeliest count."
     )
-    echo: bool = Field(default=False, description="The prompt comes before the answer.")
-    max_tokens: Annotated[int, Between(0, MAX_TOKENS)] = Field(
-        default=DEFAULT_TOKENS, description="0 needs `echo: true`."
+    echo: bool = described(False, "The prompt comes before the answer.")
+    max_tokens: Annotated[int, Between(0, MAX_TOKENS)] = described(
+        DEFAULT_TOKENS, "0 needs `echo: true`."
     )
-    add_special_tokens: bool = Field(
-        default=True, description="The tokenizer may add special tokens."
-    )
+    add_special_tokens: bool = described(True, "The tokenizer may add special tokens.")
     prompt: Annotated[
         SomeText | Annotated[tuple[SentPrompt, ...], Array("must not be empty")] | SomeTokens,
         ByType("a string, token ids, or an array of these", first=(int, float)),

@@ -13,7 +13,14 @@ from typing_extensions import TypeAliasType
 
 from maskwright.errors import InputError
 from maskwright.server.json import Json
-from maskwright.server.request.model import Array, ByField, ByType, RawObject, RequestModel
+from maskwright.server.request.model import (
+    Array,
+    ByField,
+    ByType,
+    RawObject,
+    RequestModel,
+    described,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +181,7 @@ class AssistantMessage(RequestModel):
     name: str | None = None
     tool_call_id: str | None = None
     tool_calls: Annotated[tuple[CallBefore, ...], Array()] = ()
-    function_call: NamedCall | None = Field(default=None, description="An older form for one call.")
+    function_call: NamedCall | None = described(None, "An older form for one call.")
     reasoning_content: Annotated[Any, _ANY_TEXT] = None
     reasoning: Annotated[Any, _ANY_TEXT] = None
 
@@ -265,8 +272,8 @@ class TemplateFields(RequestModel):
     chat_template_kwargs: RawObject = Field(
         default_factory=dict[str, Any], description="Variables of the chat template."
     )
-    documents: Annotated[tuple[RawObject, ...], Array()] = Field(
-        default=(), description="Documents for the chat template."
+    documents: Annotated[tuple[RawObject, ...], Array()] = described(
+        (), "Documents for the chat template."
     )
 
     def variables(self, effort: str | None) -> Json:
@@ -282,13 +289,11 @@ class PromptFields(TemplateFields):
     """The fields that make the prompt of a chat."""
 
     messages: Annotated[tuple[RequestMessage, ...], Array("must hold at least one message")]
-    add_generation_prompt: bool = Field(
-        default=True, description="The prompt ends with the beginning of an assistant's message."
+    add_generation_prompt: bool = described(
+        True, "The prompt ends with the beginning of an assistant's message."
     )
-    continue_final_message: bool = Field(
-        default=False, description="The answer continues the last message."
-    )
-    reasoning_effort: str | None = Field(default=None, description=ABOUT_EFFORT)
+    continue_final_message: bool = described(False, "The answer continues the last message.")
+    reasoning_effort: str | None = described(None, ABOUT_EFFORT)
 
     def prompt(self) -> ChatPrompt:
         """Return the prompt. Raises InputError with the dotted path of the wrong field."""

@@ -15,6 +15,7 @@ from typing import Annotated, Any, ClassVar, Final, Self, TypeAlias, cast, get_a
 from pydantic import (
     BaseModel,
     ConfigDict,
+    Field,
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
     ValidationError,
@@ -126,6 +127,12 @@ def nullable(schema: Json) -> Json:
     if not inner or NULL in choices:
         return {**inner, **outer}
     return {"anyOf": [*choices, NULL], **outer}
+
+
+def described(default: Any, about: str, **more: Any) -> Any:
+    """A field that may be absent: its default, and what the documents say about it. `more`: as for
+    `pydantic.Field`."""
+    return Field(default=default, description=about, **more)
 
 
 # Types of fields

@@ -38,6 +38,7 @@ from maskwright.server.request.model import (
     RequestModel,
     Strings,
     Worded,
+    described,
 )
 from maskwright.server.request.sampling_fields import (
     Alternatives,
@@ -269,17 +270,15 @@ class TextSettings(ClosedModel):
     """The form of the answer's text."""
 
     format: ResponseFormat | None = None
-    verbosity: Literal["low", "medium", "high"] | None = Field(
-        default=None, description="Without effect."
-    )
+    verbosity: Literal["low", "medium", "high"] | None = described(None, "Without effect.")
 
 
 class ReasoningSettings(RequestModel):
     """How the model thinks before it answers."""
 
-    effort: Effort | None = Field(default=None, description=ABOUT_EFFORT)
-    summary: Summary | None = Field(default=None, description="Without effect.")
-    generate_summary: Summary | None = Field(default=None, description="Without effect.")
+    effort: Effort | None = described(None, ABOUT_EFFORT)
+    summary: Summary | None = described(None, "Without effect.")
+    generate_summary: Summary | None = described(None, "Without effect.")
 
 
 class ResponseRequest(OpenAIRequest, ReasoningFields, TemplateFields, ToolFields):
@@ -288,39 +287,29 @@ class ResponseRequest(OpenAIRequest, ReasoningFields, TemplateFields, ToolFields
     REFUSED: ClassVar = _REFUSED
     WAYS_OUT: ClassVar = _WAYS_OUT
 
-    truncation: Literal["disabled", "auto"] | None = Field(
-        default=None, description="Without effect."
-    )
+    truncation: Literal["disabled", "auto"] | None = described(None, "Without effect.")
     text: TextSettings = TextSettings()
-    max_tool_calls: Annotated[int, Between(0, sys.maxsize)] | None = Field(
-        default=None, description="Without effect."
+    max_tool_calls: Annotated[int, Between(0, sys.maxsize)] | None = described(
+        None, "Without effect."
     )
-    prompt_cache_key: str | None = Field(default=None, description="Without effect.")
-    safety_identifier: str | None = Field(
-        default=None, max_length=MOST_IDENTIFIER, description="Without effect."
-    )
+    prompt_cache_key: str | None = described(None, "Without effect.")
+    safety_identifier: str | None = described(None, "Without effect.", max_length=MOST_IDENTIFIER)
     reasoning: ReasoningSettings = ReasoningSettings()
-    include: Annotated[tuple[str, ...], Strings(single=True)] = Field(
-        default=(), description=f"`{LOGPROBS}` asks for log-probabilities; others have no effect."
+    include: Annotated[tuple[str, ...], Strings(single=True)] = described(
+        (), f"`{LOGPROBS}` asks for log-probabilities; others have no effect."
     )
-    top_logprobs: Alternatives | None = Field(
-        default=None, description="How many alternatives are listed for each token."
+    top_logprobs: Alternatives | None = described(
+        None, "How many alternatives are listed for each token."
     )
-    instructions: str | None = Field(
-        default=None, description="The first message, with the role `system`."
-    )
+    instructions: str | None = described(None, "The first message, with the role `system`.")
     input: (
         Annotated[
             str | Annotated[tuple[InputItem, ...], Array("must hold at least one item")],
             ByType("a string or an array of items"),
         ]
         | None
-    ) = Field(
-        default=None, description="A message of the user, or the whole conversation as items."
-    )
-    max_output_tokens: Limit | None = Field(
-        default=None, description="The most tokens of the answer."
-    )
+    ) = described(None, "A message of the user, or the whole conversation as items.")
+    max_output_tokens: Limit | None = described(None, "The most tokens of the answer.")
     metadata: Annotated[
         RawObject, WithJsonSchema({"type": "object", "additionalProperties": {"type": "string"}})
     ] = Field(default_factory=dict[str, Any], description="Repeated in the response.")

@@ -23,6 +23,7 @@ from maskwright.server.request.model import (
     RawObject,
     RequestModel,
     Strings,
+    described,
     invalid,
     shown,
 )
@@ -76,93 +77,82 @@ class GeneratingRequest(ShapeFields):
         cls.ways_out = {**WAYS_OUT, **cls.WAYS_OUT}
 
     # What the client receives.
-    stream: bool = Field(default=False, description="Send the answer as server-sent events.")
-    request_id: str | None = Field(
-        default=None, max_length=MAX_ID, description="Becomes a part of the answer's id."
+    stream: bool = described(False, "Send the answer as server-sent events.")
+    request_id: str | None = described(
+        None, "Becomes a part of the answer's id.", max_length=MAX_ID
     )
-    rid: str | None = Field(
-        default=None, max_length=MAX_ID, description="Another name of `request_id`."
-    )
+    rid: str | None = described(None, "Another name of `request_id`.", max_length=MAX_ID)
 
     # How an answer is generated.
     maskwright: OwnOptions = OwnOptions()
-    seed: Annotated[int, Between(-(1 << (SEED_BITS - 1)), (1 << SEED_BITS) - 1)] | None = Field(
-        default=None,
-        description="A 64-bit integer, signed or unsigned. A repeated request gets the same "
-        "answer.",
+    seed: Annotated[int, Between(-(1 << (SEED_BITS - 1)), (1 << SEED_BITS) - 1)] | None = described(
+        None, "A 64-bit integer, signed or unsigned. A repeated request gets the same answer."
     )
-    temperature: Annotated[float, Between(0, 100)] = Field(
-        default=1.0, description="0 selects the most probable token, without randomness."
+    temperature: Annotated[float, Between(0, 100)] = described(
+        1.0, "0 selects the most probable token, without randomness."
     )
-    top_k: Annotated[int, Between(-1, MAX_TOKENS)] = Field(
-        default=0, description="Only so many of the likeliest tokens are drawn; -1 and 0 are off."
+    top_k: Annotated[int, Between(-1, MAX_TOKENS)] = described(
+        0, "Only so many of the likeliest tokens are drawn; -1 and 0 are off."
     )
-    top_p: Annotated[float, Between(0, 1)] = Field(
-        default=1.0,
-        description="Only the likeliest tokens with this sum of probabilities are drawn.",
+    top_p: Annotated[float, Between(0, 1)] = described(
+        1.0, "Only the likeliest tokens with this sum of probabilities are drawn."
     )
-    min_p: Annotated[float, Between(0, 1)] = Field(
-        default=0.0,
-        description="Least probability of a token, as a share of the likeliest one's; 0 is off.",
+    min_p: Annotated[float, Between(0, 1)] = described(
+        0.0, "Least probability of a token, as a share of the likeliest one's; 0 is off."
     )
-    repetition_penalty: Annotated[float, Between(0.01, 100)] = Field(
-        default=1.0, description="Makes tokens that have occurred less likely; 1 is off."
+    repetition_penalty: Annotated[float, Between(0.01, 100)] = described(
+        1.0, "Makes tokens that have occurred less likely; 1 is off."
     )
-    presence_penalty: Annotated[float, Between(-2, 2)] = Field(
-        default=0.0, description="Lowers a token's logit by this if it has occurred."
+    presence_penalty: Annotated[float, Between(-2, 2)] = described(
+        0.0, "Lowers a token's logit by this if it has occurred."
     )
-    frequency_penalty: Annotated[float, Between(-2, 2)] = Field(
-        default=0.0,
-        description="Lowers a token's logit by this for each time that it has occurred.",
+    frequency_penalty: Annotated[float, Between(-2, 2)] = described(
+        0.0, "Lowers a token's logit by this for each time that it has occurred."
     )
     logit_bias: Annotated[RawObject, WithJsonSchema(_BIASES)] = Field(
         default_factory=dict[str, Any],
         description="What is added to the logits of tokens, by their ids.",
     )
-    allowed_token_ids: Annotated[tuple[int, ...], IdArray(MAX_TOKENS, least=1)] | None = Field(
-        default=None, description="No other token is chosen."
+    allowed_token_ids: Annotated[tuple[int, ...], IdArray(MAX_TOKENS, least=1)] | None = described(
+        None, "No other token is chosen."
     )
-    min_tokens: Count = Field(
-        default=0,
-        description="No end and no stop before so many tokens, unless the shape is complete.",
+    min_tokens: Count = described(
+        0, "No end and no stop before so many tokens, unless the shape is complete."
     )
-    ignore_eos: bool = Field(default=False, description="No end token is chosen.")
-    no_repeat_ngram_size: Count = Field(
-        default=0, description="No sequence of so many tokens occurs twice; 0 is off."
+    ignore_eos: bool = described(False, "No end token is chosen.")
+    no_repeat_ngram_size: Count = described(
+        0, "No sequence of so many tokens occurs twice; 0 is off."
     )
-    stop_token_ids: Annotated[tuple[int, ...], IdArray(MAX_TOKENS)] = Field(
-        default=(), description="Tokens that end the answer."
+    stop_token_ids: Annotated[tuple[int, ...], IdArray(MAX_TOKENS)] = described(
+        (), "Tokens that end the answer."
     )
-    include_stop_str_in_output: bool = Field(
-        default=False, description="Stop strings are part of the answer."
+    include_stop_str_in_output: bool = described(False, "Stop strings are part of the answer.")
+    bad_words: Annotated[tuple[str, ...], Strings(MAX_BAD_WORDS, single=True)] = described(
+        (), "Strings that never occur in the answer."
     )
-    bad_words: Annotated[tuple[str, ...], Strings(MAX_BAD_WORDS, single=True)] = Field(
-        default=(), description="Strings that never occur in the answer."
-    )
-    truncate_prompt_tokens: Annotated[int, Between(-1, MAX_TOKENS)] | None = Field(
-        default=None,
-        description="Only so many tokens of the prompt are kept; -1 keeps as many as leave room "
-        "for the answer.",
+    truncate_prompt_tokens: Annotated[int, Between(-1, MAX_TOKENS)] | None = described(
+        None,
+        "Only so many tokens of the prompt are kept; -1 keeps as many as leave room for the "
+        "answer.",
         json_schema_extra={"not": {"const": 0}},
     )
-    truncation_side: Literal["left", "right"] = Field(
-        default="left", description="The side from which tokens of the prompt are cut off."
+    truncation_side: Literal["left", "right"] = described(
+        "left", "The side from which tokens of the prompt are cut off."
     )
-    thinking_token_budget: Annotated[int, Between(-1, MAX_TOKENS)] | None = Field(
-        default=None,
-        description="The most tokens of a reasoning section; 0 is none of them, -1 no bound.",
+    thinking_token_budget: Annotated[int, Between(-1, MAX_TOKENS)] | None = described(
+        None, "The most tokens of a reasoning section; 0 is none of them, -1 no bound."
     )
-    reasoning_budget_message: str = Field(
-        default="",
-        max_length=MAX_MESSAGE,
-        description="What a reasoning section says before its end once it has had all tokens of "
+    reasoning_budget_message: str = described(
+        "",
+        "What a reasoning section says before its end once it has had all tokens of "
         "thinking_token_budget.",
+        max_length=MAX_MESSAGE,
     )
-    cache_salt: Annotated[str, Field(min_length=1)] | None = Field(
-        default=None, description="Only requests with equal salts share cached prefixes."
+    cache_salt: Annotated[str, Field(min_length=1)] | None = described(
+        None, "Only requests with equal salts share cached prefixes."
     )
-    model: str | None = Field(
-        default=None, description="The model or an adapter; by default the model that is served."
+    model: str | None = described(
+        None, "The model or an adapter; by default the model that is served."
     )
 
     @classmethod
@@ -249,12 +239,10 @@ class GeneratingRequest(ShapeFields):
 class ReasoningFields(GeneratingRequest):
     """What the client receives of reasoning, where it is apart from the text."""
 
-    separate_reasoning: bool = Field(
-        default=True, description="A reasoning section is returned apart from the text."
+    separate_reasoning: bool = described(
+        True, "A reasoning section is returned apart from the text."
     )
-    include_reasoning: bool = Field(
-        default=True, description="Reasoning that is apart is returned."
-    )
+    include_reasoning: bool = described(True, "Reasoning that is apart is returned.")
 
     def reply(self, **more: Any) -> ReplyOptions:
         if not self.include_reasoning and not self.separate_reasoning:
@@ -274,22 +262,17 @@ class ReasoningFields(GeneratingRequest):
 class StreamOptions(RequestModel):
     """What a stream has besides the answer."""
 
-    continuous_usage_stats: bool = Field(
-        default=False, description="Every chunk has the usage so far."
-    )
-    include_usage: bool = Field(default=False, description="The stream ends with the usage.")
+    continuous_usage_stats: bool = described(False, "Every chunk has the usage so far.")
+    include_usage: bool = described(False, "The stream ends with the usage.")
 
 
 class OpenAIRequest(GeneratingRequest):
     """The fields that only the endpoints in OpenAI's protocols have."""
 
-    stop: Annotated[tuple[str, ...], Strings(MAX_STOPS, single=True)] = Field(
-        default=(), description="Strings that end the answer."
+    stop: Annotated[tuple[str, ...], Strings(MAX_STOPS, single=True)] = described(
+        (), "Strings that end the answer."
     )
-    user: str = Field(
-        default="",
-        description="The user whose fair share of the engine the request counts towards.",
-    )
+    user: str = described("", "The user whose fair share of the engine the request counts towards.")
     stream_options: StreamOptions = StreamOptions()
 
     def reply(self, **more: Any) -> ReplyOptions:
@@ -304,19 +287,15 @@ class OpenAIRequest(GeneratingRequest):
 class CompletingRequest(OpenAIRequest):
     """The fields that completions have, of chats and of texts."""
 
-    n: Annotated[int, Between(1, MAX_CHOICES)] = Field(
-        default=1, description="The number of independent answers."
+    n: Annotated[int, Between(1, MAX_CHOICES)] = described(1, "The number of independent answers.")
+    prompt_logprobs: Alternatives | None = described(
+        None,
+        "Return the log-probabilities of the prompt's tokens, each with so many of the likeliest "
+        "tokens. Not in a stream.",
     )
-    prompt_logprobs: Alternatives | None = Field(
-        default=None,
-        description="Return the log-probabilities of the prompt's tokens, each with so many of "
-        "the likeliest tokens. Not in a stream.",
-    )
-    return_token_ids: bool = Field(default=False, description="Return the ids of the tokens.")
-    return_tokens_as_token_ids: bool = Field(default=False, description="Name tokens `token_id:5`.")
-    max_completion_tokens: Limit | None = Field(
-        default=None, description="The most tokens of the answer."
-    )
+    return_token_ids: bool = described(False, "Return the ids of the tokens.")
+    return_tokens_as_token_ids: bool = described(False, "Name tokens `token_id:5`.")
+    max_completion_tokens: Limit | None = described(None, "The most tokens of the answer.")
 
     def reply(self, **more: Any) -> ReplyOptions:
         if self.prompt_logprobs is not None and self.stream:

@@ -32,6 +32,7 @@ from maskwright.server.request.model import (
     RequestModel,
     Strings,
     Worded,
+    described,
     invalid,
     missing,
     needs,
@@ -191,7 +192,7 @@ class NamedSchema(ClosedModel):
     name: SchemaName | None = None
     description: str | None = None
     schema_: SchemaOrText = Field(default=None, alias="schema")
-    strict: bool = Field(default=False, description="Without effect: a schema is always enforced.")
+    strict: bool = described(False, "Without effect: a schema is always enforced.")
 
     def shape(self, place: str) -> Shape:
         if self.schema_ is None:
@@ -318,12 +319,11 @@ class StructuredOutputs(ClosedModel):
     grammar: AnyGrammar | None = None
     json_object: Annotated[bool, Worded("true"), WithJsonSchema({"const": True})] | None = None
     structural_tag: TagOrText = None
-    disable_any_whitespace: bool = Field(default=False, description="JSON has no whitespace.")
-    disable_additional_properties: bool | None = Field(
-        default=None,
-        description="Whether objects are closed where their schema says nothing of it.",
+    disable_any_whitespace: bool = described(False, "JSON has no whitespace.")
+    disable_additional_properties: bool | None = described(
+        None, "Whether objects are closed where their schema says nothing of it."
     )
-    disable_fallback: bool = Field(default=False, description="Without effect.")
+    disable_fallback: bool = described(False, "Without effect.")
 
     def shape(self, place: str) -> ConstrainedShape:
         given = self.model_fields_set & {"json_", *self.KINDS}
@@ -357,11 +357,9 @@ class ShapeFields(RequestModel):
     structured_outputs: StructuredOutputs | None = None
     guided_json: SchemaOrText = None
     json_schema: SchemaOrText = None
-    guided_regex: SomeText | None = Field(default=None, description=_PATTERN)
-    regex: SomeText | None = Field(default=None, description=_PATTERN)
-    guided_choice: Choices | None = Field(
-        default=None, description="The answer is one of the strings."
-    )
+    guided_regex: SomeText | None = described(None, _PATTERN)
+    regex: SomeText | None = described(None, _PATTERN)
+    guided_choice: Choices | None = described(None, "The answer is one of the strings.")
     guided_grammar: AnyGrammar | None = None
     grammar: AnyGrammar | None = None
     ebnf: AnyGrammar | None = None

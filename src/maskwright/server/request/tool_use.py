@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, cast
 
-from pydantic import Field, WithJsonSchema
+from pydantic import WithJsonSchema
 
 from maskwright.errors import InputError
 from maskwright.grammar.schema.document import is_json
@@ -21,7 +21,7 @@ from maskwright.grammar.tools.tools import (
 )
 from maskwright.server.json import Json
 from maskwright.server.request import sent_tools
-from maskwright.server.request.model import Array, RequestModel
+from maskwright.server.request.model import Array, RequestModel, described
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +79,7 @@ class ToolFields(RequestModel):
 
     tools: Annotated[tuple[sent_tools.Tool, ...], Array()] = ()
     tool_choice: sent_tools.ToolChoice | None = None
-    parallel_tool_calls: bool = Field(
-        default=True, description="Whether there may be more than one call."
-    )
+    parallel_tool_calls: bool = described(True, "Whether there may be more than one call.")
 
     def tool_use(self) -> ToolUse | None:
         """Return the tools; None if there are none. Raises InputError with the place of the first
@@ -94,8 +92,8 @@ class ToolFields(RequestModel):
 class FunctionFields(ToolFields):
     """Tools and their older forms."""
 
-    functions: Annotated[tuple[sent_tools.FunctionDefinition, ...], Array()] = Field(
-        default=(), description="The older form of `tools`."
+    functions: Annotated[tuple[sent_tools.FunctionDefinition, ...], Array()] = described(
+        (), "The older form of `tools`."
     )
     function_call: Annotated[Any, WithJsonSchema(sent_tools.FUNCTION_CALL)] = None
 
