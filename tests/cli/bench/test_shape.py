@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from maskwright import BudgetError, Grammar, compile_json_schema
-from maskwright.cli.bench.shape_work import token_texts, with_budgets
+from maskwright.cli.bench.shape import token_texts, with_budgets
 from maskwright.cli.input.vocabulary import read_vocabulary
 from tests.cli.conftest import Run
 from tests.matching import allowed

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maskwright.cli.bench.client import Objective, Point
-from maskwright.cli.bench.serve_work import envelope
+from maskwright.cli.bench.serve import envelope
 from maskwright.cli.output.tables import Figure, Row, lay_out, paragraph, shown
 
 ONE_TABLE = """\

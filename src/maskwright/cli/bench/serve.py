@@ -7,36 +7,170 @@ serves the demo model in this process instead.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import asyncio
+import json
+import random
+import sys
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, ExitStack
+from functools import partial
+from math import isnan
+from pathlib import Path
+from typing import TypeVar, cast, get_args
 
-from maskwright.cli.options import URL_HELP
-from maskwright.cli.process.server_access import ServerAccess
-from maskwright.settings import option
+from maskwright.cli.bench.client import SHARES, Objective, Outcome, Point, draw, offer, summarize
+from maskwright.cli.bench.options import BenchServeOptions
+from maskwright.cli.bench.traffic import PatternName, ShapeName, arrivals, matrix
+from maskwright.cli.options import USER_CACHE, cache_folder
+from maskwright.cli.output.appearance import remark
+from maskwright.cli.output.files import check_picture, open_file
+from maskwright.cli.output.progress import progress
+from maskwright.cli.output.tables import Figure, lay_out, output_width
+from maskwright.cli.process.reaching import ask_once, base_address, client_arguments
+from maskwright.errors import InputError
+
+Value = TypeVar("Value", int, float, str)
 
 
-@dataclass(frozen=True, slots=True)
-class BenchServeOptions:
-    """What `maskwright bench serve` is given."""
-
-    url: str | None = option(None, URL_HELP)
-    access: ServerAccess = field(default_factory=ServerAccess)
-    own: bool = option(
-        False, "Serve the demo model in this process, and measure that.", flag="--self"
+def run(options: BenchServeOptions) -> None:
+    if options.own == (options.url is not None):
+        raise InputError(
+            "give either --url or --self, to say which server is measured", param="url"
+        )
+    connection = client_arguments(options.access)
+    send = partial(offer, connection=connection)
+    aim = Objective(options.ttft, options.tpot)
+    cells = matrix(
+        numbers("prompts", options.prompts, int),
+        numbers("caps", options.caps, int),
+        options.services.split(","),
+        numbers("temperatures", options.temperatures, float),
+        names("shapes", options.shapes, get_args(ShapeName)),
     )
-    patterns: str = option("steady,burst,adversarial", "Patterns of arrivals, separated by commas.")
-    rates: str = option("1,2,4,8", "Rates of arrivals in requests a second, separated by commas.")
-    seconds: float = option(10.0, "Seconds for which each pattern is sent at each rate.", least=0.1)
-    drain: float = option(10.0, "Seconds to wait for answers after the last request.", least=0.0)
-    prompts: str = option("16,200", "Lengths of prompts in words, separated by commas.")
-    caps: str = option("48,128", "Most tokens of an answer, separated by commas.")
-    services: str = option(
-        "interactive,batch",
-        "Classes of service, separated by commas; empty for a server that has none.",
+    asked = names("patterns", options.patterns, get_args(PatternName))
+    offered = numbers("rates", options.rates, float)
+    if options.plot is not None:
+        check_picture(options.plot, "plot")
+    files = [open_file(path) for path in (options.plot, options.rows) if path is not None]
+    whole = len(asked) * len(offered) * (options.seconds + options.drain) + options.drain
+    remark(
+        f"{len(asked)} patterns at {len(offered)} rates, with {len(cells)} kinds of requests: "
+        f"at most {whole:.0f} seconds"
     )
-    temperatures: str = option("0,1", "Temperatures of sampling, separated by commas.")
-    shapes: str = option("none,schema,regex", "Shapes of answers, separated by commas.")
-    ttft: float = option(2.0, "Seconds within which the first token of a good answer comes.")
-    tpot: float = option(0.2, "Seconds within which each further token of a good answer comes.")
-    seed: int = option(0, "Seed of the prompts, the samples and the order of requests.")
-    plot: str | None = option(None, "SVG file to which the envelope is drawn.")
-    rows: str | None = option(None, "File to which a line of JSON is written for each point.")
+    points: list[Point] = []
+    tried: list[Outcome] = []
+    with ExitStack() as closing:
+        address = (
+            closing.enter_context(_own_server()) if options.own else base_address(str(options.url))
+        )
+        # One of each kind before anything is measured, so that grammars are compiled then.
+        ask_once(address, connection)
+        first = [(0.0, cell) for cell in cells if cell.words == min(c.words for c in cells)]
+        with progress("one request of each kind"):
+            tried += asyncio.run(
+                send(address, first, options.drain, random.Random(~options.seed).getrandbits(48))
+            )
+        for pattern in asked:
+            for rate in offered:
+                # A seed for each point: the prompts of the last one are in the server's cache.
+                rng = random.Random(f"{options.seed} {pattern} {rate}")
+                load = arrivals(pattern, rate, options.seconds, cells, rng)
+                with progress(f"{pattern} at {rate:g} a second, {len(points)} points measured"):
+                    outcomes = asyncio.run(send(address, load, options.drain, rng.getrandbits(48)))
+                tried += outcomes
+                points.append(summarize(pattern, rate, options.seconds, outcomes, aim))
+    _report(options, points, tried, files)
+
+
+def _report(
+    options: BenchServeOptions, points: list[Point], tried: list[Outcome], files: list[Path]
+) -> None:
+    """Print what was measured, and write it to the files that were asked for."""
+    aim = Objective(options.ttft, options.tpot)
+    print(envelope(points, aim, output_width()))
+    for reason in sorted({one.reason for one in tried if one.end == "failed"})[:5]:
+        print(f"failed: {reason}", file=sys.stderr)
+    title = f"good: valid, first token in {options.ttft:g} s, then {options.tpot:g} s a token"
+    for path in files:
+        path.write_text(
+            draw(points, title)
+            if str(path) == options.plot
+            else "".join(json.dumps(point.row()) + "\n" for point in points)
+        )
+
+
+def _own_server() -> AbstractContextManager[str]:
+    """The address of a server of the demo model in this process."""
+    from maskwright.cli.own_server import own_server  # noqa: PLC0415 - imports torch
+
+    return own_server(None, cache_folder(str(USER_CACHE)))
+
+
+def numbers(option: str, text: str, kind: type[Value]) -> list[Value]:
+    """The numbers of an option, which are separated by commas. Raises InputError for anything but
+    a number above 0, or a temperature of 0."""
+    try:
+        values = [kind(part) for part in text.split(",")]
+    except ValueError:
+        values = []
+    least = 0 if option == "temperatures" else 1e-9
+    if not values or any(not cast(float, value) >= least for value in values):
+        raise InputError(
+            f"--{option} {text}: numbers above 0 are needed, separated by commas", param=option
+        )
+    return values
+
+
+def names(option: str, text: str, known: Sequence[Value]) -> list[Value]:
+    """The names of an option, which are separated by commas. Raises InputError for one that isn't
+    among `known`."""
+    given = text.split(",")
+    if unknown := [name for name in given if name not in known]:
+        raise InputError(
+            f"--{option} {unknown[0]}: it is none of {', '.join(map(str, known))}", param=option
+        )
+    return cast(list[Value], given)
+
+
+def envelope(points: Sequence[Point], aim: Objective, width: int) -> str:
+    """What `maskwright bench serve` prints: for each pattern and rate, how requests ended and how
+    long they took."""
+    rows = [row for point in points for row in (ends_of(point), *times_of(point))]
+    return (
+        f"good: the answer has its shape, the first token came within {aim.ttft:g} s\n"
+        f"and each further one within {aim.tpot:g} s; times are milliseconds\n\n"
+        f"{lay_out(rows, width)}"
+    )
+
+
+def ends_of(point: Point) -> dict[str, Figure]:
+    """How the requests of one pattern and rate ended."""
+    ends = {
+        name: point.ends.get(name, 0) for name in ("answered", "refused", "failed", "unfinished")
+    }
+    return {
+        "pattern": point.pattern,
+        "asked/s": f"{point.rate:g}",
+        "good/s": round(point.goodput, 2),
+        **ends,
+        "tokens/s": round(point.tokens_a_second),
+        "valid": point.valid,
+        "of": point.shaped,
+    }
+
+
+def times_of(point: Point) -> list[dict[str, Figure]]:
+    """How long the requests of one pattern and rate took, in milliseconds at 50, 95 and 99 %."""
+    times = {"first token": point.ttft, "each further token": point.tpot, "gap": point.gap}
+    return [
+        {
+            "pattern": f"{point.pattern}, ms",
+            "asked/s": f"{point.rate:g}",
+            "time": name,
+            **{
+                f"p{share}": None if isnan(value) else round(1000 * value)
+                for share, value in zip(SHARES, values, strict=True)
+            },
+        }
+        for name, values in times.items()
+    ]

@@ -17,25 +17,337 @@ Exit code: 0; 2 if the shape, an option or a file can't be used, or a text isn't
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+import statistics
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from time import perf_counter
+from typing import Any, Final, NamedTuple
 
-from maskwright.cli.options import JSON_HELP, KIND_HELP, SHAPE_HELP, TEXT_HELP, VOCABULARY_HELP
-from maskwright.settings import argument, option
-from maskwright.workbench.choices import Kind
+import numpy as np
+
+from maskwright.cli.bench.engines import (
+    MaskEngine,
+    RefusedShapeError,
+    TextReader,
+    engine_version,
+    installed_engines,
+)
+from maskwright.cli.bench.options import BenchOptions
+from maskwright.cli.input.opened import given_texts
+from maskwright.cli.input.shapes import (
+    GrammarArgument,
+    RegexArgument,
+    SchemaArgument,
+    Shape,
+    compile_quietly,
+    compile_shape,
+    located,
+    read_shape,
+)
+from maskwright.cli.input.vocabulary import read_vocabulary, tokenizer_file
+from maskwright.cli.output.chart import BarChart, Line, LineChart, draw_charts
+from maskwright.cli.output.files import open_picture
+from maskwright.cli.output.progress import Tell, progress
+from maskwright.cli.output.tables import Row, lay_out, output_width
+from maskwright.errors import InputError, MaskwrightError
+from maskwright.mask import Grammar
+from maskwright.vocab import Vocabulary
+from maskwright.workbench.reading import byte_vocabulary
+from maskwright.workbench.sample import samples
+
+TRIVIAL: Final[dict[type, tuple[Shape, bytes]]] = {
+    SchemaArgument: (
+        SchemaArgument({"type": "object", "properties": {"a": {"type": ["string", "integer"]}}}),
+        b'{"a": "b"}',
+    ),
+    RegexArgument: (RegexArgument("[a-z]+ [0-9]{2}"), b"ab 12"),
+    GrammarArgument: (GrammarArgument('start: "a" /[b-z]+/', "lark"), b"ab"),
+}
+"""A shape of each kind and a text of it, which is measured before others and not reported: it loads
+code that a running server has loaded."""
 
 
-@dataclass(frozen=True, slots=True)
-class BenchOptions:
-    """What `maskwright bench` is given."""
+@dataclass(slots=True)
+class RoundTimes:
+    """What one engine took to compile a shape once and to read all texts with it. Seconds."""
 
-    shape: str = argument(SHAPE_HELP)
-    files: list[str] = argument("Files with texts to read; '-' is standard input.", [])
-    text: list[str] = option([], TEXT_HELP)
-    count: int = option(10, "How many random texts, if none is given.", flag="--samples", least=1)
-    seed: int = option(0, "Seed of the random texts.")
-    rounds: int = option(5, "How many times the shape is compiled and the texts are read.", least=1)
-    model: str = option("demo", VOCABULARY_HELP)
-    peers: bool = option(True, "Measure other engines too, if they are installed.")
-    kind: Kind = option("auto", KIND_HELP)
-    plot: str | None = option(None, "SVG file to which the times are drawn.", metavar="FILE")
-    as_json: bool = option(False, JSON_HELP, flag="--json")
+    compiling: float
+    first_mask: float
+    """From the compiled shape to the mask of the first token."""
+    masks: list[float] = field(default_factory=list[float])
+    """The mask of each token of each text."""
+    masks_within: list[float] = field(default_factory=list[float])
+    """The mask of each token under the budget that its text has left, after all masks without a
+    budget. Empty for an engine that has no budgets."""
+
+
+@dataclass(slots=True)
+class EngineTimes:
+    """The readings of one engine, in order. `refused`: why it has none."""
+
+    engine: str
+    readings: list[RoundTimes] = field(default_factory=list[RoundTimes])
+    refused: str | None = None
+
+
+def token_texts(vocabulary: Vocabulary, texts: Sequence[bytes]) -> list[list[int]]:
+    """The tokens of texts, each with an end token if the vocabulary has one."""
+    return [[*vocabulary.encode(text), *vocabulary.eos[:1]] for text in texts]
+
+
+class MeasuredText(NamedTuple):
+    """The tokens of a text, and a budget under which each mask allows the next of them, which is
+    hardly larger than needed."""
+
+    tokens: Sequence[int]
+    budget: int
+
+
+def with_budgets(grammar: Grammar, texts: Sequence[Sequence[int]]) -> list[MeasuredText]:
+    """Texts with their budgets. At some places, what completes a text takes more tokens than the
+    text itself has left, since it is counted along the fewest bytes.
+
+    `grammar` is one whose masks aren't measured: counting finds out much of what they need. A text
+    that isn't allowed has a budget as far as it is."""
+    found: list[MeasuredText] = []
+    for tokens in texts:
+        matcher = grammar.matcher()
+        budget = max(len(tokens), matcher.min_tokens)
+        for at, token in enumerate(tokens, 1):
+            if not matcher.accept(token):
+                break
+            budget = max(budget, at + matcher.min_tokens)
+        found.append(MeasuredText(tokens, budget))
+    return found
+
+
+def measure(
+    engines: Sequence[MaskEngine],
+    vocabulary: Vocabulary,
+    shape: Shape,
+    texts: Sequence[MeasuredText],
+    rounds: int,
+    tell: Tell = lambda _: None,
+) -> list[EngineTimes]:
+    """The times of all engines, which take turns, so that other load on the machine slows all of
+    them. In each of `rounds` rounds the shape is compiled again and all texts are read. Raises the
+    errors of Maskwright's compilers; what another engine raises becomes `refused`. `tell` is
+    called with what is measured next."""
+    found = [EngineTimes(engine.name) for engine in engines]
+    for number in range(1, rounds + 1):
+        for engine, times in zip(engines, found, strict=True):
+            tell(f"round {number} of {rounds}: {engine.name}")
+            if times.refused is None:
+                try:
+                    times.readings.append(_read(engine, vocabulary, shape, texts))
+                except MaskwrightError:
+                    raise
+                except Exception as error:  # each engine has errors of its own
+                    times.refused = str(error).strip() or type(error).__name__
+                    times.readings.clear()
+    return found
+
+
+def warm_up(engines: Sequence[MaskEngine], vocabulary: Vocabulary, shape: Shape) -> None:
+    """Have engines load their code, by a trivial shape of the kind of `shape`."""
+    trivial, text = TRIVIAL[type(shape)]
+    grammar = compile_quietly(trivial, vocabulary)
+    measure(engines, vocabulary, trivial, with_budgets(grammar, token_texts(vocabulary, [text])), 1)
+
+
+def _read(
+    engine: MaskEngine, vocabulary: Vocabulary, shape: Shape, texts: Sequence[MeasuredText]
+) -> RoundTimes:
+    """Raises RefusedShapeError, also for a text that isn't allowed."""
+    begin = perf_counter()
+    compiled = engine.compile(shape)
+    done = perf_counter()
+    reader = engine.start(compiled)
+    reader.fill()
+    reading = RoundTimes(done - begin, perf_counter() - done)
+    for number, text in enumerate(texts, 1):
+        reader = engine.start(compiled)
+        for at, token in enumerate(text.tokens):
+            begin = perf_counter()
+            reader.fill()
+            reading.masks.append(perf_counter() - begin)
+            if not reader.accept(token):
+                spelling = vocabulary.tokens[token].decode("utf-8", "backslashreplace")
+                raise RefusedShapeError(
+                    f"{spelling!r}, token {at + 1} of text {number}, isn't allowed"
+                )
+    for text in texts:
+        _read_within(engine.start(compiled), text, reading.masks_within)
+    return reading
+
+
+def _read_within(reader: TextReader, text: MeasuredText, times: list[float]) -> None:
+    """Read a text again, with budgets that are hardly larger than it needs."""
+    if reader.fill_within is None:
+        return
+    for at, token in enumerate(text.tokens):
+        begin = perf_counter()
+        reader.fill_within(text.budget - at)
+        times.append(perf_counter() - begin)
+        reader.accept(token)
+
+
+def microseconds(masks: Sequence[float]) -> dict[str, float]:
+    """The average, the percentiles 50 and 99, and the longest of times in seconds."""
+    times = 1e6 * np.array(masks)
+    p50, p99 = np.percentile(times, (50, 99)).tolist()
+    figures = {"mean": float(times.mean()), "p50": p50, "p99": p99, "most": float(times.max())}
+    return {name: round(value, 3) for name, value in figures.items()}
+
+
+PERCENTILES: Final = (*range(0, 100, 5), 98, 99)
+"""The slowest mask is left out: it is most often the machine's, and flattens all others."""
+
+
+def draw(found: Sequence[EngineTimes], title: str) -> str:
+    """Draw the times of engines that have readings, as SVG."""
+    bars: list[tuple[str, Sequence[float]]] = []
+    lines: list[Line] = []
+    for times in found:
+        for name, readings in _readings(times):
+            case = f"{times.engine}, {name}"
+            compiling = statistics.median(reading.compiling for reading in readings)
+            first_mask = statistics.median(reading.first_mask for reading in readings)
+            bars.append((case, (1000 * compiling, 1000 * first_mask)))
+            lines.append(_line(case, [s for reading in readings for s in reading.masks]))
+            if within := [s for reading in readings for s in reading.masks_within]:
+                lines.append(_line(f"{case}, with budgets", within))
+    charts = (
+        BarChart("to the first mask", ("compiling", "first mask"), bars, "ms"),
+        LineChart("microseconds a mask", "percent of masks that are as fast", lines),
+    )
+    return draw_charts(charts, title)
+
+
+def _readings(times: EngineTimes) -> Iterator[tuple[str, Sequence[RoundTimes]]]:
+    """The first reading and the later ones, each where there is one."""
+    if times.readings:
+        yield "first", times.readings[:1]
+    if times.readings[1:]:
+        yield "later", times.readings[1:]
+
+
+def _line(name: str, masks: Sequence[float]) -> Line:
+    values = np.percentile(1e6 * np.array(masks), PERCENTILES).tolist()
+    return Line(name, [*zip(map(float, PERCENTILES), values, strict=True)])
+
+
+LONGER = 200
+"""Bytes by which a random text may be longer than the shortest text."""
+
+
+def run(options: BenchOptions) -> int:
+    given = given_texts(options.shape, options.files, options.text)
+    wanted = read_shape(options.shape, options.kind)
+    picture = None if options.plot is None else open_picture(options.plot)
+    with located(wanted):
+        texts = [data.rstrip(b"\r\n") for data in given.values()] or _samples(
+            wanted, options.count, options.seed
+        )
+    vocabulary = read_vocabulary(options.model)
+    unmeasured = compile_shape(
+        wanted, read_vocabulary(options.model)
+    )  # no engine knows anything of it
+    read = with_budgets(unmeasured, token_texts(vocabulary, texts))
+    engines = installed_engines(vocabulary, tokenizer_file(options.model), peers=options.peers)
+    with progress("loading the engines") as tell, located(wanted):
+        warm_up(engines, vocabulary, wanted)
+        found = measure(engines, vocabulary, wanted, read, options.rounds, tell)
+    if found[0].refused is not None:
+        raise InputError(f"{found[0].refused}; 'maskwright match' says why", param="text")
+    tokens = sum(len(text.tokens) for text in read)
+    size = f"{len(read)} texts with {tokens:,} tokens, {vocabulary.size:,} tokens in the vocabulary"
+    if options.as_json:
+        document = {
+            "texts": len(read),
+            "tokens": tokens,
+            "vocabulary": vocabulary.size,
+            "engines": [engine_data(times) for times in found],
+        }
+        print(json.dumps(document, indent=2))
+    else:
+        print(f"{size}; masks are in microseconds\n")
+        print("\n".join(_lines(found)))
+    if picture is not None:
+        picture.write_text(draw(found, size), encoding="utf-8")
+    return 0
+
+
+def _lines(found: Sequence[EngineTimes]) -> Iterator[str]:
+    """The times of all engines as a table, and why an engine has none."""
+    yield lay_out([row for times in found for row in engine_rows(times)], output_width())
+    for times in found:
+        if times.refused is not None:
+            yield f"\n{times.engine}: {times.refused.splitlines()[0]}"
+
+
+def _samples(shape: Shape, count: int, seed: int) -> list[bytes]:
+    """Random texts as `maskwright sample` writes them."""
+    grammar = compile_shape(
+        shape,
+        byte_vocabulary(),
+        whitespace="spaced",
+        escapes="needed",
+        integers="digits",
+        numbers="plain",
+    )
+    limit = grammar.min_tokens + LONGER
+    texts = islice(samples.random_texts(grammar, limit, seed), count)
+    if not isinstance(shape, SchemaArgument):
+        return [*texts]
+    return [samples.plain_json(text.decode()).encode() for text in texts]
+
+
+def engine_data(times: EngineTimes) -> dict[str, Any]:
+    """The times of an engine as a JSON object: of the first reading, and of the later ones
+    together, None if there are none. Times to compile and to the first mask are medians."""
+    engine: dict[str, Any] = {"engine": times.engine, "version": engine_version(times.engine)}
+    if times.refused is not None:
+        return {**engine, "refused": times.refused}
+    first, *later = times.readings
+    return {**engine, "first": _figures([first]), "later": _figures(later) if later else None}
+
+
+def engine_rows(times: EngineTimes) -> list[Row]:
+    """The times of an engine as rows of a table."""
+    data = engine_data(times)
+    rows: list[Row] = []
+    for reading in ("first", "later"):
+        if figures := data.get(reading):
+            rows.append(
+                {
+                    "engine": times.engine,
+                    "reading": reading,
+                    "compile ms": figures["compile_ms"],
+                    "first mask ms": figures["first_mask_ms"],
+                    **figures["mask_us"],
+                }
+            )
+            if figures["budget_mask_us"]:
+                with_budgets = {"engine": times.engine, "reading": f"{reading}, with budgets"}
+                rows.append({**with_budgets, **figures["budget_mask_us"]})
+    return rows
+
+
+def _figures(readings: Sequence[RoundTimes]) -> dict[str, Any]:
+    """The figures of one reading, or of some together. Masks under a budget are None for an engine
+    that has no budgets."""
+    masks = [seconds for reading in readings for seconds in reading.masks]
+    within = [seconds for reading in readings for seconds in reading.masks_within]
+    return {
+        "compile_ms": _milliseconds([reading.compiling for reading in readings]),
+        "first_mask_ms": _milliseconds([reading.first_mask for reading in readings]),
+        "mask_us": microseconds(masks),
+        "budget_mask_us": microseconds(within) if within else None,
+    }
+
+
+def _milliseconds(seconds: Sequence[float]) -> float:
+    return round(1000 * statistics.median(seconds), 4)
