@@ -158,6 +158,7 @@ RECURSIVE = {
         grammar/formats/idna.py: _fewest_octets _label _moves
         grammar/number/digits.py: Magnitudes._fraction Magnitudes._fraction_moves
         grammar/number/digits.py: Magnitudes._integer Magnitudes._integer_moves
+        grammar/number/digits.py: Magnitudes._integer_moves.after
         grammar/number/spellings.py: PlainMagnitudes._fraction PlainMagnitudes._fraction_moves
         grammar/number/spellings.py: PlainMagnitudes._integer PlainMagnitudes._integer_moves
         grammar/tags/free_text.py: _FreeText._after _FreeText._moves _FreeText.at

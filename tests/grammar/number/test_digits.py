@@ -12,7 +12,7 @@ from fractions import Fraction
 import pytest
 
 from maskwright.errors import LimitError
-from maskwright.grammar.number.digits import MOST_MANTISSA
+from maskwright.grammar.number.digits import MOST_MANTISSA, Magnitudes
 from maskwright.grammar.number.interval import EVERYTHING, Interval
 from maskwright.grammar.number.multiples import common_multiple
 from maskwright.grammar.number.spellings import MOST_DIGITS, exactly, number
@@ -142,6 +142,23 @@ def test_many_integers_are_few_terms() -> None:
     assert accepts(term, "1.2345e+04")
     assert not accepts(term, "1.2345e5")
     assert alive() < before + 1_000
+
+
+def test_digits_that_compare_alike_with_the_bounds_are_looked_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked_at: list[int] = []
+    grows = Magnitudes._grows  # pyright: ignore[reportPrivateUsage]
+
+    def counted(self: Magnitudes, count: int, digits: int) -> bool:
+        looked_at.append(digits)
+        return grows(self, count, digits)
+
+    monkeypatch.setattr(Magnitudes, "_grows", counted)
+    after = derivative(number(between("47116", "80423"), integer=True), "4")
+    looked_at.clear()
+    assert arcs(after)
+    assert looked_at == [40, 47, 48]  # less than 47, equal, and more
 
 
 def test_a_least_common_multiple_is_exact() -> None:

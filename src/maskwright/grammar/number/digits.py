@@ -196,10 +196,7 @@ class Magnitudes:
             and (self._exponents(digits, 0) is not EMPTY or self._may_take_exponent(digits, 0))
         ):
             return EMPTY
-        sides = tuple(
-            1 if count > len(whole) else compared(digits, whole, count)
-            for whole in self._whole_bounds
-        )
+        sides = self._sides(count, digits)
         mantissa = self._mantissa_sides(digits, 0) if single else ()
         residues = tuple(m.residue(digits) for m in self._multiples)
         key = (self, "integer", count, sides, mantissa, residues, single and digits == 1)
@@ -211,6 +208,15 @@ class Magnitudes:
                 return whole_state(key, nullable, moves, ending)
         end = self._end(digits, self.whole - count, single=single)
         return state(key, nullable, moves, plain=True, shortest=end)
+
+    def _sides(self, count: int, digits: int) -> tuple[int, ...]:
+        """How `count` digits before the point compare with the first ones of the bounds."""
+        return tuple(
+            [
+                1 if count > len(whole) else compared(digits, whole, count)
+                for whole in self._whole_bounds
+            ]
+        )
 
     def _ending(self, count: int, digits: int, most: int) -> str | None:
         """The fewest digits that continue `count` digits before the point to one of the numbers, if
@@ -226,12 +232,23 @@ class Magnitudes:
         return None
 
     def _integer_moves(self, count: int, digits: int) -> Sequence[Arc]:
+        known: dict[object, Regular] = {}
+
+        def after(digit: int) -> Regular:
+            following = 10 * digits + digit
+            residues = [each.residue(following) for each in self._multiples]
+            key = (self._sides(count + 1, following), *residues)  # as `_integer` has them
+            found = known.get(key)
+            if found is None:
+                found = known[key] = self._integer(count + 1, following)
+            return found
+
         arcs: list[Arc] = []
         fraction = self._fraction(0, digits, count == 1)
         if fraction is not EMPTY:
             arcs.append((_DOT, _DOT, fraction))
         if count < self.whole:
-            arcs += digit_arcs(lambda digit: self._integer(count + 1, digits * 10 + digit))
+            arcs += digit_arcs(after)
         if count == 1:
             arcs += _exponent_arcs(self._exponents(digits, 0, MOST_EXPONENT + (digits == 1)))
         return arcs
