@@ -50,7 +50,6 @@ cdef class RowTable:
     cdef uint64_t *sums
     cdef dict ready_rows, seen
     cdef object __weakref__
-    cdef Ready make_ready(self, bytes data)
     cdef uint64_t fingerprint(self, const int32_t *row) noexcept nogil
     cdef int grow(self) except -1
     cdef Record *new_record(self, int32_t patches) except NULL

@@ -110,23 +110,27 @@ cdef class RowTable:
         return 0
 
     def ready(self, row):
+        cdef Ready ready
+        cdef const int32_t[::1] words
+        cdef uint64_t fingerprint
+        cdef list alike
         seen = self.seen.get(id(row))
         if seen is not None and seen[0]() is row:
             return seen[1]
-        data = row.tobytes()
-        if len(data) != 4 * self.words:
+        words = row
+        if words.shape[0] != self.words:
             raise ValueError(f"a row has {self.words} words, not {len(row)}")
-        ready = self.ready_rows.get(data)
-        if ready is None:
-            ready = self.ready_rows[data] = self.make_ready(data)
+        fingerprint = self.fingerprint(&words[0])
+        alike = self.ready_rows.setdefault(fingerprint, [])
+        for ready in alike:
+            if memcmp(ready.words, &words[0], self.words * sizeof(int32_t)) == 0:
+                break
+        else:
+            ready = Ready.__new__(Ready)
+            ready.row, ready.fingerprint = row.copy(), fingerprint
+            ready.words = const_int32s(ready.row)
+            alike.append(ready)
         self.seen[id(row)] = ref(row), ready
-        return ready
-
-    cdef Ready make_ready(self, bytes data):
-        cdef Ready ready = Ready.__new__(Ready)
-        ready.row = np.frombuffer(data, np.int32)
-        ready.words = const_int32s(ready.row)
-        ready.fingerprint = self.fingerprint(ready.words)
         return ready
 
     cdef uint64_t fingerprint(self, const int32_t *row) noexcept nogil:
