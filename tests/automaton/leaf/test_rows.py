@@ -5,33 +5,22 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from maskwright.automaton.leaf.rows import DEAD, UNBUILT, LeafRows, Piece, WordPlaces
+from maskwright.automaton.leaf.rows import DEAD, UNBUILT, LeafRows, WordPlaces
 
 
-def row(**targets: int) -> list[Piece]:
-    return [(ord(byte), ord(byte), target) for byte, target in targets.items()]
+def row(**targets: int) -> dict[int, int]:
+    return {ord(byte): target for byte, target in targets.items()}
 
 
-def pieces(targets: np.ndarray) -> list[Piece]:
-    return [(byte, byte, target) for byte, target in enumerate(targets.tolist())]
-
-
-def test_a_later_piece_replaces_a_part_of_an_earlier_one() -> None:
-    rows = LeafRows()
-    rows.store(1, [(10, 20, 7), (12, 13, DEAD), (20, 20, 8), (255, 255, 9)], None)
-    expected = dict.fromkeys(range(10, 20), 7) | {20: 8, 255: 9}
-    del expected[12], expected[13]
-    assert rows.next_states(1) == expected
-    for first, last in ((-1, 3), (4, 3), (0, 256)):
-        with pytest.raises(ValueError, match="256 bytes"):
-            rows.store(2, [(first, last, 1)], None)
+def by_byte(targets: np.ndarray) -> dict[int, int]:
+    return dict(enumerate(targets.tolist()))
 
 
 def test_equal_rows_are_stored_once() -> None:
     rows = LeafRows()
     assert not rows.is_built(1)
     for state, targets in ((1, row(a=5)), (2, row(a=5)), (3, row(a=6)), (4, row())):
-        rows.store(state, targets, None)
+        rows.fill(state, targets, None)
     base = rows.base
     assert base[1] == base[2] != base[3]
     assert base[4] == 0, "the row in which every byte is dead"
@@ -43,12 +32,12 @@ def test_equal_rows_are_stored_once() -> None:
 def test_a_row_near_its_trunk_is_stored_as_the_difference(differing: int) -> None:
     rows = LeafRows()
     trunk = np.arange(256, dtype=np.int32)
-    rows.store(0, pieces(trunk), None)
+    rows.fill(0, by_byte(trunk), None)
     other = trunk.copy()
     other[10 : 10 + differing] = 900
     if differing:
         other[10] = DEAD
-    rows.store(1, pieces(other), int(rows.base[0]))
+    rows.fill(1, by_byte(other), int(rows.base[0]))
     few = differing <= 8
     assert (rows.base[1] == rows.base[0]) == few
     expected = {byte: int(target) for byte, target in enumerate(other) if target != DEAD}
@@ -57,23 +46,32 @@ def test_a_row_near_its_trunk_is_stored_as_the_difference(differing: int) -> Non
 
 @pytest.mark.parametrize("trunk", [None, 0, 1])
 @pytest.mark.parametrize("count", [0, 1, 8, 9, 256])
-def test_a_row_given_by_byte_is_the_one_that_pieces_give(count: int, trunk: int | None) -> None:
-    found, alike = LeafRows(), LeafRows()
+def test_a_row_of_few_bytes_is_stored_as_them(count: int, trunk: int | None) -> None:
+    rows = LeafRows()
+    rows.fill(0, by_byte(np.arange(256)), None)
     targets = {(7 * at) % 256: at + 3 for at in range(count)}
-    for rows in (found, alike):
-        rows.store(0, pieces(np.arange(256)), None)
-    found.fill(1, targets, trunk)
-    alike.store(1, [(byte, byte, target) for byte, target in targets.items()], trunk)
-    assert found.next_states(1) == alike.next_states(1) == targets
-    assert found.base[1] == alike.base[1]
-    assert (found.base[1] == 0) == (count == 0 or (trunk == 0 and count <= 8))
+    rows.fill(1, targets, trunk)
+    assert rows.next_states(1) == targets
+    assert (rows.base[1] == 0) == (count == 0 or (trunk == 0 and count <= 8))
     with pytest.raises(OverflowError):
-        found.fill(2, {256: 1}, None)
+        rows.fill(2, {256: 1}, None)
+
+
+def test_the_weight_of_the_bytes_that_lead_on() -> None:
+    rows, weights = LeafRows(), 1 << np.arange(256, dtype=np.int64) % 60
+    rows.fill(0, row(a=5, b=6, c=7), None)
+    rows.override(1, int(rows.base[0]), {ord("b"): DEAD, ord("z"): 9})
+    assert rows.weight(0, weights) == sum(int(weights[ord(byte)]) for byte in "abc")
+    assert rows.weight(1, weights) == sum(int(weights[ord(byte)]) for byte in "acz")
+    with pytest.raises(ValueError, match="not been built"):
+        rows.weight(2, weights)
+    with pytest.raises(ValueError, match="256 bytes"):
+        rows.weight(0, weights[:255])
 
 
 def test_living_bytes_are_those_with_a_next_state() -> None:
     rows = LeafRows()
-    rows.store(1, row(a=5, b=6, z=0), None)
+    rows.fill(1, row(a=5, b=6, z=0), None)
     bits = rows.living[rows.base[1]]
     living = [byte for byte in range(256) if int(bits[byte >> 6]) >> (byte & 63) & 1]
     assert living == [97, 98, 122]
@@ -84,7 +82,7 @@ def test_everything_is_kept_as_the_arrays_grow() -> None:
     for state in range(2_000):
         rows.make_room(state)
         if state % 2:
-            rows.store(state, row(a=state, b=state % 7), None)
+            rows.fill(state, row(a=state, b=state % 7), None)
         else:
             rows.override(state, 0, {ord("c"): state, ord("d"): DEAD})
     rows.make_room(4_000)
@@ -118,7 +116,7 @@ def test_the_places_of_a_list_of_words() -> None:
 @pytest.mark.parametrize("bare", [False, True])
 def test_the_rows_of_a_list_of_words(is_open: bool, bare: bool) -> None:
     rows = LeafRows()
-    rows.store(0, row(x=7), None)
+    rows.fill(0, row(x=7), None)
     trunk = int(rows.base[0])
     places = WordPlaces(("a", "ab", "b\n"))
     alike = (1, 2, 3, 4, 5)
@@ -144,7 +142,7 @@ def test_the_rows_of_a_list_of_words(is_open: bool, bare: bool) -> None:
 
 def test_each_state_is_reached_by_its_first_byte() -> None:
     rows = LeafRows()
-    rows.store(0, row(a=3, b=4, c=3, d=5), None)
+    rows.fill(0, row(a=3, b=4, c=3, d=5), None)
     rows.override(1, int(rows.base[0]), {ord("a"): 4, ord("d"): DEAD})
     assert rows.first_bytes(0, b"xcba") == [(ord("c"), 3), (ord("b"), 4)]
     assert rows.first_bytes(1, bytes(range(256))) == [(ord("a"), 4), (ord("c"), 3)]

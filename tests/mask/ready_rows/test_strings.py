@@ -324,6 +324,16 @@ def test_listed_words_beside_a_pattern_take_no_states_of_it() -> None:
             assert bits[token] == (begins or fullmatch("b[ab]*1?", text) is not None), text
 
 
+def test_rows_of_all_lengths_are_found_beforehand(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = StringRows(PIECES)
+    expected = [rows.ready(0, [Text(True, length(0, most))]) for most in (1, 3, 5, 40, 90)]
+    rows = StringRows(PIECES)
+    rows.find_lengths()
+    monkeypatch.setattr(strings, "packed", None)
+    for most, row in zip((1, 3, 5, 40, 90), expected, strict=True):
+        assert (rows.ready(0, [Text(True, length(0, most))]) == row).all()
+
+
 FEW_TEXT_STEPS = [
     (r"\p{L}{1,200}(\p{Lu}|\p{N}){3,90}", "aBé" * 30 + "AB12" * 10),
     (r"(\p{L}+\s){500}", "ab é " * 40),

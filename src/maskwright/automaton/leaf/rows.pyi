@@ -11,8 +11,6 @@ UNBUILT: Final = -2
 Int32 = npt.NDArray[np.int32]
 UInt8 = npt.NDArray[np.uint8]
 Row = dict[int, int]
-Piece = tuple[int, int, int]
-"""The first and the last of some bytes, and the next state after them."""
 
 class LeafRows:
     """Grows only. An array is replaced by a longer one when it has to grow."""
@@ -46,15 +44,14 @@ class LeafRows:
         """Make room for a state."""
     def next_states(self, state: int, /) -> Row:
         """Byte → next state of a built state."""
+    def weight(self, state: int, weights: npt.NDArray[np.int64], /) -> int:
+        """The sum of the `weights` [256] of the bytes that lead somewhere from a built state."""
     def first_bytes(self, state: int, order: bytes, /) -> list[tuple[int, int]]:
         """Each state that a byte of `order` leads to from a built state, once, after the first such
         byte."""
-    def store(self, state: int, pieces: list[Piece], trunk: int | None, /) -> None:
-        """Give `state` its row, the next states by byte: of pieces that have the same byte the last
-        counts, bytes of none lead nowhere. If `trunk` is a row, the row is stored as its
-        differences from that, where they are few."""
     def fill(self, state: int, targets: Row, trunk: int | None, /) -> None:
-        """As `store`, given the next states by byte; the other bytes lead nowhere."""
+        """Give `state` its row, the next states by byte; other bytes lead nowhere. If `trunk` is a
+        row, the row is stored as its differences from that, where they are few."""
     def override(self, state: int, trunk: int, overrides: Row, /) -> None:
         """Give `state` the row `trunk`, but for some bytes."""
 

@@ -8,7 +8,7 @@ from hashlib import blake2b
 
 import numpy as np
 
-from libc.stdint cimport int32_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
@@ -18,7 +18,6 @@ from maskwright.native import require_built
 require_built(__name__, BUILT_FROM)
 
 Row = dict[int, int]
-Piece = tuple[int, int, int]
 
 cdef enum:
     MOST_OVERRIDES = 8
@@ -110,6 +109,19 @@ cdef class LeafRows:
                 found[byte] = self.c.override_next[at]
         return found
 
+    def weight(self, int32_t state, const int64_t[::1] weights not None):
+        cdef int32_t byte
+        cdef int64_t total = 0
+        self.check(state)
+        if self.c.base[state] < 0:
+            raise ValueError(f"leaf state {state} has not been built")
+        if weights.shape[0] != 256:
+            raise ValueError(f"there are 256 bytes, not {weights.shape[0]}")
+        for byte in range(256):
+            if next_leaf(&self.c, state, <uint8_t>byte) != DEAD:
+                total += weights[byte]
+        return total
+
     def first_bytes(self, int32_t state, const uint8_t[::1] order not None):
         cdef int32_t reached[256]
         cdef int32_t at, number, target, count = 0
@@ -132,18 +144,6 @@ cdef class LeafRows:
                 count += 1
                 found.append((order[at], target))
         return found
-
-    def store(self, int32_t state, list pieces not None, trunk):
-        cdef int32_t row[256]
-        cdef int32_t low, high, target, byte
-        for byte in range(256):
-            row[byte] = DEAD
-        for low, high, target in pieces:
-            if not 0 <= low <= high < 256:
-                raise ValueError(f"there are 256 bytes, none from {low} to {high}")
-            for byte in range(low, high + 1):
-                row[byte] = target
-        self.put(state, row, trunk)
 
     def fill(self, int32_t state, dict targets not None, trunk):
         cdef int32_t row[256]

@@ -28,6 +28,6 @@ class LeafStates:
         """The state of `Skipped`, which has the gate of its target; the target itself where no
         part of the character is left."""
     def build_text(self, state: int, key: Text, trunk: int | None, /) -> None:
-        """Give `state` its row, that of a place between two characters; see `LeafRows.store`."""
+        """Give `state` its row, that of a place between two characters; see `LeafRows.fill`."""
     def build_within(self, state: int, key: Begun | Skipped, trunk: int | None, /) -> None:
-        """Give `state` its row, that of a place within a character; see `LeafRows.store`."""
+        """Give `state` its row, that of a place within a character; see `LeafRows.fill`."""

@@ -214,6 +214,11 @@ class StringRows:
         """Bytes of the stored rows and arrays."""
         return self._held
 
+    def find_lengths(self) -> None:
+        """Find the rows of all bounds on the length of a string of any characters."""
+        for most in range(self._longest + 1):
+            self._of_length(most)
+
     def _of_length(self, most: int | None) -> Row:
         """The tokens that stay inside when at most `most` arbitrary characters may follow."""
         bound = self._longest if most is None else min(most, self._longest)

@@ -87,6 +87,7 @@ class VocabularyParts:
         self.certain: Final = CertainTokens(vocabulary)
         if vocabulary.size >= WORTH_KEEPING:
             _ = self.leaving, self.token_texts  # few grammars lack them, and no mask should wait
+            self.strings.find_lengths()
 
     @cached_property
     def leaving(self) -> SiblingTrie:
@@ -136,7 +137,7 @@ class VocabularyParts:
         return names_within(spellings[token] for token in self.tokens_with_quotes.tolist())
 
     @cached_property
-    def _nodes_below(self) -> npt.NDArray[np.int64]:
+    def nodes_below(self) -> npt.NDArray[np.int64]:
         """By byte: nodes of the trie of all tokens that begin so, without quotes and backslashes,
         which lead out of a string or to the few escapes."""
         found = np.zeros(256, np.int64)
@@ -144,12 +145,6 @@ class VocabularyParts:
         found[self.trie.byte[roots]] = self.trie.skip[roots] - roots
         found[list(b'"\\')] = 0
         return found
-
-    def nodes_below(self, first_bytes: npt.NDArray[np.uint64]) -> int:
-        """Nodes of the trie that a walk may come to within a string, given the set of the bytes
-        that may come next, uint64 [4]."""
-        bits = np.unpackbits(first_bytes.view(np.uint8), bitorder="little")
-        return int(self._nodes_below[bits.view(np.bool_)].sum())
 
     @cached_property
     def has_every_byte(self) -> bool:
@@ -309,7 +304,7 @@ class VocabularyTables:
         if not isinstance(leaves.keys[leaf], Text) or characters_left(term) != NARROW:
             return False
         leaves.build(leaf)
-        nodes = self.parts.nodes_below(leaves.rows.living[leaves.rows.base[leaf]])
+        nodes = leaves.rows.weight(leaf, self.parts.nodes_below)
         return nodes < _QUICKLY_WALKED * len(self.trie.byte)
 
     def precomputed_text(self, leaf: int) -> PrecomputedMask | None:
