@@ -127,11 +127,34 @@ def test_one_request_can_be_chosen(traces: Path, run: Run) -> None:
     assert found.stdout.splitlines()[-1] == "3 of 3 answers are equal"
 
 
+def test_a_whole_last_line_without_its_end_counts(traces: Path, run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "cut.jsonl"
+    file.write_text("\n".join(traces.read_text().splitlines()[:2]))
+    assert run("replay", file).stdout.splitlines()[-1] == "2 of 2 answers are equal"
+
+
+@pytest.mark.parametrize("name", ["request", "settings", "seed", "output_token_ids"])
+def test_a_trace_without_what_it_needs_is_refused(
+    traces: Path, run: Run, tmp_path: Path, name: str
+) -> None:
+    for value in ({}, {name: None}):
+        line = json.loads(traces.read_text().splitlines()[0])
+        del line[name]
+        file = tmp_path / "less.jsonl"
+        file.write_text(json.dumps(line | value) + "\n")
+        found = run("replay", file)
+        assert found.returncode == 2
+        (message,) = found.stderr.splitlines()
+        assert f"has no {name}; 'serve --trace FILE --trace-requests' writes" in message
+
+
 def test_a_file_without_requests_is_reported(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "traces.jsonl"
     for text, message in (
         ("", "has no such trace"),
+        ("x", "has no such trace"),
         ("x\n", "traces.jsonl:1: not JSON"),
+        ('{"request_id": "a"}', "received is missing"),
         ('{"request_id": "a"}\n', "received is missing"),
         (f"{json.dumps(dict.fromkeys(NEEDED, 1))}\n", "--trace-requests' writes"),
     ):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,6 +40,18 @@ NOT_REPLAYED: Final = (
 """Fields that decide how many answers there are and what is reported of them, not their tokens."""
 OWN_REPLAYED: Final = ("service", "additional_properties", "numbers", "unusable_tools")
 """Fields under `maskwright` that decide on the tokens."""
+
+RECORDED: Final[Mapping[str, type]] = {
+    "index": int,
+    "route": str,
+    "finish_reason": str,
+    "seed": int,
+    "request": dict,
+    "settings": dict,
+    "prompt_token_ids": list,
+    "output_token_ids": list,
+}
+"""Fields of a trace that are needed to generate its answer again, and the types of their values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +89,14 @@ def run(options: ReplayOptions) -> int:
 
 
 def traces_with_requests(path: str) -> list[TraceFields]:
-    """The traces of a file. Raises InputError for what isn't one, or has no request."""
+    """The traces of a file. Raises InputError for what isn't one, or can't be replayed."""
     traces = read_traces(path)
     for trace in traces:
-        if "output_token_ids" not in trace:
+        missing = [name for name, kind in RECORDED.items() if not isinstance(trace.get(name), kind)]
+        if missing:
             raise InputError(
-                f"{path}: the trace of {trace['request_id']} has no request; 'serve --trace FILE "
-                "--trace-requests' writes traces with requests",
+                f"{path}: the trace of {trace['request_id']} has no {missing[0]}; "
+                "'serve --trace FILE --trace-requests' writes traces that can be replayed",
                 param="trace",
             )
     return traces
@@ -91,8 +105,9 @@ def traces_with_requests(path: str) -> list[TraceFields]:
 def report(line: TraceFields, replayer: Replayer) -> bool:
     """Replay one answer, print what came of it, and return whether it was equal."""
     name = f"{line['request_id']} [{line['index']}]"
-    if line["system_fingerprint"] != replayer.fingerprint:
-        print(f"{name}: traced by {line['system_fingerprint']}, this is {replayer.fingerprint}")
+    traced_by = line.get("system_fingerprint")
+    if traced_by != replayer.fingerprint:
+        print(f"{name}: traced by {traced_by}, this is {replayer.fingerprint}")
     try:
         found = replayer.difference(line)
     except InputError as error:
@@ -152,7 +167,7 @@ class Replayer:
     def difference(self, line: TraceFields) -> Difference | None:
         """Generate the answer again. Return how it differs; None if it is equal. Raises InputError
         if the server refuses the request."""
-        adapter = line["adapter"]
+        adapter = line.get("adapter")
         if adapter is not None and adapter not in self._engine.adapters:
             raise InputError(f"it needs --adapter {adapter}=FOLDER", param="adapter")
         made = self._generate(str(line["route"]), replayable(line))

@@ -171,6 +171,12 @@ def test_a_last_line_that_is_being_written_is_left_out(tmp_path: Path) -> None:
     assert [one["request_id"] for one in read_traces(str(file))] == ["req_1", "req_2"]
 
 
+def test_a_whole_last_line_without_its_end_counts(tmp_path: Path) -> None:
+    file = write(tmp_path / "t.jsonl", [trace(1, 0.0), trace(2, 1.0)])
+    file.write_text(file.read_text().rstrip("\n"))
+    assert [one["request_id"] for one in read_traces(str(file))] == ["req_1", "req_2"]
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [

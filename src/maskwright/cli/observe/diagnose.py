@@ -31,12 +31,21 @@ NEEDED = ("request_id", "received", "request_ms", "total_ms", "queue_ms")
 
 def read_traces(path: str) -> list[TraceFields]:
     """Return the choices in a file, or in standard input for '-'. Raises InputError that names the
-    line of what is no trace; a last line without its end is left out, because the server may be
-    writing it."""
+    line of what is no trace; a last line without its end that is not JSON is left out, because the
+    server may be writing it."""
     lines = bytes_of(path).decode("utf-8", "replace").split("\n")
-    whole = lines[:-1] if lines[-1] else lines
+    if not _is_json(lines[-1]):
+        lines.pop()
     name = "standard input" if path == "-" else Path(path).name
-    return list(_parse(whole, name))
+    return list(_parse(lines, name))
+
+
+def _is_json(line: str) -> bool:
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    return True
 
 
 def _parse(lines: list[str], name: str) -> Iterator[TraceFields]:
