@@ -71,6 +71,23 @@ def test_a_grammar(file: object, which: PictureName) -> None:
 
 
 @pytest.mark.parametrize("which", ["railroad", "graph"])
+def test_half_a_surrogate_pair_in_a_name_is_an_escape(which: PictureName) -> None:
+    """UTF-8 can't write it. Diagrams of two such names have two ids."""
+    names = ["\ud800", "\ud801\x00"]
+    schema = {
+        "$defs": {name: {"type": "null"} for name in names},
+        "anyOf": [{"$ref": f"#/$defs/{name}"} for name in names],
+    }
+    svg = schema_picture(schema, "\udfff", which)
+    assert {"#/$defs/\\ud800", "#/$defs/\\ud801\\x00"} <= texts(svg.encode().decode())
+    assert len(set(ids(svg))) == (3 if which == "railroad" else 0)
+
+
+def test_half_a_surrogate_pair_in_a_pattern_is_an_escape() -> None:
+    assert "\\ud800" in pattern_picture("\ud800").encode().decode()
+
+
+@pytest.mark.parametrize("which", ["railroad", "graph"])
 @pytest.mark.parametrize("file", SCHEMAS, ids=lambda file: file.stem)
 def test_a_schema(file: object, which: PictureName) -> None:
     schema = json.loads(file.read_text())  # type: ignore[attr-defined]

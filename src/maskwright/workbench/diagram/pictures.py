@@ -45,7 +45,7 @@ from maskwright.workbench.diagram.grammar_tracks import (
     regular_track,
 )
 from maskwright.workbench.diagram.schema_tracks import ROOT, references, resolved, schema_tracks
-from maskwright.workbench.diagram.svg import cut, picture, text_at, width_of
+from maskwright.workbench.diagram.svg import cut, picture, text_at, visible, width_of
 from maskwright.workbench.diagram.tracks import (
     Box,
     Chain,
@@ -68,13 +68,14 @@ def draw_railroad(diagrams: Mapping[str, Track], title: str) -> str:
     y, widest = float(MARGIN), 0.0
     for name, track in diagrams.items():
         whole = Sequence(Start(), _laid(track), End())
-        written.write(text_at(MARGIN, y + MARGIN / 2, name, "heading", "start"))
+        heading = visible(name)
+        written.write(text_at(MARGIN, y + MARGIN / 2, heading, "heading", "start"))
         y += 2 * MARGIN + whole.up
         drawn = DiagramItem("g", {"class": "railroad", "id": anchor(name)})
         whole.format(MARGIN, y, whole.width).addTo(drawn)
         drawn.writeSvg(written.write)
         y += whole.height + whole.down + MARGIN
-        widest = max(widest, whole.width, width_of(name))
+        widest = max(widest, whole.width, width_of(heading))
     tracks = written.getvalue().replace(
         "]]>", "]]&gt;"
     )  # which XML forbids, and the library writes
@@ -83,7 +84,7 @@ def draw_railroad(diagrams: Mapping[str, Track], title: str) -> str:
 
 def anchor(name: str) -> str:
     """The id of a diagram in the SVG, to which boxes with its name lead."""
-    return f"diagram-{quote(name)}"
+    return f"diagram-{quote(name, errors='surrogatepass')}"
 
 
 def _laid(track: Track) -> DiagramItem:
@@ -148,7 +149,7 @@ def definition_graph(schema: Json) -> Chart:
         found: Any = resolved(schema, reference)
         uses[reference] = [r for r in references(found) if resolved(schema, r) is not None]
         waiting += [r for r in dict.fromkeys(uses[reference]) if r not in waiting]
-    return Chart([ChartNode(name, "name") for name in uses], _edges(uses))
+    return Chart([ChartNode(visible(name), "name") for name in uses], _edges(uses))
 
 
 def automaton(term: Regular) -> Chart:

@@ -79,7 +79,7 @@ def _track(schema: Any) -> Track:
     parts: list[Track] = []
     reference = schema.get("$ref")
     if isinstance(reference, str):
-        parts.append(Box(reference, "name", reference))
+        parts.append(Box(visible(reference), "name", reference))
     if "const" in schema:
         parts.append(_value(schema["const"]))
     elif "enum" in schema:

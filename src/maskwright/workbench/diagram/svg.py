@@ -52,6 +52,7 @@ def text_at(x: float, y: float, text: str, classes: str = "", anchor: str = "mid
 
 def picture(width: float, height: float, title: str, elements: list[str]) -> str:
     """A whole SVG document, with a title that screen readers read."""
+    title = visible(title)
     return "\n".join(
         (
             '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
