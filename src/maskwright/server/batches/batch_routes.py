@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Final, Literal, cast
 
 from pydantic import WithJsonSchema
+from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import parse_options_header
 from starlette.applications import Starlette
 from starlette.datastructures import FormData, Headers, QueryParams, UploadFile
@@ -51,27 +52,33 @@ class UploadedForm:
 
 
 class WholeForm(MultiPartParser):
-    """Refuses a form without an end, of which Starlette takes no notice."""
+    """Takes a form apart, and refuses one without an end, for which Starlette doesn't look."""
 
-    def __init__(self, headers: Headers, stream: AsyncGenerator[bytes]) -> None:
+    def __init__(self, boundary: bytes, stream: AsyncGenerator[bytes]) -> None:
+        # Names and fields are UTF-8 (RFC 7578, 5.1), whatever else the client's header says.
+        quoted = boundary.replace(b"\\", b"\\\\").replace(b'"', b'\\"')
+        kind = b'multipart/form-data; boundary="' + quoted + b'"'
+        headers = Headers(raw=[(b"content-type", kind)])
         super().__init__(headers, self._to_end(stream), max_part_size=FORM_BYTES)
-        self._is_whole = False
+        self._is_empty, self._is_whole = True, False
 
     def on_end(self) -> None:
         self._is_whole = True
 
     async def _to_end(self, stream: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
         async for chunk in stream:
+            self._is_empty &= not chunk
             yield chunk
         if not self._is_whole:
-            raise MultiPartException("it has no end")
+            raise MultiPartException("it is empty" if self._is_empty else "it has no end")
 
 
 async def read_upload(http: Request, into: Path, limit: int) -> UploadedForm:
     """Write the file of a form to `into`. Raises InputError for what is no such form, and HttpError
     for a file of more than `limit` bytes; then the caller removes `into`."""
     kind, parameters = parse_options_header(http.headers.get("content-type"))
-    if kind != b"multipart/form-data" or not parameters.get(b"boundary"):
+    boundary = parameters.get(b"boundary")
+    if kind != b"multipart/form-data" or not boundary:
         raise InputError(
             "send the file as a form: 'Content-Type: multipart/form-data' with a boundary",
             code="invalid_content_type",
@@ -79,10 +86,12 @@ async def read_upload(http: Request, into: Path, limit: int) -> UploadedForm:
     coding_of_body(http, offered=())
     too_large = HttpError(413, f"the file is larger than {limit} bytes", code="file_too_large")
     try:
-        form = await WholeForm(http.headers, chunks_of(http, limit + FORM_BYTES, too_large)).parse()
-    except MultiPartException as error:
-        message = f"the body is no form: {error.message}"
-        raise InputError(message, code="invalid_form") from None
+        form = await WholeForm(boundary, chunks_of(http, limit + FORM_BYTES, too_large)).parse()
+    except (MultiPartException, FormParserError) as error:
+        reason = f"it has no parts between lines of '--{boundary.decode(errors='replace')}'"
+        if isinstance(error, MultiPartException) and error.__cause__ is None:
+            reason = error.message
+        raise InputError(f"the body is no form: {reason}", code="invalid_form") from None
     try:
         return await _taken(form, into)
     finally:
@@ -90,17 +99,22 @@ async def read_upload(http: Request, into: Path, limit: int) -> UploadedForm:
 
 
 async def _taken(form: FormData, into: Path) -> UploadedForm:
-    """Take the file and the fields of a form, of which there is one each."""
+    """Write the one file of a form to `into`, and return its other fields, each of which it has
+    once."""
     names = [name for name, _ in form.multi_items()]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise InputError(f"the form has two fields {twice!r}", param=twice, code="invalid_form")
-    fields = {name: value for name, value in form.items() if isinstance(value, str)}
-    for name, value in fields.items():
-        if len(value) > FIELD_BYTES:
-            raise InputError(f"the field {name!r} is too long", param=name)
     file = form.get("file")
     if not isinstance(file, UploadFile):
         raise InputError("the form has no file in its field 'file'", param="file")
+    fields: dict[str, str] = {}
+    for name, value in form.items():
+        if isinstance(value, str):
+            fields[name] = value
+            if len(value.encode()) > FIELD_BYTES:
+                raise InputError(f"the field {name!r} is too long", param=name)
+        elif name != "file":
+            raise InputError(f"the field {name!r} is not supported", param=name)
     with into.open("wb") as out:
         await asyncio.to_thread(shutil.copyfileobj, file.file, out)
     return UploadedForm(file.filename or "", fields)
