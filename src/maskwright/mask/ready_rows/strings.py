@@ -59,6 +59,8 @@ AT_ONCE: Final = 64
 """States explored before the first walk, so that a small automaton is complete by then."""
 RANGES_AT_ONCE: Final = 512
 """Ranges of transitions after which no more states are explored that no walk has asked for."""
+MOST_LENGTHS: Final = 256
+"""Lengths of strings whose rows are found beforehand; common vocabularies have no longer tokens."""
 
 _PER_WALK: Final = 256
 """Steps as which a walk over the trie counts that found out what it lacks."""
@@ -215,8 +217,9 @@ class StringRows:
         return self._held
 
     def find_lengths(self) -> None:
-        """Find the rows of all bounds on the length of a string of any characters."""
-        for most in range(self._longest + 1):
+        """Find the rows of all bounds on the length of a string of any characters, but for ones
+        that only very long tokens exceed: each takes a bit for each token."""
+        for most in range(min(self._longest, MOST_LENGTHS) + 1):
             self._of_length(most)
 
     def _of_length(self, most: int | None) -> Row:
