@@ -301,7 +301,9 @@ FEW_STEPS: list[tuple[dict[str, Any], str]] = [
 def test_masks_under_counters_take_few_steps(schema: dict[str, Any], text: str) -> None:
     """Each mask along a text, with a budget, stays within a fraction of what a mask may take."""
     limits = Limits(work=100_000, leaf_states=20_000)
+    known = compile_json_schema({"type": "string", **schema}, PIECES)  # the language alone
     matcher = compile_json_schema({"type": "string", **schema}, PIECES, limits=limits).matcher()
+    assert matcher.recognizer.shared is not known.recognizer.shared
     out = np.zeros(PIECES.words, np.int32)
     assert matcher.accept_bytes(b'"') == 1
     for character in text:
