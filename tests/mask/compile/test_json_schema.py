@@ -489,7 +489,22 @@ def test_plain_numbers_are_completed_within_a_budget() -> None:
         assert matcher.accepting
 
 
-def test_numbers_is_one_of_two() -> None:
-    with pytest.raises(InputError, match="numbers is one of any, plain") as raised:
-        compile_json_schema({}, EVERY_BYTE, numbers="short")  # type: ignore[arg-type]
-    assert raised.value.param == "numbers"
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ("property_order", "schema, any"),
+        ("whitespace", "compact, spaced, pretty, flexible"),
+        ("draft", "4, 6, 7, 2019-09, 2020-12"),
+        ("formats", "enforce, annotate"),
+        ("integers", "any, digits"),
+        ("numbers", "any, plain"),
+        ("escapes", "any, needed"),
+        ("additional_properties", "allow, forbid"),
+    ],
+)
+@pytest.mark.parametrize("value", ["short", None, ["any"], {}], ids=str)
+def test_an_option_is_one_of_some_words(option: str, words: str, value: Any) -> None:
+    """Also something that has no hash is refused by name."""
+    with pytest.raises(InputError, match=f"{option} is one of {words}") as raised:
+        compile_json_schema({}, EVERY_BYTE, **{option: value})
+    assert raised.value.param == option

@@ -50,6 +50,22 @@ def test_memory_is_bounded(vocab: Vocabulary) -> None:
     assert min(held[40:]) > 3 << 20  # never all at once
 
 
+def test_tables_are_looked_at_every_few_grammars(
+    vocab: Vocabulary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever else is asked of the generations in between."""
+    monkeypatch.setattr(generations, "LOOKED_AT_EVERY", 4)
+    monkeypatch.setattr(vocabulary_tables, "MOST_BYTES", 0)
+    held = Generations(vocab)
+    counts: list[int] = []
+    for _ in range(12):
+        held.newest()
+        for _ in range(3):
+            held.use_again(held.all[-1])
+        counts.append(len(held.all))
+    assert counts == [1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4]
+
+
 @pytest.mark.usefixtures("small")
 def test_what_is_used_again_stays(vocab: Vocabulary) -> None:
     kept = compiled(vocab, 0)

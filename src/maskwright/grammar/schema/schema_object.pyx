@@ -184,7 +184,7 @@ cdef inline int note(list entries, str pointer, keyword, about, rule) except -1:
 
 
 cdef bint is_named(value, str pointer) except -1:
-    """Whether a schema object has a keyword that names it or holds others; checks their settings."""
+    """Whether a schema object has a keyword that names it or holds others. Checks its setting."""
     cdef bint found = False
     for name, setting in value.items():
         if name and PyUnicode_READ_CHAR(name, 0) in (u"$", u"d") and name in naming:

@@ -22,4 +22,4 @@ class EvidentValues:
         from its assertions. None if neither says so."""
 
     def doubtful(self, conjunctions: tuple[Conjunction, ...]) -> list[int]:
-        """The places of the conjunctions of which `has_value` doesn't confirm a value."""
+        """The places of the conjunctions for which `has_value` confirms no value."""
