@@ -99,8 +99,8 @@ async def read_upload(http: Request, into: Path, limit: int) -> UploadedForm:
 
 
 async def _taken(form: FormData, into: Path) -> UploadedForm:
-    """Write the one file of a form to `into`, and return its other fields, each of which it has
-    once."""
+    """Write the one file of a form to `into`, and return its other fields. No name may come
+    twice."""
     names = [name for name, _ in form.multi_items()]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise InputError(f"the form has two fields {twice!r}", param=twice, code="invalid_form")
