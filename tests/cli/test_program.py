@@ -92,8 +92,9 @@ def test_a_misspelt_command_is_reported(run: Run) -> None:
     assert found == (2, "", "maskwright: there is no command 'chek'; did you mean 'check'?\n")
 
 
-def test_a_reader_that_leaves_ends_the_program_quietly() -> None:
-    program = "import sys; from maskwright.cli import main; sys.argv[1:] = ['--help']; main()"
+@pytest.mark.parametrize("arguments", [["--help"], ["match", "no-such-shape", "x", "--json"]])
+def test_a_reader_that_leaves_ends_the_program_quietly(arguments: list[str]) -> None:
+    program = f"import sys; from maskwright.cli import main; sys.argv[1:] = {arguments}; main()"
     run = subprocess.Popen(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )

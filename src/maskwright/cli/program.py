@@ -149,11 +149,8 @@ def main() -> None:
     _open_streams()
     prepare_environment()  # before a subcommand imports torch
     try:
-        code = _run(sys.argv[1:])
+        code = _run_or_tell(sys.argv[1:])
         sys.stdout.flush()
-    except MaskwrightError as error:
-        _tell(error)
-        code = ADDRESS_TAKEN if isinstance(error, AddressError) else USAGE_ERROR
     except KeyboardInterrupt:
         code = INTERRUPTED
     except BrokenPipeError:  # `maskwright … | head`: nobody reads what is left
@@ -179,6 +176,15 @@ def _open_streams() -> None:
 def _drop_output() -> None:
     """Have what is still to be printed go nowhere: Python would try again at the end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _run_or_tell(arguments: list[str]) -> int:
+    """Run the command, say what was wrong if it fails, and return the exit code."""
+    try:
+        return _run(arguments)
+    except MaskwrightError as error:
+        _tell(error)
+        return ADDRESS_TAKEN if isinstance(error, AddressError) else USAGE_ERROR
 
 
 def _tell(error: MaskwrightError) -> None:
