@@ -1,20 +1,25 @@
 from __future__ import annotations
 
+import asyncio
 import io
+import os
 import sys
 from collections import Counter
 
 import pytest
 
+from maskwright.cli.bulk import run_report
 from maskwright.cli.bulk.run_report import (
     Prices,
     RunCounts,
+    figures,
     note,
     progress_bar,
     report_row,
     report_text,
 )
 from maskwright.cli.bulk.work import TokenUse
+from tests.bounds import PATIENCE
 
 COUNTS = RunCounts(
     total=2000,
@@ -66,10 +71,65 @@ class Terminal(io.StringIO):
 def test_only_a_terminal_shows_it(
     monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, shown: bool
 ) -> None:
+    async def run() -> None:
+        async with progress_bar(RunCounts(total=3, before=1)):
+            note("The server answers again")
+
     monkeypatch.setattr(sys, "stderr", stream)
-    with progress_bar(RunCounts(total=3, before=1)) as bar:
-        note("The server answers again")
-        bar.update()
+    asyncio.run(run())
     assert ("1/3" in stream.getvalue()) == shown
     assert "The server answers again\n" in stream.getvalue()
     assert stream.getvalue().endswith("\r" if shown else "\n")
+
+
+def test_the_bar_goes_on_while_no_answer_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = RunCounts(total=1000, before=200)
+    terminal = Terminal()
+
+    async def is_drawn(text: str) -> None:
+        before = len(terminal.getvalue())
+        while text not in terminal.getvalue()[before:]:
+            await asyncio.sleep(0.01)
+
+    async def run() -> None:
+        async with progress_bar(counts):
+            await is_drawn("200/1,000 [00:01]")
+            counts.now = 300
+            await is_drawn("500/1,000 [00:0")
+            counts.failures = Counter(timeout=2)
+            await is_drawn(" left, 2 failed]")
+
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(run_report, "PERIOD_S", 0.02)
+    asyncio.run(asyncio.wait_for(run(), PATIENCE))
+
+
+def test_a_terminal_without_a_size_has_that_of_the_variable(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Or of 80 columns; however few lines it says it has."""
+
+    async def run() -> None:
+        async with progress_bar(RunCounts(total=3)):
+            pass
+
+    reading, writing = os.openpty()
+    os.set_blocking(reading, False)
+    assert os.get_terminal_size(writing).columns == 0
+    monkeypatch.setenv("COLUMNS", "90")
+    monkeypatch.delenv("LINES", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    with os.fdopen(writing, "w", encoding="utf-8") as terminal:
+        monkeypatch.setattr(sys, "stderr", terminal)
+        asyncio.run(run())
+        drawn = os.read(reading, 10_000).decode().split("\r")
+    os.close(reading)
+    assert max(map(len, drawn)) == 89
+    assert any("0/3 [00:00]" in each for each in drawn)
+
+
+def test_figures_of_a_run() -> None:
+    counts = RunCounts(total=1000, before=200, now=300, failures=Counter(timeout=2))
+    assert figures(counts, 60.0) == "5.0 records/s, 01:40 left, 2 failed"
+    assert figures(RunCounts(total=5, now=2), 6.1) == "3.0 s/record, 00:09 left"
+    assert figures(RunCounts(total=5), 6.1) == ""

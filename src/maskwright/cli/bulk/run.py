@@ -229,12 +229,9 @@ class BatchRun:
             journal = results if outcome.code is None else failures
             await journal.append(line_of(outcome.line))
             self._count(outcome)
-            if self.counts.failed:
-                bar.set_postfix_str(f"{self.counts.failed:,} failed", refresh=False)
-            bar.update()
 
         try:
-            with progress_bar(self.counts) as bar:
+            async with progress_bar(self.counts):
                 await run_all(self._left(), ask, concurrency)
         finally:
             await results.settle()

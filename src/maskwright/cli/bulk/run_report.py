@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import shutil
 import sys
+import time
 from collections import Counter
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from typing import NoReturn
+from typing import Final, NoReturn
 
 from tqdm import tqdm
 
@@ -123,16 +129,64 @@ def report_text(row: dict[str, object]) -> str:
     return "\n".join(f"{name:<10}{text}" for name, text in lines.items())
 
 
-def progress_bar(counts: RunCounts) -> tqdm[NoReturn]:
-    """A bar of the records that are done, on standard error if that is a terminal."""
-    return tqdm(
+PERIOD_S: Final = 0.5
+BAR: Final = "{percentage:3.0f}%|{bar}| {n:,}/{total:,} [{elapsed}{postfix}]"
+
+
+@asynccontextmanager
+async def progress_bar(counts: RunCounts) -> AsyncGenerator[None]:
+    """Show the counts as a bar on standard error while the block runs, if that is a terminal."""
+    if not shows_progress():
+        yield
+        return
+    with tqdm(
         total=counts.total,
         initial=counts.finished,
-        unit=" records",
-        dynamic_ncols=True,
+        bar_format=BAR,
+        ncols=_columns(),
+        nrows=2,  # enough for one bar, whatever the terminal says
         leave=False,
-        disable=not shows_progress(),
-    )
+    ) as bar:
+        painting = asyncio.create_task(_paint(bar, counts))
+        try:
+            yield
+        finally:
+            painting.cancel()
+            with suppress(asyncio.CancelledError):
+                await painting
+
+
+async def _paint(bar: tqdm[NoReturn], counts: RunCounts) -> None:
+    """Draw the bar anew again and again, also while no answer comes."""
+    begun = time.monotonic()
+    while True:
+        await asyncio.sleep(PERIOD_S)
+        bar.n = counts.finished
+        bar.ncols = _columns()
+        bar.set_postfix_str(figures(counts, time.monotonic() - begun), refresh=False)
+        bar.refresh()
+
+
+def _columns() -> int:
+    """Columns of the terminal that are drawn on: all but the last, after which some begin a line.
+    A terminal that doesn't know its size says 0."""
+    try:
+        columns = os.get_terminal_size(sys.stderr.fileno()).columns
+    except OSError:
+        columns = 0
+    return (columns or shutil.get_terminal_size().columns) - 1
+
+
+def figures(counts: RunCounts, seconds: float) -> str:
+    """How fast a run is that has taken some seconds, how long it still takes, and what failed."""
+    parts: list[str] = []
+    if counts.now and seconds > 0:
+        rate = counts.now / seconds
+        parts.append(f"{rate:,.1f} records/s" if rate >= 1 else f"{1 / rate:,.1f} s/record")
+        parts.append(f"{tqdm.format_interval((counts.total - counts.finished) / rate)} left")
+    if counts.failed:
+        parts.append(f"{counts.failed:,} failed")
+    return ", ".join(parts)
 
 
 def note(message: str) -> None:
