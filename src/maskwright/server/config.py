@@ -157,8 +157,8 @@ class ServerConfig:
     keep_alive_seconds: float = keep_alive_seconds_option()
     handoff_key: str | None = option(
         None,
-        "A key with which this server takes requests from other servers and hands them over, where"
-        " a router has the key too. Whoever has it can decide what is answered.",
+        "A key with which this server takes requests from other servers and hands them over, where "
+        "a router has the key too. Whoever has it can decide what is answered.",
         metavar="KEY",
         group=SEVERAL,
     )

@@ -13,8 +13,8 @@ class ServerAccess:
 
     api_key: str | None = option(
         None,
-        "The key, if the server has keys. Other users of this machine can read options; they can't"
-        " read variables.",
+        "The key, if the server has keys. Other users of this machine can read options; they can't "
+        "read variables.",
         envvar="MASKWRIGHT_API_KEY",
         metavar="KEY",
     )

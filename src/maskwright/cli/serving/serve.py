@@ -150,15 +150,15 @@ class GrammarWork:
 
     grammar_processes: int = option(
         GRAMMAR_PROCESSES,
-        "Processes that compute masks, which most grammars share, beside one in which new grammars"
-        " begin. With 0 the engine's process does so itself.",
+        "Processes that compute masks, which most grammars share, beside one in which new grammars "
+        "begin. With 0 the engine's process does so itself.",
         least=0,
         group=SHAPES,
     )
     shape_seconds: float = option(
         10.0,
-        "Most processor time to compile a grammar that has a process of its own, and for the masks"
-        " of one answer.",
+        "Most processor time to compile a grammar that has a process of its own, and for the masks "
+        "of one answer.",
         least=0.1,
         group=SHAPES,
     )
@@ -235,8 +235,8 @@ class ServeOptions(Configurable):
     engine: EngineConfig = field(default_factory=EngineConfig)
     ttft: list[str] = option(
         [],
-        "Objective of a class of service: a request whose first token would take more than SECONDS"
-        " is answered 429.",
+        "Objective of a class of service: a request whose first token would take more than SECONDS "
+        "is answered 429.",
         metavar="CLASS=SECONDS",
         group=BATCH,
     )
@@ -253,8 +253,8 @@ class ServeOptions(Configurable):
     )
     trace_requests: bool = option(
         False,
-        "Add requests and tokens to traces, for 'maskwright replay'. They hold the text of prompts"
-        " and answers.",
+        "Add requests and tokens to traces, for 'maskwright replay'. They hold the text of prompts "
+        "and answers.",
         group=RECORDS,
     )
     otel: str | None = option(

@@ -84,8 +84,8 @@ class ConvertOptions:
     )
     closed: bool = option(
         False,
-        "Objects have no other properties than those that a schema lists, unless it says that they"
-        " have.",
+        "Objects have no other properties than those that a schema lists, unless it says that they "
+        "have.",
         flag="--closed",
     )
     approximate: bool = option(

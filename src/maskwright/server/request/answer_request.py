@@ -61,8 +61,8 @@ class OwnOptions(ClosedModel):
 
     logprobs: Scale = described(
         "raw",
-        "The log-probabilities are the model's own (`raw`), or conditional on the tokens that the"
-        " shape allows. Needs log-probabilities to be asked for.",
+        "The log-probabilities are the model's own (`raw`), or conditional on the tokens that the "
+        "shape allows. Needs log-probabilities to be asked for.",
     )
     trace: Annotated[bool | Literal["tokens"], Worded('true, false or "tokens"')] = described(
         False, "Return a trace of the generation, also of how each token was chosen."
@@ -74,8 +74,8 @@ class OwnOptions(ClosedModel):
     ) = described(None, "Most seconds that the answer may take; the server's limit at most.")
     additional_properties: AdditionalProperties | None = described(
         None,
-        "Whether objects may have members that their schema doesn't mention; the server's setting"
-        " by default.",
+        "Whether objects may have members that their schema doesn't mention; the server's setting "
+        "by default.",
     )
     report: bool = described(False, "Say what was enforced, and check the answer again.")
     explain: bool = described(False, "Keep for `/v1/explain` how each token was chosen.")

@@ -170,13 +170,13 @@ CONSTRAINT_WORDS = (
 
 
 _OTHERS = (
-    "cache_prompt dry_allowed_length dry_base dry_penalty_last_n dry_sequence_breakers"
-    " dynatemp_exponent guided_decoding_backend id_slot include max_tool_calls"
-    " media_io_kwargs metadata mirostat_eta mirostat_tau mm_processor_kwargs moderation"
-    " n_discard n_keep prediction prompt_cache_key prompt_cache_options prompt_cache_retention"
-    " repeat_last_n return_progress safety_identifier service_tier"
-    " session_id spaces_between_special_tokens store stream_interval text timings_per_token"
-    " truncation verbosity xtc_threshold"
+    "cache_prompt dry_allowed_length dry_base dry_penalty_last_n dry_sequence_breakers "
+    "dynatemp_exponent guided_decoding_backend id_slot include max_tool_calls "
+    "media_io_kwargs metadata mirostat_eta mirostat_tau mm_processor_kwargs moderation "
+    "n_discard n_keep prediction prompt_cache_key prompt_cache_options prompt_cache_retention "
+    "repeat_last_n return_progress safety_identifier service_tier "
+    "session_id spaces_between_special_tokens store stream_interval text timings_per_token "
+    "truncation verbosity xtc_threshold"
 )
 HARMLESS = frozenset(_OTHERS.split())
 """Fields of other servers that have no effect here, and are never taken for misspelt names."""
