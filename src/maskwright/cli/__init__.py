@@ -9,7 +9,7 @@
 - `process/`: What a command sets up for its whole process.
 - `serving/`: The command `serve`: its options, and what it starts.
 - `shape/`: The commands that see, test and change a shape. They need no torch.
-- `arguments`: Arguments of commands, declared at the parameters of a function.
+- `arguments`: Arguments of commands, declared at the fields of a dataclass.
 - `asking`: The options of `batch`, `chat`, `generate` and `replay`.
 - `batch`: The command `batch`: ask a model about thousands of records.
 - `chat`: The command `chat`: a chat in the terminal.

@@ -8,8 +8,8 @@ the settings of an engine as they are described there. Any other field is no opt
 
 A value comes from the option; else from the variable, else from the file of `--config`, if the
 command is `Configurable`; else it is the default. Every command has the options of `Appearance`,
-too. Typer reads such declarations too, but imports
-pydantic to do so, which takes a fifth of a second.
+too. Typer reads such declarations as well, but imports pydantic to do so, which takes a fifth of a
+second.
 """
 
 from __future__ import annotations
