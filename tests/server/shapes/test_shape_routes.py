@@ -124,6 +124,7 @@ def test_texts_are_sampled(client: Client) -> None:
     ("kind", "shape", "word"),
     [
         ("schema", '{"type": "object", "properties": {"age": {"type": "integer"}}}', "age"),
+        ("schema", r'{"$defs": {"\ud800": {}}, "$ref": "#/$defs/\ud800"}', r"#/$defs/\ud800"),
         ("regex", "abc|d", "abc"),
         ("lark", 'start: thing\nthing: "a"\n', "thing"),
         ("gbnf", 'root ::= thing\nthing ::= "a"\n', "thing"),
