@@ -61,12 +61,12 @@ def test_the_weight_of_the_bytes_that_lead_on() -> None:
     rows, weights = LeafRows(), 1 << np.arange(256, dtype=np.int64) % 60
     rows.fill(0, row(a=5, b=6, c=7), None)
     rows.override(1, int(rows.base[0]), {ord("b"): DEAD, ord("z"): 9})
-    assert rows.weight(0, weights) == sum(int(weights[ord(byte)]) for byte in "abc")
-    assert rows.weight(1, weights) == sum(int(weights[ord(byte)]) for byte in "acz")
+    assert rows.weigh(0, weights) == sum(int(weights[ord(byte)]) for byte in "abc")
+    assert rows.weigh(1, weights) == sum(int(weights[ord(byte)]) for byte in "acz")
     with pytest.raises(ValueError, match="not been built"):
-        rows.weight(2, weights)
+        rows.weigh(2, weights)
     with pytest.raises(ValueError, match="256 bytes"):
-        rows.weight(0, weights[:255])
+        rows.weigh(0, weights[:255])
 
 
 def test_living_bytes_are_those_with_a_next_state() -> None:

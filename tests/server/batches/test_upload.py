@@ -120,7 +120,7 @@ def test_a_message_says_what_is_wrong_with_a_form(tmp_path: Path, body: bytes, r
     assert upload(tmp_path, **raw(body))[1] == f"the body is no form: {reason}"
 
 
-def test_a_parser_of_its_own_errors_makes_no_difference(
+def test_what_the_parser_raises_itself_is_refused_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Older versions of Starlette let python-multipart's errors through."""

@@ -13,11 +13,14 @@ once when any of its texts ends or dies.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from maskwright.automaton.leaf.spelling import BACKSLASH
 from maskwright.grammar.regular.derivative import first_bytes
-from maskwright.grammar.regular.terms import EMPTY, Parallel, Regular
+from maskwright.grammar.regular.terms import EMPTY, Parallel, Regular, Tagged, Words
+
+WITH_WORDS: Final = frozenset((Tagged, Words, Parallel))
+"""The types of terms that may be places in a list of words, have gates, or be left at once."""
 
 
 class Text(NamedTuple):

@@ -44,7 +44,7 @@ class LeafRows:
         """Make room for a state."""
     def next_states(self, state: int, /) -> Row:
         """Byte → next state of a built state."""
-    def weight(self, state: int, weights: npt.NDArray[np.int64], /) -> int:
+    def weigh(self, state: int, weights: npt.NDArray[np.int64], /) -> int:
         """The sum of the `weights` [256] of the bytes that lead somewhere from a built state."""
     def first_bytes(self, state: int, order: bytes, /) -> list[tuple[int, int]]:
         """Each state that a byte of `order` leads to from a built state, once, after the first such

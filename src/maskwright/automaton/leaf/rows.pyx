@@ -109,7 +109,7 @@ cdef class LeafRows:
                 found[byte] = self.c.override_next[at]
         return found
 
-    def weight(self, int32_t state, const int64_t[::1] weights not None):
+    def weigh(self, int32_t state, const int64_t[::1] weights not None):
         cdef int32_t byte
         cdef int64_t total = 0
         self.check(state)

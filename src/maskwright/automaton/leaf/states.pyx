@@ -5,15 +5,13 @@ from collections import defaultdict
 from libc.stdint cimport int32_t, uint8_t
 
 from maskwright.automaton.leaf.characters import beyond_ascii, escapable
-from maskwright.automaton.leaf.keys import Begun, End, Skipped, Text
+from maskwright.automaton.leaf.keys import WITH_WORDS, Begun, End, Skipped, Text
 from maskwright.automaton.leaf.rows cimport DEAD, LeafRows
 from maskwright.automaton.leaf.spelling cimport (
-    ANY_BYTES,
     ANY_DIGITS,
     BACKSLASH,
     BETWEEN,
     DIGITS,
-    MOST_RANGES,
     PAIR_DIGITS,
     Character,
     Points,
@@ -22,7 +20,7 @@ from maskwright.automaton.leaf.spelling cimport (
     skipped,
 )
 from maskwright.grammar.regular.derivative import label, split
-from maskwright.grammar.regular.terms import EMPTY, Parallel, Tagged, Words
+from maskwright.grammar.regular.terms import EMPTY
 from maskwright.native cimport BUILT_FROM
 from maskwright.native import require_built
 
@@ -37,8 +35,7 @@ cdef enum:
 
 cdef object NONE = EMPTY, TEXT = Text, BEGUN = Begun, SKIPPED = Skipped
 cdef object tuple_of = tuple.__new__  # what keys call, once their arguments are in order
-# The types of terms that may be places in a list of words, have gates, or be left at once.
-cdef frozenset WITH_WORDS = frozenset((Tagged, Words, Parallel))
+cdef frozenset with_words = WITH_WORDS
 
 
 cdef class LeafStates:
@@ -68,7 +65,7 @@ cdef class LeafStates:
         known = self.texts.get(key)
         if known is not None:
             return known
-        if inside and type(term) not in WITH_WORDS:  # it has neither a label nor a gate
+        if inside and type(term) not in with_words:  # it has neither a label nor a gate
             return self.added(self.texts, key)
         return self.state(key)
 
@@ -78,7 +75,7 @@ cdef class LeafStates:
         known = self.begun_ones.get(key)
         if known is not None:
             return known
-        if type(term) not in WITH_WORDS:
+        if type(term) not in with_words:
             return self.added(self.begun_ones, key)
         return self.state(key)
 

@@ -24,6 +24,7 @@ from typing import Final, NamedTuple, overload
 from maskwright.automaton.leaf.builder import LeafBuilder
 from maskwright.automaton.leaf.characters import must_escape, open_targets
 from maskwright.automaton.leaf.keys import (
+    WITH_WORDS,
     Begun,
     BesideValue,
     ChoiceState,
@@ -130,8 +131,6 @@ def trie_of(term: Regular) -> tuple[NameLanguage, Words] | None:
     return NameLanguage(term.table, others), term
 
 
-_WITH_WORDS: Final = frozenset((Tagged, Words, Parallel))
-"""The types of terms that may be places in a list of words, or be left at once."""
 _PER_TRIE_STATE: Final = 16
 """States made with a whole list of words take as much as one that was made alone."""
 
@@ -250,7 +249,7 @@ class LeafTable(LeafStates):
     def _within_string(self, key: Text | Begun) -> int | None:
         """The state of a place in a string: a new one where it has neither a label nor a gate, or
         that in a list of words that is made at once; None for others."""
-        return self._in_trie(key) if type(key.term) in _WITH_WORDS else self.new_state(key)
+        return self._in_trie(key) if type(key.term) in WITH_WORDS else self.new_state(key)
 
     def _in_trie(self, key: Text | Begun) -> int | None:
         """The state of a place in a list of words that is made at once."""

@@ -304,7 +304,7 @@ class VocabularyTables:
         if not isinstance(leaves.keys[leaf], Text) or characters_left(term) != NARROW:
             return False
         leaves.build(leaf)
-        nodes = leaves.rows.weight(leaf, self.parts.nodes_below)
+        nodes = leaves.rows.weigh(leaf, self.parts.nodes_below)
         return nodes < _QUICKLY_WALKED * len(self.trie.byte)
 
     def precomputed_text(self, leaf: int) -> PrecomputedMask | None:
