@@ -133,6 +133,19 @@ def test_a_whole_last_line_without_its_end_counts(traces: Path, run: Run, tmp_pa
     assert run("replay", file).stdout.splitlines()[-1] == "2 of 2 answers are equal"
 
 
+def test_a_last_line_that_is_being_written_is_left_out_with_a_remark(
+    traces: Path, run: Run, tmp_path: Path
+) -> None:
+    first, second = traces.read_text().splitlines()[:2]
+    file = tmp_path / "cut.jsonl"
+    file.write_text(f"{first}\n{second[:100]}")
+    found = run("replay", file)
+    assert found.stdout.splitlines()[-1] == "1 of 1 answers are equal"
+    assert "cut.jsonl:2: left out, since the line has no end yet" in found.stderr
+    file.write_text(f"{first}\n")
+    assert "left out" not in run("replay", file).stderr
+
+
 @pytest.mark.parametrize("name", ["request", "settings", "seed", "output_token_ids"])
 def test_a_trace_without_what_it_needs_is_refused(
     traces: Path, run: Run, tmp_path: Path, name: str

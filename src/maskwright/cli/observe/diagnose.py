@@ -16,6 +16,7 @@ from typing import Any, Final, Literal, TypeAlias, cast
 
 from maskwright.cli.input.texts import bytes_of
 from maskwright.cli.options import JSON_HELP
+from maskwright.cli.output.appearance import remark
 from maskwright.cli.output.chart import BarChart, Chart, draw_charts
 from maskwright.cli.output.files import open_picture
 from maskwright.cli.output.tables import Row, lay_out, output_width, paragraph
@@ -31,12 +32,13 @@ NEEDED = ("request_id", "received", "request_ms", "total_ms", "queue_ms")
 
 def read_traces(path: str) -> list[TraceFields]:
     """Return the choices in a file, or in standard input for '-'. Raises InputError that names the
-    line of what is no trace; a last line without its end that is not JSON is left out, because the
-    server may be writing it."""
+    line of what is no trace; a last line without its end that is not JSON is left out with a
+    remark, because the server may be writing it."""
     lines = bytes_of(path).decode("utf-8", "replace").split("\n")
-    if not _is_json(lines[-1]):
-        lines.pop()
     name = "standard input" if path == "-" else Path(path).name
+    if lines[-1] and not _is_json(lines[-1]):
+        remark(f"{name}:{len(lines)}: left out, since the line has no end yet")
+        lines.pop()
     return list(_parse(lines, name))
 
 
