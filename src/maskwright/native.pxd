@@ -52,3 +52,18 @@ cdef inline const int16_t *const_int16s(array) except? NULL:
 cdef inline const uint64_t *const_uint64s(array) except? NULL:
     cdef const uint64_t[::1] view = array
     return &view[0] if view.shape[0] else NULL
+
+
+cdef inline int32_t lower_bound(
+    const int32_t *ascending, int32_t low, int32_t high, int64_t wanted
+) noexcept nogil:
+    """The first place from `low` to `high` - 1 whose number is `wanted` or a greater one; `high` if
+    there is none."""
+    cdef int32_t middle
+    while low < high:
+        middle = (low + high) // 2
+        if ascending[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low

@@ -4,7 +4,7 @@ from types import GenericAlias
 
 import numpy as np
 
-from maskwright.native cimport BUILT_FROM, const_int32s, const_uint8s
+from maskwright.native cimport BUILT_FROM, const_int32s, const_uint8s, lower_bound
 from maskwright.native import require_built
 
 require_built(__name__, BUILT_FROM)
@@ -30,17 +30,10 @@ cdef class Ways:
         self._count = len(tokens)
 
     cpdef KnownPosition find(self, token):
-        cdef Py_ssize_t low = 0, high = self._count, middle
-        cdef int32_t wanted = token
-        while low < high:
-            middle = (low + high) // 2
-            if self._tokens[middle] < wanted:
-                low = middle + 1
-            else:
-                high = middle
-        if low == self._count or self._tokens[low] != wanted:
+        cdef int32_t wanted = token, at = lower_bound(self._tokens, 0, self._count, wanted)
+        if at == self._count or self._tokens[at] != wanted:
             return None
-        return self.targets[self._groups[low]]
+        return self.targets[self._groups[at]]
 
 
 cdef class KnownPosition:

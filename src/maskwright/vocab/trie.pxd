@@ -1,5 +1,7 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
+from maskwright.native cimport lower_bound
+
 cpdef enum:
     NO_TOKEN = -1
     LONG = 512
@@ -80,25 +82,11 @@ cdef inline int32_t class_of(uint8_t byte) noexcept nogil:
 
 cdef inline const uint64_t *bytes_of_children(const Siblings *trie, int32_t node) noexcept nogil:
     """Which bytes the children of a node have, if it is wide; NULL otherwise."""
-    cdef int32_t low = 1, high = trie.wides, middle
     if trie.children[node] < WIDE:
         return NULL
-    while low < high:
-        middle = (low + high) // 2
-        if trie.wide[middle] < node:
-            low = middle + 1
-        else:
-            high = middle
-    return trie.present[low]
+    return trie.present[lower_bound(trie.wide, 1, trie.wides, node)]
 
 
 cdef inline int32_t leavings_before(const Siblings *trie, int64_t node) noexcept nogil:
     """How many of the nodes where a token leaves the run come before a node."""
-    cdef int32_t low = 0, high = trie.leavings, middle
-    while low < high:
-        middle = (low + high) // 2
-        if trie.leaving[middle] < node:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+    return lower_bound(trie.leaving, 0, trie.leavings, node)

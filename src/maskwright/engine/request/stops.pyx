@@ -3,7 +3,9 @@
 from array import array
 from collections import deque
 
-from maskwright.native cimport BUILT_FROM
+from libc.stdint cimport int32_t
+
+from maskwright.native cimport BUILT_FROM, lower_bound
 from maskwright.native import require_built
 
 require_built(__name__, BUILT_FROM)
@@ -42,16 +44,10 @@ cdef class StopAutomaton:
 
     cdef int edge(self, int state, Py_UCS4 character) noexcept:
         """The state to which a character leads from a state, by an edge of its own; -1 for none."""
-        cdef int low = self.edges[state], high = self.edges[state + 1], middle
-        while low < high:
-            middle = (low + high) // 2
-            if self.characters[middle] < <int>character:
-                low = middle + 1
-            else:
-                high = middle
-        if low < self.edges[state + 1] and self.characters[low] == <int>character:
-            return self.targets[low]
-        return NONE
+        cdef int at = self.edges[state], end = self.edges[state + 1]
+        if at < end:
+            at = lower_bound(<int32_t *>&self.characters[0], at, end, character)
+        return self.targets[at] if at < end and self.characters[at] == <int>character else NONE
 
     cdef int after(self, int state, Py_UCS4 character) noexcept:
         cdef int following = self.edge(state, character)

@@ -34,7 +34,7 @@ from maskwright.mask.ready_rows.product cimport (
     point_to,
 )
 from maskwright.mask.ready_rows.tokens cimport Nodes, Subtrees
-from maskwright.native cimport BUILT_FROM, const_int32s
+from maskwright.native cimport BUILT_FROM, const_int32s, lower_bound
 from maskwright.native import require_built
 
 require_built(__name__, BUILT_FROM)
@@ -112,14 +112,7 @@ cdef inline int64_t counted(const Count *count, int64_t read, int32_t point) noe
 
 cdef int32_t interval_of(const Characters *characters, int32_t point) noexcept nogil:
     """The interval that a character outside ASCII falls into; see `CharacterArrays`."""
-    cdef int32_t low = 0, high = characters.intervals, middle
-    while high - low > 1:
-        middle = (low + high) // 2
-        if characters.start[middle] <= point:
-            low = middle
-        else:
-            high = middle
-    return low
+    return max(0, lower_bound(characters.start, 0, characters.intervals, <int64_t>point + 1) - 1)
 
 
 cdef inline int32_t target_of(
