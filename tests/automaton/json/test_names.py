@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import pytest
@@ -48,6 +49,36 @@ def test_words(schemas: list[dict[str, Any]], words: str, others: bool) -> None:
     coming = {word for at, word in enumerate(found.words) if found.bits >> at & 1}
     assert coming == set(words)
     assert found.others is others
+
+
+SOME_OTHERS: list[dict[str, Any]] = [
+    {**A_B, "patternProperties": {"^x": {}}},
+    {**A_B, "patternProperties": {"^x": {"type": "null"}, "y$": False}, "required": ["b"]},
+    {**A_B, "patternProperties": {"^[ax]": {}}, "minProperties": 2, "maxProperties": 3},
+    {"properties": {"a": {}, "b": {}}, "propertyNames": {"pattern": "^[a-f]+$"}},
+]
+
+
+@pytest.mark.parametrize("order", ["any", "schema"])
+@pytest.mark.parametrize("schema", SOME_OTHERS)
+def test_where_only_some_other_names_may_come_counting_finds_what_search_does(
+    schema: dict[str, Any], order: PropertyOrder
+) -> None:
+    solving = Solver(order, DEFAULT_LIMITS)
+    plain_shape = plain_shapes(solving, RememberedNames(solving.values.names, None))
+    counted = OpenNamesFinder(solving, plain_shape)
+    searched = OpenNamesFinder(solving, lambda _: None)
+    progress = object_(schema)
+    plain = plain_shape(progress.shape)
+    assert plain is not None
+    assert plain.some
+    read = [progress, *(progress._replace(others=frozenset({each})) for each in ("x", "aa"))]
+    read += [each.with_member(0, order) for each in read]
+    read += [each.with_member(1, order) for each in read[:3]]
+    for each in read:
+        left, right = counted.of(each), searched.of(each)
+        for field in fields(left):
+            assert getattr(left, field.name) == getattr(right, field.name), field.name
 
 
 def test_a_name_leads_only_the_threads_on_that_allow_it() -> None:

@@ -76,6 +76,8 @@ class OpenNamesFinder:
         self.solver: Final = solver
         self._plain_shape = plain_shape
         self._known: dict[ObjectProgress, OpenNames] = {}
+        self._inside: dict[tuple[tuple[Regular, ...], Regular], tuple[Regular, ...]] = {}
+        """What of a language is in each of several."""
 
     def of(self, progress: ObjectProgress) -> OpenNames:
         """The names that may come next."""
@@ -101,9 +103,14 @@ class OpenNamesFinder:
         else:
             bits, others = plain.open_names(progress)
             allowed = frozenset(numbers_in(bits))
-            language = ANYTHING if others else EMPTY
+            language = plain.other_names(progress.others) if others else EMPTY
+            if language is not ANYTHING and solver.values.shortest_string(language) is None:
+                language = EMPTY
         indexes: dict[str | None, int] = {name: at for at, name in enumerate(shape.names)}
-        inside = tuple(intersection(each, language) for each in shape.languages)
+        inside = self._inside.get((shape.languages, language))
+        if inside is None:
+            inside = tuple([intersection(each, language) for each in shape.languages])
+            self._inside[shape.languages, language] = inside
         return OpenNames(progress, allowed, indexes, few, taken, language, inside)
 
 

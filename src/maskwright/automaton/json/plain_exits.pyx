@@ -281,7 +281,7 @@ cdef class PlainExits:
         cdef int32_t context
         progress = tuple_of(ObjectProgress, (shape, *UNREAD))
         plain = self.plain_shape(shape)
-        if plain is None:
+        if plain is None or plain.some:
             return self.owner.first_name(progress)
         reader = PlainReader(plain, 0, progress, 1)
         context = self.numbers.context(reader.key(FIRST, self.numbers.shape(shape)), self.owner)

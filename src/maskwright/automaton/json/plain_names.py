@@ -1,9 +1,9 @@
 """Reading a property name where counting decides what may come: most objects there are.
 
-A shape is *plain* if it requires no members by pattern, and if of the names that it doesn't list
-either all may come or none. Whether an object can still be completed after a member is then a
-matter of counting names: no search is needed, and all positions of an object share one term. The
-gate keeps out the names that may not come now.
+A shape is *plain* if it requires no members by pattern, and if the names that it doesn't list don't
+run out. Whether an object can still be completed after a member is then a matter of counting names:
+no search is needed. If of these names either all may come or none, all positions of an object share
+one term too, and `PlainReader` reads it: the gate keeps out the names that may not come now.
 """
 
 from __future__ import annotations
@@ -21,9 +21,13 @@ from maskwright.grammar.regular.terms import (
     ANYTHING,
     EMPTY,
     Regular,
+    alt,
+    complement,
+    intersection,
     tagged,
     word_list,
     word_slice,
+    words,
 )
 from maskwright.grammar.schema.options import PropertyOrder
 from maskwright.grammar.shape.shape import Conjunction, ObjectShape
@@ -43,12 +47,15 @@ class PlainShape:
         possible: int,
         others: bool,
         remembered: RememberedNames,
+        some: tuple[Regular, ...] = (),
         read: frozenset[str] = frozenset(),
     ) -> None:
         """`possible`: the names with a value that satisfies what the shape asks of it. `others`:
-        whether names that are not among the shape's may come. `read`: other names that an object
-        has and that are remembered; the terms distinguish them too."""
+        whether names that are not among the shape's may come. `some`: their languages, if only some
+        of them may. `read`: other names that an object has and that are remembered; the terms
+        distinguish them too."""
         self.shape: Final = shape
+        self.some: Final = some
         self.order: Final[PropertyOrder] = order
         self.possible: Final = possible
         self.others: Final = others
@@ -69,6 +76,7 @@ class PlainShape:
         for language in shape.languages:
             self.languages.setdefault(language, len(self.languages))
         self._terms: list[Regular | None] = [None, None]
+        self._other_names: dict[frozenset[str], Regular] = {}
         self._other_values: dict[tuple[int, ...], Conjunction] = {}
 
     @classmethod
@@ -78,22 +86,23 @@ class PlainShape:
         """The shape with what is shared, None if it isn't plain."""
         if shape.some:
             return None
+        some: tuple[Regular, ...] = ()
         if shape.languages:
             names = solver.values.names
             classes = names.of(shape.languages)
             alive = [each for each in classes if solver.satisfiable(shape.others(each.mask))]
-            if len(alive) not in (0, len(classes)):
-                return None
             if any(names.few(each) is not None for each in alive):
                 return None
             others = bool(alive)
+            if len(alive) < len(classes):
+                some = tuple([each.language for each in alive])
         else:  # all other names are in one class
             others = solver.satisfiable(shape.others(()))
         possible = (1 << len(shape.values)) - 1
         absent = solver.unsatisfiable(shape.values)
         if absent:
             possible &= ~bits_of(absent)
-        return cls(shape, solver.values.order, possible, others, remembered)
+        return cls(shape, solver.values.order, possible, others, remembered, some)
 
     def mask(self, members: Sequence[int]) -> tuple[bool, ...]:
         """In which of the shape's languages another name is, by its label."""
@@ -104,6 +113,17 @@ class PlainShape:
         reader = PlainReader(self, 0, progress, 0)
         return reader.names, reader.others
 
+    def other_names(self, read: frozenset[str]) -> Regular:
+        """The other names that may come, if any may, in an object that has these of them."""
+        if not self.some:
+            return ANYTHING
+        known = self._other_names.get(read)
+        if known is None:
+            listed = words([*self.shape.names, *read])
+            known = intersection(alt(*self.some), complement(listed))
+            self._other_names[read] = known
+        return known
+
     def other_value(self, members: tuple[int, ...]) -> Conjunction:
         """What the value of another name must satisfy, by its label."""
         known = self._other_values.get(members)
@@ -113,7 +133,9 @@ class PlainShape:
 
     def with_names(self, read: frozenset[str]) -> PlainShape:
         """The shape in an object that has these other names."""
-        return PlainShape(self.shape, self.order, self.possible, self.others, self.remembered, read)
+        return PlainShape(
+            self.shape, self.order, self.possible, self.others, self.remembered, self.some, read
+        )
 
     def term(self, others: bool) -> Regular:
         """The term where other names may come, or none."""

@@ -56,7 +56,8 @@ class PlainReader:
         depth: int,
         /,
     ) -> PlainReader | None:
-        """The reader of a name in a level of one thread, None if its shape isn't plain."""
+        """The reader of a name in a level of one thread, None if its shape isn't plain, or if only
+        some of the names may come that it doesn't list."""
     @property
     def progress(self) -> ObjectProgress: ...
     def key(self, phase: LevelPhase, shape: int, /) -> tuple[Hashable, ...]:

@@ -60,7 +60,7 @@ cdef class PlainReader:
         if progress.candidates or progress.must_equal_one:
             return None
         plain = plain_shape(progress.shape)
-        if plain is None:
+        if plain is None or plain.some:
             return None
         if progress.others:
             plain = plain.with_names(progress.others)
