@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from functools import wraps
+from itertools import accumulate
 from typing import Any, Concatenate, Final, NamedTuple, NoReturn, ParamSpec, TypeVar
 
 import numpy as np
@@ -299,10 +300,12 @@ class Matcher(PositionPath):
 
     def _read(self) -> bytearray:
         """The text so far."""
-        spellings = self.recognizer.vocabulary.spellings
-        for step in self._steps[len(self._ends) - 1 :]:
-            self._text += step if isinstance(step, bytes) else spellings[step]
-            self._ends.append(len(self._text))
+        steps = self._steps[len(self._ends) - 1 :]
+        if steps:
+            spellings = self.recognizer.vocabulary.spellings
+            read = [step if isinstance(step, bytes) else spellings[step] for step in steps]
+            self._ends += [*accumulate(map(len, read), initial=len(self._text))][1:]
+            self._text += b"".join(read)
         return self._text
 
     def accept_bytes(self, data: bytes) -> int:
