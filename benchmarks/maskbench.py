@@ -6,8 +6,10 @@ Every engine gets equal cases and equal tokens: `json.dumps(data, ensure_ascii=F
 vocabulary of 131,072 entries. At each token the mask is filled and the
 token accepted, both timed through the engine's public Python API. A valid text must be accepted to
 its end, an invalid one refused. Each engine runs in a process of its own on one thread. The engines
-take turns case by case, so that other load on the machine slows all of them. If a process takes too
-long or dies, its engine loses that case, and the process is started again.
+take turns case by case, so that other load on the machine slows all of them; what an engine needs
+has then left the processor's caches by its next turn, as in a server between two requests. With
+`--turn 25` each engine takes 25 cases in a row. If a process takes too long or dies, its engine
+loses that case, and the process is started again.
 
 A schema passes if it compiles and all its texts get the right answer. Other schemas are counted as
 refused              the engine doesn't compile the schema
@@ -81,6 +83,7 @@ def main() -> None:
         "cases": len(cases),
         "limit_s": options.limit,
         "seed": options.seed,
+        "turn": options.turn,
     }
     if options.memory:
         report = Report("maskbench_memory", PACKAGES, **settings)
@@ -114,6 +117,7 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument(
         "--collector", choices=COLLECTORS, default="server", help="when garbage is collected"
     )
+    parser.add_argument("--turn", type=int, default=1, help="cases in a row; default: 1")
     parser.add_argument("--memory", action="store_true", help="memory of one engine during a pass")
     parser.add_argument("--list-failures", metavar="ENGINE", help="print its cases that don't pass")
     parser.add_argument("--save", action="store_true", help="append the rows to results/")
@@ -149,7 +153,7 @@ def read_case(line: str) -> Case:
 
 
 def measure(cases: Sequence[Case], options: argparse.Namespace) -> Iterator[Run]:
-    """The passes of all engines, which take turns case by case."""
+    """The passes of all engines, which take turns."""
     workers = {name: Worker(name, options.limit, options.collector) for name in options.engines}
     passes = (1,) if options.cold else (1, 2)
     runs = {
@@ -157,22 +161,31 @@ def measure(cases: Sequence[Case], options: argparse.Namespace) -> Iterator[Run]
         for number in passes
         for name in workers
     }
-    order = [
-        (number, case)
-        for first in range(0, len(cases), TOGETHER)
+    turns = [
+        (number, turn)
+        for together in batched(cases, TOGETHER)
         for number in passes
-        for case in cases[first : first + TOGETHER]
+        for turn in batched(together, options.turn)
     ]
-    for done, (number, case) in enumerate(order, start=1):
+    done = 0
+    for number, turn in turns:
         for name, worker in workers.items():
             run = runs[name, number]
-            run.outcomes[case.id] = worker.run(case, kept=run.cache == "kept")
-        progress(f"{len(passes)} passes", done, len(order))
+            for case in turn:
+                run.outcomes[case.id] = worker.run(case, kept=run.cache == "kept")
+        done += len(turn)
+        progress(f"{len(passes)} passes", done, len(passes) * len(cases))
     for (name, _), run in runs.items():
         worker = workers[name]
         yield replace(run, restarts=worker.restarts, megabytes=worker.megabytes)
     for worker in workers.values():
         worker.close()
+
+
+def batched(cases: Sequence[Case], most: int) -> Iterator[Sequence[Case]]:
+    """The cases in their order, at most so many at a time."""
+    for first in range(0, len(cases), most):
+        yield cases[first : first + most]
 
 
 def cache_state(engine: str, number_of_pass: int) -> str:

@@ -8,8 +8,9 @@ from itertools import pairwise
 
 import pytest
 
-from benchmarks.maskbench import pointer, sample
-from benchmarks.peers.worker import Outcome, Wrong
+from benchmarks import maskbench
+from benchmarks.maskbench import measure, pointer, sample
+from benchmarks.peers.worker import Case, Outcome, Wrong
 
 
 @pytest.mark.parametrize(
@@ -47,3 +48,35 @@ def test_a_wrong_answer_does_not_pass() -> None:
     assert not accepted.passes
     assert accepted.has_wrong(valid=False)
     assert not accepted.has_wrong(valid=True)
+
+
+@pytest.mark.parametrize(("turn", "expected"), [(1, "aA bB cC aA bB cC"), (2, "abAB cC abAB cC")])
+def test_engines_take_turns(monkeypatch: pytest.MonkeyPatch, turn: int, expected: str) -> None:
+    """Each runs as many cases in a row as a turn has, and every case once in each pass."""
+    asked: list[str] = []
+
+    class Recorded:
+        restarts, megabytes = 0, 0.0
+
+        def __init__(self, engine: str, *_: object) -> None:
+            self.engine = engine
+
+        def run(self, case: Case, *, kept: bool) -> Outcome:
+            assert not kept
+            asked.append(case.id.upper() if self.engine == "maskwright-any" else case.id)
+            return Outcome("compiled")
+
+        def close(self) -> None:
+            pass
+
+    monkeypatch.setattr(maskbench, "Worker", Recorded)
+    options = Namespace(
+        engines=["maskwright", "maskwright-any"],
+        limit=1.0,
+        collector="server",
+        cold=False,
+        turn=turn,
+    )
+    runs = [*measure([Case(name, {}, ()) for name in "abc"], options)]
+    assert "".join(asked) == expected.replace(" ", "")
+    assert [[*run.outcomes] for run in runs] == [["a", "b", "c"]] * 4
