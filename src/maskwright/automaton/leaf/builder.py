@@ -9,12 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from maskwright.automaton.leaf.characters import QUOTE
 from maskwright.automaton.leaf.keys import (
     Begun,
     BesideValue,
-    ChoiceState,
-    Dead,
     End,
     Entry,
     Key,
@@ -28,12 +25,7 @@ from maskwright.automaton.leaf.keys import (
 )
 from maskwright.automaton.leaf.rows import Row
 from maskwright.automaton.leaf.states import LeafStates
-from maskwright.grammar.regular.length_bounds import counted
 from maskwright.grammar.regular.terms import EMPTY, Parallel, Tagged, Words, tagged
-from maskwright.limits import spend
-
-_ROW: Final = 4
-"""Steps that a row counts as: it takes some 20 microseconds."""
 
 _SPACES: Final = b" \t\n\r"
 
@@ -47,17 +39,9 @@ class LeafBuilder:
         self._keys = keys
         self._state = states.state
 
-    def build(self, state: int) -> None:
-        """Give `state` its row."""
-        if self._rows.is_built(state):
-            return
-        spend(_ROW)
-        key = self._keys[state]
+    def build(self, state: int, key: Key) -> None:
+        """Give `state` its row, that of a structural place."""
         match key:
-            case Text():
-                self._states.build_text(state, key, self._trunk(key))
-            case Begun() | Skipped():
-                self._states.build_within(state, key, self._trunk(key))
             case LiteralState():
                 self._rows.override(state, 0, {key.data[0]: self._rest(key)})
             case Entry():
@@ -68,26 +52,21 @@ class LeafBuilder:
     def row_of(self, key: Key) -> int:
         """The number of the base row of a key's state."""
         state = self._state(key)
-        self.build(state)
+        self._states.build(state)
         return int(self._rows.base[state])
 
     def next_states(self, state: int) -> Row:
         """Byte → next state."""
-        self.build(state)
+        self._states.build(state)
         return self._rows.next_states(state)
 
     def _row(self, key: Key) -> Row:
         match key:
-            case ChoiceState(inside=inside, text=text, marks=marks):
-                row = {} if text is EMPTY else self.next_states(self._state(Text(False, text)))
-                if inside is not EMPTY:
-                    row[QUOTE] = self._state(Text(inside=True, term=counted(inside)))
-                return row | dict(marks)
             case Spaced(left=left) | Padded(left=left):
                 follow = {} if isinstance(key, Spaced) else self.next_states(key.target)
                 if left:
                     shorter = self._state(key._replace(left=left - 1))
-                    self.build(shorter)  # a token may run through all of them
+                    self._states.build(shorter)  # a token may run through all of them
                     follow = follow | dict.fromkeys(_SPACES, shorter)
                 return follow
             case TokenId():
@@ -97,7 +76,7 @@ class LeafBuilder:
                     byte: self.beside_value(target, data + bytes([byte]))
                     for byte, target in self.next_states(text).items()
                 }
-            case Text() | Begun() | Skipped() | Entry() | LiteralState() | End() | Dead():
+            case _:
                 return {}  # built elsewhere
 
     def _rest(self, key: LiteralState) -> int:
@@ -109,7 +88,7 @@ class LeafBuilder:
         trunk, overrides = 0, dict(key.marks)
         if key.text is not EMPTY:
             text = self._state(Text(False, key.text))
-            self.build(text)
+            self._states.build(text)
             arrays = self._rows
             trunk = int(arrays.base[text])
             start, stop = int(arrays.override_start[text]), int(arrays.override_stop[text])
@@ -146,14 +125,14 @@ class LeafBuilder:
                 return text
 
     def _trunk(self, key: Key) -> int | None:
-        """The base row that the row of `key` differs from in few bytes: that of `key` without its
-        words. None if there is no such row."""
-        if isinstance(key, Spaced | ChoiceState):
+        """The base row that the row of `key` differs from in few bytes; None if there is none."""
+        if isinstance(key, Spaced):
             return 0
-        if isinstance(key, Padded):
-            return int(self._rows.base[key.target])
-        if not isinstance(key, Text | Begun):
-            return None
+        return int(self._rows.base[key.target]) if isinstance(key, Padded) else None
+
+    def trunk_of(self, key: Text | Begun) -> int | None:
+        """The base row that the row of a place in a list of words differs from in few bytes: that
+        of `key` without the words. None if there is no such row."""
         term = key.term
         if isinstance(term, Words | Parallel):
             return 0

@@ -1,13 +1,15 @@
 from collections import defaultdict
 from typing import Final
 
-from maskwright.automaton.leaf.keys import Begun, Key, Skipped, Text
+from maskwright.automaton.leaf.keys import Key
 from maskwright.automaton.leaf.rows import LeafRows
 
 class LeafStates:
     """The numbers of leaf states, and the rows of those in the spelling of a term.
 
-    A class below it says with `state` which number any key has.
+    A class below it says with `state` which number any key has, with `keys` what each state stands
+    for, with `trunk_of` which row that of a place in a list of words differs from in few bytes, and
+    builds with `build_other` what is no place in a text, and no choice.
     """
 
     count: int
@@ -27,7 +29,5 @@ class LeafStates:
     def skipped(self, part: int, target: int, /) -> int:
         """The state of `Skipped`, which has the gate of its target; the target itself where no
         part of the character is left."""
-    def build_text(self, state: int, key: Text, trunk: int | None, /) -> None:
-        """Give `state` its row, that of a place between two characters; see `LeafRows.fill`."""
-    def build_within(self, state: int, key: Begun | Skipped, trunk: int | None, /) -> None:
-        """Give `state` its row, that of a place within a character; see `LeafRows.fill`."""
+    def build(self, state: int, /) -> None:
+        """Give `state` its row, if it has none."""

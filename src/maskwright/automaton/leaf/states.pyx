@@ -5,8 +5,8 @@ from collections import defaultdict
 from libc.stdint cimport int32_t, uint8_t
 
 from maskwright.automaton.leaf.characters import beyond_ascii, escapable
-from maskwright.automaton.leaf.keys import WITH_WORDS, Begun, End, Skipped, Text
-from maskwright.automaton.leaf.rows cimport DEAD, LeafRows
+from maskwright.automaton.leaf.keys import WITH_WORDS, Begun, ChoiceState, End, Skipped, Text
+from maskwright.automaton.leaf.rows cimport DEAD, UNBUILT, LeafRows, next_leaf
 from maskwright.automaton.leaf.spelling cimport (
     ANY_DIGITS,
     BACKSLASH,
@@ -20,9 +20,11 @@ from maskwright.automaton.leaf.spelling cimport (
     skipped,
 )
 from maskwright.grammar.regular.derivative import label, split
+from maskwright.grammar.regular.length_bounds import counted
 from maskwright.grammar.regular.terms import EMPTY
 from maskwright.native cimport BUILT_FROM
 from maskwright.native import require_built
+from maskwright.steps cimport spend
 
 require_built(__name__, BUILT_FROM)
 
@@ -32,8 +34,9 @@ cdef enum:
     BACKSLASH_BYTE = 0x5C
     FIRST_PLAIN = 0x20  # JSON writes no character below as it is
     AFTER_ESCAPE = 24  # what may follow within an escape: digits, or letters
+    PER_ROW = 4  # steps that a row counts as: it takes some 20 microseconds
 
-cdef object NONE = EMPTY, TEXT = Text, BEGUN = Begun, SKIPPED = Skipped
+cdef object NONE = EMPTY, TEXT = Text, BEGUN = Begun, SKIPPED = Skipped, CHOICE = ChoiceState
 cdef object tuple_of = tuple.__new__  # what keys call, once their arguments are in order
 cdef frozenset with_words = WITH_WORDS
 
@@ -94,12 +97,37 @@ cdef class LeafStates:
             self.rows.c.gate_high[number] = self.rows.c.gate_high[target]
         return number
 
-    def build_text(self, int32_t state, key, trunk):
+    cpdef int build(self, int32_t state) except -1:
+        self.rows.check(state)
+        if self.rows.c.base[state] != UNBUILT:
+            return 0
+        spend(PER_ROW)
+        key = self.known[state]
+        if key is None:
+            key = self.keys[state]
+        kind = type(key)
+        if kind is TEXT:
+            self.build_text(state, key[0], key[1], self.trunk(key))
+        elif kind is BEGUN:
+            self.build_begun(state, key, self.trunk(key))
+        elif kind is SKIPPED:
+            self.build_skipped(state, key[0], key[1])
+        elif kind is CHOICE:
+            self.build_choice(state, key[0], key[1], key[2])
+        else:
+            self.build_other(state, key)
+        return 0
+
+    cdef trunk(self, key):
+        """The row that the row of a key differs from in few bytes, None if there is none."""
+        return self.trunk_of(key) if type((<tuple>key)[1]) in with_words else None
+
+    cdef int build_text(self, int32_t state, inside, term, trunk) except -1:
+        """Build the row of a place between two characters."""
         cdef int32_t row[256]
         cdef int32_t byte, low, high, target, least
         cdef tuple arc
         cdef dict states = {}
-        inside, term = key
         found = _split(term)
         least = FIRST_PLAIN if inside else 0
         _clear(row)
@@ -119,21 +147,48 @@ cdef class LeafStates:
             name = label(term)
             if name:
                 row[QUOTE] = self.state(tuple_of(End, (name,)))
-        self.rows.put(state, row, trunk)
+        return self.rows.put(state, row, trunk)
 
-    def build_within(self, int32_t state, key, trunk):
+    cdef int build_begun(self, int32_t state, key, trunk) except -1:
+        """Build the row of a place within a character."""
         cdef int32_t row[256]
         cdef int32_t part
+        inside, term, part, value = key
         _clear(row)
-        if type(key) is SKIPPED:
-            self.add_skipped(row, key[0], key[1])
+        if part < BACKSLASH:
+            self.add_beyond(row, inside, term, part, value)
         else:
-            inside, term, part, value = key
-            if part < BACKSLASH:
-                self.add_beyond(row, inside, term, part, value)
-            else:
-                self.add_escapes(row, term, part, value)
-        self.rows.put(state, row, trunk)
+            self.add_escapes(row, term, part, value)
+        return self.rows.put(state, row, trunk)
+
+    cdef int build_skipped(self, int32_t state, int32_t part, int32_t target) except -1:
+        """Build the row of a place within a character whose target is known."""
+        cdef int32_t row[256]
+        cdef int32_t byte, after, following = DEAD
+        _clear(row)
+        for byte in range(256):
+            after = skipped(<uint8_t>byte, part)
+            if after >= 0:  # the same for all of them
+                if following == DEAD:
+                    following = self.skipped(after, target)
+                row[byte] = following
+        return self.rows.put(state, row, None)
+
+    cdef int build_choice(self, int32_t state, inside, text, tuple marks) except -1:
+        """Build the row at the start of a string, a text or a mark."""
+        cdef int32_t row[256]
+        cdef int32_t byte, own
+        _clear(row)
+        if text is not NONE:
+            own = self.text(False, text)
+            self.build(own)
+            for byte in range(256):
+                row[byte] = next_leaf(&self.rows.c, own, <uint8_t>byte)
+        if inside is not NONE:
+            row[QUOTE] = self.text(True, counted(inside))
+        for byte, own in marks:
+            row[byte] = own
+        return self.rows.put(state, row, 0)
 
     cdef int add_beyond(self, int32_t *row, inside, term, int32_t part, int32_t value) except -1:
         """The states after bytes beyond ASCII, where `part` and `value` of a character have been
@@ -150,17 +205,6 @@ cdef class LeafStates:
             for first, last in <list>runs:
                 for byte in range(first, last + 1):
                     row[byte] = target
-        return 0
-
-    cdef int add_skipped(self, int32_t *row, int32_t part, int32_t target) except -1:
-        """The states on the way to a target."""
-        cdef int32_t byte, after, following = DEAD
-        for byte in range(256):
-            after = skipped(<uint8_t>byte, part)
-            if after >= 0:  # the same for all of them
-                if following == DEAD:
-                    following = self.skipped(after, target)
-                row[byte] = following
         return 0
 
     cdef int add_escapes(self, int32_t *row, term, int32_t part, int32_t value) except -1:
@@ -191,8 +235,10 @@ cdef class LeafStates:
         cdef int32_t at, left
         cdef list ends
         if part == BETWEEN:
-            target = found.after(value)
+            target = _after(<tuple>found[0], value) if value <= LAST_ASCII else found.after(value)
             return DEAD if target is NONE else self.text(True, target)
+        if part == DIGITS + 4:  # it may become any character
+            return self.begun(True, term, part, value) if found[0] or found[1] else DEAD
         points_of(Character(part, value), &points)
         if not found[1] and (points.count == 0 or points.first[0] > LAST_ASCII):
             return DEAD
@@ -211,6 +257,15 @@ cdef class LeafStates:
         ):
             return self.skipped(ANY_DIGITS + left, self.text(True, target))
         return self.begun(True, term, part, value)
+
+
+cdef object _after(tuple arcs, int32_t point):
+    """The target of a character of ASCII."""
+    cdef int32_t low, high
+    for low, high, target in arcs:
+        if point <= high:
+            return target if low <= point else NONE
+    return NONE
 
 
 cdef tuple _split(term):

@@ -353,9 +353,13 @@ class LeafTable(LeafStates):
 
     # Rows
 
-    def build(self, state: int) -> None:
-        """Give `state` its row."""
-        self._builder.build(state)
+    def build_other(self, state: int, key: Key) -> None:
+        """Give `state` its row, that of a structural place."""
+        self._builder.build(state, key)
+
+    def trunk_of(self, key: Text | Begun) -> int | None:
+        """See `LeafBuilder.trunk_of`."""
+        return self._builder.trunk_of(key)
 
     def expand(self, state: int, most: int) -> None:
         """Build what can be reached from `state`, nearest first, up to `most` new rows.
@@ -389,7 +393,7 @@ class LeafTable(LeafStates):
 
     def first_bytes(self, state: int, order: bytes) -> list[tuple[int, int]]:
         """Each state that a byte of `order` leads to, once, after the first such byte."""
-        self._builder.build(state)
+        self.build(state)
         return self.rows.first_bytes(state, order)
 
     def next_states(self, state: int) -> Row:
