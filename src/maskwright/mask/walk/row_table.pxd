@@ -23,7 +23,7 @@ cdef struct Addition:
     # The numbers of the words of `added` that are not zero, and how many there are.
     int32_t *touched
     int32_t words
-    # The sum over all tokens, those of the base too.
+    # The sum over the words of the base, and when all is added over those of the row.
     uint64_t fingerprint
 
 
@@ -46,23 +46,14 @@ cdef class RowTable:
     cdef Py_ssize_t page_used
     # Two whole rows, for a comparison.
     cdef int32_t *whole
-    # By word: the sum over its 32 tokens.
-    cdef uint64_t *sums
     cdef dict ready_rows, seen
     cdef object __weakref__
     cdef uint64_t fingerprint(self, const int32_t *row) noexcept nogil
     cdef int grow(self) except -1
     cdef Record *new_record(self, int32_t patches) except NULL
-    cdef int32_t find(self, const Addition *addition) except -1
+    cdef void finish(self, Addition *addition) noexcept nogil
+    cdef int32_t find(self, Addition *addition) except -1
+    cdef int32_t entered(self, const Addition *addition) except -1
     cdef bint is_row(self, const Record *record, const Addition *addition) noexcept
     cdef const Record *record(self, int32_t number) except NULL
     cdef int copy(self, int32_t number, int32_t *out) except -1
-
-
-cdef inline uint64_t scattered(int32_t token) noexcept nogil:
-    """64 bits of a token, as good as random (the finalizer of splitmix64); a row's fingerprint is
-    the sum over its tokens."""
-    cdef uint64_t bits = <uint64_t>(token + 1) * 0x9E3779B97F4A7C15ULL
-    bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9ULL
-    bits = (bits ^ (bits >> 27)) * 0x94D049BB133111EBULL
-    return bits ^ (bits >> 31)

@@ -17,7 +17,6 @@ import numpy.typing as npt
 
 from maskwright.native cimport BUILT_FROM, const_int32s, int32s
 from maskwright.native import require_built
-from maskwright.vocab.bits cimport lowest, ones
 
 require_built(__name__, BUILT_FROM)
 
@@ -25,8 +24,6 @@ Row = npt.NDArray[np.int32]
 
 cdef enum:
     PAGE = 1 << 19  # bytes
-
-cdef uint64_t ALL_TOKENS = 0xFFFFFFFF
 
 
 cdef inline Patch *patches_of(const Record *record) noexcept nogil:
@@ -38,18 +35,18 @@ cdef class Ready:
         raise TypeError("ready rows are made by a RowTable")
 
 
-cdef inline uint64_t _sum_of(int32_t word, uint64_t bits) noexcept nogil:
-    """The sum over the tokens that a word allows."""
-    cdef uint64_t total = 0
-    while bits:
-        total += scattered(32 * word + lowest(bits))
-        bits &= bits - 1
-    return total
+cdef inline uint64_t _scattered(int32_t word, int32_t bits) noexcept nogil:
+    """64 bits of a word's content, as good as random; 0 where it allows nothing."""
+    cdef uint64_t found
+    if bits == 0:
+        return 0
+    found = (<uint64_t>(word + 1) << 32 | <uint32_t>bits) * 0x9E3779B97F4A7C15ULL
+    found = (found ^ (found >> 32)) * 0xBF58476D1CE4E5B9ULL
+    return found ^ (found >> 29)
 
 
 cdef class RowTable:
     def __cinit__(self, int32_t words):
-        cdef int32_t word
         self.words = words
         self.room = 128
         self.records = <Record **>calloc(self.room, sizeof(Record *))
@@ -58,11 +55,6 @@ cdef class RowTable:
         if self.records is NULL or self.slots is NULL or self.whole is NULL:
             raise MemoryError
         memset(self.slots, -1, 2 * self.room * sizeof(int32_t))
-        self.sums = <uint64_t *>malloc((words + 1) * sizeof(uint64_t))
-        if self.sums is NULL:
-            raise MemoryError
-        for word in range(words):
-            self.sums[word] = _sum_of(word, ALL_TOKENS)
         self.pages = []
         self.page_used = PAGE
         self.ready_rows, self.seen = {}, {}
@@ -72,7 +64,6 @@ cdef class RowTable:
         free(self.records)
         free(self.slots)
         free(self.whole)
-        free(self.sums)
 
     def __len__(self):
         return self.count
@@ -134,15 +125,11 @@ cdef class RowTable:
         return ready
 
     cdef uint64_t fingerprint(self, const int32_t *row) noexcept nogil:
-        """The sum over all tokens of a row."""
-        cdef uint64_t total = 0, bits
+        """The sum over all words of a row."""
+        cdef uint64_t total = 0
         cdef int32_t word
         for word in range(self.words):
-            bits = <uint32_t>row[word]
-            if ones(bits) <= 16:
-                total += _sum_of(word, bits)
-            else:  # fewer are missing
-                total += self.sums[word] - _sum_of(word, ALL_TOKENS & ~bits)
+            total += _scattered(word, row[word])
         return total
 
     def number(self, row):
@@ -155,14 +142,13 @@ cdef class RowTable:
             raise ValueError(f"a row has {self.words} words, not {len(row)}")
         addition.added, addition.touched = int32s(added), int32s(touched)
         addition.words = <int32_t>len(touched)
-        addition.base = NULL
-        addition.fingerprint = self.fingerprint(addition.added)
+        addition.base, addition.fingerprint = NULL, 0
         if ready is not None:
-            addition.base = ready.words
-            addition.fingerprint += ready.fingerprint
+            addition.base, addition.fingerprint = ready.words, ready.fingerprint
+        self.finish(&addition)
         if fingerprint is not None:
             addition.fingerprint = fingerprint
-        return self.find(&addition)
+        return self.entered(&addition)
 
     def without(self, int32_t number, const int32_t[::1] tokens):
         cdef const Record *record = self.record(number)
@@ -171,9 +157,9 @@ cdef class RowTable:
         cdef Addition addition
         added, touched = np.zeros(self.words, np.int32), np.empty(self.words, np.int32)
         addition.base = record.base
+        addition.fingerprint = 0 if record.base is NULL else self.fingerprint(record.base)
         addition.added, addition.touched = int32s(added), int32s(touched)
         addition.words = 0
-        addition.fingerprint = record.fingerprint
         for at in range(<int32_t>record.patches):
             word = patches[at].word
             addition.added[word] = patches[at].bits
@@ -184,9 +170,7 @@ cdef class RowTable:
             if not 0 <= token < 32 * self.words:
                 raise IndexError(f"there is no token {token}")
             bit = <int32_t>(<uint32_t>1 << (token & 31))
-            if addition.added[token >> 5] & bit:
-                addition.added[token >> 5] &= ~bit
-                addition.fingerprint -= scattered(token)
+            addition.added[token >> 5] &= ~bit
         for at in range(<int32_t>record.patches):
             word = patches[at].word
             if addition.added[word] != 0:
@@ -194,8 +178,23 @@ cdef class RowTable:
                 addition.words += 1
         return self.find(&addition)
 
-    cdef int32_t find(self, const Addition *addition) except -1:
-        """The number of a row, which is entered if it is new."""
+    cdef void finish(self, Addition *addition) noexcept nogil:
+        """Have a fingerprint, which is that of the base, count what is added."""
+        cdef int32_t at, word, before
+        for at in range(addition.words):
+            word = addition.touched[at]
+            before = 0 if addition.base is NULL else addition.base[word]
+            addition.fingerprint -= _scattered(word, before)
+            addition.fingerprint += _scattered(word, before | addition.added[word])
+
+    cdef int32_t find(self, Addition *addition) except -1:
+        """The number of a row, which is entered if it is new; its fingerprint is that of the
+        base."""
+        self.finish(addition)
+        return self.entered(addition)
+
+    cdef int32_t entered(self, const Addition *addition) except -1:
+        """The number of a row, whose fingerprint is known."""
         cdef int64_t mask, slot
         cdef int32_t number, at, word
         cdef Record *record

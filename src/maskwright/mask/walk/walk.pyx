@@ -32,7 +32,7 @@ from maskwright.automaton.machine.step cimport (
     leave,
     take_bytes,
 )
-from maskwright.mask.walk.row_table cimport Addition, Ready, RowTable, scattered
+from maskwright.mask.walk.row_table cimport Addition, Ready, RowTable
 from maskwright.native cimport BUILT_FROM, const_int64s, const_uint8s, int32s
 from maskwright.native import require_built
 from maskwright.vocab.bits cimport ones
@@ -331,7 +331,6 @@ cdef void _add(Addition *row, int32_t token) noexcept nogil:
         row.touched[row.words] = word
         row.words += 1
     row.added[word] |= <int32_t>(<uint32_t>1 << (token & 31))
-    row.fingerprint += scattered(token)
 
 
 cdef void _clear(Addition *row) noexcept nogil:
