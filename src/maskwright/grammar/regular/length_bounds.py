@@ -38,6 +38,8 @@ def counted(term: Regular) -> Regular:
         return term
     core, least, most = split_length_bounds(term)
     parts = core.parts if isinstance(core, Intersection) else (core,)
+    if core is term and parts == (term,) and _counted(term) is term:
+        return term
     found = intersection(*map(_counted, parts), length(least, most))
     if isinstance(core, Intersection) and found is not term:
         found = _without_loose_parts(found)
