@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import product
+from itertools import combinations, product
 from random import Random
 
 import pytest
@@ -32,6 +32,7 @@ from maskwright.grammar.regular.terms import (
     intersection,
     length,
     repeat,
+    uncovered,
     words,
 )
 from maskwright.limits import Limits, Work
@@ -222,3 +223,25 @@ def test_what_another_option_finds_anywhere_is_no_option() -> None:
     assert alt(longer, found) is found
     assert alt(found, concat(char("c"), char("b"), ANYTHING)) is found
     assert alt(longer, concat(ANYTHING, char("c"))) is not longer
+
+
+def test_cells_that_differ_in_one_part_are_one() -> None:
+    patterns = [full_match(pattern) for pattern in ("a.*", ".*b", ".{2}")]
+    cells = [
+        intersection(*its) for its in product(*((complement(each), each) for each in patterns))
+    ]
+    assert alt(*cells) is ANYTHING
+    first, last, _ = patterns
+    assert alt(*cells[:4]) is complement(first)
+    assert alt(*cells[:4], *cells[6:]) is alt(complement(first), last)
+    for few in combinations(range(8), 3):
+        term = alt(*(cells[at] for at in few))
+        for text in ALL:
+            right = any(contains(cells[at], text) for at in few)
+            assert contains(term, text) == right, (few, text)
+
+
+def test_an_intersection_is_no_option_beside_one_of_its_parts() -> None:
+    first, last = full_match("a.*"), full_match(".*b")
+    assert alt(intersection(first, last), last) is last
+    assert uncovered({intersection(first, last), last, A}) == {last, A}

@@ -485,14 +485,20 @@ def _leaves_no_gap(body: Repeat, least: int, most: int | None) -> bool:
 def alt(*options: Regular) -> Regular:
     flat: set[Regular] = set()
     ranges: Ranges = ()
+    cells = 0
     for option in options:
         for each in option.options if isinstance(option, Alt) else (option,):
             if isinstance(each, Chars):
                 ranges = charset.union(ranges, each.ranges)
             elif each is not EMPTY:
+                cells += isinstance(each, Intersection)
                 flat.add(each)
     if ranges:
         flat.add(chars(ranges))
+    if cells and len(flat) > 1:
+        joined = _with_joined_cells(flat)
+        if joined != flat:
+            return alt(*joined)
     if ANYTHING in flat:
         return ANYTHING
     if EPSILON in flat and any(o.nullable for o in flat if o is not EPSILON):
@@ -513,6 +519,8 @@ def alt(*options: Regular) -> Regular:
 _OPTIONS_A_STEP: Final = 16
 """Options of a union that take as long as one step. Fewer take none of their own: whoever asks for
 the union counts one."""
+_MOST_CELLS: Final = 32
+"""Options of a union up to which intersections among them are compared."""
 _MOST_PARTS: Final = 32
 """Parts of an option that are looked at for an end that another option finds anywhere."""
 
@@ -523,6 +531,41 @@ def _without_covered(flat: set[Regular]) -> set[Regular]:
         option.tail for option in flat if isinstance(option, Concat) and option.head is ANYTHING
     }
     return {option for option in flat if not _is_covered(option, ends)} if ends else flat
+
+
+def _with_joined_cells(flat: set[Regular]) -> set[Regular]:
+    """Options with `x & y` and `x & ~y` joined to `x`, and without those that another covers.
+    Patterns that divide all names into cells are few terms again where most cells may come (the
+    consensus of Quine, 1955)."""
+    cells = _cells_of(flat)
+    before = 0
+    while before < len(cells) <= _MOST_CELLS:
+        before = len(cells)
+        spend(CHEAP * before)
+        for cell in [*cells]:
+            for part in cell:
+                if isinstance(part, Complement):
+                    rest = cell - {part}
+                    if rest | {part.body} in cells and rest not in cells:
+                        cells[rest] = _intersection({*rest})
+    return _uncovered(cells)
+
+
+def uncovered(terms: set[Regular]) -> set[Regular]:
+    """Terms with the same union, without intersections that have all parts of another one."""
+    return _uncovered(_cells_of(terms)) if 1 < len(terms) <= _MOST_CELLS else terms
+
+
+_Cells = dict[frozenset[Regular], Regular]
+
+
+def _cells_of(terms: set[Regular]) -> _Cells:
+    """Terms by their parts, as intersections."""
+    return {frozenset(t.parts if isinstance(t, Intersection) else (t,)): t for t in terms}
+
+
+def _uncovered(cells: _Cells) -> set[Regular]:
+    return {term for cell, term in cells.items() if not any(other < cell for other in cells)}
 
 
 def _is_covered(option: Regular, ends: set[Regular]) -> bool:

@@ -39,6 +39,7 @@ from maskwright.grammar.regular.terms import (
     alt,
     length_bounded,
     repeat,
+    uncovered,
 )
 from maskwright.limits import CHEAP, spend
 from maskwright.mask.ready_rows.combination import Exclusive, ProductAutomaton, exclusive
@@ -274,7 +275,7 @@ class StringRows:
         if isinstance(term, Words):
             return self._of_words(term, part, value)
         if isinstance(term, Tagged):  # a string continues if it does in one of the languages
-            rows = [self._after(p, part, value) for p in set(term.parts) if p is not EMPTY]
+            rows = [self._after(p, part, value) for p in uncovered({*term.parts} - {EMPTY})]
             return np.bitwise_or.reduce(rows)
         if isinstance(term, Weighed):
             return self._of_weighed(term, part, value)
