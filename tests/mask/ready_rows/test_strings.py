@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from multiprocessing import get_context
 from random import Random
 from re import fullmatch
@@ -21,7 +22,16 @@ from maskwright import (
 from maskwright.automaton.leaf.keys import Text
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.regular.charset import of
-from maskwright.grammar.regular.terms import Scale, alt, intersection, length, weighed, words
+from maskwright.grammar.regular.derivative import place
+from maskwright.grammar.regular.terms import (
+    Scale,
+    alt,
+    complement,
+    intersection,
+    length,
+    weighed,
+    words,
+)
 from maskwright.limits import Work
 from maskwright.mask import Grammar
 from maskwright.mask.ready_rows import strings
@@ -431,3 +441,11 @@ def test_a_token_within_a_character_leaves_room_for_the_rest(text: bytes, offere
     drawn = {"type": "string", "pattern": "a", "maxLength": 1}
     matcher = after(compile_json_schema(drawn, EVERY_BYTE), text)
     assert (b"" if matcher is None else bytes(sorted(allowed(matcher)))) == offered
+
+
+def test_a_row_of_a_long_pattern_explores_what_its_tokens_reach() -> None:
+    pattern = full_match("".join(f"[{one}{other}]" for one, other in pairwise("abcdefgh" * 8)))
+    term = intersection(pattern, complement(full_match(".*aaa.*")))
+    StringRows(PIECES).ready(0, [Text(inside=True, term=term)])
+    automaton, _ = place(term)
+    assert 0 < len(automaton.found) < 24

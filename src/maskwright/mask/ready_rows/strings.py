@@ -56,8 +56,10 @@ MOST_BYTES: Final = 12 << 20
 """Most bytes of ready rows and of the arrays of their automata. Above it, the least recently used
 automata are dropped with their rows. Together with the terms of these automata, they take about
 twice as much."""
-AT_ONCE: Final = 64
+AHEAD: Final = 8
 """States explored before the first walk, so that a small automaton is complete by then."""
+AT_ONCE: Final = 64
+"""States that a walk lists as lacking, and most that are explored ahead of the next one."""
 RANGES_AT_ONCE: Final = 512
 """Ranges of transitions after which no more states are explored that no walk has asked for."""
 MOST_LENGTHS: Final = 256
@@ -361,7 +363,7 @@ class StringRows:
         return self._row(automaton, key, lambda: measure(begun), lean=True)[0]
 
     def _unmeasured(self, automaton: CharacterDfa, state: int, part: int, value: int) -> Row:
-        automaton.explore(AT_ONCE - len(automaton.found), RANGES_AT_ONCE)
+        automaton.explore(AHEAD - len(automaton.found), RANGES_AT_ONCE)
         measure = _UNBOUNDED
         if automaton.complete:
             if part == BETWEEN and not self._plain and state in automaton.free:
@@ -500,8 +502,10 @@ class StringRows:
         *,
         lean: bool,
     ) -> None:
-        """Walk, and find the states that the walk lacks, until it lacks none."""
+        """Walk, and find the states that the walk lacks, until it lacks none. The more often it
+        lacked some, the more are explored besides: most walks need few, and each begins anew."""
         missing = np.zeros(AT_ONCE, np.int32)
+        ahead = AHEAD
         while True:
             missing[:] = -1
             if not walk(missing):
@@ -517,7 +521,8 @@ class StringRows:
             automaton = characters.automaton
             ranges = sum(automaton.find(other) for other in listed.tolist())
             if not lean:  # the next row would need more of them
-                automaton.explore(AT_ONCE, RANGES_AT_ONCE - ranges)
+                automaton.explore(ahead, RANGES_AT_ONCE - ranges)
+                ahead = min(2 * ahead, AT_ONCE)
 
 
 def _leaves_room(core: Regular, most: int | None, longest: int) -> bool:
