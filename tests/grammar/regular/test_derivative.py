@@ -13,7 +13,9 @@ from maskwright.grammar.formats.language import date_time, time
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.regular.charset import LAST
 from maskwright.grammar.regular.derivative import (
+    MOST_SIFTED,
     arcs,
+    common,
     contains,
     derivative,
     is_live,
@@ -35,6 +37,8 @@ from maskwright.grammar.regular.terms import (
     length,
     repeat,
     tagged,
+    word_list,
+    word_slice,
     words,
 )
 
@@ -162,3 +166,17 @@ def test_the_label_says_which_parts_contain_the_text(
 )
 def test_the_length_of_a_shortest_string(term: Regular, shortest: tuple[int | None, bool]) -> None:
     assert shortest_length(term) == shortest
+
+
+def test_words_in_other_languages_are_a_list() -> None:
+    listed = words(["ab", "b", "ba"])
+    pattern, ending = full_match("[ab]{2}"), full_match(".*b")
+    assert common(pattern, listed) is words(["ab", "ba"])
+    assert common(listed, pattern, complement(ending)) is words(["ba"])
+    assert common(listed, ANYTHING) is listed
+    assert common(listed, words(["b", "c"]), ending) is words(["b"])
+    assert common(listed, full_match("c.*")) is EMPTY
+    bare = word_slice(word_list(["ab", "b"], bare=True))
+    assert common(bare, ending) is bare
+    many = words([chr(point) for point in range(0x4E00, 0x4E00 + MOST_SIFTED + 1)])
+    assert common(many, full_match("[^a]")) is intersection(many, full_match("[^a]"))

@@ -154,3 +154,17 @@ def test_options_apart_have_the_shape_of_any_union(
     ):
         kept = [each.name for each in fields(one) if each.name not in ("others", "verdicts")]
         assert [getattr(one, name) for name in kept] == [getattr(other, name) for name in kept]
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"enum": ["a", "ab", "b"], "pattern": "a"},
+        {"allOf": [{"enum": ["a", "ab", "b"]}, {"pattern": "a"}]},
+        {"if": {"pattern": "a"}, "then": {"enum": ["a", "ab", "b"]}, "else": False},
+    ],
+    ids=str,
+)
+def test_words_beside_a_pattern_are_a_list(document: Json) -> None:
+    shape = Shapes().normal_form(frozenset([schema(document)]))
+    assert shape.strings is words(["a", "ab"])

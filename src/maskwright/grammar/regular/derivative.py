@@ -63,6 +63,8 @@ from maskwright.grammar.regular.terms import (
     repeat,
     tagged,
     weighed,
+    word_list,
+    word_slice,
 )
 from maskwright.grammar.regular.word_lists import word_arcs
 from maskwright.limits import CHEAP, DEFAULT_LIMITS, spend
@@ -106,6 +108,8 @@ def _parallel(
 
 Label = int | tuple[int, ...]
 
+MOST_SIFTED: Final = 64
+"""Words of a list that are looked at one by one where it is intersected."""
 MOST_KEPT: Final = 64
 """Ranges of transitions up to which they are kept with the term."""
 NEARBY: Final = 16
@@ -189,6 +193,18 @@ def is_live(term: Regular, limit: int = DEFAULT_LIMITS.witness_search) -> bool:
 def contains(term: Regular, text: str) -> bool:
     """Whether `text` is in the language."""
     return derivative(term, text).nullable
+
+
+def common(*parts: Regular) -> Regular:
+    """The intersection of `parts`; of a short list of words those that are in the other parts."""
+    lists = [part for part in parts if isinstance(part, Words) and not part.depth]
+    others = [part for part in parts if part not in lists and part is not ANYTHING]
+    found = intersection(*(lists or parts))
+    if not others or not isinstance(found, Words) or found.high - found.low > MOST_SIFTED:
+        return intersection(found, *others) if lists else found
+    names = found.table.strings[found.low : found.high]
+    kept = [name for name in names if all(_holds(part, name) for part in others)]
+    return word_slice(word_list(kept, bare=found.table.bare)) if kept else EMPTY
 
 
 def derivative(term: Regular, text: str) -> Regular:

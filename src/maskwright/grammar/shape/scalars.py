@@ -13,6 +13,7 @@ from maskwright.grammar.number import spellings as numbers
 from maskwright.grammar.number.interval import EVERYTHING, Interval, joint
 from maskwright.grammar.number.multiples import common_multiple
 from maskwright.grammar.pattern.translate import full_match
+from maskwright.grammar.regular.derivative import common
 from maskwright.grammar.regular.terms import (
     ANYTHING,
     EMPTY,
@@ -59,7 +60,7 @@ def scalars_of(
     """
     strings = EMPTY
     if "string" in types:
-        strings = intersection(ANYTHING, *map(strings_of, assertions))
+        strings = common(ANYTHING, *map(strings_of, assertions))
     others: list[Assertion] = [each for each in assertions if not isinstance(each, TypeIs)]
     scalars = [literals_of(others, kind) for kind in ("null", "boolean") if kind in types]
     if "number" in types:

@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import Final
 
 from maskwright.errors import LimitError
+from maskwright.grammar.regular.derivative import common
 from maskwright.grammar.regular.terms import (
     ANYTHING,
     EMPTY,
@@ -83,7 +84,7 @@ class StringLanguages:
             return known
         language = EMPTY if schema.never else ANYTHING
         for assertion in self._resolved.assertions(schema):
-            language = intersection(language, self._satisfying(assertion))
+            language = common(language, self._satisfying(assertion))
         self._languages[schema] = language
         return language
 
@@ -92,7 +93,7 @@ class StringLanguages:
             case TypeIs(types=types):
                 return ANYTHING if "string" in types else EMPTY
             case AllOf(parts=parts):
-                return intersection(ANYTHING, *(self.language(part) for part in parts))
+                return common(ANYTHING, *(self.language(part) for part in parts))
             case AnyOf(options=options):
                 return alt(*(self.language(option) for option in options))
             case OneOf(options=options):
@@ -102,8 +103,8 @@ class StringLanguages:
             case If(condition=condition, then=then, otherwise=otherwise):
                 held = self.language(condition)
                 return alt(
-                    intersection(held, self.language(then)),
-                    intersection(complement(held), self.language(otherwise)),
+                    common(held, self.language(then)),
+                    common(complement(held), self.language(otherwise)),
                 )
             case _:
                 return strings_of(assertion)
@@ -220,9 +221,7 @@ class Shapes:
         types = _types(conjunction)
         strings = EMPTY
         if "string" in types:
-            strings = intersection(
-                ANYTHING, *(self._strings.language(s) for s in in_order(conjunction))
-            )
+            strings = common(ANYTHING, *(self._strings.language(s) for s in in_order(conjunction)))
         scalars: list[Regular] = []
         if "null" in types or "boolean" in types:
             for kind in ("null", "boolean"):
