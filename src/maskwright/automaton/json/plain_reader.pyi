@@ -1,17 +1,32 @@
 """Reading a property name where counting decides what may come, one reader for each progress of an
 object: what comes next follows from a few operations on sets of names."""
 
-from collections.abc import Callable, Hashable
-from typing import Any, Final
+from collections.abc import Callable, Hashable, Sequence
+from typing import Final
 
+from maskwright.automaton.json.remembered_names import RememberedNames
 from maskwright.automaton.value.level import LevelPhase, Thread
 from maskwright.automaton.value.progress import ObjectProgress
 from maskwright.grammar.regular.terms import Regular
 from maskwright.grammar.schema.options import PropertyOrder
-from maskwright.grammar.shape.shape import ObjectShape
+from maskwright.grammar.shape.shape import Conjunction, ObjectShape
 
-class PlainFacts:
-    """What the readers of one plain shape look up."""
+class PlainShape:
+    """What the positions in objects of a plain shape share: the names that may come at all, and the
+    terms that distinguish names. Sets of the shape's names are bits by index."""
+
+    shape: Final[ObjectShape]
+    order: Final[PropertyOrder]
+    possible: Final[int]
+    others: Final[bool]
+    remembered: Final[RememberedNames]
+    some: Final[tuple[Regular, ...]]
+    indexes: Final[dict[str | None, int]]
+    """The shape's names with their indexes."""
+    words: Final[tuple[str, ...]]
+    """The names that the terms distinguish, in order."""
+    languages: Final[dict[Regular, int]]
+    """The languages of other names, with their places in a label: that of all comes first."""
 
     def __init__(
         self,
@@ -19,18 +34,30 @@ class PlainFacts:
         order: PropertyOrder,
         possible: int,
         others: bool,
-        words: tuple[str, ...],
-        leaves_to_text: bool,
+        remembered: RememberedNames,
+        some: tuple[Regular, ...] = (),
+        read: frozenset[str] = frozenset(),
         /,
     ) -> None:
-        """`words`: the names that the terms distinguish, in order. `leaves_to_text`: whether other
-        names are left to the text (see `remembered_names`). The rest is `PlainShape`'s."""
+        """`possible`: the names with a value that satisfies what the shape asks of it. `others`:
+        whether names that are not among the shape's may come. `some`: their languages, if only some
+        of them may. `read`: other names that an object has and that are remembered; the terms
+        distinguish them too."""
+    def mask(self, members: Sequence[int], /) -> tuple[bool, ...]:
+        """In which of the shape's languages another name is, by its label."""
+    def open_names(self, progress: ObjectProgress, /) -> tuple[int, bool]:
+        """The shape's names that may come now, and whether others may."""
+    def other_value(self, members: tuple[int, ...], /) -> Conjunction:
+        """What the value of another name must satisfy, by its label."""
+    def other_names(self, read: frozenset[str], /) -> Regular:
+        """The other names that may come, if any may, in an object that has these of them."""
+    def with_names(self, read: frozenset[str], /) -> PlainShape:
+        """The shape in an object that has these other names."""
 
 class PlainReader:
     """Reads a name as `NameReader` does, for a single thread in a plain shape."""
 
-    plain: Final[Any]
-    """The `plain_names.PlainShape`, in a module that imports this one."""
+    plain: Final[PlainShape]
     shape: Final[ObjectShape]
     tag: Final[int]
     depth: Final[int]
@@ -46,13 +73,15 @@ class PlainReader:
     may_close: Final[bool]
     """Whether the object may end instead."""
 
-    def __init__(self, plain: Any, tag: int, progress: ObjectProgress, depth: int, /) -> None:
+    def __init__(
+        self, plain: PlainShape, tag: int, progress: ObjectProgress, depth: int, /
+    ) -> None:
         """`plain` has the other names that `progress` has."""
     @classmethod
     def of(
         cls,
         threads: tuple[Thread, ...],
-        plain_shape: Callable[[ObjectShape], Any],
+        plain_shape: Callable[[ObjectShape], PlainShape | None],
         depth: int,
         /,
     ) -> PlainReader | None:

@@ -5,29 +5,94 @@ from libc.stdint cimport uint8_t, uint64_t
 from maskwright.automaton.json.bit_sets import bits_of, numbers_in
 from maskwright.automaton.value.level import Thread
 from maskwright.automaton.value.progress import ObjectProgress
+from maskwright.grammar.regular.terms import (
+    ANYTHING,
+    EMPTY,
+    alt,
+    complement,
+    intersection,
+    tagged,
+    word_list,
+    word_slice,
+    words,
+)
 from maskwright.native cimport BUILT_FROM
 from maskwright.native import require_built
 
 require_built(__name__, BUILT_FROM)
 
+cdef object ANY_NAME = ANYTHING, NONE = EMPTY
 cdef object ONE = 1  # an int of Python, which may be shifted as far as need be
 
 
-cdef class PlainFacts:
-    def __init__(self, shape, order, possible, bint others, words, bint leaves_to_text):
-        cdef dict index = {word: at for at, word in enumerate(words)}
-        self.order, self.any_order = order, order == "any"
-        self.possible, self.others = possible, others
-        self.leaves_to_text = leaves_to_text
+cdef class PlainShape:
+    def __init__(
+        self, shape, order, possible, bint others, remembered, tuple some=(), read=frozenset()
+    ):
+        cdef dict index
+        cdef Py_ssize_t at
+        names = shape.names
+        self.shape, self.order, self.possible, self.others = shape, order, possible, others
+        self.remembered, self.some = remembered, some
+        self.any_order, self.leaves_to_text = order == "any", remembered.leaves_to_text
         self.declared, self.least, self.most = shape.declared, shape.least, shape.most
-        self.required = bits_of(shape.required)
-        self.words = words
-        self.word_of = [index[name] for name in shape.names]
-        self.few = len(words) <= FEW
+        self.required = bits_of(shape.required) if shape.required else 0
+        self.known = word_list((*names, *read) if read else names)
+        if read:
+            self.known.whole = False  # it serves one place in one text: it isn't worth keeping
+        self.words = self.known.strings
+        self.indexes = {name: at for at, name in enumerate(names)}
+        index = {word: at for at, word in enumerate(self.words)}
+        self.word_of = [index[name] for name in names]
+        self.few = len(self.words) <= FEW
         if self.few:
             for at, word in enumerate(self.word_of):
                 self.place[at] = <uint8_t><int>word
         self.possible_words = self.sum_of(possible)
+        self.languages = {ANY_NAME: 0}
+        for language in shape.languages:
+            self.languages.setdefault(language, len(self.languages))
+        self.values_of_others, self.names_of_others = {}, {}
+
+    def mask(self, members):
+        return tuple([bool(members[self.languages[each]]) for each in self.shape.languages])
+
+    def open_names(self, progress):
+        cdef PlainReader reader = PlainReader(self, 0, progress, 0)
+        return reader.names, reader.others
+
+    def other_value(self, members):
+        known = self.values_of_others.get(members)
+        if known is None:
+            known = self.values_of_others[members] = self.shape.others(self.mask(members))
+        return known
+
+    def other_names(self, read):
+        if not self.some:
+            return ANY_NAME
+        known = self.names_of_others.get(read)
+        if known is None:
+            listed = words([*self.shape.names, *read])
+            known = intersection(alt(*self.some), complement(listed))
+            self.names_of_others[read] = known
+        return known
+
+    def with_names(self, read):
+        return PlainShape(
+            self.shape, self.order, self.possible, self.others, self.remembered, self.some, read
+        )
+
+    cdef object term(self, bint others):
+        """The term where other names may come, or none."""
+        known = self.open_term if others else self.closed_term
+        if known is None:
+            names = word_slice(self.known) if self.words else NONE
+            known = tagged((names, *self.languages) if others else (names, NONE), named=True)
+            if others:
+                self.open_term = known
+            else:
+                self.closed_term = known
+        return known
 
     cdef object sum_of(self, names):
         """A set of the shape's names as one of words."""
@@ -54,6 +119,7 @@ cdef class PlainFacts:
 cdef class PlainReader:
     @classmethod
     def of(cls, threads, plain_shape, Py_ssize_t depth):
+        cdef PlainShape plain
         if len(threads) != 1:
             return None
         progress = threads[0].progress
@@ -66,41 +132,40 @@ cdef class PlainReader:
             plain = plain.with_names(progress.others)
         return cls(plain, threads[0].tag, progress, depth)
 
-    def __init__(self, plain, Py_ssize_t tag, progress, Py_ssize_t depth):
+    def __init__(self, PlainShape plain not None, Py_ssize_t tag, progress, Py_ssize_t depth):
         self.plain, self.tag, self.depth, self._progress = plain, tag, depth, progress
-        self.facts = plain.facts
         self.shape, self.position, self.seen, self.count, *rest = progress
         self.rest = tuple(rest)
         self.find()
 
     cdef int find(self) except -1:
         """Find out what may come."""
-        cdef PlainFacts facts = self.facts
+        cdef PlainShape plain = self.plain
         cdef object found, left, needed, here, first, missing, at
-        cdef bint others = facts.others
-        found = left = facts.possible & ~self.seen
-        needed = facts.required & ~self.seen
-        self.may_close = self.count >= facts.least and not needed >> self.position
-        if not facts.any_order:
+        cdef bint others = plain.others
+        found = left = plain.possible & ~self.seen
+        needed = plain.required & ~self.seen
+        self.may_close = self.count >= plain.least and not needed >> self.position
+        if not plain.any_order:
             here = -1 << self.position
             left, needed = left & here, needed & here
             first = needed & -needed
             found = left
-            if first and not first >> facts.declared:
+            if first and not first >> plain.declared:
                 found, others = left & (2 * first - 1), False
-        if facts.most is not None and self.count + needed.bit_count() >= facts.most:
+        if plain.most is not None and self.count + needed.bit_count() >= plain.most:
             found, others = found & needed, False
-        if not facts.others and self.count < facts.least and not facts.any_order:
+        if not plain.others and self.count < plain.least and not plain.any_order:
             # A name that comes bars the ones before it, so enough must be left from it on. All that
             # are left are declared: any other name has no value here.
-            missing = facts.least - self.count
+            missing = plain.least - self.count
             found = bits_of(
                 [at for at in numbers_in(found) if (left >> at).bit_count() >= missing]
             )
         self.names, self.others = found, others
-        self.term = self.plain.term(others)
-        self.words = facts.words
-        self.bits = facts.words_of(found)
+        self.term = plain.term(others)
+        self.words = plain.words
+        self.bits = plain.words_of(found)
         return 0
 
     @property
@@ -121,29 +186,29 @@ cdef class PlainReader:
         return self.plain.indexes.get(self.words[word - 1]) if word else None
 
     def reader_after(self, Py_ssize_t at):
-        cdef PlainFacts facts = self.facts
+        cdef PlainShape plain = self.plain
         cdef PlainReader reader = PlainReader.__new__(PlainReader)
-        reader.plain, reader.tag, reader.depth, reader.facts = self.plain, self.tag, self.depth, facts
+        reader.plain, reader.tag, reader.depth = plain, self.tag, self.depth
         reader.shape, reader.rest = self.shape, self.rest
-        if facts.any_order:
+        if plain.any_order:
             reader.position, reader.seen = 0, self.seen | (ONE << at)
-        elif at < facts.declared:
+        elif at < plain.declared:
             reader.position, reader.seen = at + 1, self.seen
         else:
-            reader.position, reader.seen = facts.declared, self.seen | (ONE << at)
-        reader.count = min(self.count + 1, max(facts.least, facts.most or 0))
+            reader.position, reader.seen = plain.declared, self.seen | (ONE << at)
+        reader.count = min(self.count + 1, max(plain.least, plain.most or 0))
         reader.find()
         return reader
 
     def reader_after_other(self):
-        cdef PlainFacts facts = self.facts
+        cdef PlainShape plain = self.plain
         cdef PlainReader reader = PlainReader.__new__(PlainReader)
-        reader.plain, reader.tag, reader.depth, reader.facts = self.plain, self.tag, self.depth, facts
+        reader.plain, reader.tag, reader.depth = plain, self.tag, self.depth
         reader.shape, reader.seen = self.shape, self.seen
-        reader.position = self.position if facts.any_order else max(self.position, facts.declared)
-        reader.count = min(self.count + 1, max(facts.least, facts.most or 0))
+        reader.position = self.position if plain.any_order else max(self.position, plain.declared)
+        reader.count = min(self.count + 1, max(plain.least, plain.most or 0))
         fulfilled, others, candidates, must_equal_one, forgotten = self.rest
-        if facts.leaves_to_text and reader.count >= facts.least:
+        if plain.leaves_to_text and reader.count >= plain.least:
             forgotten = True
         reader.rest = (fulfilled, others, candidates, must_equal_one, forgotten)
         return reader
@@ -162,7 +227,8 @@ cdef class PlainReader:
         )
 
     def threads(self, label, text):
-        plain, progress = self.plain, self.progress
+        cdef PlainShape plain = self.plain
+        progress = self.progress
         word, *members = label
         name = self.words[word - 1] if word else None
         at = plain.indexes.get(name)
