@@ -198,7 +198,9 @@ class StringRows:
         if isinstance(term, Repeat) and term.body is ANY_CHAR and not term.least:
             return ANYTHING if term.most is None or term.most > longest else term
         core, least, most = split_length_bounds(term)
-        return core if least == 0 and _leaves_room(core, most, longest) else term
+        if core is term or least:
+            return term
+        return core if _leaves_room(core, most, longest) else term
 
     def alike(self, term: Regular) -> Regular:
         """A term that, in every context, has the mask of `term`: the same tokens may follow, and
@@ -212,7 +214,9 @@ class StringRows:
             is_near = term.most is not None and term.most <= self._longest_leaving
             return term if is_near else repeat(ANY_CHAR, term.least)
         core, least, most = split_length_bounds(term)
-        return core if least == 0 and _leaves_room(core, most, self._longest_leaving) else term
+        if core is term or least:
+            return term
+        return core if _leaves_room(core, most, self._longest_leaving) else term
 
     @property
     def nbytes(self) -> int:
@@ -252,9 +256,10 @@ class StringRows:
         core, least, most = split_length_bounds(term)
         if not core.plain:
             return term
-        reach, far = self._most_characters(core, part), farthest(core)
+        reach = self._most_characters(core, part)
         if core is term:
             return beginning_alike(core, reach)
+        far = farthest(core)
         # An end that is near enough follows a token within `far` characters, if it has to be
         # no farther than that.
         reaches = [] if far is None or least > 1 else [reach + far]
