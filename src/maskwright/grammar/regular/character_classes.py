@@ -146,22 +146,6 @@ def overlaid(columns: Sequence[Split], join: Join) -> Split:
     )
 
 
-def inverted(inner: Split, change: Callable[[Regular], Regular], otherwise: Regular) -> Split:
-    """The targets changed, and `otherwise` for the characters that have none."""
-    taken = tuple((low, high) for low, high, _ in inner.ascii)
-    gaps = [(low, min(high, LAST_ASCII), EMPTY) for low, high in charset.complement(taken)]
-    arcs = [arc for arc in (*inner.ascii, *gaps) if arc[0] <= LAST_ASCII]
-    rest = _remainder(tuple(some for some, _ in inner.beyond))
-    beyond = [(some, change(target)) for some, target in inner.beyond]
-    if isinstance(rest, Chars):
-        beyond.append((rest, otherwise))
-    changed = ((low, high, change(t)) for low, high, t in sorted(arcs, key=_low))
-    return Split(
-        tuple(_joined([arc for arc in changed if arc[2] is not EMPTY])),
-        tuple([(some, target) for some, target in beyond if target is not EMPTY]),
-    )
-
-
 def overlap(some: Chars, low: int, high: int) -> int:
     """How many code points from `low` to `high` are in a set."""
     return _up_to(some, high) - _up_to(some, low - 1) if low <= high else 0
@@ -273,13 +257,6 @@ def _union(sets: tuple[Chars, ...]) -> Chars:
     some = chars(charset.union(*(each.ranges for each in sets)))
     assert isinstance(some, Chars)
     return some
-
-
-@lru_cache(4096)
-def _remainder(sets: tuple[Chars, ...]) -> Regular:
-    """The characters beyond ASCII that are in none of the sets."""
-    taken = charset.union(((0, LAST_ASCII),), *(each.ranges for each in sets))
-    return chars(charset.complement(taken))
 
 
 def _joined(found: Sequence[Arc]) -> list[Arc]:

@@ -14,7 +14,6 @@ from itertools import cycle
 from typing import Final
 
 from maskwright.errors import LimitError
-from maskwright.grammar.regular import character_classes
 from maskwright.grammar.regular.beginnings import (
     farthest,
     least_length,
@@ -275,7 +274,8 @@ def _derive(term: Regular) -> Split:  # noqa: C901 (one case a kind of term)
         case Weighed():
             return _weighed_steps(term)
         case Complement(body=body):
-            return character_classes.inverted(all_transitions(body), complement, ANYTHING)
+            columns = [all_transitions(body), all_transitions(ANYTHING)]
+            return overlaid(columns, lambda t: complement(t.get(0, EMPTY)))
         case Loop(unfold=unfold):
             return all_transitions(unfold())
         case State():
