@@ -369,13 +369,9 @@ class StringRows:
 
     def _unmeasured(self, automaton: CharacterDfa, state: int, part: int, value: int) -> Row:
         automaton.explore(AHEAD - len(automaton.found), RANGES_AT_ONCE)
-        measure = _UNBOUNDED
-        if automaton.complete:
-            if part == BETWEEN and not self._plain and state in automaton.free:
-                return self._of_length(None)
-            if not automaton.terms[state].plain:
-                measure = Measure(automaton.fewest(0)[:1], 0, NEVER)
-        return self._walk(automaton, state, part, value, measure)[0]
+        if part == BETWEEN and not self._plain and automaton.complete and state in automaton.free:
+            return self._of_length(None)
+        return self._walk(automaton, state, part, value, _UNBOUNDED)[0]
 
     def _walk(
         self, automaton: Automaton, state: int, part: int, value: int, measure: Measure
