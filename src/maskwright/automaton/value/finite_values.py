@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from maskwright.grammar.number.spellings import exactly
 from maskwright.grammar.regular.beginnings import least_length
-from maskwright.grammar.regular.derivative import arcs
+from maskwright.grammar.regular.derivative import arcs, contains
 from maskwright.grammar.regular.enumerate import few, first
 from maskwright.grammar.regular.terms import EMPTY, Regular, words
 from maskwright.grammar.schema.tree import Json
@@ -57,7 +57,7 @@ class FiniteValues(NamedTuple):
 def finite_values(shape: Shape) -> FiniteValues:
     """The scalars of a shape."""
     strings = few(shape.strings, MOST_STRINGS) if shape.strings is not EMPTY else ()
-    literals = tuple(text for text in _LITERALS if _accepts(shape.scalars, text))
+    literals = tuple(text for text in _LITERALS if contains(shape.scalars, text))
     numbers = _numbers(shape.scalars, MOST_NUMBERS)
     return FiniteValues(strings, literals + (numbers or ()), numbers is None)
 
@@ -69,7 +69,7 @@ def cheapest(shape: Shape, count: int) -> list[str]:
     `count` items that must differ find theirs among these.
     """
     texts = [json.dumps(text, ensure_ascii=False) for text in first(shape.strings, count)]
-    texts += [text for text in _LITERALS if _accepts(shape.scalars, text)]
+    texts += [text for text in _LITERALS if contains(shape.scalars, text)]
     texts += _plain_numbers(shape.scalars, count)
     return sorted(texts, key=len)
 
@@ -98,13 +98,6 @@ def _plain(value: Json) -> Json:
             return {name: _plain(each) for name, each in value.items()}
         case _:
             return value
-
-
-def _accepts(term: Regular, text: str) -> bool:
-    for character in text:
-        moves = (t for low, high, t in arcs(term) if low <= ord(character) <= high)
-        term = next(moves, EMPTY)
-    return term.nullable
 
 
 def _numbers(term: Regular, most: int) -> tuple[str, ...] | None:
