@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from maskwright.grammar.regular.derivative import arcs, is_live
-from maskwright.grammar.regular.shortest import shortest
+from maskwright.grammar.regular.derivative import arcs
+from maskwright.grammar.regular.shortest import shortest_besides
 from maskwright.grammar.regular.terms import (
     ANYTHING,
-    EMPTY,
     Regular,
     Words,
-    complement,
-    intersection,
-    words,
 )
 from maskwright.limits import CHEAP, spend
 
@@ -91,8 +87,7 @@ def first(term: Regular, count: int) -> tuple[str, ...]:
             break
     while len(found) < min(count, _MOST_SEARCHED):
         spend()
-        rest = intersection(term, complement(words(found)))
-        text = shortest(rest) if rest is not EMPTY and is_live(rest) else None
+        text = shortest_besides(term, found)
         if text is None:
             break
         found.append(text)
