@@ -109,8 +109,6 @@ Label = int | tuple[int, ...]
 
 MOST_SIFTED: Final = 64
 """Words of a list that are looked at one by one where it is intersected."""
-MOST_KEPT: Final = 64
-"""Ranges of transitions up to which they are kept with the term."""
 NEARBY: Final = 16
 """Terms looked at on one way to a text, before all ways are searched."""
 LONG_SEARCH: Final = 64
@@ -119,13 +117,7 @@ LONG_SEARCH: Final = 64
 
 def arcs(term: Regular) -> tuple[Arc, ...]:
     """Transitions (low, high, target), inclusive, disjoint, ascending, to living targets only."""
-    known = term.arcs  # which `let_go` may forget at any time
-    if known is not None:
-        return known
-    found = tuple(split(term).arcs())
-    if len(found) <= MOST_KEPT:
-        term.arcs = found
-    return found
+    return tuple(split(term).arcs())
 
 
 def split(term: Regular) -> Split:
@@ -516,7 +508,7 @@ def let_go(terms: Iterable[Regular]) -> None:
     met |= {term.core for term in met if isinstance(term, LengthBounded)}
     automata = {known[0] for known in map(known_place, met) if known is not None}
     for term in met.union(*(automaton.terms for automaton in automata)):
-        term.steps = term.split = term.arcs = None
+        term.steps = term.split = None
 
 
 def _note_live(end: Regular, state: Regular, came_from: dict[Regular, Regular | None]) -> None:

@@ -33,7 +33,6 @@ class Regular:
     __slots__ = (
         "__weakref__",
         "alphabet",
-        "arcs",
         "automaton",
         "counter",
         "heads",
@@ -55,12 +54,11 @@ class Regular:
         self.nullable = nullable
         self.plain = plain
         self.number = next(_numbers)
-        # Computed on demand by `derivative` and `shortest`: all transitions (a `Split`), those to
-        # languages that are not empty, by classes of characters (a `Split`) and by ranges, whether
-        # this language is not empty, and a shortest string of it.
+        # Computed on demand by `derivative` and `shortest`: all transitions, and those to languages
+        # that are not empty (a `Split` each), whether this language is not empty, and a shortest
+        # string of it.
         self.steps: tuple[Any, ...] | None = None
         self.split: tuple[Any, ...] | None = None
-        self.arcs: tuple[tuple[int, int, Regular], ...] | None = None
         self.live: bool | None = True if plain else None
         self.short: str | None = None
         # Computed on demand by `byte_alphabet` and `first_bytes`: the bytes with which characters,
