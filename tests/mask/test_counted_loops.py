@@ -74,13 +74,10 @@ REASONS = {
     TERM: """
         grammar/dialects/spelling.py: _pattern
         grammar/number/multiples.py: Multiples.residue Multiples.least_exponent common
-        grammar/regular/byte_alphabet.py: _alphabet needed
-        grammar/regular/beginnings.py: _least_length _longest _span _way_to_end _Beginnings._find
+        grammar/regular/beginnings.py: _Beginnings._find
         grammar/regular/character_dfa.py: CharacterDfa.complete
         grammar/regular/derivative.py: _derive_concat _look_for_end _note_live
-        grammar/regular/composed.py: joint
-        grammar/regular/length_bounds.py: _counted
-        grammar/regular/terms.py: _concat _find_counter
+        grammar/regular/terms.py: _find_counter sequence
         grammar/regular/word_lists.py: word_arcs
         grammar/rules/fold.py: _length
         grammar/schema/recent.py: RecentSchemas.parse

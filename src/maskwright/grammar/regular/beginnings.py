@@ -32,6 +32,7 @@ from maskwright.grammar.regular.terms import (
     concat,
     counting_set,
     repeat,
+    sequence,
     state,
 )
 from maskwright.limits import CHEAP, spend
@@ -113,11 +114,10 @@ def _span(term: Regular) -> int:
     match term:
         case Concat():
             before = most = 0
-            while isinstance(term, Concat):
-                most = max(most, before + span(term.head))
-                before += least_length(term.head)
-                term = term.tail
-            return max(most, before + span(term))
+            for part in sequence(term):
+                most = max(most, before + span(part))
+                before += least_length(part)
+            return most
         case Repeat(body=body, least=least, most=rounds):
             count = least if rounds is None else max(least, rounds)
             return max(span(body), count * max(1, least_length(body)) + 1)
@@ -143,11 +143,7 @@ def _least_length(term: Regular) -> int:
         case Words(table=table, low=low, high=high, depth=depth):
             return min(len(table.strings[at]) for at in range(low, high)) - depth
         case Concat():
-            total = 0
-            while isinstance(term, Concat):
-                total += least_length(term.head)
-                term = term.tail
-            return total + least_length(term)
+            return sum(map(least_length, sequence(term)))
         case Repeat(body=body, least=least):
             return least * least_length(body)
         case CountingSet(counts=counts, tail=tail):
@@ -195,11 +191,7 @@ def _longest(term: Regular) -> int:
         case Words(table=table, low=low, high=high, depth=depth):
             return max(len(table.strings[at]) for at in range(low, high)) - depth
         case Concat():
-            total = 0
-            while isinstance(term, Concat):
-                total += longest(term.head)
-                term = term.tail
-            return min(total + longest(term), ENDLESS)
+            return min(sum(map(longest, sequence(term))), ENDLESS)
         case Repeat(body=body, least=least, most=rounds):
             each = longest(body)
             return min(each * (ENDLESS if rounds is None else max(least, rounds)), ENDLESS)
@@ -265,11 +257,7 @@ def _way_to_end(term: Regular) -> WayToEnd | None:
             size = table.widest * (longest - depth)
             return WayToEnd(size, size)
         case Concat():
-            parts: list[Regular] = []
-            while isinstance(term, Concat):
-                parts.append(term.head)
-                term = term.tail
-            return _one_after_the_other([*parts, term])
+            return _one_after_the_other(sequence(term))
         case Repeat(body=body, least=least):
             each = way_to_end(body)
             return each and WayToEnd(

@@ -5,7 +5,8 @@ A set of bytes is one int: bit n is set for byte n.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, reduce
+from operator import and_, or_
 from typing import Final
 
 from maskwright.grammar.regular.charset import Ranges
@@ -21,6 +22,7 @@ from maskwright.grammar.regular.terms import (
     Repeat,
     State,
     Words,
+    sequence,
 )
 from maskwright.limits import CHEAP, spend
 
@@ -46,21 +48,11 @@ def _alphabet(term: Regular) -> int:
         case CountingSet(body=body, tail=tail):
             return alphabet(body) | alphabet(tail)
         case Concat():
-            found = 0
-            while isinstance(term, Concat):
-                found |= alphabet(term.head)
-                term = term.tail
-            return found | alphabet(term)
+            return reduce(or_, map(alphabet, sequence(term)))
         case Alt(options=options):
-            found = 0
-            for option in options:
-                found |= alphabet(option)
-            return found
+            return reduce(or_, map(alphabet, options))
         case Intersection(parts=parts):
-            found = EVERY
-            for part in parts:
-                found &= alphabet(part)
-            return found
+            return reduce(and_, map(alphabet, parts))
         case Words(table=table, low=low, high=high) if high - low <= MOST_WORDS:
             letters = set("".join(table.strings[low:high]))
             return bytes_of(tuple((ord(letter), ord(letter)) for letter in letters))
@@ -81,11 +73,7 @@ def needed(term: Regular) -> frozenset[int]:
         case CountingSet(body=body, counts=counts, tail=tail):
             return needed(tail) if counts & 1 else needed(body) | needed(tail)
         case Concat():
-            found = _NONE
-            while isinstance(term, Concat):
-                found |= needed(term.head)
-                term = term.tail
-            return found | needed(term)
+            return _NONE.union(*map(needed, sequence(term)))
         case Alt(options=options):
             return needed(options[0]).intersection(*map(needed, options[1:]))
         case Intersection(parts=parts):

@@ -26,6 +26,7 @@ from maskwright.grammar.regular.terms import (
     Repeat,
     State,
     Words,
+    sequence,
 )
 from maskwright.limits import CHEAP, DEFAULT_LIMITS, spend
 
@@ -164,9 +165,7 @@ def joint(term: Regular) -> JointString:
                 return _UNKNOWN
             text = composed(term, DEFAULT_LIMITS.witness_search)
             opens = isinstance(term, Concat) and term.head is ANYTHING
-            while isinstance(term, Concat):
-                term = term.tail
-            return JointString(text, opens, term is ANYTHING)
+            return JointString(text, opens, sequence(term)[-1] is ANYTHING)
 
 
 def _overlapping(pieces: list[JointString]) -> str:

@@ -15,7 +15,6 @@ from maskwright.grammar.regular.derivative import split_length_bounds
 from maskwright.grammar.regular.terms import (
     EPSILON,
     Chars,
-    Concat,
     Intersection,
     Regular,
     Repeat,
@@ -25,6 +24,7 @@ from maskwright.grammar.regular.terms import (
     intersection,
     length,
     repeat,
+    sequence,
 )
 
 WORTH_IT: Final = 8
@@ -48,12 +48,7 @@ def counted(term: Regular) -> Regular:
 
 
 def _counted(term: Regular) -> Regular:
-    parts: list[Regular] = []
-    rest = term
-    while isinstance(rest, Concat):
-        parts.append(rest.head)
-        rest = rest.tail
-    parts.append(rest)
+    parts = sequence(term)
     lengths = [_length(part) for part in parts]
     open_parts = [at for at, size in enumerate(lengths) if size is None]
     if len(open_parts) != 1:

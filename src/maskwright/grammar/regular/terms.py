@@ -433,11 +433,7 @@ def _concat(head: Regular, tail: Regular) -> Regular:
     if tail is EPSILON:
         return head
     if isinstance(head, Concat):
-        parts: list[Regular] = []
-        while isinstance(head, Concat):
-            parts.append(head.head)
-            head = head.tail
-        for part in (head, *reversed(parts)):
+        for part in reversed(sequence(head)):
             tail = _concat(part, tail)
         return tail
     if isinstance(head, CountingSet):
@@ -450,6 +446,15 @@ def _concat(head: Regular, tail: Regular) -> Regular:
             return _concat(repeat(head.body, head.least + after.least, most), rest)
     key = (Concat, head.number, tail.number)
     return _terms.get(key) or _keep(key, Concat(head, tail))
+
+
+def sequence(term: Regular) -> list[Regular]:
+    """The parts that follow each other in a term; itself if it is no concatenation."""
+    parts: list[Regular] = []
+    while isinstance(term, Concat):
+        parts.append(term.head)
+        term = term.tail
+    return [*parts, term]
 
 
 def repeat(body: Regular, least: int = 0, most: int | None = None) -> Regular:
