@@ -23,6 +23,7 @@ from maskwright.grammar.regular.terms import (
     complement,
     exactly_one,
     intersection,
+    tagged,
 )
 from maskwright.limits import Work
 from maskwright.mask.ready_rows.combination import FEWEST, ProductAutomaton, exclusive
@@ -135,6 +136,16 @@ def test_an_option_without_strings_is_none() -> None:
     term = exactly_one([never, *(search(f"{one}.*{one}") for one in "abé")])
     found = row_of(StringRows(VOCABULARY), Text(inside=True, term=term))
     assert found & TOKENS.keys() == staying(term)
+
+
+def test_a_part_without_strings_adds_no_token() -> None:
+    """As the names of some properties, beside those of others: they have no string together."""
+    never = intersection(search("b.*b"), complement(alt(*(search(each) for each in "bdf"))))
+    assert exclusive(never) is not None
+    assert not is_live(never)
+    some = full_match("a(b|é)*")
+    found = row_of(StringRows(VOCABULARY), Text(inside=True, term=tagged((never, some))))
+    assert found & TOKENS.keys() == staying(some)
 
 
 def test_parts_keep_the_automata_that_they_had() -> None:

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from maskwright.automaton.leaf.character_arrays import (
-    NOWHERE,
     UNKNOWN,
     CharacterArrays,
     Characters,
@@ -114,14 +113,13 @@ class ProductAutomaton:
         return len(language.parts) <= self.width and any(map(self._parts.knows, parts))
 
     def state(self, language: Exclusive) -> int:
-        """The state at which a language begins, which has a string."""
+        """The state at which a language begins; `NOWHERE` if it has no string."""
         options = sorted(map(self._parts.add, filter(is_live, language.options)))
         excluded = sorted({self._parts.add(part) for part in language.excluded if is_live(part)})
         self._parts.explore(max(0, _AHEAD - len(self._parts.found)))
         self.update()
         while True:
             state = self._product.state(options, excluded)
-            assert state != NOWHERE, "a language without strings has no row"
             if state != LACKING:
                 return state
             self.provide()

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from maskwright.automaton.leaf.character_arrays import UNKNOWN, Characters
+from maskwright.automaton.leaf.character_arrays import NOWHERE, UNKNOWN, Characters
 from maskwright.automaton.leaf.keys import Begun, Key, Skipped, Text
 from maskwright.automaton.leaf.rows import DEAD
 from maskwright.automaton.leaf.spelling import BACKSLASH, BETWEEN
@@ -322,6 +322,8 @@ class StringRows:
             state = product.state(language)
         finally:
             self._held += walked.nbytes - before
+        if state == NOWHERE:  # a part of a `Tagged` may have no string
+            return np.zeros(self._vocabulary.words, np.int32)
         return self._walk(product, state, part, value, _UNBOUNDED)[0]
 
     def _of_term(self, term: Regular, part: int, value: int) -> Row:
