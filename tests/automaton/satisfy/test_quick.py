@@ -44,6 +44,14 @@ IMPOSSIBLE: list[Any] = [
     {"type": "string", "minLength": 3, "maxLength": 2},
     {"type": "array", "items": False, "minItems": 1},
     {"type": "object", "required": ["a"], "properties": {"a": False}},
+    {
+        "type": "object",
+        "properties": {"xy": {}, "x": {}},
+        "required": ["xy"],
+        "minProperties": 3,
+        "propertyNames": {"pattern": "^(a|b|x)$"},
+        "patternProperties": {"^[^a]*$": {}},
+    },
     {"type": "object", "additionalProperties": False, "minProperties": 3, **A_B},
     {"type": "object", "required": ["a"], "maxProperties": 0},
     {"type": "array", "uniqueItems": True, "items": {"type": "null"}, "minItems": 2},
@@ -51,18 +59,23 @@ IMPOSSIBLE: list[Any] = [
 ]
 
 
-def check(schema: Any) -> bool:
-    return QuickCheck(solver().values, EvidentValues({})).has_value(conjunction(schema))
+ORDERS: tuple[PropertyOrder, ...] = ("any", "schema")
 
 
+def check(schema: Any, order: PropertyOrder = "any") -> bool:
+    return QuickCheck(solver(order).values, EvidentValues({})).has_value(conjunction(schema))
+
+
+@pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("schema", SURE, ids=str)
-def test_values_are_confirmed(schema: Any) -> None:
-    assert check(schema)
+def test_values_are_confirmed(schema: Any, order: PropertyOrder) -> None:
+    assert check(schema, order)
 
 
+@pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("schema", IMPOSSIBLE, ids=str)
-def test_no_value_is_confirmed_where_there_is_none(schema: Any) -> None:
-    assert not check(schema)
+def test_no_value_is_confirmed_where_there_is_none(schema: Any, order: PropertyOrder) -> None:
+    assert not check(schema, order)
 
 
 def test_objects_of_many_members_are_confirmed() -> None:

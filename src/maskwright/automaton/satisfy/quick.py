@@ -214,6 +214,9 @@ class QuickCheck:
                     fulfilled.append((at, option.after.fulfilled & ~read.fulfilled))
                     here = option.after
                     break
+            else:
+                if at in here.shape.required:  # in order "schema" later names would pass it over
+                    return False
         if here.may_close():
             self._plans[here.shape] = _Plan(taken, tuple(fulfilled))
             return True
