@@ -20,6 +20,8 @@ ORDERS: list[tuple[Any, str]] = [
     ({"oneOf": [{"properties": B}, {"properties": {"a": {}, "b": {}}}], "properties": C}, "bac"),
     ({"properties": {"a": {"properties": C}, "b": {}}, "items": {"properties": C}}, "ab"),
     ({"not": {"properties": C}, "properties": A}, "a"),
+    ({"not": {"properties": {"c": {"const": 1}}}}, ""),
+    ({"not": {"required": ["c"]}, "required": ["a"], "dependentRequired": {"a": ["a"]}}, ""),
     ({"if": {"properties": C}, "then": {"properties": B}, "properties": A}, "cba"),
 ]
 

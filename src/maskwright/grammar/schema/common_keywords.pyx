@@ -126,8 +126,8 @@ cdef object properties_of(SchemaObject source):
     covers_all = "additionalProperties" in keywords
     return made(
         Properties,
-        ("named", "patterns", "additional", "covers_all", "closes"),
-        (named, tuple(patterns), additional, covers_all, closes),
+        ("named", "patterns", "additional", "covers_all", "closes", "declares"),
+        (named, tuple(patterns), additional, covers_all, closes, True),
     )
 
 

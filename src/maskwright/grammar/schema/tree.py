@@ -151,6 +151,9 @@ class Properties:
     closes: bool | None = None
     """Whether objects are to have no members but those that schemas list: True if nothing is said
     of others, False if a keyword allows others, None if neither (see `grammar.shape.closed`)."""
+    declares: bool = True
+    """Whether a keyword declares the names, which have a place in order "schema" then. Negations
+    name members without declaring them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,9 +142,12 @@ def object_shape(
     least, most = joint_count(counts)
     if most is not None and most < max(least, len(members.required)):
         return None
-    declared = list(dict.fromkeys(name for each in members.properties for name in each.named))
-    if sum(bool(each.named) for each in members.properties) > 1:
+    naming = [each for each in members.properties if each.named]
+    declared = list(dict.fromkeys(name for each in naming if each.declares for name in each.named))
+    if len(naming) > 1 or not all(each.declares for each in naming):
         places = order()
+        named = {name for each in naming for name in each.named}
+        declared = list(dict.fromkeys((*declared, *(name for name in places if name in named))))
         declared.sort(key=lambda name: places.get(name, len(places)))
     shape = _shape(members, declared, least, most)
     return (
@@ -155,8 +158,9 @@ def object_shape(
 def _shape(
     members: _MemberAssertions, declared: list[str], least: int, most: int | None
 ) -> ObjectShape:
+    named = (name for each in members.properties for name in each.named)
     wanted = (name for each in members.some for name in (*each.named, *each.absent))
-    names = tuple(dict.fromkeys((*declared, *members.required, *wanted, *members.optional)))
+    names = tuple(dict.fromkeys((*declared, *members.required, *named, *wanted, *members.optional)))
     patterns = (each.patterns for each in (*members.properties, *members.some))
     languages = tuple(
         dict.fromkeys([language for each in patterns for language, _ in each])

@@ -169,7 +169,7 @@ def _negate_required(assertion: Required, pointer: str) -> Schema:
 def _negate_some_member(assertion: SomeMember, pointer: str) -> Schema:
     named = {name: negated(schema) for name, schema in assertion.named.items()}
     patterns = tuple((names, negated(schema)) for names, schema in assertion.patterns)
-    members = Properties(named, patterns, Schema(pointer))
+    members = Properties(named, patterns, Schema(pointer), declares=False)
     return Schema(pointer, (_OBJECT, members, Required(assertion.absent)))
 
 
@@ -267,9 +267,10 @@ def _some_member(members: list[Properties], required: tuple[str, ...], pointer: 
         case ():
             return Schema(pointer, never=True)
         case (name,) if name in named:  # the common cases, in assertions that cost less
-            return Schema(pointer, (_OBJECT, Required((name,)), Properties(named, (), free)))
+            broken = Properties(named, (), free, declares=False)
+            return Schema(pointer, (_OBJECT, Required((name,)), broken))
         case (name,) if name in required:
-            absent = Properties({name: Schema(pointer, never=True)}, (), free)
+            absent = Properties({name: Schema(pointer, never=True)}, (), free, declares=False)
             return Schema(pointer, (_OBJECT, absent))
         case _:
             return Schema(pointer, (_OBJECT, SomeMember(named, tuple(patterns), required)))

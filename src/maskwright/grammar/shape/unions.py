@@ -330,7 +330,7 @@ def _simplified(branch: _Branch) -> list[Assertion]:
     properties: list[Properties] = []
     for assertion in branch.assertions:
         if isinstance(assertion, SomeMember) and _has_to_be_met(assertion, branch.required):
-            assertion = Properties(assertion.named, (), _ANYTHING)
+            assertion = Properties(assertion.named, (), _ANYTHING, declares=False)
         if isinstance(assertion, Properties):
             properties.append(assertion)
         assertions.append(assertion)
