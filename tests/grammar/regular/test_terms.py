@@ -241,6 +241,17 @@ def test_cells_that_differ_in_one_part_are_one() -> None:
             assert contains(term, text) == right, (few, text)
 
 
+def test_the_options_of_a_wide_union_are_not_compared() -> None:
+    """Each would be compared with each, which took seconds for some thousand options."""
+    whole = full_match("a.*")
+    part = intersection(whole, full_match(".*b"))
+    words = [full_match(f"w{number}[a-z]*") for number in range(40)]
+    assert alt(*words[:20], whole, part) is alt(*words[:20], whole)
+    wide = alt(*words, whole, part)
+    assert isinstance(wide, Alt)
+    assert set(wide.options) == {*words, whole, part}
+
+
 def test_an_intersection_is_no_option_beside_one_of_its_parts() -> None:
     first, last = full_match("a.*"), full_match(".*b")
     assert alt(intersection(first, last), last) is last

@@ -498,7 +498,7 @@ def alt(*options: Regular) -> Regular:
                 flat.add(each)
     if ranges:
         flat.add(chars(ranges))
-    if cells and len(flat) > 1:
+    if cells and 1 < len(flat) <= _MOST_CELLS:
         joined = _with_joined_cells(flat)
         if joined != flat:
             return alt(*joined)
