@@ -143,12 +143,10 @@ def object_shape(
     if most is not None and most < max(least, len(members.required)):
         return None
     naming = [each for each in members.properties if each.named]
-    declared = list(dict.fromkeys(name for each in naming if each.declares for name in each.named))
-    if len(naming) > 1 or not all(each.declares for each in naming):
-        places = order()
-        named = {name for each in naming for name in each.named}
-        declared = list(dict.fromkeys((*declared, *(name for name in places if name in named))))
-        declared.sort(key=lambda name: places.get(name, len(places)))
+    is_lone = len(naming) == 1 and naming[0].declares
+    places: Mapping[str, int] = {} if is_lone or not naming else order()
+    found = (name for each in naming for name in each.named if each.declares or name in places)
+    declared = sorted(dict.fromkeys(found), key=lambda name: places.get(name, len(places)))
     shape = _shape(members, declared, least, most)
     return (
         closed(shape, members.properties, members.some) if is_closed(members.properties) else shape

@@ -143,7 +143,7 @@ class ObjectShape:
 
     names: tuple[str, ...]
     """The names that the shape lists: first the declared properties in order, then names that are
-    only required or part of a `MemberRequirement`."""
+    only required, named by a negation or part of a `MemberRequirement`."""
     declared: int
     """How many of the names are declared properties."""
     values: tuple[Conjunction, ...]
