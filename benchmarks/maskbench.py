@@ -122,6 +122,8 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("--list-failures", metavar="ENGINE", help="print its cases that don't pass")
     parser.add_argument("--save", action="store_true", help="append the rows to results/")
     options = parser.parse_args()
+    if options.turn < 1:
+        parser.error("--turn takes at least one case")
     if options.memory and len(options.engines) != 1:
         parser.error("--memory takes one engine")
     return options

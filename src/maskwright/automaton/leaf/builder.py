@@ -77,7 +77,7 @@ class LeafBuilder:
                     for byte, target in self.next_states(text).items()
                 }
             case _:
-                return {}  # built elsewhere
+                return {}  # an end, or nothing at all
 
     def _rest(self, key: LiteralState) -> int:
         rest = key.data[1:]
