@@ -1,4 +1,4 @@
-"""A module imports only from the layers below; all up to `mask` needs numpy alone.
+"""A module imports only from the layers below; all up to `mask` needs numpy and msgspec alone.
 
 Every import statement counts, wherever it stands: at the top, inside a function, under
 `TYPE_CHECKING`. The package's face, `maskwright/__init__.py`, stands just above `mask`.
@@ -22,7 +22,8 @@ from tests.source_tree import source_of
 PACKAGE = Path(__file__).resolve().parent.parent / "src" / "maskwright"
 FACE = "__init__"
 LAYERS = (
-    *("kernels", "errors", "json_faults", "native", "steps", "limits", "resources", "user_cache"),
+    *("kernels", "errors", "json_faults", "immutable", "native", "steps", "limits", "resources"),
+    "user_cache",
     "key_digest",
     "version",
     *("settings", "sizing", "exports"),
@@ -37,7 +38,7 @@ LAYERS = (
 KERNEL_NEEDS = frozenset({"torch", "triton", *sys.stdlib_module_names})
 # The references of JSON Schema documents, and the meta-schemas: pure Python, and quick to import.
 SCHEMA_NEEDS = frozenset({"referencing", "jsonschema_specifications"})
-GRAMMAR_NEEDS = frozenset({"numpy", *SCHEMA_NEEDS, *sys.stdlib_module_names})
+GRAMMAR_NEEDS = frozenset({"msgspec", "numpy", *SCHEMA_NEEDS, *sys.stdlib_module_names})
 # One module of pure Python, which is imported where a picture is asked for.
 WORKBENCH_NEEDS = GRAMMAR_NEEDS | {"railroad"}
 # The one module that needs an extra; nothing imports it but the option that asks for it.
@@ -78,7 +79,7 @@ def violations(layer: str, source: str) -> list[str]:
         elif grammar_half and root not in (
             WORKBENCH_NEEDS if layer == "workbench" else GRAMMAR_NEEDS
         ):
-            wrong.append(f"{name}: {layer} imports numpy only")
+            wrong.append(f"{name}: {layer} imports numpy and msgspec only")
     return wrong
 
 
