@@ -1,4 +1,4 @@
-"""Values that the collector of garbage doesn't look at are neither in a cycle nor in a chain."""
+"""Values that the collector of garbage doesn't look at are plain data."""
 
 from __future__ import annotations
 
@@ -6,18 +6,25 @@ import gc
 import importlib
 import pkgutil
 import typing
-from collections.abc import Iterator
-from types import GenericAlias
-from typing import Any
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from enum import Enum
+from fractions import Fraction
+from types import GenericAlias, NoneType
+from typing import Any, ClassVar, Final
 
 import pytest
-from msgspec import Struct
 
 import maskwright
-from maskwright.immutable import Acyclic
+from maskwright.grammar.schema.tree import TypeIs
+from maskwright.immutable import Acyclic, Immutable
 from tests.test_layers import LAYERS
 
-GRAMMAR_HALF = LAYERS[LAYERS.index("grammar") : LAYERS.index("instances")]
+PLAIN: Final = {
+    *(NoneType, bool, int, float, str, bytes, tuple, list, dict, set, frozenset),
+    Any,  # in values of JSON
+}
+GRAMMAR_HALF: Final = LAYERS[LAYERS.index("grammar") : LAYERS.index("instances")]
 
 
 class Pair(Acyclic):
@@ -26,9 +33,18 @@ class Pair(Acyclic):
 
 
 class Link(Acyclic):
-    """Refers to its own kind through a tuple, which `cycles` has to find."""
+    """A chain of its own kind."""
 
     rest: tuple[Link, ...] | None
+
+
+class Loose(Immutable):
+    number: int
+
+
+class Holder(Acyclic):
+    pair: tuple[Pair, Loose]
+    call: Callable[[int], int]
 
 
 def all_below(parent: type) -> Iterator[type]:
@@ -38,36 +54,33 @@ def all_below(parent: type) -> Iterator[type]:
 
 
 def types_in(hint: Any) -> Iterator[type]:
-    """The classes that a hint names, however deeply."""
+    """The classes that a hint names, however deeply; `object` for a function."""
+    if typing.get_origin(hint) is Callable:
+        yield object
+        return
     if isinstance(hint, type) and not isinstance(hint, GenericAlias):
         yield hint
     for part in typing.get_args(hint):
         yield from types_in(part)
 
 
-def fields_of(kind: type) -> set[type]:
-    """The classes of the fields of a class, its bases included, as far as it names them."""
-    try:
-        hints = typing.get_type_hints(kind)
-    except (NameError, AttributeError):
-        hints = {}  # a class that names its types for the type checker alone
-    return {found for hint in hints.values() for found in types_in(hint)}
+def is_plain(kind: type) -> bool:
+    return (
+        issubclass(kind, Acyclic | Enum | Decimal | Fraction)
+        or kind in PLAIN
+        or kind.__module__ == "collections.abc"
+    )
 
 
-def cycles(kinds: set[type]) -> list[str]:
-    """The names of the classes from whose fields a way leads back to them."""
-    found: list[str] = []
-    for kind in kinds:
-        seen: set[type] = set()
-        ahead = [kind]
-        while ahead:
-            for part in fields_of(ahead.pop()):
-                below = {part, *all_below(part)} if issubclass(part, Struct) else {part}
-                ahead += below - seen
-                seen |= below
-        if kind in seen:
-            found.append(kind.__qualname__)
-    return sorted(found)
+def fields_that_are_not_plain(kind: type) -> dict[str, list[str]]:
+    """By the name of a field, its classes from which a way may lead back to the value."""
+    found: dict[str, list[str]] = {}
+    for name, hint in typing.get_type_hints(kind).items():
+        classes = [each.__qualname__ for each in types_in(hint) if not is_plain(each)]
+        classes += [each.__qualname__ for each in types_in(hint) if each in kind.__mro__[:-1]]
+        if classes and typing.get_origin(hint) is not ClassVar:
+            found[name] = classes
+    return found
 
 
 def test_fields_are_set_once() -> None:
@@ -86,13 +99,17 @@ def test_the_collector_looks_at_neither_values_nor_tuples_of_them() -> None:
     assert not gc.is_tracked(pairs)
 
 
-def test_a_cycle_is_found() -> None:
-    assert cycles({Pair, Link}) == ["Link"]
+def test_fields_that_are_not_plain_are_found() -> None:
+    assert fields_that_are_not_plain(Pair) == {}
+    assert fields_that_are_not_plain(Link) == {"rest": ["Link"]}
+    assert fields_that_are_not_plain(Holder) == {"pair": ["Loose"], "call": ["object"]}
 
 
-def test_no_value_refers_to_its_own_kind() -> None:
+def test_values_that_the_collector_does_not_see_are_plain() -> None:
     for module in pkgutil.walk_packages(maskwright.__path__, "maskwright."):
         if module.name.split(".")[1] in GRAMMAR_HALF:
             importlib.import_module(module.name)
-    kinds = {kind for kind in all_below(Acyclic) if kind.__module__.startswith("maskwright.")}
-    assert cycles(kinds) == []
+    kinds = [kind for kind in all_below(Acyclic) if kind.__module__.startswith("maskwright.")]
+    assert TypeIs in kinds
+    found = {kind.__qualname__: fields_that_are_not_plain(kind) for kind in kinds}
+    assert {kind: fields for kind, fields in found.items() if fields} == {}

@@ -21,7 +21,7 @@ class Immutable(Struct, frozen=True):
 class Acyclic(Immutable, gc=False):
     """An `Immutable` that the collector of garbage doesn't look at, nor at tuples of nothing else.
 
-    No value may refer to itself through its fields, since it would never be freed, nor may there be
-    a chain of any length, since one is freed by recursion. `tests/test_immutable.py` looks for both
-    in the types of the fields.
+    Its fields are plain data: numbers, texts, members of enumerations, values of JSON, containers
+    and other `Acyclic`s of these. A value that led back to itself would never be freed, what it
+    refers to would be freed one collection later, and a long chain would be freed by recursion.
     """

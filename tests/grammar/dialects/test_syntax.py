@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import get_args
 
 import pytest
@@ -54,7 +53,7 @@ def test_only_the_nodes_below_a_node_are_changed(node: Node, children: tuple[Nod
     changed = with_below(node, lambda each: Not(each, 7))
     assert type(changed) is type(node)
     assert below(changed) == tuple(Not(each, 7) for each in children)
-    for name in {field.name for field in fields(node)} - {"parts", "options", "body", "arguments"}:
+    for name in {*node.__struct_fields__} - {"parts", "options", "body", "arguments"}:
         assert getattr(changed, name) == getattr(node, name)
 
 

@@ -13,6 +13,7 @@ from maskwright.grammar.formats.idna import idn_hostname
 from maskwright.grammar.formats.language import regex
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.regular.beginnings import (
+    WayToEnd,
     beginning_alike,
     least_length,
     least_weight,
@@ -196,24 +197,22 @@ def test_a_long_counted_repeat_is_found_alive_without_its_automaton() -> None:
 
 
 def test_states_tell_how_far_an_end_is() -> None:
-    way = way_to_end(full_match("[0-9]{2,}"))
-    assert way is not None
-    assert way == (2, 2)
-    assert way_to_end(repeat(words(["ab", "c"]), 2)) == (4, 4)
+    assert way_to_end(full_match("[0-9]{2,}")) == WayToEnd(2, 2)
+    assert way_to_end(repeat(words(["ab", "c"]), 2)) == WayToEnd(4, 4)
 
 
 @pytest.mark.parametrize(
     ("listed", "size"), [(["ab", "c"], 2), (["aé"], 8), (['a"'], 12), (["é\n"], 12)]
 )
 def test_a_word_is_as_far_from_its_end_as_it_is_long(listed: list[str], size: int) -> None:
-    assert way_to_end(words(listed)) == (size, size)
+    assert way_to_end(words(listed)) == WayToEnd(size, size)
 
 
 def test_a_language_of_several_is_as_far_from_an_end_as_the_farthest() -> None:
     """Its automaton, which reads all at once, need not be made."""
     listed, pattern = words([f"name{at}" for at in range(5_000)]), full_match("x_[a-z]{3,}")
     term = tagged((listed, EMPTY, pattern), named=True)
-    assert way_to_end(term) == (8, 8)
+    assert way_to_end(term) == WayToEnd(8, 8)
     assert derivative(term, "x_").automaton is None
 
 

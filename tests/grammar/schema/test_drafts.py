@@ -167,5 +167,5 @@ def test_keywords_of_vocabularies(draft: str, names: list[str], has: str, lacks:
 def test_the_draft_of_a_schema(schema: dict[str, Any], draft: Draft) -> None:
     old = {"$schema": "http://json-schema.org/draft-04/schema", "$vocabulary": {"urn:x": True}}
     dialect = dialect_of(schema, {"urn:old": old, "urn:bare": {}}, LATEST, "")
-    assert dialect == (draft, KEYWORDS[draft])
+    assert dialect == SchemaDialect(draft, KEYWORDS[draft])
     assert dialect.keywords is KEYWORDS[draft]  # which `DocumentParser` looks at

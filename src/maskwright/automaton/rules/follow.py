@@ -15,8 +15,9 @@ place with such an end in some callers of its rule and not in others isn't found
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from maskwright.automaton.leaf.special_tokens import LEAD
 from maskwright.automaton.leaf.table import LeafTable

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from maskwright.errors import RegexError, SchemaError
 from maskwright.grammar.dialects.cursor import GrammarCursor
@@ -44,6 +45,7 @@ from maskwright.grammar.regular.terms import Regular, char, chars, concat
 from maskwright.grammar.schema.document import float_of, object_of
 from maskwright.grammar.schema.parse import ParseOptions, parse_schema
 from maskwright.grammar.schema.tree import ReportEntry
+from maskwright.immutable import Immutable
 from maskwright.json_faults import json_fault
 from maskwright.limits import DEFAULT_LIMITS, Limits
 
@@ -63,8 +65,7 @@ _ITEM: Final = re.compile(r"%(?:ignore|import|declare|override|extend|llguidance
 _WORD: Final = re.compile(r"\w+|\s+|[^\w\s]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(Immutable):
     """The vocabulary's special tokens and the limits, for the reader of expressions."""
 
     tokens: GrammarTokens

@@ -8,10 +8,9 @@ could continue it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
-from typing import Final, NamedTuple, NoReturn, assert_never
+from typing import Final, NoReturn, assert_never
 
 from maskwright.errors import Construct, GrammarError, LimitError
 from maskwright.grammar.dialects.longest import (
@@ -53,6 +52,7 @@ from maskwright.grammar.regular.terms import (
 )
 from maskwright.grammar.rules import tree as rules
 from maskwright.grammar.rules.tree import Expression, Rules
+from maskwright.immutable import Acyclic, Immutable
 from maskwright.limits import CHEAP, Limits, spend
 
 
@@ -113,8 +113,7 @@ _MOST_COMPARED: Final = 1_000
 """Defined names that are compared with an undefined one, to guess what was meant."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lowered:
+class Lowered(Immutable):
     """The rules of a grammar, and what was known before their translation.
 
     - `unused`: names of definitions to which the start rule doesn't lead.
@@ -157,7 +156,7 @@ def check_definitions(document: Document, start: str) -> None:
         raise GrammarError(reason, text=document.text, position=first.at)
 
 
-class _Use(NamedTuple):
+class _Use(Acyclic):
     """An undefined name: where it is used, and the parameters that are known there."""
 
     name: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from maskwright.errors import (
     WHOLE_GRAMMAR,
@@ -21,11 +22,11 @@ from maskwright.grammar.dialects.syntax import Document
 from maskwright.grammar.rules.tree import Rules
 from maskwright.grammar.schema.remarks import grammar_remarks
 from maskwright.grammar.schema.tree import ReportEntry
+from maskwright.immutable import Immutable
 from maskwright.limits import DEFAULT_LIMITS, Limits
 
 
-@dataclass(frozen=True, slots=True)
-class ReadGrammar:
+class ReadGrammar(Immutable):
     dialect: Dialect
     lowered: Lowered
     text: str
@@ -56,7 +57,7 @@ class ReadGrammar:
         rules, or at the pointer at which the grammar stands in something else."""
         found = self.schema_remarks
         if pointer is not None:
-            found = tuple(each._replace(pointer=pointer) for each in found)
+            found = tuple(replace(each, pointer=pointer) for each in found)
         return (*grammar_remarks(self.text, pointer), *found)
 
 

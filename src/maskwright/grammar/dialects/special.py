@@ -18,6 +18,7 @@ from maskwright.grammar.pattern.cursor import count_of
 from maskwright.grammar.regular.charset import Ranges, ranges_of
 from maskwright.grammar.regular.terms import ANY_CHAR, EPSILON, complement, intersection, words
 from maskwright.grammar.tags.free_text import text_without
+from maskwright.immutable import Acyclic
 from maskwright.limits import CHEAP, spend
 
 _RANGE: Final = re.compile(r"\s*(\d+)(?:\s*-\s*(\d+))?\s*")
@@ -51,8 +52,7 @@ class GrammarTokens:
         return dict(zip(reversed(self.texts), range(last, -1, -1), strict=True))
 
 
-@dataclass(frozen=True, slots=True)
-class ChosenTokens:
+class ChosenTokens(Acyclic):
     """Tokens that a grammar names: the ids of the special ones, and the texts of all others."""
 
     special: frozenset[int]

@@ -6,24 +6,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from typing import assert_never
+
+from msgspec import field
+from msgspec.structs import replace
 
 from maskwright.grammar.dialects.guidance_options import Style
 from maskwright.grammar.regular.terms import Regular
 from maskwright.grammar.schema.tree import ReportEntry, Schema
+from maskwright.immutable import Acyclic, Immutable
 
 
-@dataclass(frozen=True, slots=True)
-class Literal:
+class Literal(Immutable):
     """A text of a regular language: a string, a character class or a regular expression."""
 
     language: Regular
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(Immutable):
     """A reference to a rule or terminal, or to a parameter of the enclosing template."""
 
     name: str
@@ -31,48 +32,41 @@ class Name:
     arguments: tuple[Node, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Series:
+class Series(Immutable):
     parts: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Either:
+class Either(Immutable):
     options: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Times:
+class Times(Immutable):
     body: Node
     least: int
     most: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Both:
+class Both(Immutable):
     """The intersection of the parts, which must be regular."""
 
     parts: tuple[Node, ...]
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Not:
+class Not(Immutable):
     """The complement of `body`, which must be regular."""
 
     body: Node
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Json:
+class Json(Immutable):
     schema: Schema
     at: int
     whitespace: Style = "flexible"
 
 
-@dataclass(frozen=True, slots=True)
-class Special:
+class Special(Acyclic):
     """One special token; see `rules.SpecialToken`."""
 
     ids: tuple[tuple[int, int], ...]
@@ -82,8 +76,7 @@ class Special:
 Node = Literal | Name | Series | Either | Times | Both | Not | Json | Special
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(Immutable):
     """The options in brackets after a rule's name, which say which of its texts remain.
 
     - `lazy`: texts that have no other one as their beginning.
@@ -106,8 +99,7 @@ class Options:
         return self.lazy or self.stop is not None or self.max_tokens is not None
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(Immutable):
     """A rule or terminal. `body` is None if it is declared, but not defined."""
 
     name: str
@@ -119,8 +111,7 @@ class Definition:
     options: Options = field(default_factory=Options)
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(Immutable):
     """A grammar: its text, its definitions by name, the ignored nodes, and what is likely to be a
     mistake in its schemas, each with the place of the schema."""
 

@@ -7,7 +7,7 @@ and automata that the dialect can't express, there is a rule for each state.
 from __future__ import annotations
 
 import re
-from typing import Final, Literal, NamedTuple, assert_never, get_args
+from typing import Final, Literal, assert_never, get_args
 
 from maskwright.errors import UnsupportedGrammarError
 from maskwright.grammar.dialects.detect import Dialect
@@ -37,6 +37,7 @@ from maskwright.grammar.rules.tree import (
     SpecialToken,
     Terminal,
 )
+from maskwright.immutable import Acyclic
 
 MOST_STATES: Final = 2_000
 """Most states of all automata that are written out in one grammar."""
@@ -47,7 +48,7 @@ Level = Literal["choice", "sequence", "item"]
 _LEVELS: Final = get_args(Level)
 
 
-class _Written(NamedTuple):
+class _Written(Acyclic):
     """An expression in the dialect, and how tightly it binds."""
 
     text: str

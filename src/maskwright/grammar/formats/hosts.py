@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Final
+
+from msgspec.structs import replace
 
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.regular.charset import LAST, Ranges
@@ -23,6 +24,7 @@ from maskwright.grammar.regular.terms import (
     weighed,
     words,
 )
+from maskwright.immutable import Acyclic
 
 MOST_NAME: Final = 253
 """Characters of a host name: what fits into the 255 octets of RFC 1035."""
@@ -73,8 +75,7 @@ def _name(label: Regular, between: Ranges) -> Regular:
     return intersection(length(1, MOST_NAME), weighed(labels, _MOST_LABEL, scale))
 
 
-@dataclass(frozen=True, slots=True)
-class _AsciiLabelState:
+class _AsciiLabelState(Acyclic):
     """What the rest of a label depends on: how far it has been read. How long a label is altogether
     is counted elsewhere (see `_name`).
 

@@ -20,7 +20,7 @@ import unicodedata
 from functools import cache, lru_cache, partial
 from itertools import chain
 from operator import itemgetter
-from typing import Final, NamedTuple
+from typing import Final
 from unicodedata import normalize
 
 from maskwright.grammar.formats.hosts import unreserved_hostname
@@ -39,6 +39,7 @@ from maskwright.grammar.regular.terms import (
     state,
     weighed,
 )
+from maskwright.immutable import Acyclic
 
 _MOST_COST: Final = 57
 """Octets of a label besides `xn--` and one hyphen, so that four labels always fit into a name."""
@@ -97,7 +98,7 @@ _VIRAMA: Final = 9
 _IGNORED: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0")
 
 
-class _CharacterKind(NamedTuple):
+class _CharacterKind(Acyclic):
     """What the rules ask about a character: characters of one kind are interchangeable.
 
     `named`: the character itself, if a rule names it. `cost`: octets of the label that it takes.
@@ -120,7 +121,7 @@ class _CharacterKind(NamedTuple):
     joins_right: bool = False
 
 
-class _LabelState(NamedTuple):
+class _LabelState(Acyclic):
     """What the rest of a label depends on: a state of its automaton.
 
     `rule`: "" if the name has no right-to-left character, else the label's direction. `at`: how
@@ -345,7 +346,7 @@ def _kind(character: str) -> _CharacterKind:
     )
 
 
-class _Pairs(NamedTuple):
+class _Pairs(Acyclic):
     """The characters that normalisation composes, two into one: `after`, with some character before
     it; `before`, with one of `after` that isn't an accent, also where it is a part of another."""
 

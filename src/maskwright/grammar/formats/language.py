@@ -12,7 +12,6 @@ letters of one case.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache, partial
 from operator import itemgetter
 from string import ascii_lowercase, ascii_uppercase, digits
@@ -39,6 +38,7 @@ from maskwright.grammar.regular.terms import (
     state,
     words,
 )
+from maskwright.immutable import Immutable
 
 _LETTERS: Final = ((0x41, 0x5A), (0x61, 0x7A))
 _UNRESERVED: Final = charset.union(_LETTERS, ((0x30, 0x39),), charset.of("-._~"))
@@ -388,8 +388,7 @@ def relative_json_pointer(shifted: bool) -> Regular:
     return concat(up, alt(json_pointer(), full_match("#")))
 
 
-@dataclass(frozen=True, slots=True)
-class FormatLanguage:
+class FormatLanguage(Immutable):
     """The strings of one format.
 
     `exact`: whether `language` has all strings of the format. It never has any others; where some

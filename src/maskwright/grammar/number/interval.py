@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final
 
+from msgspec.structs import replace
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+from maskwright.immutable import Acyclic
+
+
+class Interval(Acyclic):
     """The numbers between two bounds, which are open or closed; None is unbounded."""
 
     low: Decimal | None = None

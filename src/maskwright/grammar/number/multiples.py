@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from math import gcd, lcm
 
 from maskwright.errors import LimitError
+from maskwright.immutable import Acyclic
 from maskwright.limits import DEFAULT_LIMITS
 
 
-@dataclass(frozen=True, slots=True)
-class Multiples:
+class Multiples(Acyclic):
     """The multiples of `factor`·10^-`places`; `factor` >= 1."""
 
     factor: int

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Final, Literal, NoReturn
 
+from msgspec.structs import replace
+
 from maskwright.grammar.pattern.characters import Casing
+from maskwright.immutable import Acyclic
 
 Syntax = Literal["ecma", "python"]
 
 
-@dataclass(frozen=True, slots=True)
-class Flags:
+class Flags(Acyclic):
     """How a part of a pattern is read.
 
     `algebra` adds the operators `&` and `~`, which both syntaxes otherwise read as themselves.

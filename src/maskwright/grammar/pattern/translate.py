@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby, pairwise
 from typing import Final, assert_never
@@ -56,14 +55,14 @@ from maskwright.grammar.regular.terms import (
     repeat,
     state,
 )
+from maskwright.immutable import Immutable
 from maskwright.limits import DEFAULT_LIMITS, Limits, spend
 
 States = tuple[Regular, ...]
 """For each look to the left, what its texts may still need; it holds where that is nullable."""
 
 
-@dataclass(frozen=True, slots=True)
-class Before:
+class Before(Immutable):
     """What stands to the left of a position.
 
     `idle` means that the round of the repeat being unrolled has not consumed anything yet (at the

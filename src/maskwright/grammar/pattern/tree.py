@@ -6,34 +6,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal, assert_never
 
 from maskwright.grammar.pattern.characters import property_ranges
 from maskwright.grammar.regular import charset
 from maskwright.grammar.regular.charset import Ranges
+from maskwright.immutable import Acyclic, Immutable
 
 
-@dataclass(frozen=True, slots=True)
-class Class:
+class Class(Acyclic):
     """One character out of a set."""
 
     ranges: Ranges
 
 
-@dataclass(frozen=True, slots=True)
-class Concat:
+class Concat(Immutable):
     parts: tuple[Pattern, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Immutable):
     options: tuple[Pattern, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Quantified:
+class Quantified(Immutable):
     """`least` to `most` copies. `lazy` changes which match a search prefers, not what matches."""
 
     body: Pattern
@@ -42,39 +38,34 @@ class Quantified:
     lazy: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Anchor:
+class Anchor(Acyclic):
     """The start or end of the text, or a place (not) between a character of `word` and another."""
 
     kind: Literal["start", "end", "word", "not word"]
     word: Ranges = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Lookahead:
+class Lookahead(Immutable):
     """What follows here (does not) begin with `body`."""
 
     body: Pattern
     negative: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Lookbehind:
+class Lookbehind(Immutable):
     """What stands before here (does not) end with `body`."""
 
     body: Pattern
     negative: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Intersection:
+class Intersection(Immutable):
     """Texts that each part matches from end to end; assertions see nothing outside their part."""
 
     parts: tuple[Pattern, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Negation:
+class Negation(Immutable):
     """Texts that `body` does not match from end to end; assertions see nothing outside it."""
 
     body: Pattern

@@ -7,7 +7,7 @@ with the same 20 characters wherever 40 or 60 of the 90 are left.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from maskwright.grammar.regular.charset import most_readable
 from maskwright.grammar.regular.terms import (
@@ -35,6 +35,7 @@ from maskwright.grammar.regular.terms import (
     sequence,
     state,
 )
+from maskwright.immutable import Acyclic
 from maskwright.limits import CHEAP, spend
 
 ENDLESS: Final = 1 << 30
@@ -223,7 +224,7 @@ def least_weight(term: Regular, scale: Scale) -> int:
             raise AssertionError(f"{type(term).__name__} is not weighed")
 
 
-class WayToEnd(NamedTuple):
+class WayToEnd(Acyclic):
     """Upper bounds on bytes, as JSON spells them."""
 
     shortest: int

@@ -12,7 +12,7 @@ import math
 from collections import deque
 from collections.abc import Callable
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Final
 from weakref import ref
 
 import numpy as np
@@ -21,6 +21,7 @@ import numpy.typing as npt
 from maskwright.grammar.regular import charset
 from maskwright.grammar.regular.character_classes import BEYOND_ASCII, Split, sample, size
 from maskwright.grammar.regular.terms import Regular
+from maskwright.immutable import Acyclic
 from maskwright.limits import CHEAP, spend
 
 MOST_STATES: Final = 1_024
@@ -36,7 +37,7 @@ _ESCAPE: Final = 6
 """Bytes of `\\u0000`."""
 
 
-class LatestText(NamedTuple):
+class LatestText(Acyclic):
     """A shortest string of `least` or more characters, with the state before each of them."""
 
     text: str

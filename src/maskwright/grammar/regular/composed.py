@@ -9,7 +9,7 @@ one of them is in it. Whether such a text is in the other parts as well is left 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import Final
 
 from maskwright.errors import LimitError, TooLongError
 from maskwright.grammar.regular.beginnings import least_length
@@ -28,6 +28,7 @@ from maskwright.grammar.regular.terms import (
     Words,
     sequence,
 )
+from maskwright.immutable import Acyclic
 from maskwright.limits import CHEAP, DEFAULT_LIMITS, spend
 
 _KEPT: Final = 64
@@ -125,7 +126,7 @@ SHORT: Final = 64
 """Characters up to which a string of a part is tried."""
 
 
-class JointString(NamedTuple):
+class JointString(Acyclic):
     """A string of a term, None if none is known."""
 
     text: str | None

@@ -14,12 +14,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from itertools import count
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from weakref import ReferenceType
 
 from maskwright.grammar.regular import charset
 from maskwright.grammar.regular.charset import Ranges
 from maskwright.grammar.regular.interned import Interned
+from maskwright.immutable import Acyclic, Immutable
 from maskwright.limits import CHEAP, spend
 
 
@@ -240,7 +241,7 @@ class LengthBounded(Regular):
         self.most = most
 
 
-class Scale(NamedTuple):
+class Scale(Acyclic):
     """Weights of characters, and what the parts of a string may weigh together."""
 
     most: int
@@ -595,7 +596,7 @@ Rounds = tuple[int, int | None]
 """How often a body is repeated: at least, and at most (None: any number of times)."""
 
 
-class _Counter(NamedTuple):
+class _Counter(Immutable):
     """An option of a union as `before`, then `body` so often as a range or a set says, `tail`."""
 
     before: tuple[Regular, ...]
@@ -640,7 +641,7 @@ def _with_joined_counters(flat: set[Regular]) -> set[Regular]:
             groups.setdefault(found[0], {})[option] = found[1]
     joined = set(flat)
     for counter, options in groups.items():
-        _, body, tail = counter
+        body, tail = counter.body, counter.tail
         if not counter.before and tail in flat:
             options[tail] = 0, 0
         if not counter.before and isinstance(body, Chars):
@@ -655,7 +656,7 @@ def _with_joined_counters(flat: set[Regular]) -> set[Regular]:
 
 def _joined_rounds(counter: _Counter, found: Iterable[Rounds | int]) -> list[Regular]:
     """As few terms as say how often the body of a counter may come."""
-    before, body, tail = counter
+    before, body, tail = counter.before, counter.body, counter.tail
     counts = 0
     ranges: list[Rounds] = []
     for rounds in found:

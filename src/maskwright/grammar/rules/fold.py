@@ -11,8 +11,10 @@ such as `x: x x | y`, this would be an item for every way to group what has been
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from maskwright.grammar.regular.terms import EPSILON, Regular, alt, concat, repeat
 from maskwright.grammar.regular.terms import Alt as RegularAlt
@@ -88,11 +90,10 @@ def fold_rules(rules: Rules) -> Rules:
     return Rules(rules.start, {name: folding.rule(name) for name in rules.rules})
 
 
-@dataclass(slots=True)
-class _Folding:
+class _Folding(Struct):
     rules: Rules
-    done: dict[str, Expression] = field(default_factory=dict[str, Expression])
-    open: set[str] = field(default_factory=set[str])
+    done: dict[str, Expression] = {}
+    open: set[str] = set()
 
     def rule(self, name: str) -> Expression:
         known = self.done.get(name)

@@ -8,23 +8,23 @@ terminals. No lexer splits it; only the rules say what stands between two termin
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Set
-from dataclasses import dataclass, replace
 from typing import Literal
+
+from msgspec.structs import replace
 
 from maskwright.grammar.regular.terms import Regular
 from maskwright.grammar.schema.tree import Schema
+from maskwright.immutable import Acyclic, Immutable
 from maskwright.limits import CHEAP, spend
 
 
-@dataclass(frozen=True, slots=True)
-class Terminal:
+class Terminal(Immutable):
     """The texts of a regular language."""
 
     language: Regular
 
 
-@dataclass(frozen=True, slots=True)
-class JsonValue:
+class JsonValue(Immutable):
     """A JSON value that satisfies `schema`, without whitespace around it. The other fields are
     arguments of `compile_json_schema`."""
 
@@ -35,15 +35,13 @@ class JsonValue:
     numbers: Literal["any", "plain"] = "any"
 
 
-@dataclass(frozen=True, slots=True)
-class SpecialToken:
+class SpecialToken(Acyclic):
     """One special token. `ids`: ranges of ids (first, last); it has any of these ids."""
 
     ids: tuple[tuple[int, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Bounded:
+class Bounded(Immutable):
     """A part of a text with at most `tokens` tokens: a text of a language, whose last `tail`
     characters end it and are not counted, or a special token.
 
@@ -58,8 +56,7 @@ class Bounded:
     last: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(Immutable):
     """A text after which only its own alternative continues: what could have been read in its place
     is given up (as by the cut of Prolog, and of parsing expression grammars).
 
@@ -70,25 +67,21 @@ class Cut:
     body: Terminal
 
 
-@dataclass(frozen=True, slots=True)
-class Ref:
+class Ref(Acyclic):
     """A reference to the rule `name`."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Concat:
+class Concat(Immutable):
     parts: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Immutable):
     options: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Repeat:
+class Repeat(Immutable):
     """`least` to `most` repetitions of `body` (None: any number)."""
 
     body: Expression
@@ -96,8 +89,7 @@ class Repeat:
     most: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ContainerCapture:
+class ContainerCapture(Immutable):
     """Another `name` of a capture, which counts if the captured text is the JSON of an array or
     object, however written, that satisfies `schema`."""
 
@@ -105,8 +97,7 @@ class ContainerCapture:
     schema: Schema
 
 
-@dataclass(frozen=True, slots=True)
-class Capture:
+class Capture(Immutable):
     """`body`, whose beginning and end are reported as events with `name`.
 
     The captured text is that of `body` without `tail`, with which every text of `body` ends. It is
@@ -124,8 +115,7 @@ Expression = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
+class Rules(Immutable):
     """A grammar. Every `Ref` in it refers to one of `rules`."""
 
     start: str

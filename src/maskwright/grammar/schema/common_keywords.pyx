@@ -23,19 +23,6 @@ from maskwright.native import require_built
 
 require_built(__name__, BUILT_FROM)
 
-cdef extern from "Python.h":
-    int PyObject_GenericSetAttr(object, object, object) except -1
-
-
-cdef object made(kind, tuple names, tuple values):
-    """A frozen object of a class of `tree`, as its `__init__` makes it in several times the time."""
-    cdef object new = (<type>kind).__new__(kind)
-    cdef Py_ssize_t at
-    for at in range(len(names)):
-        PyObject_GenericSetAttr(new, names[at], values[at])
-    return new
-
-
 cdef object DRAFT4 = Draft.DRAFT4
 cdef dict one_type = {name: [TypeIs(frozenset([name]))] for name in sorted(TYPES)}
 
@@ -124,11 +111,7 @@ cdef object properties_of(SchemaObject source):
             ReportEntry(source.pointer, "additionalProperties", CLOSED_BY_DEFAULT)
         )
     covers_all = "additionalProperties" in keywords
-    return made(
-        Properties,
-        ("named", "patterns", "additional", "covers_all", "closes", "declares"),
-        (named, tuple(patterns), additional, covers_all, closes, True),
-    )
+    return Properties(named, tuple(patterns), additional, covers_all, closes)
 
 
 cdef inline str below(str place, name):
@@ -159,11 +142,11 @@ def read_items(SchemaObject source, setting, str place):
         rest = source.optional("additionalItems")
         return [Items(prefix, rest, "additionalItems" in source.value)]
     rest = source.child(setting, place)
-    return [made(Items, ("prefix", "rest", "covers_all"), ((), rest, True))]
+    return [Items((), rest)]
 
 
 def read_required(SchemaObject source, setting, str place):
-    return [made(Required, ("names",), (names_in(setting, place),))]
+    return [Required(names_in(setting, place))]
 
 
 cdef tuple names_in(setting, str place):
@@ -193,7 +176,7 @@ def read_reference(SchemaObject source, setting, str place):
     pointer = place if target is None else target
     schema = parser.schema(value, pointer, source.dialect, resolver, True, source.closed)
     parser.targets[schema] = None
-    asserted = [made(AllOf, ("parts",), ((schema,),))]
+    asserted = [AllOf((schema,))]
     if is_plain and isinstance(value, dict):
         parser.referenced[setting] = asserted
     return asserted

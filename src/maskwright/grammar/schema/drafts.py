@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import TYPE_CHECKING, Final, NamedTuple, overload
+from typing import TYPE_CHECKING, Final, overload
 
 from maskwright.errors import UnsupportedSchemaError
+from maskwright.immutable import Acyclic
 
 if TYPE_CHECKING:
     from maskwright.grammar.schema.tree import Json
@@ -41,7 +42,7 @@ _OLD: Final = frozenset((Draft.DRAFT4, Draft.DRAFT6, Draft.DRAFT7))
 DEFAULT_DRAFT: Final = Draft.DRAFT2020
 
 
-class KeywordGroup(NamedTuple):
+class KeywordGroup(Acyclic):
     """Keywords of one vocabulary that the drafts from `first` to `last` have.
 
     Vocabularies have names from draft 2019-09 on; this code uses 2020-12's.
@@ -174,7 +175,7 @@ _KNOWN: Final[dict[str, frozenset[str]]] = {
 """The keywords of each vocabulary, by the last part of its URI."""
 
 
-class SchemaDialect(NamedTuple):
+class SchemaDialect(Acyclic):
     """The draft of a schema, and which of the draft's keywords have a say in what is valid."""
 
     draft: Draft

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, cast
 
 import referencing
 from referencing.exceptions import NoSuchAnchor, PointerToNowhere, Unresolvable
@@ -24,6 +24,7 @@ from maskwright.errors import SchemaError, UnsupportedSchemaError
 from maskwright.grammar.schema.document import check_values, wrong
 from maskwright.grammar.schema.drafts import Draft, draft_of
 from maskwright.grammar.schema.tree import Json
+from maskwright.immutable import Immutable
 
 
 def _subresources(contents: Any) -> Iterable[Any]:
@@ -63,7 +64,7 @@ _SPECIFICATIONS: Final = {
 }
 
 
-class Resolver(NamedTuple):
+class Resolver(Immutable):
     """A place from which references are followed. `inner`: `referencing`'s resolver, a base URI and
     the dynamic scope."""
 

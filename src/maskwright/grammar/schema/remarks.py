@@ -12,14 +12,15 @@ import re
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from maskwright.grammar.formats import format_names
 from maskwright.grammar.schema.drafts import ANNOTATIONS, HOLDING, KEYWORDS, NAMING, Draft
 from maskwright.grammar.schema.tree import TYPES, Json, ReportEntry
+from maskwright.immutable import Acyclic
 
 
-class Remark(NamedTuple):
+class Remark(Acyclic):
     """A note, and the rule by which it is known; an empty rule where nothing is likely to be a
     mistake."""
 
@@ -97,7 +98,7 @@ def on_name(name: str, draft: Draft, suspicion: str) -> Remark:
 def on_name_in_vain(name: str, draft: Draft, suspicion: str) -> Remark:
     """Do as `on_name` in a schema that demands nothing, which has been said of it as a whole."""
     remark = on_name(name, draft, suspicion)
-    return remark._replace(rule="") if remark.rule == "misplaced-schema" else remark
+    return Remark(remark.note) if remark.rule == "misplaced-schema" else remark
 
 
 @lru_cache(maxsize=4096)
@@ -163,7 +164,7 @@ def on_pattern(pattern: str) -> Remark | None:
 def pattern_remarks(pattern: str, pointer: str) -> tuple[ReportEntry, ...]:
     """The entries of a report on a pattern that stands at a pointer."""
     remark = on_pattern(pattern)
-    return () if remark is None else (ReportEntry(pointer, "", *remark),)
+    return () if remark is None else (ReportEntry(pointer, "", remark.note, remark.rule),)
 
 
 def grammar_remarks(text: str, pointer: str | None = None) -> tuple[ReportEntry, ...]:
@@ -173,7 +174,8 @@ def grammar_remarks(text: str, pointer: str | None = None) -> tuple[ReportEntry,
     if found is None or remark is None:
         return ()
     names: list[str] = ["", *_RULE_NAME.findall(text, 0, found.start())]
-    return (ReportEntry(names[-1] if pointer is None else pointer, "", *remark),)
+    place = names[-1] if pointer is None else pointer
+    return (ReportEntry(place, "", remark.note, remark.rule),)
 
 
 def looks_like_schema(value: Any) -> bool:

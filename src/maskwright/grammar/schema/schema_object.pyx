@@ -137,10 +137,10 @@ cdef class DocumentParser:
                         note(enforced, source.pointer, keyword, "", "")
                         continue
                     remark = asserted
-                    note(annotations, source.pointer, keyword, remark[0], remark[1])
+                    note(annotations, source.pointer, keyword, remark.note, remark.rule)
                 elif is_keyword:
                     remark = hidden_by_reference
-                    note(annotations, source.pointer, keyword, remark[0], remark[1])
+                    note(annotations, source.pointer, keyword, remark.note, remark.rule)
                 elif keyword in annotating:
                     note(annotations, source.pointer, keyword, "", "")
                 elif unknown is None:
@@ -154,7 +154,7 @@ cdef class DocumentParser:
         if len(enforced) == before and keywords.isdisjoint(source.value):
             demands_nothing = on_schema(source.value, source.draft, is_root=not source.pointer)
         if demands_nothing is not None:
-            note(annotations, source.pointer, "", demands_nothing[0], demands_nothing[1])
+            note(annotations, source.pointer, "", demands_nothing.note, demands_nothing.rule)
         if unknown is not None:
             remark_later = on_name if demands_nothing is None else on_name_in_vain
             for keyword in unknown:

@@ -8,15 +8,17 @@ keyword of its own (`SomeMember`, `NotValues`, …) comes from negation.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from os import PathLike
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, Protocol
+
+from msgspec.structs import astuple
 
 from maskwright.grammar.number.interval import Interval
 from maskwright.grammar.regular.terms import Regular
 from maskwright.grammar.schema.document_text import SchemaText
+from maskwright.immutable import Acyclic, Immutable
 
 Json = None | bool | int | float | str | list[Any] | dict[str, Any]
 
@@ -42,15 +44,13 @@ SchemaSource = Json | SchemaMaker
 TYPES: Final = frozenset(("null", "boolean", "integer", "number", "string", "array", "object"))
 
 
-@dataclass(frozen=True, slots=True)
-class TypeIs:
+class TypeIs(Acyclic):
     """Values of one of these types."""
 
     types: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Values:
+class Values(Acyclic):
     """`enum` and `const`. `plain_numbers`: numbers have only the spellings of `numbers.written`,
     also those in arrays and objects."""
 
@@ -58,22 +58,19 @@ class Values:
     plain_numbers: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class NotValues:
+class NotValues(Acyclic):
     """None of these scalars."""
 
     values: tuple[Json, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class NumberIn:
+class NumberIn(Acyclic):
     """Numbers in an interval."""
 
     interval: Interval
 
 
-@dataclass(frozen=True, slots=True)
-class DigitsOnly:
+class DigitsOnly(Acyclic):
     """Numbers written without a point or an exponent, or (negative) all others. Draft 4
     distinguishes integers by their spelling.
 
@@ -85,23 +82,20 @@ class DigitsOnly:
     preferred: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class MultipleOf:
+class MultipleOf(Acyclic):
     """Multiples of `divisor`, or (negative) all other numbers."""
 
     divisor: Decimal
     negative: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class StringIn:
+class StringIn(Immutable):
     """Strings (their values, not their spellings) of a regular language."""
 
     language: Regular
 
 
-@dataclass(frozen=True, slots=True)
-class Items:
+class Items(Immutable):
     """Item i satisfies `prefix[i]`, the items after these `rest`."""
 
     prefix: tuple[Schema, ...]
@@ -110,16 +104,14 @@ class Items:
     """Whether a keyword says anything of the items after the prefix, for `unevaluatedItems`."""
 
 
-@dataclass(frozen=True, slots=True)
-class ItemCount:
+class ItemCount(Acyclic):
     """Arrays of `least` to `most` items; None is unbounded."""
 
     least: int
     most: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Contains:
+class Contains(Immutable):
     """From item `start` on, `least` to `most` items satisfy `schema`."""
 
     schema: Schema
@@ -128,18 +120,15 @@ class Contains:
     start: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class UniqueItems:
+class UniqueItems(Acyclic):
     """No two items are equal."""
 
 
-@dataclass(frozen=True, slots=True)
-class NotUniqueItems:
+class NotUniqueItems(Acyclic):
     """Some two items are equal (the negation of `UniqueItems`)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Properties:
+class Properties(Immutable):
     """The value of a member satisfies the schema of its name in `named`, and the schemas of all
     `patterns` that match the name. If there is none, it satisfies `additional`."""
 
@@ -156,8 +145,7 @@ class Properties:
     name members without declaring them."""
 
 
-@dataclass(frozen=True, slots=True)
-class SomeMember:
+class SomeMember(Immutable):
     """At least one member has one of these names, or a name in one of these languages, and a value
     that satisfies the schema given for it; or one of the names in `absent` is missing.
 
@@ -168,59 +156,51 @@ class SomeMember:
     absent: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class PropertyNames:
+class PropertyNames(Immutable):
     """Every name satisfies `schema`; negative: some name does not."""
 
     schema: Schema
     negative: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Required:
+class Required(Acyclic):
     """All of these names occur."""
 
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PropertyCount:
+class PropertyCount(Acyclic):
     """Objects of `least` to `most` members; None is unbounded."""
 
     least: int
     most: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class AllOf:
+class AllOf(Immutable):
     """All parts hold."""
 
     parts: tuple[Schema, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class AnyOf:
+class AnyOf(Immutable):
     """At least one option holds."""
 
     options: tuple[Schema, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class OneOf:
+class OneOf(Immutable):
     """Exactly one option holds."""
 
     options: tuple[Schema, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Not:
+class Not(Immutable):
     """The schema doesn't hold."""
 
     schema: Schema
 
 
-@dataclass(frozen=True, slots=True)
-class If:
+class If(Immutable):
     """`then` holds if the condition holds, `otherwise` if it doesn't."""
 
     condition: Schema
@@ -228,8 +208,7 @@ class If:
     otherwise: Schema
 
 
-@dataclass(frozen=True, slots=True)
-class Unevaluated:
+class Unevaluated(Immutable):
     """Members (or items) that no other keyword of the schema evaluates satisfy `schema`."""
 
     kind: str
@@ -289,7 +268,7 @@ CLOSED_BY_DEFAULT: Final = "absent, and read as false"
 say so (see `grammar.shape.closed`)."""
 
 
-class ReportEntry(NamedTuple):
+class ReportEntry(Acyclic):
     """What was done with one keyword, and why where that needs saying."""
 
     pointer: str
@@ -314,20 +293,21 @@ class Entries:
     def __init__(self) -> None:
         self.flat: list[Any] = []
         """The fields of the first entry, of the second, and so on; in place of a note and its rule
-        there may be a function that finds both, and its arguments."""
+        there may be a function that finds a remark, and its arguments."""
 
     def append(self, entry: ReportEntry) -> None:
-        self.flat += entry
+        self.flat += astuple(entry)
 
     def extend(self, entries: Iterable[ReportEntry]) -> None:
         for entry in entries:
-            self.flat += entry
+            self.append(entry)
 
     def __iter__(self) -> Iterator[ReportEntry]:
         fields = iter(self.flat)
         for pointer, keyword, note, rule in zip(fields, fields, fields, fields, strict=True):
-            about = (note, rule) if isinstance(note, str) else note(*rule)
-            yield ReportEntry(pointer, keyword, *about)
+            if not isinstance(note, str):
+                note, rule = astuple(note(*rule))
+            yield ReportEntry(pointer, keyword, note, rule)
 
 
 class Report:

@@ -16,7 +16,8 @@ those that a negation or `dependentRequired` asks for. An alternative that has f
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from maskwright.grammar.regular.derivative import contains
 from maskwright.grammar.regular.terms import Regular

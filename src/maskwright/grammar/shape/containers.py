@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
+
+from msgspec import Struct
 
 from maskwright.errors import Construct, LimitError
 from maskwright.grammar.regular.derivative import contains
@@ -91,16 +92,15 @@ def array_shape(branch: Iterable[Assertion]) -> ArrayShape | None:
     return ArrayShape(prefix, rest, least, most, tuple(contains), unique, repeats)
 
 
-@dataclass(slots=True)
-class _MemberAssertions:
+class _MemberAssertions(Struct):
     """What the assertions of one branch say of the members of an object."""
 
-    properties: list[Properties] = field(default_factory=list[Properties])
-    required: dict[str, None] = field(default_factory=dict[str, None])
-    some: list[SomeMember] = field(default_factory=list[SomeMember])
-    optional: dict[str, list[Schema]] = field(default_factory=dict[str, list[Schema]])
+    properties: list[Properties] = []
+    required: dict[str, None] = {}
+    some: list[SomeMember] = []
+    optional: dict[str, list[Schema]] = {}
     """What members of these names satisfy, if there are any, although no keyword declares them."""
-    allowed_names: list[Regular] = field(default_factory=list[Regular])
+    allowed_names: list[Regular] = []
     """Languages; every name has to be in each."""
 
 

@@ -9,8 +9,10 @@ no has not decided.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final, NamedTuple
+from typing import Final
 from weakref import WeakKeyDictionary
+
+from msgspec.structs import replace
 
 from maskwright.grammar.number.spellings import decimal
 from maskwright.grammar.regular.enumerate import few
@@ -31,12 +33,13 @@ from maskwright.grammar.schema.tree import (
     TypeIs,
     Values,
 )
+from maskwright.immutable import Immutable
 
 Scalar = tuple[str, object]
 """A type and a value, so that `True` is not 1."""
 
 
-class Outline(NamedTuple):
+class Outline(Immutable):
     """What instances of a schema can be at most. "integer" is not among the types: it is "number"
     here."""
 
@@ -129,7 +132,7 @@ def _are_apart(left: tuple[Schema, ...], right: tuple[Schema, ...]) -> bool:
     return are_disjoint((*left, *right[1:]), right[0])
 
 
-class Members(NamedTuple):
+class Members(Immutable):
     """What a schema surely demands of the members of objects."""
 
     named: Mapping[str, tuple[Schema, ...]]
@@ -243,7 +246,7 @@ def _outline_of(assertion: Assertion) -> Outline:
             return Outline(_EVERYTHING.types, None, _scalars(values))
         case StringIn(language=language):
             strings = few(language, _MOST_STRINGS)
-            return _EVERYTHING._replace(strings=None if strings is None else frozenset(strings))
+            return replace(_EVERYTHING, strings=None if strings is None else frozenset(strings))
         case AllOf(parts=parts):
             joint = _EVERYTHING
             for part in parts:

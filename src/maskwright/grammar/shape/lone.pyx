@@ -1,7 +1,6 @@
 """The shape of one schema without unions; see `lone.pyi`."""
 
 from maskwright.grammar.regular.terms import EMPTY, is_text, words
-from maskwright.grammar.schema.common_keywords cimport made
 from maskwright.grammar.schema.document_text cimport SchemaText
 from maskwright.grammar.schema.tree import (
     ABOUT,
@@ -24,12 +23,6 @@ require_built(__name__, BUILT_FROM)
 
 cdef frozenset ALL = TYPES, ANY = frozenset(), INTEGER = frozenset(("integer",))
 cdef dict KINDS = ABOUT, NO_NAMES = {}
-cdef tuple SHAPE = ("strings", "scalars", "arrays", "objects")
-cdef tuple ARRAY = ("prefix", "rest", "least", "most", "contains", "unique", "repeats")
-cdef tuple OBJECT = (
-    "names", "declared", "values", "required", "languages", "others", "some", "least", "most",
-    "verdicts",
-)
 
 
 def lone_shape(tuple assertions, options, objects_of):
@@ -69,10 +62,8 @@ def lone_shape(tuple assertions, options, objects_of):
         found = object_of(objects)
         if found is NotImplemented:
             found = objects_of(objects)
-    return made(
-        Shape,
-        SHAPE,
-        (strings, scalars, () if array is None else (array,), () if found is None else (found,)),
+    return Shape(
+        strings, scalars, () if array is None else (array,), () if found is None else (found,)
     )
 
 
@@ -101,7 +92,7 @@ cdef object array_of(list assertions):
         rest = alone(assertions[0].rest)
     elif assertions:
         return array_shape(assertions)
-    return made(ArrayShape, ARRAY, ((), rest, 0, None, (), False, False))
+    return ArrayShape((), rest, 0, None, (), False, False)
 
 
 cdef object object_of(list assertions):
@@ -149,13 +140,8 @@ cdef object object_with(properties, dict required, least, most):
             schema = named.get(name)
             values.append(others if schema is None else alone(schema))
     needed = frozenset([at for at, name in enumerate(names) if name in required])
-    return made(
-        ObjectShape,
-        OBJECT,
-        (
-            tuple(names), len(named), tuple(values), needed, (), OthersAlike(others), (), least,
-            most, {},
-        ),
+    return ObjectShape(
+        tuple(names), len(named), tuple(values), needed, (), OthersAlike(others), (), least, most
     )
 
 

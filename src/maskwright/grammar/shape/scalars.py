@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from typing import Final, NamedTuple, TypeGuard
+from typing import Final, TypeGuard
+
+from msgspec import Struct
 
 from maskwright.grammar.number import spellings as numbers
 from maskwright.grammar.number.interval import EVERYTHING, Interval, joint
@@ -34,6 +35,7 @@ from maskwright.grammar.schema.tree import (
     TypeIs,
     Values,
 )
+from maskwright.immutable import Acyclic
 from maskwright.limits import spend
 
 _MOST_EXCLUDED: Final = 6
@@ -42,7 +44,7 @@ them. Others get an automaton of their own, and the intersection of all is taken
 _OF_INTEGERS: Final = TypeIs(frozenset(["integer"]))
 
 
-class NumberOptions(NamedTuple):
+class NumberOptions(Acyclic):
     """What holds for all numbers of a shape. `most_remainders`: the limit `divisor`. `plain`: they
     have only plain spellings (see `number.spellings`); in enumerations, only the spellings of
     `numbers.written`."""
@@ -102,8 +104,7 @@ def literals_of(branch: Iterable[Assertion], kind: str) -> Regular:
     return words(["null" if a is None else str(a).lower() for a in allowed])
 
 
-@dataclass(slots=True)
-class _NumberAssertions:
+class _NumberAssertions(Struct):
     """What the assertions of one branch say of numbers."""
 
     integer: bool
@@ -112,10 +113,10 @@ class _NumberAssertions:
     """None where numbers are not enumerated."""
     plain: bool = False
     """Whether an enumeration restricts their spellings."""
-    excluded: set[Decimal] = field(default_factory=set[Decimal])
+    excluded: set[Decimal] = set()
     divisor: Decimal | None = None
-    excluded_divisors: list[Decimal] = field(default_factory=list[Decimal])
-    spellings: list[Regular] = field(default_factory=list[Regular])
+    excluded_divisors: list[Decimal] = []
+    spellings: list[Regular] = []
 
     def exact(self) -> Regular:
         """The spellings of the enumerated numbers that satisfy the other assertions."""
@@ -136,7 +137,6 @@ class _NumberAssertions:
 
     def ranges(self, options: NumberOptions) -> Regular:
         """The spellings of the numbers in the interval that satisfy the other assertions."""
-        most, plain = options
         first = tuple(self.excluded_divisors[:_MOST_EXCLUDED])
         pieces = (
             numbers.number(
@@ -144,13 +144,15 @@ class _NumberAssertions:
                 integer=self.integer,
                 divisor=self.divisor,
                 excluded=first,
-                plain=plain,
-                most=most,
+                plain=options.plain,
+                most=options.most_remainders,
             )
             for piece in self.interval.without(sorted(self.excluded))
         )
         others = (
-            numbers.number(EVERYTHING, excluded=(each,), plain=plain, most=most)
+            numbers.number(
+                EVERYTHING, excluded=(each,), plain=options.plain, most=options.most_remainders
+            )
             for each in self.excluded_divisors[_MOST_EXCLUDED:]
         )
         return _intersection(alt(*pieces), [*others])
@@ -159,7 +161,7 @@ class _NumberAssertions:
 def numbers_of(branch: list[Assertion], options: NumberOptions) -> Regular:
     """The spellings of the numbers that satisfy all assertions; integers, if a type is among
     these."""
-    most_remainders, plain = options
+    plain = options.plain
     asserted = _NumberAssertions(
         integer=any(isinstance(a, TypeIs) for a in branch),
         interval=joint(a.interval for a in branch if isinstance(a, NumberIn)),
@@ -185,7 +187,9 @@ def numbers_of(branch: list[Assertion], options: NumberOptions) -> Regular:
             case MultipleOf(divisor=each):
                 divisor = asserted.divisor
                 asserted.divisor = (
-                    each if divisor is None else common_multiple(divisor, each, most_remainders)
+                    each
+                    if divisor is None
+                    else common_multiple(divisor, each, options.most_remainders)
                 )
             case _:
                 pass

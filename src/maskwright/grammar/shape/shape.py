@@ -9,8 +9,9 @@ conjunction, whose shape is asked for when a text gets there; so recursion costs
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import field
 
 from maskwright.errors import Construct
 from maskwright.grammar.regular.terms import Regular
@@ -24,6 +25,7 @@ from maskwright.grammar.schema.tree import (
     negated,
 )
 from maskwright.grammar.shape.disjoint import are_disjoint
+from maskwright.immutable import Immutable
 from maskwright.limits import spend
 
 Conjunction = frozenset[Schema]
@@ -95,8 +97,7 @@ def joint_count(counts: list[ItemCount] | list[PropertyCount]) -> tuple[int, int
     return least, most
 
 
-@dataclass(frozen=True, slots=True)
-class Contained:
+class Contained(Immutable):
     """From item `start` on, `least` to `most` items satisfy `schema`."""
 
     schema: Schema
@@ -105,8 +106,7 @@ class Contained:
     start: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ArrayShape:
+class ArrayShape(Immutable, eq=False):
     """One alternative of arrays: item i satisfies `prefix[i]`, the items after these `rest`."""
 
     prefix: tuple[Conjunction, ...]
@@ -119,12 +119,13 @@ class ArrayShape:
     repeats: bool
     """Whether some two items are equal."""
 
+    __hash__ = object.__hash__
+
     def item(self, index: int) -> Conjunction:
         return self.prefix[index] if index < len(self.prefix) else self.rest
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MemberRequirement:
+class MemberRequirement(Immutable, eq=False):
     """Some member has one of these names, and a value that satisfies one of the schemas given for
     the name; or one of the names in `absent` is missing.
 
@@ -136,9 +137,10 @@ class MemberRequirement:
     absent: int
     """The names, as bits; any one of them may be missing instead."""
 
+    __hash__ = object.__hash__
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ObjectShape:
+
+class ObjectShape(Immutable, eq=False):
     """One alternative of objects."""
 
     names: tuple[str, ...]
@@ -159,9 +161,11 @@ class ObjectShape:
     least: int
     most: int | None
     verdicts: dict[tuple[Conjunction, Schema], bool | None] = field(
-        default_factory=dict[tuple[Conjunction, Schema], bool | None], init=False
+        default_factory=dict[tuple[Conjunction, Schema], bool | None]
     )
     """What `meets` has found."""
+
+    __hash__ = object.__hash__
 
     def meets(self, value: Conjunction, wanted: Schema) -> bool | None:
         """Whether the values that satisfy a conjunction all satisfy a schema that a requirement
@@ -176,8 +180,7 @@ class ObjectShape:
         return known
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(Immutable):
     """The normal form of a conjunction."""
 
     strings: Regular

@@ -8,9 +8,10 @@ items that are evaluated are known, and "unevaluated" becomes "additional".
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
+
+from msgspec.structs import replace
 
 from maskwright.errors import Construct, LimitError
 from maskwright.grammar.regular.terms import Regular
@@ -28,6 +29,7 @@ from maskwright.grammar.schema.tree import (
     negated,
 )
 from maskwright.grammar.shape.one_of import Rivals
+from maskwright.immutable import Immutable
 from maskwright.limits import DEFAULT_LIMITS, Limits, spend
 
 
@@ -61,8 +63,7 @@ def resolve_unevaluated(schema: Schema, limits: Limits = DEFAULT_LIMITS) -> tupl
     return (AnyOf(tuple(options)),)
 
 
-@dataclass(frozen=True, slots=True)
-class _Case:
+class _Case(Immutable):
     """Assertions that hold, and the members and items that they have evaluated."""
 
     assertions: tuple[Assertion, ...] = ()

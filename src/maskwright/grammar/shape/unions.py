@@ -8,10 +8,11 @@ by which the options of a real `oneOf` differ cuts the product before it grows.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from itertools import chain, product
 from math import prod
 from typing import Final
+
+from msgspec import Struct
 
 from maskwright.errors import LimitError
 from maskwright.grammar.schema.tree import (
@@ -58,19 +59,18 @@ Path = frozenset[Schema]
 end, which no value satisfies."""
 
 
-@dataclass(slots=True)
-class _Branch:
+class _Branch(Struct):
     """A branch in the making."""
 
     schemas: tuple[tuple[Schema, Path], ...]
     """Those whose assertions have not been taken in yet."""
-    assertions: list[Assertion] = field(default_factory=list[Assertion])
-    unions: list[tuple[AnyOf, Path]] = field(default_factory=list[tuple[AnyOf, Path]])
+    assertions: list[Assertion] = []
+    unions: list[tuple[AnyOf, Path]] = []
     """Unions of which no option has been chosen yet."""
-    seen: set[Schema] = field(default_factory=set[Schema])
-    required: set[str] = field(default_factory=set[str])
-    absent: set[str] = field(default_factory=set[str])
-    named: dict[str, tuple[Schema, ...]] = field(default_factory=dict[str, tuple[Schema, ...]])
+    seen: set[Schema] = set()
+    required: set[str] = set()
+    absent: set[str] = set()
+    named: dict[str, tuple[Schema, ...]] = {}
     """The schemas of each property that is declared and not known to be absent."""
     alive: bool = True
 

@@ -8,7 +8,6 @@ SGLang take them) and the older list of structures with triggers (`{"structures"
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, cast, get_args
 
 from maskwright.errors import StructuralTagError
@@ -33,11 +32,11 @@ from maskwright.grammar.tags.tree import (
     Token,
     TriggeredTags,
 )
+from maskwright.immutable import Acyclic, Immutable
 from maskwright.json_faults import json_reason
 
 
-@dataclass(frozen=True, slots=True)
-class TagNode:
+class TagNode(Acyclic):
     """A JSON object of the tag and its place. A field of a wrong type raises
     `StructuralTagError`."""
 
@@ -153,8 +152,7 @@ MOST_DEPTH = 64
 MOST_REPEATS = 100_000
 
 
-@dataclass(frozen=True, slots=True)
-class _FormatKind:
+class _FormatKind(Immutable):
     """A kind of format: the fields that it may have besides its type, and its reader."""
 
     fields: tuple[str, ...]

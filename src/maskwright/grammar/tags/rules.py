@@ -13,7 +13,6 @@ of a tag.)
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, assert_never
 
 from maskwright.errors import StructuralTagError
@@ -47,6 +46,7 @@ from maskwright.grammar.tags.tree import (
     Token,
     TriggeredTags,
 )
+from maskwright.immutable import Acyclic, Immutable
 
 
 def check_token_bounds(format: Format) -> None:
@@ -116,8 +116,7 @@ Marks = tuple[Mark, ...]
 EMPTY_TEXT: Final = Concat(())
 
 
-@dataclass(frozen=True, slots=True)
-class _Bounds:
+class _Bounds(Acyclic):
     """Upper bounds on the characters and tokens of a free text (None: any number), and the least
     number of its characters."""
 
@@ -142,8 +141,7 @@ class _Bounds:
 _UNBOUNDED: Final = _Bounds()
 
 
-@dataclass(frozen=True, slots=True)
-class TagRules:
+class TagRules(Immutable):
     """Translates formats. `leaf` translates the schemas, patterns and grammars in them."""
 
     special: Mapping[str, int]

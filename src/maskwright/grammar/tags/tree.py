@@ -6,19 +6,17 @@ The public form is a JSON document, `{"type": "structural_tag", "format": …}`,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from maskwright.grammar.schema.tree import Json
+from maskwright.immutable import Acyclic, Immutable
 
 
-@dataclass(frozen=True, slots=True)
-class ConstString:
+class ConstString(Acyclic):
     value: str
 
 
-@dataclass(frozen=True, slots=True)
-class JsonSchemaText:
+class JsonSchemaText(Acyclic):
     """A value that satisfies a schema, as JSON or as members of an object between XML-like marks.
 
     `pointer`: the schema's place in the tag. `any_order`: whether members may have any order; None
@@ -38,8 +36,7 @@ Style = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class AnyText:
+class AnyText(Acyclic):
     """Text that contains none of `excludes`, nor the end of the tag whose content it ends.
 
     It has at most `max_chars` characters, and at most `max_tokens` tokens.
@@ -51,8 +48,7 @@ class AnyText:
     pointer: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class AnyTokens:
+class AnyTokens(Acyclic):
     """Text and special tokens except `excludes`, at most `max_tokens` tokens."""
 
     excludes: tuple[Token, ...]
@@ -60,16 +56,14 @@ class AnyTokens:
     pointer: str
 
 
-@dataclass(frozen=True, slots=True)
-class AnyToken:
+class AnyToken(Acyclic):
     """One token, of text or a special one, except `excludes`."""
 
     excludes: tuple[Token, ...]
     pointer: str
 
 
-@dataclass(frozen=True, slots=True)
-class RegexText:
+class RegexText(Acyclic):
     """A text that the pattern matches from its first to its last character."""
 
     pattern: str
@@ -79,8 +73,7 @@ class RegexText:
 Syntax = Literal["auto", "lark", "gbnf", "ebnf"]
 
 
-@dataclass(frozen=True, slots=True)
-class GrammarText:
+class GrammarText(Acyclic):
     """A text of a grammar in one of the dialects; "auto" is recognised."""
 
     grammar: str
@@ -88,26 +81,22 @@ class GrammarText:
     syntax: Syntax = "auto"
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(Acyclic):
     """One special token, by id or by name."""
 
     token: int | str
     pointer: str
 
 
-@dataclass(frozen=True, slots=True)
-class TagSequence:
+class TagSequence(Immutable):
     elements: tuple[Format, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Or:
+class Or(Immutable):
     elements: tuple[Format, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Repeated:
+class Repeated(Immutable):
     """`least` to `most` repetitions of `content` (None: any number)."""
 
     content: Format
@@ -115,8 +104,7 @@ class Repeated:
     most: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Tag:
+class Tag(Immutable):
     """`begin`, then `content`, then one of `ends`."""
 
     begin: str | Token
@@ -125,8 +113,7 @@ class Tag:
     pointer: str
 
 
-@dataclass(frozen=True, slots=True)
-class TriggeredTags:
+class TriggeredTags(Immutable):
     """Free text in which each trigger begins one of the tags."""
 
     triggers: tuple[str | Token, ...]
@@ -136,8 +123,7 @@ class TriggeredTags:
     excludes: tuple[str | Token, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SeparatedTags:
+class SeparatedTags(Immutable):
     """Tags with `separator` between them, and nothing else."""
 
     tags: tuple[Tag, ...]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 
 from maskwright.grammar.regular.derivative import is_live
 from maskwright.grammar.regular.terms import (
@@ -31,6 +30,7 @@ from maskwright.grammar.tags.free_text import text_until
 from maskwright.grammar.tags.rules import literal, series
 from maskwright.grammar.tools.formats import ParameterStyle
 from maskwright.grammar.tools.members import DeclaredMembers
+from maskwright.immutable import Immutable
 
 _BRACKETED = concat(chars(((ord("["), ord("[")), (ord("{"), ord("{")))), ANYTHING)
 _LITERALS = words(["true", "false", "null"])
@@ -53,8 +53,7 @@ def _containers(value: Conjunction) -> Schema:
     return Schema("", (_CONTAINERS, AllOf(tuple(value))))
 
 
-@dataclass(frozen=True, slots=True)
-class Parameters:
+class Parameters(Immutable):
     """Translates arguments that are written as parameters: declared ones only, in the schema's
     order.
 

@@ -8,7 +8,7 @@ Each input has one spelling, with the escapes that are needed.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
 from maskwright.errors import UnsupportedGrammarError
 from maskwright.grammar.regular.derivative import arcs
@@ -38,6 +38,7 @@ from maskwright.grammar.rules.tree import (
 from maskwright.grammar.tags.free_text import text_until
 from maskwright.grammar.tags.rules import literal, series
 from maskwright.grammar.tools.formats import ToolFormat
+from maskwright.immutable import Acyclic
 
 JSON_ESCAPES: Final = {
     **{chr(code): f"\\u{code:04x}" for code in range(0x20)},
@@ -58,7 +59,7 @@ PYTHON_ESCAPES: Final = {
 }
 
 
-class Surroundings(NamedTuple):
+class Surroundings(Acyclic):
     """How a format writes an input. `capture`: the name under which it is reported."""
 
     before: str

@@ -10,12 +10,15 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from typing import Final, Literal
 
+from msgspec import field
+from msgspec.structs import replace
+
 from maskwright.errors import InputError
+from maskwright.immutable import Acyclic
 
 Template = tuple[str, ...]
 """Texts and placeholders (`$name`) in alternation."""
@@ -25,8 +28,7 @@ _TEMPLATES: Final = ("call", "parameter", "begin", "separator", "end", "text")
 _PLACEHOLDER: Final = re.compile(r"(\$[a-z]+)")
 
 
-@dataclass(frozen=True, slots=True)
-class ToolFormat:
+class ToolFormat(Acyclic):
     """The templates of one family."""
 
     name: str
@@ -94,8 +96,7 @@ _TOOL_FORMATS: Final = {"qwen_xml": "qwen_coder", "minimax_xml": "minimax", "glm
 _JSON_TYPES: Final = ("string", "number", "boolean", "null", "array", "object")
 
 
-@dataclass(frozen=True, slots=True)
-class ParameterStyle:
+class ParameterStyle(Acyclic):
     """How one parameter is written: `$key`, `$value`, and where `types` has an entry for each JSON
     type, `$type` before the value."""
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from itertools import product
 from typing import Final
+
+from msgspec import Struct
 
 from maskwright.errors import UnsupportedSchemaError
 from maskwright.grammar.regular.terms import EMPTY, complement, intersection
@@ -48,13 +49,12 @@ _TESTS: Final[Mapping[str, Callable[[Assertion], bool]]] = {
 """By keyword: whether an assertion comes from it."""
 
 
-@dataclass(slots=True)
-class DeclaredMembers:
+class DeclaredMembers(Struct):
     """Checks the objects of one tool. `written`: how the format writes arguments, for errors."""
 
     shapes: Shapes
     written: str
-    narrowed: dict[str, None] = field(default_factory=dict[str, None])
+    narrowed: dict[str, None] = {}
     """The pointers of schemas that allow members which they don't declare: those are left out."""
 
     def check(self, shape: ObjectShape, value: Conjunction) -> None:

@@ -4,8 +4,9 @@ format: of objects only declared members, in the schema's order."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from maskwright.grammar.rules.tree import Choice, Expression, Ref, Repeat
 from maskwright.grammar.schema.document import escape
@@ -30,8 +31,7 @@ Member: TypeAlias = Callable[[str, Conjunction, str], Expression]
 """Returns the expression of one member of an object, with its name."""
 
 
-@dataclass(slots=True)
-class NestedValues:
+class NestedValues(Struct):
     """Translates the items of lists and the members of objects. A rule for each kind of container
     is added to `rules`, under a name that begins with `name`.
 
@@ -43,9 +43,7 @@ class NestedValues:
     name: str
     rules: dict[str, Expression]
     separator: Expression
-    _names: dict[tuple[Conjunction, str], str] = field(
-        default_factory=dict[tuple[Conjunction, str], str], init=False
-    )
+    _names: dict[tuple[Conjunction, str], str] = {}
 
     def shape(self, value: Conjunction) -> Shape:
         return self.members.shapes.normal_form(value)

@@ -8,9 +8,10 @@ still become.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
 from itertools import pairwise, takewhile
 from typing import Final, Literal
+
+from msgspec import field
 
 from maskwright.errors import InputError
 from maskwright.grammar.regular.terms import (
@@ -37,6 +38,7 @@ from maskwright.grammar.tags.free_text import text_until, text_without
 from maskwright.grammar.tags.rules import literal, names_in, series
 from maskwright.grammar.tools.formats import Template, ToolFormat
 from maskwright.grammar.tools.tools import Tool, ToolChoice
+from maskwright.immutable import Immutable
 
 Reasoning = Literal["none", "section", "begun", "optional"]
 """Whether an answer begins with a reasoning section ("section"), within one ("begun"), or with one
@@ -48,8 +50,7 @@ MOST_CALLS: Final = 128
 _DIGITS: Final = repeat(chars(((ord("0"), ord("9")),)), 1, 3)
 
 
-@dataclass(frozen=True, slots=True)
-class ToolRules:
+class ToolRules(Immutable):
     """Builds the grammar of an answer in one format."""
 
     format: ToolFormat
@@ -65,7 +66,7 @@ class ToolRules:
     """The strings or special tokens around a reasoning section; None for the format's."""
     reasoning_last: str = ""
     """What stands before the end of a reasoning section that has had all its tokens."""
-    _texts: dict[str, Expression] = field(default_factory=dict[str, Expression], init=False)
+    _texts: dict[str, Expression] = field(default_factory=dict[str, Expression])
 
     def expression(
         self,

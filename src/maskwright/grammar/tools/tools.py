@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Final, Literal, TypeAlias, cast
 from unicodedata import category
@@ -12,6 +11,7 @@ from maskwright.errors import InputError, named
 from maskwright.grammar.dialects.detect import DIALECTS, Dialect
 from maskwright.grammar.schema.document import kind_of, loaded
 from maskwright.grammar.schema.tree import Json
+from maskwright.immutable import Acyclic
 
 MOST_NAME: Final = 128
 """Characters of a tool's name."""
@@ -23,8 +23,7 @@ Mode = Literal["none", "auto", "required", "one"]
 Syntax: TypeAlias = Literal["text", "regex"] | Dialect
 
 
-@dataclass(frozen=True, slots=True)
-class CustomInput:
+class CustomInput(Acyclic):
     """The input of a custom tool: any text, or a text of a grammar or of a regular expression.
     `place`: the dotted path of the definition."""
 
@@ -74,8 +73,7 @@ INPUT_SCHEMA: Final[Mapping[str, Any]] = {
 """The arguments of a custom tool, which to a model is a function."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
+class Tool(Acyclic):
     """A function, or a custom tool, which has an `input`.
 
     `parameters`: the JSON Schema of its arguments; `place`: its dotted path in the request.
@@ -87,8 +85,7 @@ class Tool:
     input: CustomInput | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ToolChoice:
+class ToolChoice(Acyclic):
     mode: Mode
     tools: tuple[Tool, ...]
     """The tools that may be called."""

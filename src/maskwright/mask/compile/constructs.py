@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from dataclasses import fields
 from itertools import islice
 from typing import Final, NamedTuple
+
+from msgspec.structs import astuple
 
 from maskwright.automaton.rules.contexts import RuleContexts
 from maskwright.automaton.value.whitespace import WhitespaceName
@@ -52,9 +53,7 @@ def has_pointer(root: Schema, pointer: str) -> bool:
         if schema.pointer in places:
             return True
         for assertion in schema.assertions:
-            queue |= dict.fromkeys(
-                _schemas(getattr(assertion, each.name) for each in fields(assertion))
-            )
+            queue |= dict.fromkeys(_schemas(astuple(assertion)))
     return False
 
 

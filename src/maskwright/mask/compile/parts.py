@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from typing import get_args
 
+from msgspec import structs
+
 from maskwright.automaton.rules.network import RuleNetwork
 from maskwright.automaton.rules.values import is_satisfiable
 from maskwright.automaton.satisfy.solver import Solver
@@ -143,7 +145,7 @@ class Parts:
             (parsed.report.enforced, self.enforced),
             (parsed.report.annotations, self.annotations),
         ):
-            entries += [entry._replace(pointer=pointer + entry.pointer) for entry in new]
+            entries += [structs.replace(entry, pointer=pointer + entry.pointer) for entry in new]
         return parsed.root
 
     def value(self, schema: Schema) -> JsonValue:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Annotated, Any, cast
 
+from msgspec.structs import replace
 from pydantic import WithJsonSchema
 
 from maskwright.errors import InputError
@@ -19,13 +19,13 @@ from maskwright.grammar.tools.tools import (
     parse_tool_choice,
     parse_tools,
 )
+from maskwright.immutable import Immutable
 from maskwright.server.json import Json
 from maskwright.server.request import sent_tools
 from maskwright.server.request.model import Array, RequestModel, described
 
 
-@dataclass(frozen=True, slots=True)
-class ToolUse:
+class ToolUse(Immutable):
     """The tools in the prompt, and which of them the model may or must call.
 
     `sent`: the tools in the form of chat completions, for the chat template. `field`: the field of

@@ -6,8 +6,10 @@ Beside `variants`, because compiling tools imports much that a schema by itself 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, cast
+
+from msgspec.structs import replace
 
 from maskwright.grammar.schema.document import escape
 from maskwright.grammar.schema.tree import Json

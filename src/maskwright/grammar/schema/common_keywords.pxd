@@ -1,1 +1,0 @@
-cdef object made(kind, tuple names, tuple values)
