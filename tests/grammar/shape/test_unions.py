@@ -319,3 +319,20 @@ def test_many_unions_of_required_names_compile_with_little_work(unions: int, ord
     members = [f'"{n}{"ab"[n % 2]}":1' for n in range(unions)]
     assert matches(grammar, "{" + ",".join(members) + "}")
     assert not matches(grammar, "{" + ",".join(members[:-1]) + "}")
+
+
+def test_options_that_show_at_once_to_have_no_value_are_no_alternatives() -> None:
+    """Of another type, and without a member that an option has to have."""
+    others = [{"type": "string", "maxLength": length} for length in range(50)]
+    needing = [{"required": [name]} for name in "abcdefg" for _ in range(6)]
+    document = {
+        "properties": dict.fromkeys("abcdefg", False),
+        "allOf": [
+            {
+                "required": ["i"],
+                "anyOf": [*others, *needing, {"required": ["h"]}, {"minProperties": 3}],
+            }
+        ],
+    }
+    root = frozenset([schema(document)])
+    assert len(branches(Limits(alternatives=2)).branches(root, "object")) == 2

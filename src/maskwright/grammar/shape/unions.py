@@ -86,6 +86,17 @@ class _Branch(Struct):
         )
 
 
+class _Brought(Struct):
+    """What one schema brings into a branch of values of one type."""
+
+    parts: list[Schema] = []
+    """Schemas that hold as well."""
+    assertions: list[Assertion] = []
+    unions: list[AnyOf | OneOf] = []
+    required: set[str] = set()
+    named: list[_Named] = []
+
+
 class Branches:
     """The branches of conjunctions, for one type at a time."""
 
@@ -95,6 +106,8 @@ class Branches:
         self._resolved = resolved
         self._exclusive = exclusive
         self._limits = limits
+        self._brought: dict[tuple[Schema, str], _Brought | None] = {}
+        """See `_brought_by`."""
         self._disjoint: dict[tuple[Schema, Schema], bool] = {}
         """Whether two schemas are surely disjoint. Branches meet the same two by the thousand."""
         self._negations: dict[Schema, AnyOf] = {}
@@ -130,7 +143,11 @@ class Branches:
                 branch.schemas = ((union.options[0], path),)
                 stack.append(branch)
                 continue
-            stack += [branch.fork(option, path) for option in reversed(union.options)]
+            stack += [
+                branch.fork(option, path)
+                for option in reversed(union.options)
+                if self._may_be_chosen(option, branch, kind)
+            ]
             if len(stack) + len(done) > self._limits.alternatives:
                 raise LimitError(
                     f"unions multiply to more than {self._limits.alternatives:,} alternatives",
@@ -139,6 +156,10 @@ class Branches:
                     construct=keyword_of(union.options),
                 )
         return done
+
+    def _may_be_chosen(self, option: Schema, branch: _Branch, kind: str) -> bool:
+        brought = self._brought_by(option, kind)
+        return brought is not None and branch.absent.isdisjoint(brought.required)
 
     def _require(self, branch: _Branch, kind: str) -> None:
         """Turn unions that only say which properties are required into assertions, without
@@ -214,53 +235,71 @@ class Branches:
         """Take the next schema into a branch."""
         spend()
         (schema, path), branch.schemas = branch.schemas[0], branch.schemas[1:]
-        if schema.never or schema in path:  # what holds only if it holds itself never holds
+        if schema in path:  # what holds only if it holds itself never holds
             branch.alive = False
         if schema in branch.seen or not branch.alive:
             return
         branch.seen.add(schema)
-        for assertion in self._resolved.assertions(schema):
-            self._take(branch, assertion, kind, path | {schema})
-            if not branch.alive:
-                return
+        brought = self._brought_by(schema, kind)
+        if brought is None:
+            branch.alive = False
+            return
+        branch.assertions += brought.assertions
+        if brought.parts or brought.unions:
+            path |= {schema}
+            branch.schemas = (*((part, path) for part in brought.parts), *branch.schemas)
+        for union in brought.unions:
+            found = self._exclusive.union(union, kind) if isinstance(union, OneOf) else union
+            branch.unions.append((found, path))
+        branch.required |= brought.required
+        for named in brought.named:
+            self._declare(branch, named)
+        branch.alive = branch.required.isdisjoint(branch.absent)
 
-    def _take(self, branch: _Branch, assertion: Assertion, kind: str, path: Path) -> None:
-        match assertion:
-            case TypeIs(types=types):
-                if kind not in types and not (kind == "number" and "integer" in types):
-                    branch.alive = False
-                elif kind == "number" and "number" not in types:
-                    branch.assertions.append(assertion)
-            case AllOf(parts=parts):
-                branch.schemas = (*((part, path) for part in parts), *branch.schemas)
-            case AnyOf():
-                branch.unions.append((_without_copies(assertion), path))
-            case OneOf():
-                branch.unions.append((self._exclusive.union(assertion, kind), path))
-            case Not(schema=schema) if not schema.never:
-                negation = self._negation(schema)
-                if not self._is_met(negation, kind):
-                    branch.unions.append((negation, path))
-            case If():
-                branch.unions.append((self._condition(assertion), path))
-            case Values(values=values, plain_numbers=plain) if kind in ("array", "object"):
-                wanted = list if kind == "array" else dict
-                options = tuple(
-                    value_schema(v, "", plain_numbers=plain)
-                    for v in values
-                    if isinstance(v, wanted)
-                )
-                branch.unions.append((AnyOf(options), path))
-            case Required(names=names) if kind == "object":
-                branch.required |= set(names)
-                branch.assertions.append(assertion)
-                branch.alive = not (branch.required & branch.absent)
-            case Properties(named=named) if kind == "object":
-                self._declare(branch, named)
-                branch.assertions.append(assertion)
-                branch.alive = not (branch.required & branch.absent)
-            case _:
-                branch.assertions.append(assertion)
+    def _brought_by(self, schema: Schema, kind: str) -> _Brought | None:
+        """None if no value of the type satisfies the schema, by its look."""
+        known = self._brought.get((schema, kind), ...)
+        if known is ...:
+            known = None if schema.never else self._bring(schema, kind)
+            self._brought[schema, kind] = known
+        return known
+
+    def _bring(self, schema: Schema, kind: str) -> _Brought | None:
+        brought = _Brought()
+        for assertion in self._resolved.assertions(schema):
+            match assertion:
+                case TypeIs(types=types):
+                    if kind not in types and not (kind == "number" and "integer" in types):
+                        return None
+                    if kind == "number" and "number" not in types:
+                        brought.assertions.append(assertion)
+                case AllOf(parts=parts):
+                    brought.parts[:0] = parts
+                case AnyOf():
+                    brought.unions.append(_without_copies(assertion))
+                case OneOf():
+                    brought.unions.append(assertion)
+                case Not(schema=inner) if not inner.never:
+                    negation = self._negation(inner)
+                    if not self._is_met(negation, kind):
+                        brought.unions.append(negation)
+                case If():
+                    brought.unions.append(self._condition(assertion))
+                case Values(values=values, plain_numbers=plain) if kind in ("array", "object"):
+                    wanted = list if kind == "array" else dict
+                    options = tuple(
+                        value_schema(v, "", plain_numbers=plain)
+                        for v in values
+                        if isinstance(v, wanted)
+                    )
+                    brought.unions.append(AnyOf(options))
+                case _:
+                    brought.assertions.append(assertion)
+                    if isinstance(assertion, Required) and kind == "object":
+                        brought.required.update(assertion.names)
+                    elif isinstance(assertion, Properties) and kind == "object":
+                        brought.named.append(assertion.named)
+        return brought
 
     def _is_met(self, negation: AnyOf, kind: str) -> bool:
         """Whether all values of a type satisfy a negation: of a `type` and an `enum`, values of
@@ -301,18 +340,23 @@ class Branches:
     def _declare(self, branch: _Branch, named: _Named) -> None:
         """Take in what properties must satisfy; those are absent whose schemas are surely
         disjoint."""
+        declared, disjoint = branch.named, self._disjoint
         for name, schema in named.items():
-            others = branch.named.get(name, ())
-            if schema.never or any(self._are_disjoint(schema, other) for other in others):
+            others = declared.get(name)
+            if schema.never:
                 branch.absent.add(name)
+            elif others is None:
+                declared[name] = (schema,)
             elif schema not in others:
-                branch.named[name] = (*others, schema)
-
-    def _are_disjoint(self, left: Schema, right: Schema) -> bool:
-        known = self._disjoint.get((left, right))
-        if known is None:
-            known = self._disjoint[left, right] = are_disjoint((left,), right)
-        return known
+                for other in others:
+                    known = disjoint.get((schema, other))
+                    if known is None:
+                        known = disjoint[schema, other] = are_disjoint((schema,), other)
+                    if known:
+                        branch.absent.add(name)
+                        break
+                else:
+                    declared[name] = (*others, schema)
 
 
 def _simplified(branch: _Branch) -> list[Assertion]:
