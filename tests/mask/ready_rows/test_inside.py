@@ -22,7 +22,7 @@ from maskwright.automaton.leaf.spelling import (
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.regular.character_dfa import NEVER, CharacterDfa
 from maskwright.grammar.regular.derivative import split
-from maskwright.mask.ready_rows.inside import Measure, walk_string
+from maskwright.mask.ready_rows.inside import Measure, Unwalked, walk_string
 from maskwright.mask.ready_rows.tokens import Subtrees
 from maskwright.vocab.trie import Trie
 
@@ -56,7 +56,7 @@ def walked(
     row, missing = np.zeros(len(tokens) // 32 + 1, np.int32), np.full(4, -1, np.int32)
     lacking, needed = walk_string(
         subtrees, Characters(automaton).update(), Measure(fewest, *(bounds or UNBOUNDED)),
-        0, part, value, row, missing, False, None,
+        0, part, value, row, missing, False, None, Unwalked(),
     )  # fmt: skip
     assert lacking == 0
     bits = np.unpackbits(row.view(np.uint8), bitorder="little")
@@ -133,17 +133,29 @@ def test_subtrees_taken_as_a_whole_hold_what_each_token_says(pattern: str, most:
     assert found == expected
 
 
-def test_states_without_transitions_are_listed_once() -> None:
+def test_a_walk_goes_on_where_it_lacked_transitions() -> None:
     automaton = CharacterDfa(full_match("a(b|c)x"), split)
     automaton.explore(1)
     tokens = [b"a", b"ab", b"ac", b"abx", b"acx", b"b"]
     trie = Trie.build(tokens)
     subtrees = Subtrees(trie, np.ones(len(tokens), np.bool_))
-    row, missing = np.zeros(1, np.int32), np.full(3, -1, np.int32)
     measure = Measure(np.zeros((0, 0), np.int32), *UNBOUNDED)
-    lacking, _ = walk_string(
-        subtrees, Characters(automaton).update(), measure, 0, BETWEEN, 0, row, missing, False, None,
-    )  # fmt: skip
-    assert lacking == 2, "after a, once for each of b and c"
-    assert missing.tolist() == [1, -1, -1]
+    characters, row, rest = Characters(automaton), np.full(1, -1, np.int32), Unwalked()
+
+    def walk() -> tuple[int, list[int]]:
+        missing = np.full(3, -1, np.int32)
+        arrays = characters.update()
+        lacking, _ = walk_string(
+            subtrees, arrays, measure, 0, BETWEEN, 0, row, missing, False, None, rest,
+        )  # fmt: skip
+        return lacking, missing.tolist()
+
+    assert walk() == (1, [1, -1, -1]), "after a, once for b and c"
     assert row[0] == 1, "only what is certain"
+    automaton.find(1)
+    row[0] = 0
+    assert walk() == (2, [2, -1, -1]), "after ab and after ac, which are one state"
+    assert row[0] == 0b110, "what has been walked is not walked again"
+    automaton.find(2)
+    assert walk() == (0, [-1, -1, -1])
+    assert row[0] == 0b11110

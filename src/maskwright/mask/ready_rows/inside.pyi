@@ -24,6 +24,9 @@ class Measure(NamedTuple):
     between: npt.NDArray[np.int32] = ...
     """Characters after which counting begins anew."""
 
+class Unwalked:
+    """What a walk for a row has left out, since transitions were not known: where it goes on."""
+
 def walk_string(
     subtrees: Subtrees,
     characters: CharacterArrays,
@@ -35,15 +38,18 @@ def walk_string(
     missing: npt.NDArray[np.int32],
     plain: bool,
     product: LanguageProduct | None,
+    rest: Unwalked,
     /,
 ) -> tuple[int, int]:
-    """Set in `out` (int32 words) the tokens that stay inside a string from `state` on, in a
+    """Write to `out` (int32 words) the tokens that stay inside a string from `state` on, in a
     character whose `part` and `value` have been read. `plain`: the string is text without quotes
     and escapes. `product`: where transitions are found that are not known.
 
     Returns how often a state was met whose transitions are not known (`missing` lists some of these
     states, other elements stay as they are; `out` is not complete then), and how many characters a
-    string must have room for so that each of these tokens can be followed by an end.
+    string must have room for so that each of these tokens can be followed by an end. When the
+    transitions have been found, the same call with the same `rest`, which is new at first, walks
+    what is left; it begins anew where characters are bounded, or in a product.
     """
 
 def walk_room(

@@ -8,7 +8,8 @@ within a character; it stays inside if a character that it begins can follow.
 from typing import NamedTuple
 
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free
+from libc.stdlib cimport calloc, free, realloc
+from libc.string cimport memset
 
 import numpy as np
 
@@ -68,9 +69,11 @@ cdef struct Count:
 
 
 # What is at one depth of the present path through the trie: the automaton's state, the character
-# that has been begun, and the characters read. `room`, `is_over`: see `walk_room`.
+# that has been begun, and the characters read. `end`: the node after all below this depth. `room`,
+# `is_over`: see `walk_room`.
 cdef struct Step:
     int32_t state
+    int32_t end
     Character character
     int64_t count
     int64_t room
@@ -224,11 +227,42 @@ cdef int check(
     return 0
 
 
+# Nodes that a walk has left out, since the transitions of the state before them are not known.
+cdef struct Part:
+    int32_t begin
+    int32_t end
+    Step before
+
+
 # What a walk for a row found out: how often a state was met whose transitions are not known, and
 # the characters for which a string must have room so that an end can follow each token.
 cdef struct Walked:
     int64_t lacking
     int64_t needed
+    bint has_no_memory
+
+
+cdef class Unwalked:
+    cdef Part *parts
+    cdef int32_t count, room
+    cdef int64_t needed
+    cdef bint has_begun
+
+    def __dealloc__(self):
+        free(self.parts)
+
+    cdef bint add(self, int32_t begin, int32_t end, Step before) noexcept nogil:
+        """Whether there is memory for it."""
+        cdef int32_t room = 2 * self.count + 64
+        cdef Part *longer
+        if self.count == self.room:
+            longer = <Part *>realloc(self.parts, room * sizeof(Part))
+            if longer is NULL:
+                return False
+            self.parts, self.room = longer, room
+        self.parts[self.count] = Part(begin, end, before)
+        self.count += 1
+        return True
 
 
 def walk_string(
@@ -242,11 +276,15 @@ def walk_string(
     int32_t[::1] missing not None,
     bint plain,
     LanguageProduct product,
+    Unwalked rest not None,
 ):
     cdef Characters automaton
     cdef Count count
-    cdef Walked walked
+    cdef Walked walked = Walked(0, 0, False)
     cdef Tables *tables = NULL if product is None else &product.c
+    cdef int32_t listed = 0, at, parts_before
+    cdef Part *parts
+    cdef Step *path
     point_to(&automaton, characters)
     read_measure(&count, measure)
     check(subtrees, &automaton, &count, state)
@@ -254,42 +292,66 @@ def walk_string(
         raise ValueError(f"a row of {out.shape[0]} words has no bits for all tokens")
     if tables is not NULL and automaton.states < tables.state_room:
         raise ValueError("the product may have more states than there is room for")
-    cdef Step *path = steps(subtrees)
-    path[0] = Step(state, Character(part, value), count.begun, 0, False)
+    cdef Step first = Step(
+        state, subtrees.c.nodes, Character(part, value), count.begun, 0, False
+    )  # fmt: skip
+    # Bounds are measured by the states found so far, and a product finds single transitions.
+    if not rest.has_begun or tables is not NULL or count.lengths > 0:
+        memset(&out[0], 0, out.shape[0] * sizeof(int32_t))
+        rest.count, rest.needed, rest.has_begun = 0, 0, True
+        if not rest.add(0, subtrees.c.nodes, first):
+            raise MemoryError
+    path = steps(subtrees)
+    parts, parts_before, walked.needed = rest.parts, rest.count, rest.needed
+    rest.parts, rest.count, rest.room = NULL, 0, 0
     with nogil:
-        walked = walk_for_row(
-            &subtrees.c, &automaton, &count, path, &out[0], missing, plain, tables
-        )
+        for at in range(parts_before):
+            path[subtrees.c.depth[parts[at].begin] - 1] = parts[at].before
+            walk_for_row(
+                &subtrees.c, &automaton, &count, path, parts[at].begin, parts[at].end, &out[0],
+                missing, &listed, plain, tables, &walked, rest,
+            )  # fmt: skip
     free(path)
+    free(parts)
+    if walked.has_no_memory:
+        raise MemoryError
+    rest.needed = walked.needed
     return walked.lacking, walked.needed
 
 
-cdef Walked walk_for_row(
+cdef void walk_for_row(
     const Nodes *trie,
     Characters *automaton,
     const Count *count,
     Step *path,
+    int32_t at,
+    int32_t end,
     int32_t *out,
     int32_t[::1] missing,
+    int32_t *listed,
     bint plain,
     Tables *product,
+    Walked *walked,
+    Unwalked rest,
 ) noexcept nogil:
+    """Walk the nodes from `at` to before `end`."""
     cdef bint bounded = count.lengths > 0, found, fits, is_whole
-    cdef Walked walked = Walked(0, 0)
-    cdef int32_t listed = 0, at = 0, depth, here, target, place, token
+    cdef int32_t depth, here, target, place, token
     cdef int64_t read, longest, room
     cdef Character begun
     cdef uint8_t byte
-    while at < trie.nodes:
+    while at < end:
         depth, byte = trie.depth[at], trie.byte[at]
         here, begun, read = path[depth - 1].state, path[depth - 1].character, path[depth - 1].count
         found = automaton.known[here] >= 0
         if not found and product is not NULL:
             found = begin_state(product, automaton, here)
         if not found:
-            list_missing(automaton, here, missing, &listed)
+            list_missing(automaton, here, missing, listed)
             walked.lacking += 1
-            at = trie.skip[at]
+            if not rest.add(at, path[depth - 1].end, path[depth - 1]):
+                walked.has_no_memory = True
+            at = path[depth - 1].end
             continue
         if (
             begun.part == BETWEEN
@@ -347,8 +409,8 @@ cdef Walked walk_for_row(
             out[token >> 5] |= <int32_t>(<uint32_t>1 << (token & 31))
             token = trie.twin[token]
         path[depth].state, path[depth].character, path[depth].count = target, begun, read
+        path[depth].end = trie.skip[at]
         at += 1
-    return walked
 
 
 def walk_room(
@@ -371,7 +433,7 @@ def walk_room(
     if count.lengths == 0 or needs.shape[0] < len(subtrees.trie.twin):
         raise ValueError("each token needs a place, and characters a bound")
     cdef Step *path = steps(subtrees)
-    path[0] = Step(state, Character(part, value), 0, 0, False)
+    path[0] = Step(state, 0, Character(part, value), 0, 0, False)
     with nogil:
         lacking = walk_for_needs(
             &subtrees.c, &automaton, &count, path, &needs[0], missing, plain

@@ -43,7 +43,7 @@ from maskwright.grammar.regular.terms import (
 )
 from maskwright.limits import CHEAP, spend
 from maskwright.mask.ready_rows.combination import Exclusive, ProductAutomaton, exclusive
-from maskwright.mask.ready_rows.inside import TOO_MUCH, Measure, walk_room, walk_string
+from maskwright.mask.ready_rows.inside import TOO_MUCH, Measure, Unwalked, walk_room, walk_string
 from maskwright.mask.ready_rows.reach import Reach
 from maskwright.mask.ready_rows.tokens import Subtrees, classify
 from maskwright.mask.ready_rows.words import WordPoints, walk_words
@@ -474,11 +474,10 @@ class StringRows:
         lean: bool,
     ) -> tuple[Row, int]:
         row = np.empty(self._vocabulary.words, np.int32)
-        needed = 0
+        needed, rest = 0, Unwalked()
 
         def walk(missing: npt.NDArray[np.int32]) -> int:
             nonlocal needed
-            row[:] = 0
             if isinstance(characters, ProductAutomaton):
                 arrays, product = characters.update()
             else:
@@ -492,6 +491,7 @@ class StringRows:
                 missing,
                 self._plain,
                 product,
+                rest,
             )
             return lacking
 
@@ -506,7 +506,7 @@ class StringRows:
         lean: bool,
     ) -> None:
         """Walk, and find the states that the walk lacks, until it lacks none. The more often it
-        lacked some, the more are explored besides: most walks need few, and each begins anew."""
+        lacked some, the more are explored besides: most walks need few."""
         missing = np.zeros(AT_ONCE, np.int32)
         ahead = AHEAD
         while True:
