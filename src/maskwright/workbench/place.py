@@ -21,7 +21,6 @@ from maskwright.automaton.value.progress import ArrayProgress
 from maskwright.grammar.regular.terms import EMPTY, Parallel, Regular
 from maskwright.grammar.rules.tree import JsonValue, SpecialToken
 from maskwright.grammar.shape.shape import Conjunction
-from maskwright.immutable import Immutable
 from maskwright.mask import Matcher
 from maskwright.mask.recognizer import Recognizer
 from maskwright.workbench.pointer import pointer_at
@@ -113,7 +112,7 @@ def _coming(level: Level) -> Iterator[Conjunction]:
 # Rules
 
 
-class ReadTerminal(Immutable):
+class ReadTerminal(NamedTuple):
     """A terminal that is being read or comes next: the rules in which it stands, the outermost
     first; its language, or the value or token that it is; and what remains of the language."""
 
@@ -179,7 +178,7 @@ class RuleStacks:
         here: RulePosition | None = position
         while here is not None and here not in seen and len(rules) < DEEPEST:
             seen.add(here)
-            rule, number = here.return_to
+            rule, number = here.return_to.rule, here.return_to.kernel
             owners = self._owners.get(here.node, frozenset())
             if len(owners) == 1 and rule not in owners:
                 rules += owners  # the rule around was left by a tail call

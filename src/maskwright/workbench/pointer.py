@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from maskwright.grammar.schema.document import escape, unescape
 from maskwright.grammar.schema.tree import ReportEntry
-from maskwright.immutable import Immutable
 
 _TOKEN: Final = re.compile(
     r'[ \t\r\n]*(?:(?P<mark>[\[\]{},:])|(?P<string>"(?:[^"\\]|\\.)*"?)'
@@ -19,7 +18,7 @@ _TOKEN: Final = re.compile(
 _OUTLINE: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[\]{},:]', re.DOTALL)
 
 
-class ValueSpan(Immutable):
+class ValueSpan(NamedTuple):
     """Where a value stands in a text, in characters, and where the name before it does, if it is a
     member's."""
 

@@ -8,6 +8,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from maskwright import Grammar, compile_json_schema
 from maskwright.automaton.finish.distinct_bounds import DistinctCostBounds
@@ -168,7 +169,7 @@ def remembering(least: int, index: int, *seen: Any) -> ArrayProgress:
     schema = {"type": "array", "uniqueItems": True, "minItems": least, "items": STEEP}
     [start] = Solver("schema", DEFAULT_LIMITS).values.containers(conjunction(schema))
     assert isinstance(start, ArrayProgress)
-    return start._replace(index=index, seen=frozenset(json.dumps(value) for value in seen))
+    return replace(start, index=index, seen=frozenset(json.dumps(value) for value in seen))
 
 
 @pytest.mark.parametrize(

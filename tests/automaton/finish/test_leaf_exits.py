@@ -55,11 +55,11 @@ def test_each_text_leads_to_its_label(schema: Any, text: bytes) -> None:
     leaves = grammar.recognizer.machine.leaves
     found = ways_out(grammar, text)
     assert found
-    for label, rest, *_ in found:
+    for each in found:
         leaf = configuration(grammar, text).leaf
-        for byte in rest:
+        for byte in each.text:
             leaf = leaves.next_states(leaf)[byte]
-        assert leaves.label_of(leaf) == label, rest
+        assert leaves.label_of(leaf) == each.label, each.text
 
 
 @pytest.mark.parametrize(

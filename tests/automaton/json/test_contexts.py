@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from maskwright import compile_json_schema
 from maskwright.automaton.json.contexts import JsonContexts
@@ -102,7 +103,7 @@ def test_a_comma_leads_to_the_next_item_or_name() -> None:
         opened = found.exit(found.start()[0], bracket)
         level = found.level(opened.context)
         assert level is not None
-        waiting = found._context(level._replace(phase=LevelPhase.NEXT))
+        waiting = found._context(replace(level, phase=LevelPhase.NEXT))
         following = found.exit(waiting, StructuralLabel.COMMA)
         assert following.kind == (PUSH if phase is LevelPhase.VALUE else STAY)
         coming = found.level(following.context)

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from maskwright.automaton.json.distinguish import MOST_CONTAINERS, DistinguishedValues
 from maskwright.automaton.satisfy.solver import Solver
@@ -47,7 +48,7 @@ AFTER: list[tuple[dict[str, Any], int, set[str], set[str], float]] = [
 def test_values_of_the_items_to_come(
     schema: dict[str, Any], index: int, scalars: set[str], containers: set[str], fewest: float
 ) -> None:
-    progress = array({"uniqueItems": True, **schema})._replace(index=index)
+    progress = replace(array({"uniqueItems": True, **schema}), index=index)
     values = distinguished()
     found = values.after(progress)
     assert set(found.scalars) == scalars

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
 import pytest
+from msgspec.structs import fields, replace
 
 from maskwright import compile_json_schema
 from maskwright.automaton.json.names import NameReader, OpenNamesFinder
@@ -72,7 +72,7 @@ def test_where_only_some_other_names_may_come_counting_finds_what_search_does(
     plain = plain_shape(progress.shape)
     assert plain is not None
     assert plain.some
-    read = [progress, *(progress._replace(others=frozenset({each})) for each in ("x", "aa"))]
+    read = [progress, *(replace(progress, others=frozenset({each})) for each in ("x", "aa"))]
     read += [each.with_member(0, order) for each in read]
     read += [each.with_member(1, order) for each in read[:3]]
     for each in read:
@@ -93,7 +93,7 @@ def test_a_name_leads_only_the_threads_on_that_allow_it() -> None:
 
 
 def test_names_of_a_small_set_run_out() -> None:
-    found = reader([object_(SMALL_SET)._replace(others=frozenset("x"))])
+    found = reader([replace(object_(SMALL_SET), others=frozenset("x"))])
     assert [word for at, word in enumerate(found.words) if found.bits >> at & 1] == ["y"]
     assert not found.is_other((1 + found.words.index("y"), 0))
 

@@ -6,6 +6,7 @@ import tracemalloc
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from maskwright.automaton.json.bit_sets import numbers_in
 from maskwright.automaton.json.plain_names import plain_shapes
@@ -54,8 +55,8 @@ def test_levels_of_several_threads_and_compared_objects_are_not_plain() -> None:
     assert PlainReader.of((Thread(0, progress), Thread(1, progress)), plain_shape, 1) is None
     candidates = equality_candidates(['{"a":1}'], (), "{")
     for each in (
-        progress._replace(candidates=candidates),
-        progress._replace(must_equal_one=True),
+        replace(progress, candidates=candidates),
+        replace(progress, must_equal_one=True),
     ):
         assert PlainReader.of((Thread(0, each),), plain_shape, 1) is None
 
@@ -144,7 +145,7 @@ def test_labels() -> None:
 
 
 def test_other_names_do_not_come_twice() -> None:
-    found = reader(object_(A_B_C)._replace(others=frozenset(["z"])))
+    found = reader(replace(object_(A_B_C), others=frozenset(["z"])))
     assert found is not None
     word = 1 + found.words.index("z")
     assert not found.bits >> word - 1 & 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from maskwright.automaton.json.remembered_names import RememberedNames, names_within
 from maskwright.automaton.value.name_classes import NameClasses
@@ -49,19 +50,19 @@ REMEMBERED: list[tuple[dict[str, Any], str, bool]] = [
 def test_remembered(schema: dict[str, Any], name: str, *, is_remembered: bool) -> None:
     start = object_(schema)
     remembered = RememberedNames(NameClasses(DEFAULT_LIMITS), frozenset(["whole"]))
-    after = start._replace(others=frozenset([name]), count=min(1, start.shape.least))
+    after = replace(start, others=frozenset([name]), count=min(1, start.shape.least))
     assert remembered.reduced(after).others == ({name} if is_remembered else set())
 
 
 def test_all_names_are_remembered_where_some_text_has_no_tokens() -> None:
-    after = object_({})._replace(others=frozenset(["x"]))
+    after = replace(object_({}), others=frozenset(["x"]))
     assert RememberedNames(NameClasses(DEFAULT_LIMITS), None).reduced(after) == after
 
 
 def test_names_are_left_to_the_text_once_no_more_are_needed() -> None:
     remembered = RememberedNames(NameClasses(DEFAULT_LIMITS), frozenset())
     start = object_({"minProperties": 2})
-    first = start._replace(others=frozenset("a"), count=1)
+    first = replace(start, others=frozenset("a"), count=1)
     assert remembered.reduced(first) == first
-    second = start._replace(others=frozenset("ab"), count=2)
-    assert remembered.reduced(second) == start._replace(count=2, has_unremembered=True)
+    second = replace(start, others=frozenset("ab"), count=2)
+    assert remembered.reduced(second) == replace(start, count=2, has_unremembered=True)

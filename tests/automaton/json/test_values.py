@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from maskwright.automaton.json.distinguish import DistinguishedValues
 from maskwright.automaton.json.values import ValueReader
@@ -79,7 +80,7 @@ UNIQUE: list[tuple[dict[str, Any], set[str], set[str], set[str]]] = [
 def test_items_that_must_differ(
     keywords: dict[str, Any], seen: set[str], allowed: set[str], excluded: set[str]
 ) -> None:
-    progress = array({"uniqueItems": True, **keywords})._replace(seen=frozenset(seen))
+    progress = replace(array({"uniqueItems": True, **keywords}), seen=frozenset(seen))
     (reading,) = read(item(progress)).readings
     assert reading.distinguished == allowed
     assert reading.excluded == excluded
@@ -89,7 +90,7 @@ def test_listed_strings_stay_one_list_behind_a_gate() -> None:
     """Whichever strings have come, the words are the same: only the gate's bits change."""
     words = {"uniqueItems": True, "items": {"enum": ["a", "b", "c"]}}
     first, second = (
-        read(item(array(words)._replace(seen=frozenset(seen)))) for seen in ([], ['"b"'])
+        read(item(replace(array(words), seen=frozenset(seen)))) for seen in ([], ['"b"'])
     )
     assert first.words == second.words == ("a", "b", "c")
     assert (first.gate, second.gate) == ((0b111, 3), (0b101, 3))
@@ -105,7 +106,7 @@ def test_an_item_without_followers_needs_no_label() -> None:
 
 def test_the_last_item_may_have_to_repeat_one() -> None:
     schema = {"not": {"uniqueItems": True}, "items": {"enum": [1, 2, 3]}, "maxItems": 3}
-    progress = array(schema)._replace(index=2, seen=frozenset(("1", "2")))
+    progress = replace(array(schema), index=2, seen=frozenset(("1", "2")))
     (reading,) = read(item(progress)).readings
     assert reading.must_equal_one
     assert reading.distinguished == {"1", "2"}
@@ -116,7 +117,7 @@ def test_the_last_item_may_have_to_repeat_one() -> None:
 def test_containers_carry_the_values_they_must_not_equal() -> None:
     candidates = equality_candidates(["[[1]]"], (), "[")
     schema = {"items": {"type": "array", "items": {"const": 1}, "maxItems": 1}, "maxItems": 1}
-    thread = item(array(schema)._replace(candidates=candidates))
+    thread = item(replace(array(schema), candidates=candidates))
     opened = read(thread).opened
     (start,) = opened["["]
     assert start.tag == 0

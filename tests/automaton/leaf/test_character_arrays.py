@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from msgspec.structs import astuple
 
 from maskwright.automaton.leaf.character_arrays import FOUND, NOWHERE, UNKNOWN, Characters
 from maskwright.grammar.pattern.translate import full_match
@@ -80,4 +81,4 @@ def test_states_that_have_not_been_explored_are_unknown() -> None:
     arrays = characters.update()
     assert arrays.known[others[-1]] == FOUND
     assert [int(arrays.known[state]) for state in others[:-1]] == [UNKNOWN] * (len(others) - 1)
-    assert characters.nbytes == sum(array.nbytes for array in arrays)
+    assert characters.nbytes == sum(array.nbytes for array in astuple(arrays))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from maskwright.automaton.satisfy.solver import MANY
 from maskwright.automaton.value.equality import equality_candidates
@@ -70,7 +71,7 @@ UNIQUE: list[tuple[dict[str, Any], set[str], int]] = [
 def test_values_that_have_been_read_do_not_count(
     keywords: dict[str, Any], seen: set[str], count: int
 ) -> None:
-    progress = array({"uniqueItems": True, **keywords})._replace(seen=frozenset(seen))
+    progress = replace(array({"uniqueItems": True, **keywords}), seen=frozenset(seen))
     assert solver().cardinality.completions(progress) == count
 
 
@@ -91,7 +92,7 @@ SUFFICES: list[tuple[dict[str, Any], set[str], bool]] = [
 
 @pytest.mark.parametrize(("keywords", "seen", "enough"), SUFFICES)
 def test_whether_there_are_enough(keywords: dict[str, Any], seen: set[str], enough: bool) -> None:
-    progress = array({"uniqueItems": True, **keywords})._replace(seen=frozenset(seen))
+    progress = replace(array({"uniqueItems": True, **keywords}), seen=frozenset(seen))
     assert solver().cardinality.suffices(progress) is enough
 
 
@@ -120,7 +121,7 @@ def test_an_item_that_differs_from_others_by_any_of_its_members() -> None:
     items: Any = {"properties": {"a": TWO, "b": THREE}, "additionalProperties": False}
     begun = object_({**items, "required": ["a", "b"]})
     read = [f'{{"a":{a},"b":true}}' for a in ('"a"', "1")]
-    progress = begun._replace(candidates=equality_candidates(frozenset(read), frozenset(), "{"))
+    progress = replace(begun, candidates=equality_candidates(frozenset(read), frozenset(), "{"))
     (option,) = progress.take(0, "any")
     searches = solving.search
     assert len(option.by_value) == 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from maskwright.automaton.satisfy.distinct import DistinctItems, OpenItem
 from maskwright.automaton.satisfy.schema_values import NOTHING
@@ -26,7 +27,7 @@ def distinct() -> tuple[DistinctItems, Any]:
 def completed(keywords: dict[str, Any], seen: list[str], *items: Any, **options: Any) -> str | None:
     finder, find = distinct()
     progress = array({"uniqueItems": True, **keywords})
-    progress = progress._replace(index=len(seen) + len(items), seen=frozenset(seen))
+    progress = replace(progress, index=len(seen) + len(items), seen=frozenset(seen))
     given = tuple(OpenItem(conjunction(each)) for each in items)
     found = finder.completion(progress, find, given, **options)
     return None if found is None else compact(found)

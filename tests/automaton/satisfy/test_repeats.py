@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from maskwright.automaton.value.witness_text import compact
 from tests.automaton.solving import array, conjunction, solver
@@ -40,9 +41,9 @@ def test_an_item_that_is_promised_to_come_again() -> None:
     progress = array({"not": {"uniqueItems": True}, "items": {"enum": [1, 20]}, "maxItems": 2})
     after = next(iter(progress.options())).after
     for value, text in ((20, "[20]"), (1, "[1]")):
-        promised = after._replace(promised_repeat=conjunction({"const": value}))
+        promised = replace(after, promised_repeat=conjunction({"const": value}))
         found = solver().search.completion(promised)
         assert found is not None
         assert compact(found) == text
-    impossible = after._replace(promised_repeat=conjunction({"const": 3}))
+    impossible = replace(after, promised_repeat=conjunction({"const": 3}))
     assert solver().search.completion(impossible) is None

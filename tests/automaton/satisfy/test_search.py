@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from maskwright.automaton.satisfy.search import ContainerSearch
 from maskwright.automaton.value.equality import equality_candidates
@@ -56,7 +57,7 @@ def test_a_name_that_has_been_read_is_not_used_again() -> None:
     first = completed(progress)
     assert first is not None
     name = first.split('"')[1]
-    again = completed(progress._replace(others=frozenset([name])))
+    again = completed(replace(progress, others=frozenset([name])))
     assert again is not None
     assert again.split('"')[1] != name
 
@@ -77,7 +78,7 @@ ARRAYS: list[tuple[dict[str, Any], set[str], str | None]] = [
 
 @pytest.mark.parametrize(("keywords", "seen", "text"), ARRAYS)
 def test_arrays(keywords: dict[str, Any], seen: set[str], text: str | None) -> None:
-    found = completed(array(keywords)._replace(index=len(seen), seen=frozenset(seen)))
+    found = completed(replace(array(keywords), index=len(seen), seen=frozenset(seen)))
     if text is None or found is None:
         assert found == text
     else:
@@ -100,7 +101,7 @@ def test_values_that_must_not_be_equalled(
     keywords: dict[str, Any], excluded: list[str], text: str | None
 ) -> None:
     candidates = equality_candidates(excluded, (), "{")
-    found = completed(object_(keywords)._replace(candidates=candidates))
+    found = completed(replace(object_(keywords), candidates=candidates))
     if text is None or found is None:
         assert found == text
     else:

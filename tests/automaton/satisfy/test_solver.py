@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from maskwright.automaton.value.equality import equality_candidates
 from maskwright.grammar.schema.options import PropertyOrder
@@ -69,7 +70,7 @@ def test_unique_items(
 ) -> None:
     solving = solver()
     progress = array({"uniqueItems": True, **keywords})
-    progress = progress._replace(index=min(len(seen), progress.shape.least), seen=frozenset(seen))
+    progress = replace(progress, index=min(len(seen), progress.shape.least), seen=frozenset(seen))
     assert solving.can_complete(progress) is completes
     assert len(list(solving.item_options(progress))) == options
 
@@ -167,5 +168,5 @@ CANDIDATES: list[tuple[list[str], list[str], bool, bool]] = [
 def test_candidates(excluded: list[str], allowed: list[str], must: bool, completes: bool) -> None:
     schema = {"properties": {"a": {"enum": [1, 2]}}, "additionalProperties": False}
     candidates = equality_candidates(excluded, allowed, "{")
-    progress = object_(schema)._replace(candidates=candidates, must_equal_one=must)
+    progress = replace(object_(schema), candidates=candidates, must_equal_one=must)
     assert solver().can_complete(progress) is completes

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from maskwright.automaton.value.equality import equality_candidates
 from maskwright.automaton.value.level import Level, LevelPhase, Thread
@@ -17,7 +18,7 @@ REPEATING: dict[str, Any] = {"not": {"uniqueItems": True}}
 def waiting(schema: dict[str, Any], seen: str = "", excluded: str = "") -> Thread:
     """A thread that waits for the next item of an array."""
     candidates = equality_candidates([excluded], (), "[") if excluded else frozenset()
-    progress = array(schema)._replace(seen=frozenset(seen), candidates=candidates)
+    progress = replace(array(schema), seen=frozenset(seen), candidates=candidates)
     option = next(iter(progress.options()))
     return Thread(0, option.after, option.value, option.by_value)
 

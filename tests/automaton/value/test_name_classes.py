@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import dataclasses
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from maskwright.automaton.value.equality import equality_candidates
 from maskwright.automaton.value.name_classes import NameClasses
@@ -59,11 +60,11 @@ def test_languages_of_few_names_do_not_divide_the_rest_one_after_the_other() -> 
 
 def test_too_many_classes_are_refused() -> None:
     shape = _open(["a", "b", "c"]).shape
-    few = replace(DEFAULT_LIMITS, alternatives=7)
+    few = dataclasses.replace(DEFAULT_LIMITS, alternatives=7)
     with pytest.raises(LimitError) as raised:
         NameClasses(few).of(shape.languages)
     assert raised.value.limit == "alternatives"
-    assert len(NameClasses(replace(few, alternatives=8)).of(shape.languages)) == 8
+    assert len(NameClasses(dataclasses.replace(few, alternatives=8)).of(shape.languages)) == 8
 
 
 FRESH: list[tuple[str, dict[str, Any], frozenset[str], str | None]] = [
@@ -81,7 +82,7 @@ def test_fresh_names(
     pattern: str, schema: dict[str, Any], read: frozenset[str], name: str | None
 ) -> None:
     classes = NameClasses(DEFAULT_LIMITS)
-    progress = _open([pattern], **schema)._replace(others=read)
+    progress = replace(_open([pattern], **schema), others=read)
     inside = next(c for c in classes.of(progress.shape.languages) if c.mask == (True,))
     assert classes.fresh(progress, inside) == name
 
@@ -94,15 +95,15 @@ def test_of_all_names_those_come_first_that_read_best() -> None:
     names = classes.many_fresh(progress, anything, 60)
     assert names is not None
     assert "".join(names) == "acefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    assert classes.fresh(progress._replace(others=frozenset(names)), anything) == " "
+    assert classes.fresh(replace(progress, others=frozenset(names)), anything) == " "
 
 
 def test_names_of_candidates_are_not_fresh() -> None:
     classes = NameClasses(DEFAULT_LIMITS)
-    progress = _open(["^[ab]$"])._replace(candidates=equality_candidates(['{"a":1}'], (), "{"))
+    progress = replace(_open(["^[ab]$"]), candidates=equality_candidates(['{"a":1}'], (), "{"))
     inside, outside = classes.of(progress.shape.languages)
     assert classes.fresh(progress, inside) == "b"
     assert [*classes.of_candidates(progress)] == [("a", inside)]
-    assert [*classes.of_candidates(progress._replace(others=frozenset("a")))] == []
+    assert [*classes.of_candidates(replace(progress, others=frozenset("a")))] == []
     assert classes.few(inside) == ("a", "b")
     assert classes.few(outside) is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from maskwright.automaton.value.equality import equality_candidates
 from maskwright.automaton.value.progress import OTHER, ArrayProgress, ObjectProgress, progress_after
@@ -178,7 +179,7 @@ def test_members_with_too_many_alternatives_are_refused() -> None:
 
 def test_candidates_that_lack_a_passed_name_are_dropped_in_order() -> None:
     candidates = equality_candidates(['{"a":1,"b":1}', '{"b":1}'], (), "{")
-    progress = object_(A_B_C)._replace(candidates=candidates)
+    progress = replace(object_(A_B_C), candidates=candidates)
     for order, left in (("any", 2), ("schema", 1)):
         (option,) = progress.take(1, order)
         ((value, after),) = option.by_value
@@ -258,7 +259,7 @@ def test_the_progress_after_an_item(
     value: str | None, must_equal_one: bool, left: int | None
 ) -> None:
     candidates = equality_candidates(["[1,2]"], (), "[")
-    progress = array({})._replace(candidates=candidates, must_equal_one=must_equal_one)
+    progress = replace(array({}), candidates=candidates, must_equal_one=must_equal_one)
     (option,) = progress.options()
     found = progress_after(option.after, option.by_value, value)
     assert (None if found is None else len(found.candidates)) == left

@@ -28,11 +28,18 @@ from maskwright.automaton.rules.contexts import (
     RuleContexts,
     RuleLabel,
 )
-from maskwright.automaton.rules.item_sets import BELOW, OUTERMOST, RulePosition, start_position
-from maskwright.automaton.rules.nodes import CaptureBoundary, RuleCall, Symbol
+from maskwright.automaton.rules.item_sets import (
+    BELOW,
+    OUTERMOST,
+    ReturnAddress,
+    RulePosition,
+    start_position,
+)
+from maskwright.automaton.rules.nodes import CaptureBoundary, RuleCall, Symbol, Transition
 from maskwright.errors import LimitError
 from maskwright.grammar.rules.tree import ContainerCapture
 from maskwright.grammar.schema.tree import Json, Schema
+from maskwright.immutable import Immutable
 
 MOST_LOGS: Final = 64
 """The most readings of a text that are distinguished in one thread."""
@@ -51,11 +58,17 @@ class LogEntry(NamedTuple):
 Log = tuple[LogEntry, ...]
 
 
-class CaptureThread(NamedTuple):
+class CaptureThread(Immutable):
     """The start rule waits for `symbol`, then continues at `position`."""
 
     symbol: Symbol
     position: RulePosition
+
+    @classmethod
+    def after(cls, transition: Transition, return_to: ReturnAddress) -> CaptureThread:
+        """The thread that takes a transition of a rule that returns to `return_to`."""
+        position = RulePosition(transition.next, transition.counters, return_to)
+        return cls(transition.symbol, position)
 
 
 THE_END: Final = None
@@ -129,7 +142,7 @@ class CaptureReader:
         if (symbol, position) in seen:
             return
         seen.add((symbol, position))
-        rule, kernel = position.return_to
+        rule, kernel = position.return_to.rule, position.return_to.kernel
         if kernel == OUTERMOST:
             logs = self._threads.get(CaptureThread(symbol, position), set())
             self._go_on(position, logs, at, threads)
@@ -141,8 +154,7 @@ class CaptureReader:
         """Add to `found` the threads that follow `position`, with what their paths log."""
         if not logs:
             return
-        node, counters, return_to = position
-        for transition, boundaries in self._network.epsilon_paths(node, counters):
+        for path in self._network.epsilon_paths(position.node, position.counters):
             passed = tuple(
                 LogEntry(
                     at - len(one.tail.encode()) if one.ends else at,
@@ -150,12 +162,11 @@ class CaptureReader:
                     one.name,
                     one.container.schema.number if one.container else -1,
                 )
-                for one in boundaries
+                for one in path.boundaries
             )
             thread = THE_END
-            if transition is not None:
-                symbol, after, counts = transition
-                thread = CaptureThread(symbol, RulePosition(after, counts, return_to))
+            if path.transition is not None:
+                thread = CaptureThread.after(path.transition, position.return_to)
             room = max(0, MOST_LOGS - len(threads[thread]))
             threads[thread] |= {(*log, *passed) for log in islice(sorted(logs), room)}
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from maskwright.grammar.schema.tree import Json
+from maskwright.immutable import Acyclic
 
 
-@dataclass(frozen=True, slots=True)
-class CaptureBegun:
+class CaptureBegun(Acyclic):
     """The text of a capture begins."""
 
     name: str
@@ -24,16 +24,14 @@ class CaptureText:
     at: int = field(default=0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class CaptureEnded:
+class CaptureEnded(Acyclic):
     """A capture has ended; `text` is its whole text."""
 
     name: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ContainerOpened:
+class ContainerOpened(Acyclic):
     """An object or array begins; `kind` says which.
 
     `pointer` is its place in the outermost JSON value (RFC 6901).
@@ -43,23 +41,20 @@ class ContainerOpened:
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
-class ContainerClosed:
+class ContainerClosed(Acyclic):
     """The object or array at `pointer` has ended."""
 
     pointer: str
 
 
-@dataclass(frozen=True, slots=True)
-class StringText:
+class StringText(Acyclic):
     """A further piece of the string at `pointer`, its escapes resolved."""
 
     pointer: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ValueRead:
+class ValueRead(Acyclic):
     """The number, string, boolean or null at `pointer` has been read."""
 
     pointer: str

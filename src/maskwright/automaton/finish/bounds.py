@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from msgspec.structs import replace
+
 from maskwright.automaton.finish.distinct_bounds import (
     DISTINGUISHING,
     UNFINISHED,
@@ -109,7 +111,7 @@ class LevelBounds:
         assert progress is not None
         greatest = self._distinct.closing(progress, len(progress.candidates))
         for _, candidates in thread.by_value:  # those that the container may equal after this value
-            following = progress._replace(candidates=candidates)
+            following = replace(progress, candidates=candidates)
             closing = self._distinct.closing(following, len(candidates))
             if closing is None and not self._solver.can_complete(following):
                 continue  # then the value can't be this one

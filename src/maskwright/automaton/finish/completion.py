@@ -146,7 +146,8 @@ class CompletionSearch:
             members = self._text_names.before(before, start).members
             exits = self._exits.repeatedly(leaf, stack[0], 1 + members)
         best_rank = 0
-        for label, text, is_far, rank in exits:
+        for each in exits:
+            label, text, is_far, rank = each.label, each.text, each.is_far, each.rank
             if is_far and best is None and too_long is not None:
                 break  # another name may be one spelled with escapes: thousands of states
             # The nearest exit isn't always the best: what follows it may be longer.

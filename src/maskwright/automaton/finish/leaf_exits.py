@@ -12,7 +12,7 @@ from collections import Counter, deque
 from collections.abc import Hashable, Iterator
 from heapq import nsmallest
 from itertools import product
-from typing import Final, NamedTuple
+from typing import Final
 
 from maskwright.automaton.leaf.characters import nearest_ends
 from maskwright.automaton.leaf.keys import Begun, Key, Padded, PartsEnded, Skipped, Spaced, Text
@@ -23,6 +23,7 @@ from maskwright.errors import LimitError, TooLongError
 from maskwright.grammar.regular.derivative import label as label_of
 from maskwright.grammar.regular.shortest import shortest
 from maskwright.grammar.regular.terms import ANYTHING, EMPTY, Parallel, Regular, Tagged, Words
+from maskwright.immutable import Immutable
 from maskwright.limits import Limits, spend
 
 NEARBY: Final = 256
@@ -39,7 +40,7 @@ _READABLE_FIRST: Final = bytes(sorted(range(256), key=lambda byte: (not chr(byte
 _LETTERS: Final = string.ascii_letters + string.digits
 
 
-class LeafExit(NamedTuple):
+class LeafExit(Immutable):
     """A way out of a leaf."""
 
     label: Hashable

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from maskwright.automaton.satisfy.search import WitnessPart
 from maskwright.automaton.satisfy.solver import Solver
@@ -30,12 +31,13 @@ from maskwright.automaton.value.witness_text import (
     size,
 )
 from maskwright.errors import TooLongError
+from maskwright.immutable import Acyclic
 
 TaggedText = tuple[int, str]
 """The tag of a thread on the level below, and a text with which it gets there."""
 
 
-class Endings(NamedTuple):
+class Endings(Acyclic):
     """The shortest texts that complete a stack of levels, one for each tag of the outermost."""
 
     texts: dict[int, str]
@@ -184,7 +186,7 @@ class LevelCompletion:
                     options += [(name, option) for option in found]
         best: tuple[float, str, Witness, tuple[WitnessPart, ...]] | None = None
         for name, option in options:
-            after = option.after._replace(others=progress.others | {name})
+            after = replace(option.after, others=progress.others | {name})
             found = solver.search.completion_after(option.value, after, option.by_value)
             if found is None:
                 continue
@@ -206,7 +208,7 @@ def _with_names(level: Level, thread: Thread, below: list[Level], work: _Work) -
         return thread  # no name is needed that the shape doesn't list
     bracket = open_bracket(work.before, work.brackets - _brackets(below))
     others = progress.others | names_since(work.before, bracket)
-    return thread._replace(progress=progress._replace(others=others))
+    return replace(thread, progress=replace(progress, others=others))
 
 
 def _shortest(found: list[TaggedText], below: list[Level]) -> list[TaggedText]:

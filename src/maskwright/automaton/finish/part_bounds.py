@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 from typing import Final
 
+from msgspec.structs import replace
+
 from maskwright.automaton.finish.distinct_bounds import DISTINGUISHING, UNFINISHED
 from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.name_classes import NameClass
@@ -208,7 +210,7 @@ class PartBounds:
             if name is None:
                 break
             longest = max(longest, byte_count(spelled(name)))
-            progress = progress._replace(others=progress.others | {name})
+            progress = replace(progress, others=progress.others | {name})
         return longest
 
     def _member(self, name: str, value: Conjunction, depth: int) -> int | None:

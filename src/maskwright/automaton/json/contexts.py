@@ -23,6 +23,8 @@ from collections.abc import Hashable
 from functools import cached_property
 from typing import Final
 
+from msgspec.structs import replace
+
 from maskwright.automaton.finish.bounds import LevelBounds
 from maskwright.automaton.finish.levels import Endings, LevelCompletion
 from maskwright.automaton.finish.part_bounds import Price
@@ -200,7 +202,7 @@ class JsonContexts(Contexts):
         levels = [self.levels[context] for context in contexts]
         colon = ":" + self.whitespace.after_colon.decode() if leaf == self.colon else ""
         found = self._completion.by_tag(levels, before + colon.encode(), names=names)
-        return found._replace(texts={tag: colon + rest for tag, rest in found.texts.items()})
+        return replace(found, texts={tag: colon + rest for tag, rest in found.texts.items()})
 
     def value_leaf(self, context: int) -> int:
         level = self.levels[context]
@@ -242,11 +244,11 @@ class JsonContexts(Contexts):
         threads = level.threads
         if level.bracket == "{" and level.needs_no_names():
             threads = tuple(
-                thread._replace(progress=thread.progress._replace(others=NO_NAMES))
+                replace(thread, progress=replace(thread.progress, others=NO_NAMES))
                 for thread in threads
                 if isinstance(thread.progress, ObjectProgress)
             )
-        return self._context(level._replace(threads=threads))
+        return self._context(replace(level, threads=threads))
 
     def release(self) -> None:
         if vars(self):  # values of one grammar may share it
@@ -317,7 +319,7 @@ class JsonContexts(Contexts):
 
     def _after_comma(self, level: Level) -> Exit:
         if level.bracket == "{":
-            following = self._context(level._replace(phase=LevelPhase.NAME))
+            following = self._context(replace(level, phase=LevelPhase.NAME))
             return Exit(STAY, following, self._name_reader(following)[1])
         threads = self._items(level.threads)
         if not threads:  # the options depend on an item that this walk hasn't looked at
@@ -333,14 +335,14 @@ class JsonContexts(Contexts):
     ) -> Exit:
         """A value begins on a level of its own, above the level that waits for it; in `leaf`, if
         that is given, before its first byte. Threads that wait for one value read it once."""
-        places = {Thread(tag, progress): 0 for tag, progress, _, _ in threads}
+        places = {Thread(each.tag, each.progress): 0 for each in threads}
         for place, thread in enumerate(places):
             places[thread] = place
         waiting: dict[Conjunction, dict[int, None]] = {}
-        for tag, progress, value, _ in threads:
-            if value is not None:
-                place = places[Thread(tag, progress)]
-                waiting.setdefault(self._plain.representative(value), {})[place] = None
+        for each in threads:
+            if each.value is not None:
+                place = places[Thread(each.tag, each.progress)]
+                waiting.setdefault(self._plain.representative(each.value), {})[place] = None
         groups = tuple(dict.fromkeys(map(tuple, waiting.values())))
         if len(waiting) == 1:
             above = self._plain.value_alone(next(iter(waiting)), level.depth)
@@ -375,7 +377,7 @@ class JsonContexts(Contexts):
             dict.fromkeys(thread for tag in which for thread in level.threads_of(tag))
         )
         if level.waiting or len(threads) < len(level.threads):
-            context = self._context(level._replace(threads=threads, waiting=()))
+            context = self._context(replace(level, threads=threads, waiting=()))
         return Exit(STAY, context, self._next_leaf(context))
 
     def _after_value(self, level: Level, read: list[ReadThread], text: str | None) -> Exit:
@@ -388,7 +390,8 @@ class JsonContexts(Contexts):
         whole = None if text is None else canonical(text)
         moved: dict[Thread, None] = {}
         dynamic = 0
-        for thread, value in read:
+        for each in read:
+            thread, value = each.thread, each.value
             if thread.is_watched and value is None:
                 value = whole
                 dynamic = DYNAMIC if value is None else dynamic
@@ -486,7 +489,7 @@ class JsonContexts(Contexts):
                 for thread in level.threads
                 if isinstance(thread.progress, ArrayProgress)
             )
-        reader, _ = self._name_reader(self._context(level._replace(phase=LevelPhase.NAME)))
+        reader, _ = self._name_reader(self._context(replace(level, phase=LevelPhase.NAME)))
         return reader.others or reader.bits != 0
 
     def _first_line(self, level: Level, leaf: int) -> tuple[int, int]:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import product
-from typing import Final, NamedTuple
+from typing import Final
 
 from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.finite_values import canonical
 from maskwright.automaton.value.progress import ArrayProgress
 from maskwright.grammar.schema.tree import negated
 from maskwright.grammar.shape.shape import ArrayShape, Conjunction, ObjectShape
+from maskwright.immutable import Acyclic
 from maskwright.limits import spend
 
 MOST_CONTAINERS: Final = 32
@@ -26,7 +27,7 @@ _MOST_DEPTH: Final = 4
 """Levels of nesting that are searched for a part with many values."""
 
 
-class Distinguished(NamedTuple):
+class Distinguished(Acyclic):
     scalars: Mapping[str, str]
     """A spelling without an exponent, by canonical JSON."""
     containers: tuple[str, ...]

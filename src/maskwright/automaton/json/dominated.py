@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from msgspec.structs import replace
+
 from maskwright.automaton.value.level import Thread
 from maskwright.automaton.value.progress import ArrayProgress, ObjectProgress, Progress
 
@@ -37,15 +39,15 @@ def _split(thread: Thread) -> tuple[Thread, _Fulfilled]:
     fulfilled: _Fulfilled = ()
     if isinstance(progress, ObjectProgress) and progress.fulfilled:
         fulfilled = tuple(progress.fulfilled >> at & 1 for at in range(len(progress.shape.some)))
-        progress = progress._replace(fulfilled=0)
+        progress = replace(progress, fulfilled=0)
     elif isinstance(progress, ObjectProgress):
         fulfilled = (0,) * len(progress.shape.some)
     elif isinstance(progress, ArrayProgress) and progress.counts:
         pairs = list(zip(progress.shape.contains, progress.counts, strict=True))
         fulfilled = tuple(count for each, count in pairs if each.most is None)
         bound = tuple(0 if each.most is None else count for each, count in pairs)
-        progress = progress._replace(counts=bound)
-    return thread._replace(progress=progress), fulfilled
+        progress = replace(progress, counts=bound)
+    return replace(thread, progress=progress), fulfilled
 
 
 def _dominates(left: _Fulfilled, right: _Fulfilled) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import NamedTuple
+
+from maskwright.immutable import Acyclic
 
 
 class StructuralLabel(Enum):
@@ -18,14 +19,14 @@ class StructuralLabel(Enum):
     __hash__ = object.__hash__  # they are looked up often, and a name's hash costs a call
 
 
-class Closed(NamedTuple):
+class Closed(Acyclic):
     """The result of an array or object: the tags of the threads that were complete, each with the
     value, as canonical JSON, where that is distinguished (see `automaton.json.distinguish`)."""
 
     tags: tuple[tuple[int, str | None], ...]
 
 
-class Satisfied(NamedTuple):
+class Satisfied(Acyclic):
     """The result of a value on a level of its own: the tags of the threads that it satisfies."""
 
     which: tuple[int, ...]

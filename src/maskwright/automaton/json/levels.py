@@ -8,19 +8,16 @@ answers the machine's questions with the solver of its own schema, and is kept a
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any, Final
+from typing import Final
 
 from maskwright.automaton.json.plain_exits import LevelNumbers
 from maskwright.automaton.machine.contexts import Bound, Contexts, Ending
 from maskwright.automaton.machine.exits import Exit
-from maskwright.automaton.value.level import Level, LevelPhase, Thread
+from maskwright.automaton.value.level import Level, LevelPhase, ObjectLevel, Thread
 from maskwright.automaton.value.progress import ObjectProgress
 from maskwright.grammar.regular.terms import Regular
 from maskwright.grammar.schema.tree import Schema
 from maskwright.grammar.shape.shape import Conjunction
-
-_Key = tuple[Any, ...]
-"""Phase, depth and tag, the number of the shape, and the other fields of the progress."""
 
 
 class Levels(Contexts):
@@ -49,15 +46,25 @@ class Levels(Contexts):
         known = self.numbers.known[context]
         if isinstance(known, Level):
             return known
-        phase, depth, tag, shape, *rest = known
-        progress = ObjectProgress(self.numbers.shapes[shape], *rest)
-        level = self.numbers.known[context] = Level(phase, "{", (Thread(tag, progress),), depth)
+        progress = ObjectProgress(
+            self.numbers.shapes[known.shape],
+            known.position,
+            known.seen,
+            known.count,
+            known.fulfilled,
+            known.others,
+            known.candidates,
+            known.must_equal_one,
+            known.has_unremembered,
+        )
+        threads = (Thread(known.tag, progress),)
+        level = self.numbers.known[context] = Level(known.phase, "{", threads, known.depth)
         return level
 
     def __len__(self) -> int:
         return len(self.numbers.known)
 
-    def _key(self, level: Level) -> Level | _Key:
+    def _key(self, level: Level) -> Level | ObjectLevel:
         """What stands for a level: of an object in one thread the parts, as `PlainReader.key` gives
         them, which take less to compare than the level."""
         if level.bracket != "{" or len(level.threads) != 1:
@@ -65,8 +72,21 @@ class Levels(Contexts):
         thread = level.threads[0]
         if thread.value is not None or not isinstance(thread.progress, ObjectProgress):
             return level
-        shape, *rest = thread.progress
-        return (level.phase, level.depth, thread.tag, self.numbers.shape(shape), *rest)
+        progress = thread.progress
+        return ObjectLevel(
+            level.phase,
+            level.depth,
+            thread.tag,
+            self.numbers.shape(progress.shape),
+            progress.position,
+            progress.seen,
+            progress.count,
+            progress.fulfilled,
+            progress.others,
+            progress.candidates,
+            progress.must_equal_one,
+            progress.has_unremembered,
+        )
 
     def knows(self, root: Schema) -> bool:
         """Whether a root schema has been met before."""

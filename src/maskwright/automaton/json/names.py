@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
 from itertools import chain
-from typing import Final, NamedTuple
+from typing import Final
+
+from msgspec.structs import replace
 
 from maskwright.automaton.json.bit_sets import bits_of, numbers_in
 from maskwright.automaton.json.plain_names import PlainShapeOf
@@ -26,11 +27,11 @@ from maskwright.grammar.regular.terms import (
     word_slice,
     words,
 )
+from maskwright.immutable import Immutable
 from maskwright.limits import CHEAP, spend
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class OpenNames:
+class OpenNames(Immutable, eq=False):
     """The names that may come next in an object that has been read up to `progress`."""
 
     progress: ObjectProgress
@@ -46,6 +47,8 @@ class OpenNames:
     """The other names that may come now, `EMPTY` if none may."""
     inside: tuple[Regular, ...]
     """What is in each of the shape's languages of them."""
+
+    __hash__ = object.__hash__
 
     def listed_words(self, others: bool) -> tuple[str, ...]:
         """The words that are listed on behalf of this object.
@@ -114,7 +117,7 @@ class OpenNamesFinder:
         return OpenNames(progress, allowed, indexes, few, taken, language, inside)
 
 
-class _ThreadReader(NamedTuple):
+class _ThreadReader(Immutable):
     tag: int
     names: OpenNames
     open: int | None
@@ -132,8 +135,7 @@ class _ThreadReader(NamedTuple):
         return cls(thread.tag, names, opened, inside)
 
 
-@dataclass(frozen=True, slots=True)
-class NameReader:
+class NameReader(Immutable):
     """The language of a name, and where each name leads each thread.
 
     The term is a named `Tagged`: first the words, which are all names that some thread knows (also
@@ -217,7 +219,7 @@ class NameReader:
         mask = tuple(bool(members[at]) for at in reader.languages)
         name = name if text is None else text
         options = self.solver.other_options(progress, NameClass(mask, ANYTHING), name)
-        return [each._replace(after=self.remembered.reduced(each.after)) for each in options]
+        return [replace(each, after=self.remembered.reduced(each.after)) for each in options]
 
 
 def _other_names(

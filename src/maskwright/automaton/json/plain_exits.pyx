@@ -24,10 +24,10 @@ cdef object SPACE = StructuralLabel.SPACE, OBJECT = StructuralLabel.OBJECT
 cdef object ARRAY = StructuralLabel.ARRAY, NOTHING = EMPTY
 cdef object THE_ONLY = Satisfied((0,)), IS_BLOCKED = Exit(BLOCKED)
 cdef object IS_READ = Exit(POP, result=THE_ONLY)
-# What `ObjectProgress` has beside a shape before the first member.
-cdef tuple UNREAD = tuple(ObjectProgress(None)[1:])
-# What `ArrayProgress` has beside a plain shape and the number of items; nothing that begins.
-cdef tuple NO_ITEMS = tuple(ArrayProgress(None)[2:]), NONE_BEGINS = (EMPTY, EMPTY, None, None)
+cdef object OBJECT_PROGRESS = ObjectProgress, ARRAY_PROGRESS = ArrayProgress
+cdef object LEVEL = Level, THREAD = Thread, CHOICE = ChoiceState
+# Nothing that begins.
+cdef tuple NONE_BEGINS = (EMPTY, EMPTY, None, None)
 cdef object tuple_of = tuple.__new__  # what `Exit` calls, once its arguments are in order
 
 
@@ -44,7 +44,7 @@ cdef class LevelNumbers:
             known = self.numbers[key] = len(self.known)
             self.known.append(key)
             self.owners.append(owner)
-            if (<tuple>key)[0] is NEXT:  # a level, or what stands for one
+            if key.phase is NEXT:
                 self.gates[known] = None
         return known
 
@@ -58,11 +58,11 @@ cdef class LevelNumbers:
 
     def leaves_names_to_text(self, int32_t context):
         known = self.known[context]
-        if (<tuple>known)[0] is not NAME:
+        if known.phase is not NAME:
             return False
-        if type(known) is not tuple:
+        if type(known) is LEVEL:
             return known.has_unremembered_names
-        return (<tuple>known)[len(<tuple>known) - 1]  # a key ends with `has_unremembered`
+        return known.has_unremembered
 
     cpdef shape(self, shape):
         known = self.shapes_by_id.get(id(shape))
@@ -97,7 +97,7 @@ cdef class PlainExits:
                 return self.begin(context)
             if label is OBJECT or label is ARRAY:
                 return self.open(context, label)
-            is_read = type(label) is int or (type(label) is Closed and (<tuple>label)[0])
+            is_read = type(label) is int or (type(label) is Closed and label.tags)
             return IS_READ if is_read else None
         if context in self.items:
             return self.after_item(context, label)
@@ -175,9 +175,8 @@ cdef class PlainExits:
         known = self.alone.get((value, depth))
         if known is not None:
             return known
-        thread = tuple_of(Thread, (0, None, value, ()))
-        level = tuple_of(Level, (VALUE, "", (thread,), depth, ()))
-        context = self.numbers.context(level, self.owner)
+        thread = THREAD(0, None, value)
+        context = self.numbers.context(LEVEL(VALUE, "", (thread,), depth), self.owner)
         self.numbers.enter_alone(context)
         self.alone[value, depth] = context
         return context
@@ -220,7 +219,7 @@ cdef class PlainExits:
         if self.lines:
             return None
         known = self.numbers.known[context]
-        return self.beginning((<tuple>(<tuple>(<tuple>known)[2])[0])[2])
+        return self.beginning((<tuple>known.threads)[0].value)
 
     cdef tuple beginning(self, value):
         """The strings and the other scalars that a value may be, and the array and the object, each
@@ -238,7 +237,7 @@ cdef class PlainExits:
             return NOTHING, NOTHING, array, found
         if array is not None and not self.solver.can_complete(ArrayProgress.start(array)):
             array = None
-        if found is not None and not self.solver.can_complete(ObjectProgress(found)):
+        if found is not None and not self.solver.can_complete(OBJECT_PROGRESS(found)):
             found = None
         if not self.is_live(strings):
             strings = NOTHING
@@ -279,7 +278,7 @@ cdef class PlainExits:
         """The context of an object before its first name, and the leaf state there."""
         cdef PlainReader reader
         cdef int32_t context
-        progress = tuple_of(ObjectProgress, (shape, *UNREAD))
+        progress = OBJECT_PROGRESS(shape)
         plain = self.plain_shape(shape)
         if plain is None or plain.some:
             return self.owner.first_name(progress)
@@ -289,7 +288,7 @@ cdef class PlainExits:
         if known is None:
             term = self.owner.written(reader.term) if reader.bits or reader.others else NOTHING
             marks = (self.owner.closing_brace,) if reader.may_close else ()
-            leaf = self.owner.leaves.state(tuple_of(ChoiceState, (term, NOTHING, marks)))
+            leaf = self.owner.leaves.state(CHOICE(term, NOTHING, marks))
             self.enter(context, reader, leaf)
             return context, leaf
         return context, (<tuple>known)[1]
@@ -315,9 +314,8 @@ cdef class PlainExits:
     cdef int32_t array_at(self, phase, shape, Py_ssize_t index) except -1:
         """The context of a plain array of which `index` items have been read."""
         cdef int32_t context
-        progress = tuple_of(ArrayProgress, (shape, index, *NO_ITEMS))
-        thread = tuple_of(Thread, (0, progress, None, ()))
-        context = self.numbers.context(tuple_of(Level, (phase, "[", (thread,), 1, ())), self.owner)
+        thread = THREAD(0, ARRAY_PROGRESS(shape, index))
+        context = self.numbers.context(LEVEL(phase, "[", (thread,), 1), self.owner)
         self.numbers.gates[context] = None
         return context
 
@@ -334,7 +332,7 @@ cdef class PlainExits:
         if shape.most is not None and index >= shape.most and type(label) is not Satisfied:
             return None
         if is_first:
-            if type(label) is not int and not (type(label) is Closed and (<tuple>label)[0]):
+            if type(label) is not int and not (type(label) is Closed and label.tags):
                 return None
             return self.at_item(shape, self.next_index(shape, index))
         if type(label) is Satisfied:
@@ -433,7 +431,7 @@ cdef class PlainExits:
         known = self.starts.get(term)
         if known is None:
             owner = self.owner
-            choice = ChoiceState(owner.written(term), EMPTY, ())
+            choice = CHOICE(owner.written(term), EMPTY, ())
             known = self.starts[term] = owner.leaves.state(choice)
         return known
 

@@ -37,6 +37,7 @@ cdef class PlainReader:
     cdef readonly Py_ssize_t tag, depth
     cdef readonly bint others, may_close
     cdef object position, seen, count, _progress
-    # The fields of the progress after these.
-    cdef tuple rest
+    # The other fields of the progress: `read` are the names that the shape doesn't list.
+    cdef object fulfilled, read, candidates, must_equal_one, forgotten
     cdef int find(self) except -1
+    cdef PlainReader another(self)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Final
 
 from maskwright.automaton.json.remembered_names import RememberedNames
-from maskwright.automaton.value.level import LevelPhase, Thread
+from maskwright.automaton.value.level import LevelPhase, ObjectLevel, Thread
 from maskwright.automaton.value.progress import ObjectProgress
 from maskwright.grammar.regular.terms import Regular
 from maskwright.grammar.schema.options import PropertyOrder
@@ -89,7 +89,7 @@ class PlainReader:
         some of the names may come that it doesn't list."""
     @property
     def progress(self) -> ObjectProgress: ...
-    def key(self, phase: LevelPhase, shape: int, /) -> tuple[Hashable, ...]:
+    def key(self, phase: LevelPhase, shape: int, /) -> ObjectLevel:
         """What stands for a level with this progress; see `Levels`. `shape`: the shape's number."""
     def index(self, label: Hashable, /) -> int | None:
         """The index of the shape's name that a label stands for, None for another name."""

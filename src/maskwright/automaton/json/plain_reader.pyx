@@ -3,7 +3,7 @@
 from libc.stdint cimport uint8_t, uint64_t
 
 from maskwright.automaton.json.bit_sets import bits_of, numbers_in
-from maskwright.automaton.value.level import Thread
+from maskwright.automaton.value.level import ObjectLevel, Thread
 from maskwright.automaton.value.progress import ObjectProgress
 from maskwright.grammar.regular.terms import (
     ANYTHING,
@@ -21,7 +21,7 @@ from maskwright.native import require_built
 
 require_built(__name__, BUILT_FROM)
 
-cdef object ANY_NAME = ANYTHING, NONE = EMPTY
+cdef object ANY_NAME = ANYTHING, NONE = EMPTY, OBJECT_LEVEL = ObjectLevel
 cdef object ONE = 1  # an int of Python, which may be shifted as far as need be
 
 
@@ -134,8 +134,10 @@ cdef class PlainReader:
 
     def __init__(self, PlainShape plain not None, Py_ssize_t tag, progress, Py_ssize_t depth):
         self.plain, self.tag, self.depth, self._progress = plain, tag, depth, progress
-        self.shape, self.position, self.seen, self.count, *rest = progress
-        self.rest = tuple(rest)
+        self.shape, self.position, self.seen = progress.shape, progress.position, progress.seen
+        self.count, self.fulfilled, self.read = progress.count, progress.fulfilled, progress.others
+        self.candidates, self.must_equal_one = progress.candidates, progress.must_equal_one
+        self.forgotten = progress.has_unremembered
         self.find()
 
     cdef int find(self) except -1:
@@ -172,24 +174,50 @@ cdef class PlainReader:
     def progress(self):
         if self._progress is None:
             self._progress = ObjectProgress(
-                self.shape, self.position, self.seen, self.count, *self.rest
+                self.shape,
+                self.position,
+                self.seen,
+                self.count,
+                self.fulfilled,
+                self.read,
+                self.candidates,
+                self.must_equal_one,
+                self.forgotten,
             )
         return self._progress
 
     def key(self, phase, Py_ssize_t shape):
-        return (
-            phase, self.depth, self.tag, shape, self.position, self.seen, self.count, *self.rest
+        return OBJECT_LEVEL(
+            phase,
+            self.depth,
+            self.tag,
+            shape,
+            self.position,
+            self.seen,
+            self.count,
+            self.fulfilled,
+            self.read,
+            self.candidates,
+            self.must_equal_one,
+            self.forgotten,
         )
 
     def index(self, label):
         cdef Py_ssize_t word = label[0]
         return self.plain.indexes.get(self.words[word - 1]) if word else None
 
+    cdef PlainReader another(self):
+        """A reader of the same object, whose position, names and count are to be set."""
+        cdef PlainReader reader = PlainReader.__new__(PlainReader)
+        reader.plain, reader.tag, reader.depth = self.plain, self.tag, self.depth
+        reader.shape, reader.fulfilled, reader.read = self.shape, self.fulfilled, self.read
+        reader.candidates, reader.must_equal_one = self.candidates, self.must_equal_one
+        reader.forgotten = self.forgotten
+        return reader
+
     def reader_after(self, Py_ssize_t at):
         cdef PlainShape plain = self.plain
-        cdef PlainReader reader = PlainReader.__new__(PlainReader)
-        reader.plain, reader.tag, reader.depth = plain, self.tag, self.depth
-        reader.shape, reader.rest = self.shape, self.rest
+        cdef PlainReader reader = self.another()
         if plain.any_order:
             reader.position, reader.seen = 0, self.seen | (ONE << at)
         elif at < plain.declared:
@@ -202,19 +230,16 @@ cdef class PlainReader:
 
     def reader_after_other(self):
         cdef PlainShape plain = self.plain
-        cdef PlainReader reader = PlainReader.__new__(PlainReader)
-        reader.plain, reader.tag, reader.depth = plain, self.tag, self.depth
-        reader.shape, reader.seen = self.shape, self.seen
+        cdef PlainReader reader = self.another()
+        reader.seen = self.seen
         reader.position = self.position if plain.any_order else max(self.position, plain.declared)
         reader.count = min(self.count + 1, max(plain.least, plain.most or 0))
-        fulfilled, others, candidates, must_equal_one, forgotten = self.rest
         if plain.leaves_to_text and reader.count >= plain.least:
-            forgotten = True
-        reader.rest = (fulfilled, others, candidates, must_equal_one, forgotten)
+            reader.forgotten = True
         return reader
 
     def reads_any_other(self, label):
-        return self.others and label[0] == 0 and label[1] != 0 and not self.rest[1]
+        return self.others and label[0] == 0 and label[1] != 0 and not self.read
 
     def is_other(self, label):
         word, *members = label
@@ -241,5 +266,6 @@ cdef class PlainReader:
         else:
             mask = plain.mask(members)
             option = next(progress.take_other(mask, name if text is None else text, plain.order))
-            option = option._replace(after=plain.remembered.reduced(option.after))
+            after = plain.remembered.reduced(option.after)
+            return (Thread(self.tag, after, option.value),)
         return (Thread(self.tag, option.after, option.value),)

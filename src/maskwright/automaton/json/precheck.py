@@ -13,6 +13,8 @@ from dataclasses import replace
 from itertools import chain, islice
 from typing import Final
 
+from msgspec import structs
+
 from maskwright.automaton.satisfy.shortest import check_readable
 from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.progress import ArrayProgress, ObjectProgress
@@ -117,7 +119,7 @@ def _inside(value: Conjunction, solver: Solver) -> Iterator[Iterator[Conjunction
     for array in shape.arrays:
         stop = len(array.prefix) + 1
         for at in range(stop if array.most is None else min(stop, array.most)):
-            start = ArrayProgress.start(array)._replace(index=at)
+            start = structs.replace(ArrayProgress.start(array), index=at)
             yield (option.value for option in start.options())
     for each in shape.objects:
         yield from _members(each, solver)

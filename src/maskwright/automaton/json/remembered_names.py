@@ -18,6 +18,8 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from msgspec.structs import replace
+
 from maskwright.automaton.value.name_classes import NameClasses
 from maskwright.automaton.value.progress import ObjectProgress
 from maskwright.grammar.regular.derivative import contains
@@ -44,7 +46,7 @@ class RememberedNames:
         if self._keeps_all(after):
             return after
         kept = frozenset(name for name in after.others if self._is_kept(after, name))
-        return after._replace(others=kept, has_unremembered=True)
+        return replace(after, others=kept, has_unremembered=True)
 
     def is_left_to_text(self, after: ObjectProgress, name: str) -> bool:
         """Whether this name is not remembered in the progress after it."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Hashable, Iterable
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
+
+from msgspec.structs import replace
 
 from maskwright.automaton.json.distinguish import Distinguished, DistinguishedValues
 from maskwright.automaton.satisfy.solver import Solver
@@ -25,11 +27,12 @@ from maskwright.grammar.regular.terms import (
 )
 from maskwright.grammar.schema.tree import Json, NotValues, Schema
 from maskwright.grammar.shape.shape import Conjunction
+from maskwright.immutable import Immutable
 
 _NONE_DISTINGUISHED: Final = Distinguished({}, (), float("inf"))
 
 
-class ReadThread(NamedTuple):
+class ReadThread(Immutable):
     """A thread whose value has been read."""
 
     thread: Thread
@@ -37,7 +40,7 @@ class ReadThread(NamedTuple):
     """The value as canonical JSON, where that is known without looking at the text."""
 
 
-class ThreadReading(NamedTuple):
+class ThreadReading(Immutable):
     """How a thread's value is read: which scalars, and which values are distinguished."""
 
     thread: Thread
@@ -59,7 +62,7 @@ class ThreadReading(NamedTuple):
     """Whether `words` has all strings, the excluded ones as well: then a gate keeps these out."""
 
 
-class ValueReader(NamedTuple):
+class ValueReader(Immutable):
     """Two regular languages, for strings and for other scalars, and what their labels say.
 
     Where values are distinguished, the languages are tagged: of strings, first the distinguished
@@ -181,14 +184,14 @@ def _opened(readings: Iterable[ThreadReading], solver: Solver) -> dict[str, tupl
             bracket, progress = "{" if isinstance(start, ObjectProgress) else "[", start
             if against:
                 must = reading.must_equal_one
-                progress = start._replace(candidates=against[bracket], must_equal_one=must)
+                progress = replace(start, candidates=against[bracket], must_equal_one=must)
             # That a value has an instance has been found out before the value is read.
             if solver.satisfiable(value) if is_lone else solver.can_complete(progress):
                 threads[bracket][Thread(tag, progress)] = None
     return {bracket: tuple(found) for bracket, found in threads.items()}
 
 
-class _ScalarKind(NamedTuple):
+class _ScalarKind(Immutable):
     strings: Regular
     scalars: Regular
     words: frozenset[str]

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from msgspec.structs import replace
+
 from maskwright.automaton.leaf.keys import (
     Begun,
     BesideValue,
@@ -65,7 +67,7 @@ class LeafBuilder:
             case Spaced(left=left) | Padded(left=left):
                 follow = {} if isinstance(key, Spaced) else self.next_states(key.target)
                 if left:
-                    shorter = self._state(key._replace(left=left - 1))
+                    shorter = self._state(replace(key, left=left - 1))
                     self._states.build(shorter)  # a token may run through all of them
                     follow = follow | dict.fromkeys(_SPACES, shorter)
                 return follow
@@ -141,4 +143,4 @@ class LeafBuilder:
         rest = tagged((EMPTY, *term.parts[1:]), named=True)
         if rest is EMPTY:
             return 0
-        return self.row_of(key._replace(term=rest))
+        return self.row_of(replace(key, term=rest))

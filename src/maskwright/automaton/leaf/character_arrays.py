@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+from msgspec.structs import astuple, replace
 
 from maskwright.grammar.regular import charset
 from maskwright.grammar.regular.character_classes import Split
 from maskwright.grammar.regular.character_dfa import CharacterDfa
 from maskwright.grammar.regular.terms import Chars
+from maskwright.immutable import Immutable
 
 UNKNOWN: Final = -2
 """The target of a character in a state whose transitions have not been found."""
@@ -23,7 +25,7 @@ _SURROGATES: Final = 1
 Int32 = npt.NDArray[np.int32]
 
 
-class CharacterArrays(NamedTuple):
+class CharacterArrays(Immutable):
     ascii: Int32
     """[states, 128]: the next state, NOWHERE or UNKNOWN."""
     known: Int32
@@ -63,7 +65,7 @@ class Characters:
 
     @property
     def nbytes(self) -> int:
-        return sum(array.nbytes for array in self.arrays)
+        return sum(array.nbytes for array in astuple(self.arrays))
 
     def update(self) -> CharacterArrays:
         """Take over what has been found since the last call."""
@@ -84,7 +86,8 @@ class Characters:
         arrays = self.arrays
         if states > len(arrays.known):
             more = max(states, 2 * len(arrays.known)) - len(arrays.known)
-            self.arrays = arrays._replace(
+            self.arrays = replace(
+                arrays,
                 ascii=_longer(arrays.ascii, more, UNKNOWN),
                 known=_longer(arrays.known, more, UNKNOWN),
                 beyond=_longer(arrays.beyond, more, UNKNOWN),
@@ -119,7 +122,8 @@ class Characters:
         }
         for some, inside in zip(sets, memberships, strict=True):
             self._classes[some] = np.unique(of_interval[inside]).astype(np.int32)
-        self.arrays = arrays._replace(
+        self.arrays = replace(
+            arrays,
             start=start.astype(np.int32),
             of_interval=of_interval.astype(np.int32),
             beyond=np.ascontiguousarray(arrays.beyond[:, origin]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 from struct import iter_unpack
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from maskwright.grammar.regular.charset import LAST
 from maskwright.grammar.regular.derivative import split
 from maskwright.grammar.regular.terms import EMPTY, Chars, Regular
 from maskwright.grammar.regular.word_lists import has_minimal_escapes
+from maskwright.immutable import Acyclic
 
 QUOTE: Final = 0x22
 
@@ -94,7 +95,7 @@ def must_escape(point: int) -> bool:
     return point < 0x20 or point in (QUOTE, ord("\\"))
 
 
-class BeyondAscii(NamedTuple):
+class BeyondAscii(Acyclic):
     """The bytes that go on towards a character of one of several sets."""
 
     mixed: list[tuple[int, int, int]]

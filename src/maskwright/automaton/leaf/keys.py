@@ -13,24 +13,25 @@ once when any of its texts ends or dies.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Final, NamedTuple
+from typing import Final
 
 from maskwright.automaton.leaf.spelling import BACKSLASH
 from maskwright.grammar.regular.derivative import first_bytes
 from maskwright.grammar.regular.terms import EMPTY, Parallel, Regular, Tagged, Words
+from maskwright.immutable import Acyclic, Immutable
 
 WITH_WORDS: Final = frozenset((Tagged, Words, Parallel))
 """The types of terms that may be places in a list of words, have gates, or be left at once."""
 
 
-class Text(NamedTuple):
+class Text(Immutable):
     """At a character boundary of `term`."""
 
     inside: bool
     term: Regular
 
 
-class Begun(NamedTuple):
+class Begun(Immutable):
     """Within a character of `term`, of which `part` and `value` have been read; see
     `automaton.leaf.spelling`."""
 
@@ -45,7 +46,7 @@ class Begun(NamedTuple):
         return self.part == BACKSLASH
 
 
-class Skipped(NamedTuple):
+class Skipped(Acyclic):
     """Within a character that leads to `target` whatever its last bytes are; `part` says how many
     they are, and whether they are hexadecimal digits."""
 
@@ -53,13 +54,13 @@ class Skipped(NamedTuple):
     target: int
 
 
-class End(NamedTuple):
+class End(Acyclic):
     """A leaf has been read; `label` says which."""
 
     label: Hashable
 
 
-class ChoiceState(NamedTuple):
+class ChoiceState(Immutable):
     """The start of a JSON string, of a plain text, or of one of `marks` (byte, next state)."""
 
     inside: Regular
@@ -67,7 +68,7 @@ class ChoiceState(NamedTuple):
     marks: tuple[tuple[int, int], ...]
 
 
-class Entry(NamedTuple):
+class Entry(Immutable):
     """The start of a text of `text` or of one of `marks` (byte, next state).
 
     With a `label` it may be left at once; that `text` contains the empty text doesn't count.
@@ -78,7 +79,7 @@ class Entry(NamedTuple):
     label: Hashable
 
 
-class TokenId(NamedTuple):
+class TokenId(Acyclic):
     """`left` bytes before the end of a special token (see `automaton.leaf.special_tokens`).
 
     The ids from `base` on are open. `sets` are of ranges (first, last); the label at the end
@@ -90,19 +91,19 @@ class TokenId(NamedTuple):
     left: int
 
 
-class TokenRead(NamedTuple):
+class TokenRead(Acyclic):
     """A label: a special token has been read, which is in these of the sets."""
 
     which: tuple[int, ...]
 
 
-class ValueBegan(NamedTuple):
+class ValueBegan(Acyclic):
     """A label: a JSON value has begun, with `data`."""
 
     data: bytes
 
 
-class Opened(NamedTuple):
+class Opened(Acyclic):
     """A label: further contexts of a JSON value have to be pushed, the innermost last, and then the
     value continues in a leaf state."""
 
@@ -110,7 +111,7 @@ class Opened(NamedTuple):
     leaf: int
 
 
-class BesideValue(NamedTuple):
+class BesideValue(Acyclic):
     """In the state `text` of a plain text, when all that has been read, `data`, may begin a JSON
     value too: where the text can't go on, the leaf is left with `ValueBegan(data)`."""
 
@@ -118,28 +119,28 @@ class BesideValue(NamedTuple):
     data: bytes
 
 
-class Spaced(NamedTuple):
+class Spaced(Acyclic):
     """At most `left` more bytes of whitespace; may be left at once, with `label`."""
 
     left: int
     label: Hashable
 
 
-class Padded(NamedTuple):
+class Padded(Acyclic):
     """At most `left` more bytes of whitespace, then as in state `target`."""
 
     left: int
     target: int
 
 
-class LiteralState(NamedTuple):
+class LiteralState(Acyclic):
     """Fixed bytes before `target`."""
 
     data: bytes
     target: int
 
 
-class Dead(NamedTuple):
+class Dead(Acyclic):
     """Nothing may follow."""
 
 
@@ -159,7 +160,7 @@ Key = (
 )
 
 
-class PartsEnded(NamedTuple):
+class PartsEnded(Immutable):
     """The label of a leaf in which `terms` have ended and no other text continues."""
 
     terms: tuple[Regular, ...]

@@ -37,7 +37,7 @@ cdef enum:
     PER_ROW = 4  # steps that a row counts as: it takes some 20 microseconds
 
 cdef object NONE = EMPTY, TEXT = Text, BEGUN = Begun, SKIPPED = Skipped, CHOICE = ChoiceState
-cdef object tuple_of = tuple.__new__  # what keys call, once their arguments are in order
+cdef object END = End
 cdef frozenset with_words = WITH_WORDS
 
 
@@ -64,7 +64,7 @@ cdef class LeafStates:
 
     cdef int32_t text(self, inside, term) except -1:
         """The state between two characters of a term."""
-        key = tuple_of(TEXT, (inside, term))
+        key = TEXT(inside, term)
         known = self.texts.get(key)
         if known is not None:
             return known
@@ -74,7 +74,7 @@ cdef class LeafStates:
 
     cdef int32_t begun(self, inside, term, int32_t part, int32_t value) except -1:
         """The state within a character of a term."""
-        key = tuple_of(BEGUN, (inside, term, part, value))
+        key = BEGUN(inside, term, part, value)
         known = self.begun_ones.get(key)
         if known is not None:
             return known
@@ -87,7 +87,7 @@ cdef class LeafStates:
         cdef int32_t number
         if part == BETWEEN:
             return target
-        key = tuple_of(SKIPPED, (part, target))
+        key = SKIPPED(part, target)
         known = self.skipped_ones.get(key)
         if known is not None:
             return known
@@ -107,20 +107,20 @@ cdef class LeafStates:
             key = self.keys[state]
         kind = type(key)
         if kind is TEXT:
-            self.build_text(state, key[0], key[1], self.trunk(key))
+            self.build_text(state, key.inside, key.term, self.trunk(key))
         elif kind is BEGUN:
             self.build_begun(state, key, self.trunk(key))
         elif kind is SKIPPED:
-            self.build_skipped(state, key[0], key[1])
+            self.build_skipped(state, key.part, key.target)
         elif kind is CHOICE:
-            self.build_choice(state, key[0], key[1], key[2])
+            self.build_choice(state, key.inside, key.text, key.marks)
         else:
             self.build_other(state, key)
         return 0
 
     cdef trunk(self, key):
         """The row that the row of a key differs from in few bytes, None if there is none."""
-        return self.trunk_of(key) if type((<tuple>key)[1]) in with_words else None
+        return self.trunk_of(key) if type(key.term) in with_words else None
 
     cdef int build_text(self, int32_t state, inside, term, trunk) except -1:
         """Build the row of a place between two characters."""
@@ -146,14 +146,14 @@ cdef class LeafStates:
                 row[BACKSLASH_BYTE] = self.begun(inside, term, BACKSLASH, 0)
             name = label(term)
             if name:
-                row[QUOTE] = self.state(tuple_of(End, (name,)))
+                row[QUOTE] = self.state(END(name))
         return self.rows.put(state, row, trunk)
 
     cdef int build_begun(self, int32_t state, key, trunk) except -1:
         """Build the row of a place within a character."""
         cdef int32_t row[256]
-        cdef int32_t part
-        inside, term, part, value = key
+        cdef int32_t part = key.part
+        inside, term, value = key.inside, key.term, key.value
         _clear(row)
         if part < BACKSLASH:
             self.add_beyond(row, inside, term, part, value)
@@ -197,10 +197,10 @@ cdef class LeafStates:
         cdef int32_t byte, first, last, target
         if not beyond:
             return 0
-        mixed, whole = beyond_ascii(tuple([(<tuple>pair)[0] for pair in beyond]), part, value)
-        for byte, after, read in <list>mixed:
+        found = beyond_ascii(tuple([(<tuple>pair)[0] for pair in beyond]), part, value)
+        for byte, after, read in <list>found.mixed:
             row[byte] = self.begun(inside, term, after, read)
-        for which, left, runs in <list>whole:
+        for which, left, runs in <list>found.whole:
             target = self.skipped(left, self.text(inside, (<tuple>beyond[which])[1]))
             for first, last in <list>runs:
                 for byte in range(first, last + 1):

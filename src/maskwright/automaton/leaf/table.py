@@ -19,7 +19,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Hashable, Sequence
-from typing import Final, NamedTuple, overload
+from typing import Final, overload
 
 from maskwright.automaton.leaf.builder import LeafBuilder
 from maskwright.automaton.leaf.characters import must_escape, open_targets
@@ -59,9 +59,10 @@ from maskwright.grammar.regular.terms import (
     tagged,
     word_slice,
 )
+from maskwright.immutable import Immutable
 
 
-class NameLanguage(NamedTuple):
+class NameLanguage(Immutable):
     """A list of words, and what else may be read with it."""
 
     table: WordList
@@ -207,7 +208,7 @@ class LeafTable(LeafStates):
         if known is not None:
             return known
         if isinstance(key, Skipped):
-            return self.skipped(*key)
+            return self.skipped(key.part, key.target)
         if isinstance(key, (Text, Begun)) and key.inside:
             known = self._within_string(key)
             if known is not None:
@@ -271,7 +272,7 @@ class LeafTable(LeafStates):
 
     def _plant(self, names: NameLanguage) -> WordTrie:
         """Make the states of a whole list of words."""
-        table, others = names
+        table, others = names.table, names.others
         if others is None:
             ends = [self.state(End(1))] * len(table.strings)
         else:

@@ -9,13 +9,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping
 from types import MappingProxyType
-from typing import NamedTuple
 
 from maskwright.automaton.machine.exits import Exit
 from maskwright.automaton.value.level import Level, leaves_names_to_text
+from maskwright.immutable import Acyclic
 
 
-class Ending(NamedTuple):
+class Ending(Acyclic):
     """The shortest text that completes a stack of contexts."""
 
     text: bytes | None
@@ -24,7 +24,7 @@ class Ending(NamedTuple):
     """Whether it depends on the text so far, not on the configuration alone."""
 
 
-class Bound(NamedTuple):
+class Bound(Acyclic):
     """Upper bounds, in tokens, on the completion of one level."""
 
     after_leaf: int

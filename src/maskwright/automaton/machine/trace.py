@@ -7,14 +7,14 @@ after the other, so that its result does not depend on how a text is divided int
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from typing import NamedTuple
 
 from maskwright.automaton.machine.exits import DONE, DYNAMIC, Configuration, Exit, apply_exit
 from maskwright.automaton.machine.machine import Machine
 from maskwright.automaton.value.last_value import last_value
+from maskwright.immutable import Immutable
 
 
-class Left(NamedTuple):
+class Left(Immutable):
     """A leaf, or (label of a `POP`) a context, that was left after `at` bytes of text."""
 
     at: int

@@ -67,8 +67,9 @@ class RuleCompletion:
         """The completion from a kernel on, of whose symbols nothing has been read; `frames` are the
         kernels of the return frames below it, the innermost first."""
         begun: list[tuple[bytes, RulePosition]] = []
-        for symbol, node, counters, return_to in kernel:
-            begun.append((self._symbol(symbol), RulePosition(node, counters, return_to)))
+        for item in kernel:
+            after = RulePosition(item.next, item.counters, item.return_to)
+            begun.append((self._symbol(item.symbol), after))
         return self._search(begun, frames)
 
     def of_value(
@@ -104,8 +105,8 @@ class RuleCompletion:
     def _least(self, positions: Iterable[RulePosition]) -> int:
         """The fewest bytes from any of the places at which rules go on to the next return frame."""
         return min(
-            len(self._rest(node, counters)) + self._after_return(return_to)
-            for node, counters, return_to in positions
+            len(self._rest(each.node, each.counters)) + self._after_return(each.return_to)
+            for each in positions
         )
 
     def _after_return(self, start: ReturnAddress) -> int:
@@ -126,9 +127,9 @@ class RuleCompletion:
             seen.add(return_to)
             waiting = self._sets.closure(return_to.kernel).waiting[return_to.rule]
             spend(1 + len(waiting))
-            for node, counters, following in waiting:
-                rest = len(self._rest(node, counters))
-                heappush(queue, (cost + rest, next(tie), following))
+            for each in waiting:
+                rest = len(self._rest(each.node, each.counters))
+                heappush(queue, (cost + rest, next(tie), each.return_to))
         raise AssertionError("a rule that can't return")
 
     # Searches

@@ -19,7 +19,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 from enum import Enum
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Final
+
+from msgspec.structs import replace
 
 from maskwright.automaton.json.contexts import JsonContexts
 from maskwright.automaton.json.labels import Satisfied
@@ -47,6 +49,7 @@ from maskwright.automaton.rules.item_sets import (
     Kernel,
     RulePosition,
     Successors,
+    item_at,
     start_position,
 )
 from maskwright.automaton.rules.network import RuleNetwork
@@ -67,6 +70,7 @@ from maskwright.grammar.regular.terms import (
     words,
 )
 from maskwright.grammar.rules.tree import JsonValue, SpecialToken
+from maskwright.immutable import Acyclic, Immutable
 from maskwright.limits import Limits
 
 UNKNOWN: Final = -1
@@ -78,7 +82,7 @@ class RuleLabel(Enum):
     COMPLETE = "the text may end"
 
 
-class RulesEnded(NamedTuple):
+class RulesEnded(Immutable):
     """The result of a popped set: either one of `rules` has ended, or the text is still within one
     of the items of `kernel`."""
 
@@ -86,20 +90,20 @@ class RulesEnded(NamedTuple):
     rules: frozenset[int]
 
 
-class ItemSetContext(NamedTuple):
+class ItemSetContext(Acyclic):
     """A kernel from which the text continues; with `may_end` the whole text may also end."""
 
     kernel: int
     may_end: bool
 
 
-class ReturnFrame(NamedTuple):
+class ReturnFrame(Acyclic):
     """A kernel that waits for a rule that it called, which is read above it on the stack."""
 
     kernel: int
 
 
-class ValueContext(NamedTuple):
+class ValueContext(Immutable):
     """Context `number` of `contexts`, within a JSON value."""
 
     contexts: JsonContexts
@@ -109,7 +113,7 @@ class ValueContext(NamedTuple):
 RuleContext = ItemSetContext | ReturnFrame | ValueContext | None
 
 
-class ReadSymbols(NamedTuple):
+class ReadSymbols(Immutable):
     """How far the symbols of a set have been read when its leaf is left."""
 
     ended: list[tuple[Symbol, RulePosition]]
@@ -118,7 +122,7 @@ class ReadSymbols(NamedTuple):
     """Symbols that are still being read, and the items for the rest of them."""
 
 
-class BegunValue(NamedTuple):
+class BegunValue(Immutable):
     """JSON values that have been begun together."""
 
     waiting: int
@@ -242,7 +246,8 @@ class RuleContexts(Contexts):
                     if part.nullable:
                         ended += [(symbol, place) for place in texts[term]]
                     if part is not EMPTY and may_go_on(part):
-                        kept += [(symbol, Item(TextSymbol(part), *place)) for place in texts[term]]
+                        rest = TextSymbol(part)
+                        kept += [(symbol, item_at(rest, place)) for place in texts[term]]
             case ItemSetContext(kernel=kernel), PartsEnded(terms=terms):
                 texts = self.sets.closure(kernel).texts
                 ended += [(TextSymbol(term), place) for term in terms for place in texts[term]]
@@ -297,7 +302,7 @@ class RuleContexts(Contexts):
         if isinstance(key, Entry):
             may_end = here.may_end
             for symbols in (closure.values, closure.tokens):
-                items += [Item(s, *after) for s, each in symbols.items() for after in each]
+                items += [item_at(s, after) for s, each in symbols.items() for after in each]
         ended: list[RulePosition] = []
         for symbol, part in parts:
             for position in closure.texts[symbol]:
@@ -309,14 +314,14 @@ class RuleContexts(Contexts):
                         said = concat(words([end.last]), length(end.tail, end.tail))
                         endings = alt(endings, said)
                     term = intersection(part, endings)
-                    after = position._replace(node=end.next)
+                    after = replace(position, node=end.next)
                 if term.nullable:
                     ended.append(after)
                 if term is not EMPTY and may_go_on(term):
-                    items.append(Item(TextSymbol(term), *after))
+                    items.append(item_at(TextSymbol(term), after))
         reached = self.sets.advance(ended, items)
         kernel = frozenset(item for item in reached.kernel if not self._exceeds(item, tokens))
-        return self._exit(reached._replace(kernel=kernel, may_end=reached.may_end or may_end))
+        return self._exit(replace(reached, kernel=kernel, may_end=reached.may_end or may_end))
 
     def last_at_token_limit(self, context: int, leaf: int, tokens: int) -> str:
         """What has to be said after `tokens` tokens of a text before it ends, empty if nothing."""
@@ -388,7 +393,7 @@ class RuleContexts(Contexts):
         here = self._contexts[context]
         if not isinstance(here, ValueContext):
             return context
-        return self._number(here._replace(number=here.contexts.without_names(here.number)))
+        return self._number(replace(here, number=here.contexts.without_names(here.number)))
 
     def leaf_without_names(self, context: int, leaf: int) -> int | None:
         here = self._contexts[context]
@@ -517,8 +522,8 @@ class RuleContexts(Contexts):
         if begun is None:
             return Exit(BLOCKED)
         frame = self._number(ReturnFrame(begun.waiting))
-        _, contexts, (numbers, leaf, _) = begun
-        return Exit(PUSH, *self._opened(contexts, tuple(numbers), leaf), frame=frame)
+        numbers, leaf = tuple(begun.beginning.contexts), begun.beginning.leaf
+        return Exit(PUSH, *self._opened(begun.contexts, numbers, leaf), frame=frame)
 
     def _opened(
         self, contexts: JsonContexts, numbers: tuple[int, ...], leaf: int
@@ -537,7 +542,7 @@ class RuleContexts(Contexts):
             found = read_beginning(contexts, roots, self._leaves, data)
             if found is not None:
                 waiting = frozenset(
-                    Item(value, *place) for value in group for place in values[value]
+                    item_at(value, place) for value in group for place in values[value]
                 )
                 return BegunValue(self.sets.intern(waiting), contexts, found)
         return None
@@ -549,7 +554,7 @@ class RuleContexts(Contexts):
         begun = self._begun(here.kernel, data)
         assert begun is not None
         return [
-            left._replace(context=self._number(ValueContext(begun.contexts, left.context)))
+            replace(left, context=self._number(ValueContext(begun.contexts, left.context)))
             for left in begun.beginning.left
         ]
 

@@ -19,15 +19,17 @@ text.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
-from functools import partial
-from typing import Final, NamedTuple, cast
+from collections.abc import Iterable
+from typing import Final
+
+from msgspec.structs import replace
 
 from maskwright.automaton.rules.network import RuleNetwork
 from maskwright.automaton.rules.nodes import RULE_END, Counters, RuleCall, Symbol, TextSymbol
 from maskwright.errors import Construct, LimitError
 from maskwright.grammar.regular.terms import Regular
 from maskwright.grammar.rules.tree import JsonValue, SpecialToken
+from maskwright.immutable import Acyclic, Immutable
 from maskwright.limits import CHEAP, Limits, spend
 
 BELOW: Final = 0
@@ -36,14 +38,14 @@ OUTERMOST: Final = 1
 """Stands for the caller of the start rule."""
 
 
-class ReturnAddress(NamedTuple):
+class ReturnAddress(Acyclic):
     """What happens when a rule ends: the items of `kernel` that wait for `rule` go on."""
 
     rule: int
     kernel: int
 
 
-class Item(NamedTuple):
+class Item(Immutable):
     """`symbol` is being read, or comes next; then its rule continues at the node `next`."""
 
     symbol: Symbol
@@ -54,13 +56,8 @@ class Item(NamedTuple):
 
 Kernel = frozenset[Item]
 
-_item: Final = cast(
-    "Callable[[tuple[Symbol, int, Counters, ReturnAddress]], Item]", partial(tuple.__new__, Item)
-)
-"""An item of its fields: what `Item` calls once its arguments are in order."""
 
-
-class RulePosition(NamedTuple):
+class RulePosition(Acyclic):
     """A rule continues at `node`: an item whose symbol has been read."""
 
     node: int
@@ -68,10 +65,9 @@ class RulePosition(NamedTuple):
     return_to: ReturnAddress
 
 
-_position: Final = cast(
-    "Callable[[tuple[int, Counters, ReturnAddress]], RulePosition]",
-    partial(tuple.__new__, RulePosition),
-)
+def item_at(symbol: Symbol, after: RulePosition) -> Item:
+    """The item of a symbol behind which a rule goes on at `after`."""
+    return Item(symbol, after.node, after.counters, after.return_to)
 
 
 def start_position(network: RuleNetwork) -> RulePosition:
@@ -80,7 +76,7 @@ def start_position(network: RuleNetwork) -> RulePosition:
     return RulePosition(network.starts[start], (), ReturnAddress(start, OUTERMOST))
 
 
-class Closure(NamedTuple):
+class Closure(Immutable):
     """Everything that can be read next from a kernel, in it or in the rules that it calls: by
     symbol, where the rules go on after it."""
 
@@ -92,7 +88,7 @@ class Closure(NamedTuple):
     """By called rule."""
 
 
-class Successors(NamedTuple):
+class Successors(Immutable):
     """Where positions lead without reading."""
 
     kernel: Kernel
@@ -162,7 +158,7 @@ class ItemSets:
             if not may_return or return_to in returned:
                 continue
             returned.add(return_to)
-            rule, kernel = return_to
+            rule, kernel = return_to.rule, return_to.kernel
             if kernel == BELOW:
                 ended.add(rule)
             elif kernel == OUTERMOST:
@@ -173,10 +169,10 @@ class ItemSets:
 
     def _follow(self, position: RulePosition) -> tuple[Kernel, bool]:
         """The items that a rule goes on with at a position, and whether it may end there."""
-        node, counters, return_to = position
-        closure = self.network.closure(node, counters)
+        return_to = position.return_to
+        closure = self.network.closure(position.node, position.counters)
         spend(CHEAP * len(closure.transitions))
-        items = [_item((symbol, after, c, return_to)) for symbol, after, c in closure.transitions]
+        items = [Item(t.symbol, t.next, t.counters, return_to) for t in closure.transitions]
         return frozenset(items), closure.may_end
 
     def _drop_dominated(self, items: set[Item]) -> Kernel:
@@ -189,11 +185,11 @@ class ItemSets:
             if counted is None or counted[1] < counted[0]:
                 kept.append(item)
                 continue
-            uncounted = item._replace(counters=item.counters[:-1])
+            uncounted = replace(item, counters=item.counters[:-1])
             lowest[uncounted] = min(counted[1], lowest.get(uncounted, counted[1]))
         if not lowest:
             return frozenset(items)
-        best = (i._replace(counters=(*i.counters, count)) for i, count in lowest.items())
+        best = (replace(i, counters=(*i.counters, count)) for i, count in lowest.items())
         return frozenset((*kept, *best))
 
     def closure(self, number: int) -> Closure:
@@ -210,12 +206,12 @@ class ItemSets:
         rules = {rule for first in called for rule in network.left_corners[first]}
         returns = _Returns(self, kernel, rules)
         for item in kernel:
-            _note(closure, item[0], _position((item[1], item[2], item[3])))
+            _note(closure, item.symbol, RulePosition(item.next, item.counters, item.return_to))
         count = len(kernel)
         for rule in sorted(rules):
             return_to = returns.of(rule)
-            for symbol, after, counters in network.closure(network.starts[rule], ()).transitions:
-                _note(closure, symbol, _position((after, counters, return_to)))
+            for each in network.closure(network.starts[rule], ()).transitions:
+                _note(closure, each.symbol, RulePosition(each.next, each.counters, return_to))
                 count += 1
         if count > self._limits.items:
             raise LimitError(
@@ -225,15 +221,16 @@ class ItemSets:
                 construct=self.rules_of(kernel),
             )
         texts = sorted(closure.texts.items(), key=_number)
-        return closure._replace(texts=dict(texts))
+        return replace(closure, texts=dict(texts))
 
     def resolved(self, items: Iterable[Item], frame: int) -> Kernel:
         """`items` with `BELOW` resolved: what returned there returns to the kernel `frame`."""
         return frozenset(
-            item._replace(
+            replace(
+                item,
                 return_to=ReturnAddress(
                     item.return_to.rule, self._resolved_kernel(item.return_to.kernel, frame)
-                )
+                ),
             )
             for item in items
         )
@@ -260,7 +257,7 @@ class ItemSets:
         if frame in (BELOW, OUTERMOST):
             return None
         return frozenset(
-            item._replace(return_to=ReturnAddress(item.return_to.rule, BELOW)) for item in kernel
+            replace(item, return_to=ReturnAddress(item.return_to.rule, BELOW)) for item in kernel
         ), frame
 
 
@@ -270,8 +267,8 @@ def _number(entry: tuple[Regular, list[RulePosition]]) -> int:
 
 def _note(closure: Closure, symbol: Symbol, after: RulePosition) -> None:
     match symbol:
-        case TextSymbol():
-            closure.texts.setdefault(symbol[0], []).append(after)
+        case TextSymbol(term=term):
+            closure.texts.setdefault(term, []).append(after)
         case RuleCall(rule=rule):
             closure.waiting.setdefault(rule, []).append(after)
         case JsonValue():
@@ -295,9 +292,9 @@ class _Returns:
             if isinstance(item.symbol, RuleCall):
                 self._callers[item.symbol.rule].append((item.next, item.return_to))
         for rule in rules:
-            for symbol, after, _ in network.closure(network.starts[rule], ()).transitions:
-                if isinstance(symbol, RuleCall):
-                    self._callers[symbol.rule].append((after, rule))
+            for each in network.closure(network.starts[rule], ()).transitions:
+                if isinstance(each.symbol, RuleCall):
+                    self._callers[each.symbol.rule].append((each.next, rule))
 
     def of(self, rule: int) -> ReturnAddress:
         """The return address of a called rule: the items that wait for it.

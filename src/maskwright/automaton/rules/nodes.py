@@ -7,10 +7,11 @@ reads; every other node is an epsilon move, which reads nothing on the way to th
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from maskwright.grammar.regular.terms import Regular
 from maskwright.grammar.rules.tree import ContainerCapture, JsonValue, SpecialToken
+from maskwright.immutable import Acyclic, Immutable
 
 Counters = tuple[int, ...]
 """How often the body of each open counted loop has been read, the innermost loop last."""
@@ -21,13 +22,13 @@ NO_LOOP: Final = -1
 # Symbols
 
 
-class TextSymbol(NamedTuple):
+class TextSymbol(Immutable):
     """A text of a regular language."""
 
     term: Regular
 
 
-class RuleCall(NamedTuple):
+class RuleCall(Acyclic):
     """A text that a rule generates."""
 
     rule: int
@@ -38,32 +39,32 @@ Symbol = TextSymbol | RuleCall | JsonValue | SpecialToken
 # Nodes
 
 
-class SymbolNode(NamedTuple):
+class SymbolNode(Immutable):
     """Reads `symbol`, then continues at `next`."""
 
     symbol: Symbol
     next: int
 
 
-class BranchNode(NamedTuple):
+class BranchNode(Acyclic):
     """Goes on at any of `options`."""
 
     options: tuple[int, ...]
 
 
-class LoopEntry(NamedTuple):
+class LoopEntry(Acyclic):
     """Opens a counter for `loop`, which begins at zero."""
 
     loop: int
 
 
-class LoopBack(NamedTuple):
+class LoopBack(Acyclic):
     """Counts one more copy of the body of `loop`, and returns to its head."""
 
     loop: int
 
 
-class LoopNode(NamedTuple):
+class LoopNode(Acyclic):
     """The head of a counted loop: `body`, which ends in a `LoopBack`, is read `least` to `most`
     times (None: any number of times)."""
 
@@ -73,7 +74,7 @@ class LoopNode(NamedTuple):
     next: int
 
 
-class CaptureBoundary(NamedTuple):
+class CaptureBoundary(Immutable):
     """Where a capture begins or, with `ends`, where it ends; `tail` is read, but left out.
     `container`: see `Capture`."""
 
@@ -84,7 +85,7 @@ class CaptureBoundary(NamedTuple):
     container: ContainerCapture | None = None
 
 
-class BoundedEnd(NamedTuple):
+class BoundedEnd(Acyclic):
     """The end of a text that may take at most `tokens` tokens, and then `last` and at most `tail`
     more characters that end it."""
 
@@ -94,13 +95,13 @@ class BoundedEnd(NamedTuple):
     last: str = ""
 
 
-class CutNode(NamedTuple):
+class CutNode(Acyclic):
     """The end of the text of a `Cut`: what was read beside it is given up."""
 
     next: int
 
 
-class RuleEnd(NamedTuple):
+class RuleEnd(Acyclic):
     """The end of a rule."""
 
 
@@ -122,7 +123,7 @@ Node = (
 # Where nodes lead
 
 
-class Transition(NamedTuple):
+class Transition(Immutable):
     """A symbol that can be read next, the node after it, and the counters there."""
 
     symbol: Symbol
@@ -130,14 +131,14 @@ class Transition(NamedTuple):
     counters: Counters
 
 
-class EpsilonClosure(NamedTuple):
+class EpsilonClosure(Immutable):
     """What a node reaches without reading: transitions, and with `may_end` the rule's end."""
 
     transitions: tuple[Transition, ...]
     may_end: bool
 
 
-class EpsilonPath(NamedTuple):
+class EpsilonPath(Immutable):
     """One path of epsilon moves from a node to a transition (None: to the rule's end), and the
     boundaries of captures on it, in order."""
 

@@ -11,7 +11,6 @@ then found by reading its beginning once more, step by step as `automaton.machin
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from maskwright.automaton.json.contexts import JsonContexts
 from maskwright.automaton.leaf.table import LeafTable
@@ -32,10 +31,11 @@ from maskwright.automaton.rules.nodes import (
 from maskwright.automaton.value.last_value import last_value
 from maskwright.grammar.rules.tree import JsonValue
 from maskwright.grammar.shape.shape import Conjunction
+from maskwright.immutable import Immutable
 from maskwright.limits import CHEAP, spend
 
 
-class ValueBeginning(NamedTuple):
+class ValueBeginning(Immutable):
     """Where a value stands after its beginning."""
 
     contexts: list[int]
@@ -126,7 +126,7 @@ def value_places(network: RuleNetwork) -> Iterator[Kernel]:
 def _kernel(network: RuleNetwork, at: int, counters: Counters) -> Kernel:
     return_to = ReturnAddress(0, BELOW)
     transitions = network.closure(at, counters).transitions
-    return frozenset(Item(*transition, return_to) for transition in transitions)
+    return frozenset(Item(t.symbol, t.next, t.counters, return_to) for t in transitions)
 
 
 def _splits(node: Node) -> bool:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from heapq import nsmallest
 from operator import itemgetter
-from typing import Final, NamedTuple
+from typing import Final
 
 from maskwright.automaton.satisfy.distinct import Find
 from maskwright.automaton.satisfy.schema_values import NOTHING
@@ -21,6 +21,7 @@ from maskwright.automaton.value.progress import ArrayProgress, ObjectProgress
 from maskwright.automaton.value.witness_text import Witness, size
 from maskwright.errors import TooLongError
 from maskwright.grammar.shape.shape import Conjunction
+from maskwright.immutable import Immutable
 from maskwright.limits import CHEAP, spend
 
 MOST_PARTS: Final = 20_000
@@ -30,7 +31,7 @@ _FEW_STEPS: Final = 4_000
 """What a search takes in some tens of milliseconds at most."""
 
 
-class CountedParts(NamedTuple):
+class CountedParts(Immutable):
     """What completes a container, found without a search."""
 
     parts: tuple[tuple[str, Witness], ...] | None

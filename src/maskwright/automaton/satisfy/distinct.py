@@ -18,6 +18,8 @@ from heapq import heappop, heappush
 from itertools import count, islice
 from typing import Final, Generic, NamedTuple, TypeVar
 
+from msgspec.structs import replace
+
 from maskwright.automaton.satisfy.schema_values import NOTHING
 from maskwright.automaton.value.finite_values import canonical, cheapest
 from maskwright.automaton.value.progress import ArrayProgress
@@ -33,6 +35,7 @@ from maskwright.errors import LimitError
 from maskwright.grammar.schema.tree import Schema, TypeIs
 from maskwright.grammar.shape.shape import Conjunction
 from maskwright.grammar.shape.shapes import Shapes
+from maskwright.immutable import Immutable
 from maskwright.limits import CHEAP, spend
 
 
@@ -84,7 +87,7 @@ _LEAST_CONTAINER: Final = 2
 """Bytes of the shortest array or object."""
 
 
-class ListedValue(NamedTuple):
+class ListedValue(Immutable):
     size: float
     """Bytes of the witness."""
     text: str
@@ -92,7 +95,7 @@ class ListedValue(NamedTuple):
     witness: Witness
 
 
-class OpenItem(NamedTuple):
+class OpenItem(Immutable):
     """An item to come."""
 
     value: Conjunction
@@ -311,7 +314,7 @@ EqualTo = Callable[[OpenItem, str], Witness | None]
 """The value with this canonical JSON, if the item may be it."""
 
 
-class _Prefix(NamedTuple):
+class _Prefix(Immutable):
     """Items chosen so far in a search."""
 
     progress: ArrayProgress
@@ -341,7 +344,7 @@ class RepeatedItems:
         everything that a completion may be made of.
         """
         seen = progress.seen
-        start = progress._replace(seen=NOTHING, promised_repeat=None)
+        start = replace(progress, seen=NOTHING, promised_repeat=None)
         tie = count()
         queue: list[tuple[float, int, _Prefix]] = []
         if first is not None:
@@ -356,7 +359,7 @@ class RepeatedItems:
         while queue:
             cost, _, prefix = heappop(queue)
             spend()
-            here, held, items, again = prefix
+            here, held, items, again = prefix.progress, prefix.held, prefix.items, prefix.again
             if (here, held) in done:
                 continue
             done.add((here, held))
@@ -384,8 +387,8 @@ class RepeatedItems:
         """The prefix with one more item, in each way that the item may take part in a repeat, and
         the bytes that it adds."""
         spend()
-        _, held, items, again = prefix
-        repeated = after._replace(has_repeat=True)
+        held, items, again = prefix.held, prefix.items, prefix.again
+        repeated = replace(after, has_repeat=True)
         plain = self._find_other(item, find)
         if plain is None:
             return

@@ -6,7 +6,9 @@ What it can't confirm within a small count of steps is left to a search.
 from __future__ import annotations
 
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final
+
+from msgspec.structs import replace
 
 from maskwright.automaton.satisfy.counted_parts import needed_items
 from maskwright.automaton.satisfy.schema_values import SchemaValues
@@ -14,6 +16,7 @@ from maskwright.automaton.value.progress import ArrayProgress, ObjectProgress, P
 from maskwright.grammar.schema.tree import Schema
 from maskwright.grammar.shape.evident import EvidentValues
 from maskwright.grammar.shape.shape import Conjunction, ObjectShape
+from maskwright.immutable import Acyclic
 from maskwright.limits import spend
 
 _MOST_CONJUNCTIONS: Final = 64
@@ -62,7 +65,7 @@ def _is_any(schemas: tuple[Schema, ...]) -> bool:
     return any(not schema.assertions and not schema.never for schema in schemas)
 
 
-class _Plan(NamedTuple):
+class _Plan(Acyclic):
     """The members that completed an object of some shape, by ascending names."""
 
     names: int
@@ -85,7 +88,7 @@ class _Plan(NamedTuple):
         for at, requirements in self.fulfilled:
             if coming >> at & 1:
                 fulfilled |= requirements
-        return not here._replace(fulfilled=fulfilled).is_wanting(coming)
+        return not replace(here, fulfilled=fulfilled).is_wanting(coming)
 
 
 class _Attempt:

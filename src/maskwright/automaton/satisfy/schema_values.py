@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from msgspec.structs import replace
+
 from maskwright.automaton.value.equality import NONE, equality_candidates
 from maskwright.automaton.value.finite_values import FiniteValues, finite_values
 from maskwright.automaton.value.name_classes import NameClasses
@@ -76,7 +78,7 @@ class SchemaValues:
         for array in shape.arrays:
             start = ArrayProgress.start(array)
             candidates = equality_candidates(excluded, (), "[") if excluded else NONE
-            yield start._replace(candidates=candidates) if excluded else start
+            yield replace(start, candidates=candidates) if excluded else start
         for each in shape.objects:
             candidates = equality_candidates(excluded, (), "{") if excluded else NONE
             yield ObjectProgress(each, candidates=candidates)

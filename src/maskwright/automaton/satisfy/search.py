@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from functools import cached_property
 from heapq import heappop, heappush
 from itertools import count
-from typing import Final, NamedTuple
+from typing import Final
+
+from msgspec.structs import replace
 
 from maskwright.automaton.satisfy.counted_parts import (
     CountedParts,
@@ -42,6 +44,7 @@ from maskwright.automaton.value.witness_text import (
 from maskwright.grammar.regular.derivative import contains
 from maskwright.grammar.regular.terms import intersection
 from maskwright.grammar.shape.shape import Conjunction
+from maskwright.immutable import Immutable
 from maskwright.limits import CHEAP, spend
 
 _MOST_STEPS: Final = 20_000
@@ -49,7 +52,7 @@ _FEW: Final = 64
 """Items that are chosen one by one where a search has begun; more of the same kind are counted."""
 
 
-class ContainerStep(NamedTuple):
+class ContainerStep(Immutable):
     """One item or member more."""
 
     name: str
@@ -116,7 +119,7 @@ class ContainerSearch:
             self._completions_after[step] = self._past_candidates(step, self._final)
         found = self._completions_after[step]
         if found is not None and _repeats(after, found[1:]):
-            found = self._past_candidates(step._replace(after=after), self._final)
+            found = self._past_candidates(replace(step, after=after), self._final)
         return None if found is None else (found[0][1], found[1:])
 
     def without_endless(self, progress: ObjectProgress) -> ObjectProgress:
@@ -127,7 +130,7 @@ class ContainerSearch:
         listed = [names.few(each) for each in names.of(shape.languages)]
         few = frozenset(name for each in listed for name in each or ())
         others = progress.others & few if few else NOTHING
-        return progress._replace(others=others, has_unremembered=False)
+        return replace(progress, others=others, has_unremembered=False)
 
     def equal_to(self, value: Conjunction, text: str) -> Witness | None:
         """The value with this canonical JSON, None if it doesn't satisfy the conjunction."""
@@ -143,7 +146,7 @@ class ContainerSearch:
             candidates = equality_candidates((), (text,), text[0])
             for start in values.containers(value):
                 if isinstance(start, ObjectProgress) is (text[0] == "{"):
-                    equal = start._replace(candidates=candidates, must_equal_one=True)
+                    equal = replace(start, candidates=candidates, must_equal_one=True)
                     found = self._past_candidates(equal, self._final)
                     if found is not None:
                         return _container(start, found)
@@ -223,8 +226,9 @@ class ContainerSearch:
                     total = cost + _cost(many.parts)
                     heappush(queue, (total, next(tie), None, chosen, many.parts))
                 continue
-            for name, value, after, _ in self._steps(here, recorded=not thorough):
+            for step in self._steps(here, recorded=not thorough):
                 spend()
+                name, value, after = step.name, step.value, step.after
                 witness = find(value, NOTHING)
                 if witness is None or after in done:
                     continue
@@ -296,13 +300,13 @@ class ContainerSearch:
     ) -> Iterator[tuple[Progress | None, tuple[WitnessPart, ...]]]:
         """What a step may be: the value of some candidates, with the progress after it; or a value
         that differs from all, with all that follows (and no progress)."""
-        name, value, after, by_value = step
+        name, value, after, by_value = step.name, step.value, step.after, step.by_value
         unique = isinstance(after, ArrayProgress) and after.unique
         for text, left in by_value:
             witness = self.equal_to(value, text)
             if witness is None:
                 continue
-            following = after._replace(candidates=left)
+            following = replace(after, candidates=left)
             if isinstance(following, ArrayProgress) and following.remembers_items:
                 if unique and text in following.seen:
                     continue
@@ -349,7 +353,7 @@ class ContainerSearch:
                 if at not in here.shape.required and not makes_progress(here, option.after):
                     continue
                 seen = option.after.seen >> (at + 1) << (at + 1)
-                after = option.after._replace(position=at + 1, seen=seen)
+                after = replace(option.after, position=at + 1, seen=seen)
                 if after.lacks_requirement():
                     continue
                 yield ContainerStep(here.shape.names[at], option.value, after, option.by_value)

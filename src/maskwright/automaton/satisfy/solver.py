@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Final
 
+from msgspec.structs import replace
+
 from maskwright.automaton.satisfy.quick import QuickCheck, needed_values
 from maskwright.automaton.satisfy.schema_values import NOTHING, SchemaValues
 from maskwright.automaton.satisfy.search import ContainerSearch
@@ -92,7 +94,7 @@ class Cardinality:
     def completions(self, progress: Progress) -> int:
         """Lower bound on the distinct ways to complete a container, its candidates for equality
         left aside."""
-        plain = progress._replace(candidates=frozenset(), must_equal_one=False)
+        plain = replace(progress, candidates=frozenset(), must_equal_one=False)
         known = self._completions.get(plain)
         if known is None:
             if not self._can_complete(plain):
@@ -283,7 +285,7 @@ class Solver:
         unique = isinstance(after, ArrayProgress) and after.unique
         if not by_value and not after.must_equal_one and not unique:
             return self.satisfiable(value) and self.can_complete(after)
-        plain = after._replace(must_equal_one=False)
+        plain = replace(after, must_equal_one=False)
         if not (self.satisfiable(value) and self.can_complete(plain)):
             return False
         if not after.must_equal_one:
@@ -304,7 +306,7 @@ class Solver:
         """Whether an array can be completed in which some item must still come again."""
         if progress.promised_repeat is not None:
             return progress.promised_repeat in self._repeat_partners(progress)
-        unseen = progress._replace(seen=NOTHING)
+        unseen = replace(progress, seen=NOTHING)
         return self.search.completion(unseen) is not None or (
             progress != unseen and self.search.completion(progress) is not None
         )
@@ -318,7 +320,7 @@ class Solver:
         if progress.promised_repeat is not None:
             return  # which value that is has to be known first
         for option in progress.options():
-            value, after, by_value = option
+            value, after, by_value = option.value, option.after, option.by_value
             if not self.satisfiable(value):
                 continue
             if not after.must_equal_one and self.can_complete(after):
@@ -331,7 +333,7 @@ class Solver:
                 continue
             for partner in self._repeat_partners(after):
                 if self.satisfiable(value | partner):
-                    promising = after._replace(promised_repeat=partner)
+                    promising = replace(after, promised_repeat=partner)
                     yield ItemOption(value | partner, promising, by_value)
 
     def _repeats(self, option: ItemOption, text: str) -> bool:
@@ -346,7 +348,7 @@ class Solver:
     def _repeat_partners(self, progress: ArrayProgress) -> tuple[Conjunction, ...]:
         """What an item to come may have to satisfy that is equal to the last one read, so that the
         array can be completed: one conjunction for each way to go on."""
-        start = progress._replace(seen=NOTHING, promised_repeat=None)
+        start = replace(progress, seen=NOTHING, promised_repeat=None)
         if start not in self._partners:
             self._partners[start] = tuple(dict.fromkeys(self._find_partners(start)))
         return self._partners[start]
@@ -359,7 +361,7 @@ class Solver:
                 spend()
                 if not self.satisfiable(option.value):
                     continue
-                if self.can_complete(option.after._replace(has_repeat=True)):
+                if self.can_complete(replace(option.after, has_repeat=True)):
                     yield option.value
                 if option.after not in done:
                     done.add(option.after)

@@ -10,15 +10,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from maskwright.automaton.value.finite_values import canonical
+from maskwright.immutable import Acyclic
 
 MemberSet = frozenset[tuple[str, str]]
 """Names with values."""
 
 
-class EqualityCandidate(NamedTuple):
+class EqualityCandidate(Acyclic):
     rest: MemberSet | tuple[str, ...]
     """Its members (in any order) or items beyond the ones read so far."""
     value: str | None
@@ -76,7 +78,7 @@ def at_item(left: EqualityCandidates) -> CandidatesByValue:
     by_value: dict[str, set[EqualityCandidate]] = {}
     for candidate in left:
         if candidate.rest and isinstance(candidate.rest, tuple):
-            shorter = candidate._replace(rest=candidate.rest[1:])
+            shorter = replace(candidate, rest=candidate.rest[1:])
             by_value.setdefault(candidate.rest[0], set()).add(shorter)
     return _sorted(by_value)
 
@@ -88,7 +90,7 @@ def at_member(left: EqualityCandidates, name: str) -> CandidatesByValue:
         rest = candidate.rest
         for member in rest:
             if member[0] == name and isinstance(rest, frozenset):
-                shorter = candidate._replace(rest=rest - {member})
+                shorter = replace(candidate, rest=rest - {member})
                 by_value.setdefault(member[1], set()).add(shorter)
     return _sorted(by_value)
 

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Iterator
 from heapq import heappop, heappush, nsmallest
-from typing import Final, NamedTuple
+from typing import Final
 
 from maskwright.grammar.number.spellings import exactly
 from maskwright.grammar.regular.beginnings import least_length
@@ -18,6 +18,7 @@ from maskwright.grammar.regular.enumerate import few, first
 from maskwright.grammar.regular.terms import EMPTY, Regular, words
 from maskwright.grammar.schema.tree import Json
 from maskwright.grammar.shape.shape import Shape
+from maskwright.immutable import Acyclic
 from maskwright.limits import CHEAP, spend
 
 MOST_STRINGS: Final = 1_024
@@ -33,7 +34,7 @@ _MANTISSA: Final = re.compile(r"-?[1-9]\.")
 _PLAIN: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]*[1-9])?")
 
 
-class FiniteValues(NamedTuple):
+class FiniteValues(Acyclic):
     """The scalars of a conjunction."""
 
     strings: tuple[str, ...] | None

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import NamedTuple
 
-from maskwright.automaton.value.equality import CandidatesByValue
+from maskwright.automaton.value.equality import CandidatesByValue, EqualityCandidates
 from maskwright.automaton.value.progress import (
     ArrayProgress,
     ObjectProgress,
@@ -13,6 +12,7 @@ from maskwright.automaton.value.progress import (
     progress_after,
 )
 from maskwright.grammar.shape.shape import Conjunction
+from maskwright.immutable import Acyclic, Immutable
 
 
 class LevelPhase(Enum):
@@ -27,7 +27,7 @@ class LevelPhase(Enum):
     DONE = "nothing more"
 
 
-class Thread(NamedTuple):
+class Thread(Immutable):
     tag: int
     """The thread of the level below that this one belongs to, or the number of several there that
     wait for one value (`Level.waiting`)."""
@@ -78,7 +78,7 @@ class Thread(NamedTuple):
         return Thread(self.tag, after)
 
 
-class Level(NamedTuple):
+class Level(Immutable):
     phase: LevelPhase
     bracket: str
     """`{`, `[`, or nothing on a level of a value alone: the whole text, or a member or item that
@@ -139,6 +139,25 @@ class Level(NamedTuple):
             isinstance(t.progress, ObjectProgress) and t.progress.has_unremembered
             for t in self.threads
         )
+
+
+class ObjectLevel(Acyclic):
+    """The level of an object in one thread, which waits for no value, by the parts of the thread
+    and of its progress: this takes less to make and to compare."""
+
+    phase: LevelPhase
+    depth: int
+    tag: int
+    shape: int
+    """Its number; see `LevelNumbers.shape`."""
+    position: int
+    seen: int
+    count: int
+    fulfilled: int
+    others: frozenset[str]
+    candidates: EqualityCandidates
+    must_equal_one: bool
+    has_unremembered: bool
 
 
 def leaves_names_to_text(level: Level | None) -> bool:

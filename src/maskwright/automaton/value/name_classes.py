@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final
+
+from msgspec.structs import replace
 
 from maskwright.automaton.value.equality import names
 from maskwright.automaton.value.progress import ObjectProgress
@@ -23,6 +25,7 @@ from maskwright.grammar.regular.terms import (
     intersection,
     words,
 )
+from maskwright.immutable import Immutable
 from maskwright.limits import CHEAP, Limits, spend
 
 _MOST_NAMES: Final = 256
@@ -36,7 +39,7 @@ _MOST_LEVELS: Final = 2_000
 """Lengths of strings that are looked at before a language is taken for one that may run out."""
 
 
-class NameClass(NamedTuple):
+class NameClass(Immutable):
     """Property names that lie in the same languages: `mask` says in which."""
 
     mask: tuple[bool, ...]
@@ -83,10 +86,10 @@ class NameClasses:
             listed.setdefault(mask, []).append(name)
         found = [NameClass(mask, words(its)) for mask, its in listed.items()]
         known = words([name for its in listed.values() for name in its])
-        for mask, part in self._partition(tuple(languages[at] for at in endless)):
-            rest = self._besides(part, known)
+        for each in self._partition(tuple(languages[at] for at in endless)):
+            rest = self._besides(each.language, known)
             if rest is not EMPTY:
-                within = {at for at, inside in zip(endless, mask, strict=True) if inside}
+                within = {at for at, inside in zip(endless, each.mask, strict=True) if inside}
                 found.append(NameClass(tuple(at in within for at in range(len(sets))), rest))
         return tuple(sorted(found, key=lambda each: each.mask, reverse=True))
 
@@ -94,7 +97,8 @@ class NameClasses:
         found: list[NameClass] = [NameClass((), ANYTHING)]
         for language in languages:
             halves: list[NameClass] = []
-            for mask, part in found:
+            for each in found:
+                mask, part = each.mask, each.language
                 inside = self._common(part, language)
                 outside = part if inside is EMPTY else self._besides(part, language)
                 if inside is not EMPTY:
@@ -191,7 +195,7 @@ class NameClasses:
         found: list[str] = []
         while len(found) < most:
             spend(CHEAP)
-            following = progress._replace(others=progress.others | {*found})
+            following = replace(progress, others=progress.others | {*found})
             if _count_taken(following) > _MOST_TAKEN:
                 break
             name = self.fresh(following, each)

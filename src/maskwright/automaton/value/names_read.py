@@ -15,9 +15,10 @@ from bisect import bisect_left, insort
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from itertools import count
-from typing import Final, NamedTuple
+from typing import Final
 
 from maskwright.automaton.value.last_value import string_start
+from maskwright.immutable import Immutable
 from maskwright.limits import spend
 
 _MOST_BYTES: Final = 16 << 20
@@ -75,7 +76,7 @@ class _ReadObject:
         self.ends.append(end)
 
 
-class NamesRead(NamedTuple):
+class NamesRead(Immutable):
     """The names of an object's first members."""
 
     known: _ReadObject

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from itertools import chain, product
-from typing import Final, NamedTuple
+from typing import Final
+
+from msgspec.structs import replace
 
 from maskwright.automaton.value.equality import (
     NONE,
@@ -24,10 +26,11 @@ from maskwright.errors import Construct, LimitError
 from maskwright.grammar.schema.options import PropertyOrder
 from maskwright.grammar.schema.tree import Schema, negated
 from maskwright.grammar.shape.shape import ArrayShape, Conjunction, ObjectShape
+from maskwright.immutable import Immutable
 from maskwright.limits import spend
 
 
-class ItemOption(NamedTuple):
+class ItemOption(Immutable):
     value: Conjunction
     after: ArrayProgress
     by_value: CandidatesByValue = ()
@@ -35,7 +38,7 @@ class ItemOption(NamedTuple):
     differs from them all."""
 
 
-class ArrayProgress(NamedTuple):
+class ArrayProgress(Immutable):
     """`index` items have been read; it stops growing where more items make no difference."""
 
     shape: ArrayShape
@@ -92,11 +95,11 @@ class ArrayProgress(NamedTuple):
         base = shape.item(self.index)
         choices = [self._counted(at) for at in range(len(shape.contains))]
         by_value = at_item(self.candidates)
-        after = self._replace(index=self._next_index(), candidates=NONE)
+        after = replace(self, index=self._next_index(), candidates=NONE)
         for chosen in product(*choices):
             value = base.union(*(schemas for schemas, _ in chosen))
             counts = tuple(count for _, count in chosen)
-            yield ItemOption(value, after._replace(counts=counts), by_value)
+            yield ItemOption(value, replace(after, counts=counts), by_value)
 
     @property
     def items_needed(self) -> int:
@@ -131,11 +134,11 @@ class ArrayProgress(NamedTuple):
     def with_item(self, text: str) -> ArrayProgress:
         """The progress once the item that has been read is identified, as canonical JSON."""
         if self.wants_repeat and text in self.seen:
-            return self._replace(has_repeat=True, seen=frozenset(), promised_repeat=None)
-        return self._replace(seen=self.seen | {text}, promised_repeat=None)
+            return replace(self, has_repeat=True, seen=frozenset(), promised_repeat=None)
+        return replace(self, seen=self.seen | {text}, promised_repeat=None)
 
 
-class MemberOption(NamedTuple):
+class MemberOption(Immutable):
     name: int
     """Index into the shape's names; OTHER for a name that is not among them."""
     value: Conjunction
@@ -151,7 +154,7 @@ _MOST_UNDECIDED: Final = 14
 """Requirements that one member may or may not fulfil: each of them doubles the threads."""
 
 
-class ObjectProgress(NamedTuple):
+class ObjectProgress(Immutable):
     """The members read so far.
 
     In order "schema" the declared names before `position` can't come any more, and `seen` holds the
@@ -247,7 +250,7 @@ class ObjectProgress(NamedTuple):
         after = self.with_member(at, order)
         by_value = self._by_value(self.shape.names[at], after)
         yield from self._fulfil(
-            at, self.shape.values[at], after._replace(candidates=NONE), self._hits(at), by_value
+            at, self.shape.values[at], replace(after, candidates=NONE), self._hits(at), by_value
         )
 
     def ways(self, at: int) -> int:
@@ -266,7 +269,7 @@ class ObjectProgress(NamedTuple):
 
     def with_member(self, at: int, order: PropertyOrder) -> ObjectProgress:
         """The progress after the member with name `at`; what its value fulfils is left open."""
-        shape, position, seen, _, fulfilled, others, candidates, must_equal_one, forgotten = self
+        shape, position, seen, fulfilled = self.shape, self.position, self.seen, self.fulfilled
         if order == "schema" and at < shape.declared:
             passed, position = at, at + 1
         else:
@@ -276,7 +279,15 @@ class ObjectProgress(NamedTuple):
             fulfilled = self.passed(passed).fulfilled
         count = self._next_count()
         return ObjectProgress(
-            shape, position, seen, count, fulfilled, others, candidates, must_equal_one, forgotten
+            shape,
+            position,
+            seen,
+            count,
+            fulfilled,
+            self.others,
+            self.candidates,
+            self.must_equal_one,
+            self.has_unremembered,
         )
 
     def _by_value(self, name: str, after: ObjectProgress) -> CandidatesByValue:
@@ -299,14 +310,14 @@ class ObjectProgress(NamedTuple):
 
         Without `name` the name is not remembered, and stands for one that no candidate has.
         """
-        after = self._replace(count=self._next_count())
+        after = replace(self, count=self._next_count())
         if order == "schema":
             position = max(self.position, self.shape.declared)
-            after = after.passed(position)._replace(position=position)
+            after = replace(after.passed(position), position=position)
         by_value: CandidatesByValue = ()
         if name is not None:
             by_value = self._by_value(name, after)
-            after = after._replace(others=self.others | {name})
+            after = replace(after, others=self.others | {name})
         hits = [
             (k, schema)
             for k, wanted in enumerate(self.shape.some)
@@ -314,7 +325,7 @@ class ObjectProgress(NamedTuple):
             if mask[language]
         ]
         value = self.shape.others(mask)
-        yield from self._fulfil(OTHER, value, after._replace(candidates=NONE), hits, by_value)
+        yield from self._fulfil(OTHER, value, replace(after, candidates=NONE), hits, by_value)
 
     def _fulfil(
         self,
@@ -342,7 +353,7 @@ class ObjectProgress(NamedTuple):
         yield MemberOption(at, value, after, by_value)
         for place, group in enumerate(groups, 1):
             met = sum(1 << hit for hit, _ in group)
-            taken = after._replace(fulfilled=after.fulfilled | met)
+            taken = replace(after, fulfilled=after.fulfilled | met)
             both = value | {schema for _, schema in group}
             yield from self._fulfil(at, both, taken, [*chain(*groups[place:])], by_value)
 
@@ -387,7 +398,7 @@ class ObjectProgress(NamedTuple):
                     fulfilled |= 1 << k
         if fulfilled == self.fulfilled:
             return self
-        return self._replace(fulfilled=fulfilled)
+        return replace(self, fulfilled=fulfilled)
 
     def _next_count(self) -> int:
         most = self.shape.most
@@ -411,7 +422,7 @@ def _decided(
         if not after.fulfilled >> hit & 1:
             met = after.shape.meets(value, schema)
             if met:
-                after = after._replace(fulfilled=after.fulfilled | 1 << hit)
+                after = replace(after, fulfilled=after.fulfilled | 1 << hit)
             elif met is None:
                 undecided.append((hit, schema))
     return after, [(hit, schema) for hit, schema in undecided if not after.fulfilled >> hit & 1]
@@ -424,5 +435,5 @@ def progress_after(
     have this value. A `value` of None stands for one that equals no candidate's."""
     for text, left in by_value:
         if text == value:
-            return after._replace(candidates=left)
+            return replace(after, candidates=left)
     return None if after.must_equal_one else after

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from maskwright.immutable import Acyclic
 
 WhitespaceName = Literal["compact", "spaced", "pretty", "flexible"]
 
@@ -11,8 +12,7 @@ MOST_SPACE: Final = 32
 """The longest run of whitespace that `flexible` allows, in bytes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Whitespace:
+class Whitespace(Acyclic):
     """A style: up to `room` bytes of any whitespace wherever JSON allows it, fixed separators."""
 
     room: int

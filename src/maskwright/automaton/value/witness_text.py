@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import groupby
 
 from maskwright.automaton.value.whitespace import WHITESPACE, Whitespace
+from maskwright.immutable import Acyclic, Immutable
 from maskwright.limits import CHEAP, spend
 
 
-@dataclass(frozen=True, slots=True)
-class ScalarWitness:
+class ScalarWitness(Acyclic):
     """The spelling of a scalar."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ArrayWitness:
+class ArrayWitness(Immutable):
     values: tuple[Witness, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectWitness:
+class ObjectWitness(Immutable):
     values: tuple[tuple[str, Witness], ...]
 
 

@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from functools import wraps
 from itertools import accumulate
-from typing import Any, Concatenate, Final, NamedTuple, NoReturn, ParamSpec, TypeVar
+from typing import Any, Concatenate, Final, NoReturn, ParamSpec, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+from msgspec.structs import replace
 
 from maskwright.automaton.events.captures import CaptureReader
 from maskwright.automaton.events.events import Event
@@ -23,6 +24,7 @@ from maskwright.automaton.machine.machine import Added
 from maskwright.automaton.machine.trace import Left, MachineTrace
 from maskwright.automaton.rules.contexts import RuleContexts
 from maskwright.errors import InputError, LimitError, UnspellableError, named, whole_number
+from maskwright.immutable import Immutable
 from maskwright.mask.budget.masks import BudgetMasks
 from maskwright.mask.matcher.protocol import NOTHING_FORCED, ForcedRun, Reply
 from maskwright.mask.position import Position, PositionPath
@@ -34,7 +36,7 @@ MOST_FORCED_BYTES: Final = 1024
 """Most forced bytes that one call returns."""
 
 
-class ForcedText(NamedTuple):
+class ForcedText(Immutable):
     """The bytes with which every text continues from a position, and the configuration after
     them."""
 
@@ -145,7 +147,7 @@ class EventReader:
         for each in self._contexts.value_beginning(left.context, data):
             level = self._contexts.level(each.context)
             assert level is not None
-            yield from self._json.left(level, each._replace(at=start + each.at))
+            yield from self._json.left(level, replace(each, at=start + each.at))
 
 
 _INT32: Final = np.dtype(np.int32)

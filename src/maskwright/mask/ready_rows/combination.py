@@ -5,10 +5,11 @@ See `mask.ready_rows.product`, whose tables are kept here.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+from msgspec.structs import replace
 
 from maskwright.automaton.leaf.character_arrays import (
     UNKNOWN,
@@ -26,6 +27,7 @@ from maskwright.grammar.regular.terms import (
     Intersection,
     Regular,
 )
+from maskwright.immutable import Immutable
 from maskwright.limits import CHEAP, spend
 from maskwright.mask.ready_rows.product import LACKING, LanguageProduct
 
@@ -42,7 +44,7 @@ _AHEAD: Final = 256
 """States of parts found before the first walk."""
 
 
-class Exclusive(NamedTuple):
+class Exclusive(Immutable):
     """A language as the strings of exactly one of `options` and of none of `excluded`."""
 
     options: tuple[Regular, ...]
@@ -145,7 +147,7 @@ class ProductAutomaton:
             if parts.beyond.shape[1] != self.arrays.beyond.shape[1]:
                 self.arrays = _states(len(self.arrays.known), parts)  # to be found again
             else:
-                self.arrays = self.arrays._replace(start=parts.start, of_interval=parts.of_interval)
+                self.arrays = replace(self.arrays, start=parts.start, of_interval=parts.of_interval)
             self._columns = found
         return self.arrays, self._product
 

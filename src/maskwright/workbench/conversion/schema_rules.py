@@ -10,7 +10,10 @@ around members and items depends on the style of white space.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Final, NamedTuple
+
+from msgspec.structs import replace
 
 from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.progress import ArrayProgress, ObjectProgress, Progress
@@ -41,7 +44,6 @@ from maskwright.grammar.shape.shape import (
     construct_of,
     place_of,
 )
-from maskwright.immutable import Immutable
 from maskwright.limits import DEFAULT_LIMITS, Work
 from maskwright.workbench.choices import LayoutName
 from maskwright.workbench.conversion.languages import (
@@ -133,7 +135,8 @@ SPACE: Final = "space"
 """The name of the rule for white space in the style "flexible"."""
 
 
-class JsonLayout(Immutable):
+@dataclass(frozen=True, slots=True)
+class JsonLayout:
     """How the parts of arrays and objects are joined."""
 
     name: LayoutName
@@ -507,7 +510,7 @@ class _Conversion:
                 named = self._layout.named(
                     self._string(language, conjunction), self.value(option.value)
                 )
-                yield named, option.after._replace(has_unremembered=True)
+                yield named, replace(option.after, has_unremembered=True)
 
 
 def _quoted(name: str) -> Expression:

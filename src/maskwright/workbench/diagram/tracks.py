@@ -6,14 +6,14 @@ branch of a fork, and again through a cycle.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final, Literal
-
-from maskwright.immutable import Immutable
 
 BoxKind = Literal["text", "set", "name", "note"]
 
 
-class Box(Immutable):
+@dataclass(frozen=True, slots=True)
+class Box:
     """One part of a text. `kind`: a text itself, a set of texts in words or as a pattern, the name
     of another diagram, or a remark. `target` is the diagram that a name leads to."""
 
@@ -22,19 +22,22 @@ class Box(Immutable):
     target: str = ""
 
 
-class Chain(Immutable):
+@dataclass(frozen=True, slots=True)
+class Chain:
     """Parts one after the other; without parts, nothing."""
 
     parts: tuple[Track, ...]
 
 
-class Fork(Immutable):
+@dataclass(frozen=True, slots=True)
+class Fork:
     """One of several options."""
 
     options: tuple[Track, ...]
 
 
-class Cycle(Immutable):
+@dataclass(frozen=True, slots=True)
+class Cycle:
     """The body once or more often, with `between` where it is repeated; `note` says how often."""
 
     body: Track
@@ -42,7 +45,8 @@ class Cycle(Immutable):
     note: str = ""
 
 
-class Rows(Immutable):
+@dataclass(frozen=True, slots=True)
+class Rows:
     """Parts one after the other, each in a row of its own."""
 
     rows: tuple[Track, ...]

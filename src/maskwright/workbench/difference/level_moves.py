@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Hashable
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from msgspec.structs import replace
 
 from maskwright.automaton.leaf.characters import open_targets
 from maskwright.automaton.leaf.keys import Begun, Key
 from maskwright.automaton.leaf.rows import DEAD
 from maskwright.automaton.leaf.spelling import DIGITS, PAIR, PAIR_U
 from maskwright.automaton.machine.exits import BLOCKED, DONE, DYNAMIC, apply_exit
-from maskwright.immutable import Immutable
 from maskwright.limits import CHEAP, spend
 from maskwright.mask.recognizer import Recognizer
 
@@ -55,19 +55,19 @@ def _controls_are_alike(key: Key) -> bool:
     which the escape of a line break leads as well."""
     if not (isinstance(key, Begun) and key.is_escape):
         return False
-    lines = (key._replace(part=DIGITS + 1, value=digit) for digit in (0, 1))
+    lines = (replace(key, part=DIGITS + 1, value=digit) for digit in (0, 1))
     found = [pair for line in lines for pair in open_targets(line)]
     return len({target for target, _ in found}) <= 1 and sum(n for _, n in found) in (0, 32)
 
 
-class Standing(Immutable):
+class Standing(NamedTuple):
     """A leaf state over contexts."""
 
     leaf: int
     stack: Stack
 
 
-class Popped(Immutable):
+class Popped(NamedTuple):
     """Every level above the base has been popped; the level below is left with `label` next, before
     the byte is read unless it has been."""
 

@@ -45,7 +45,6 @@ from maskwright.grammar.shape.shape import (
     Shape,
     conjunction_of,
 )
-from maskwright.immutable import Immutable
 from maskwright.limits import DEFAULT_LIMITS, MEASURED, spend
 from maskwright.mask.compile.constructs import SchemaConstructs
 
@@ -105,7 +104,7 @@ class Disagreement(NamedTuple):
     constraint: Constraint
 
 
-class PartPair(Immutable):
+class PartPair(NamedTuple):
     """What both sides have at one place within a value.
 
     `place`: the name of a member or the index of an item; None for the value itself.
@@ -299,7 +298,7 @@ def _is_implied(contained: Contained, mine: Contained) -> bool:
     )
 
 
-class _Requirement(Immutable):
+class _Requirement(NamedTuple):
     """A `MemberRequirement` whose names and languages don't depend on what else a shape lists."""
 
     names: dict[str, tuple[Schema, ...]]
