@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from maskwright.immutable import Immutable
+from dataclasses import dataclass
 
 
-class Distribution(Immutable):
+@dataclass(frozen=True, slots=True)
+class Distribution:
     """A histogram: `counts[i]` values were at most `bounds[i]` and above the bound before it; the
     last count is of values above all bounds. `total` is the sum of all values."""
 

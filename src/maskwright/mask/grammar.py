@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from threading import RLock
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from maskwright.automaton.events.events import Event
 from maskwright.automaton.rules.contexts import RuleContexts
 from maskwright.errors import LimitError
 from maskwright.grammar.schema.tree import Report
+from maskwright.immutable import Immutable
 from maskwright.mask.budget.masks import BudgetMasks
 from maskwright.mask.budget.token_costs import TokenCosts
 from maskwright.mask.budget.verdicts import SpellableWalker
@@ -91,10 +92,10 @@ class Grammar:
         elif self._is_used:
             generations_of(self.vocabulary).use_again(tables)
         self._is_used = True
-        _, walker, budgets, counts = self._machinery
-        if counts is None:
-            return Matcher(walker, budgets)
-        return CountingMatcher(walker, budgets, counts)
+        has = self._machinery
+        if has.counts is None:
+            return Matcher(has.walker, has.budgets)
+        return CountingMatcher(has.walker, has.budgets, has.counts)
 
     def events(self) -> EventSource:
         """What reads the events of a new text."""
@@ -114,8 +115,7 @@ class Grammar:
     def find_first_mask(self) -> None:
         """Find the mask with which every text begins, after what must come first, and keep it.
         Raises the `LimitError` that would end every text there."""
-        _, walker, budgets, _ = self._machinery
-        matcher = Matcher(walker, budgets)
+        matcher = Matcher(self._machinery.walker, self._machinery.budgets)
         if all(map(matcher.accept, matcher.forced_tokens())) and not matcher.complete:
             _ = matcher.row
 
@@ -170,7 +170,7 @@ class _MatchedEvents:
         return events
 
 
-class _Machinery(NamedTuple):
+class _Machinery(Immutable):
     """What computes the masks of texts that have begun in one machine."""
 
     recognizer: Recognizer

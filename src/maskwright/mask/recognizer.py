@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import TracebackType
-from typing import Final, NamedTuple, Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from maskwright.automaton.machine.exits import BLOCKED, Configuration, Exit, apply_exit
 from maskwright.automaton.machine.machine import Added
 from maskwright.automaton.machine.step import DEPENDS_ON_TEXT, PENDING, TOO_MANY
 from maskwright.automaton.value.last_value import last_value
 from maskwright.errors import Construct, LimitError
+from maskwright.immutable import Immutable
 from maskwright.limits import CHEAP, Limits, Work, spend
 from maskwright.mask.position import Position, Positions, unpacked
 from maskwright.mask.shared.machine import MOST_BYTES, SharedMachine
@@ -41,7 +42,7 @@ class ConstructFinder(Protocol):
         ...
 
 
-class Beginning(NamedTuple):
+class Beginning(Immutable):
     """Where the texts of a grammar begin."""
 
     tables: VocabularyTables
@@ -61,8 +62,8 @@ class Recognizer:
     """
 
     def __init__(self, beginning: Beginning) -> None:
-        tables, shared, start, constructs = beginning
-        self.constructs: Final = constructs
+        tables, shared = beginning.tables, beginning.shared
+        self.constructs: Final = beginning.constructs
         self.tables: Final = tables
         self.shared: Final = shared
         self.vocabulary: Final = tables.vocabulary
@@ -80,7 +81,7 @@ class Recognizer:
             shared.text_names.matter,
             tables.lock,
         )
-        context, leaf = start
+        context, leaf = beginning.start
         with tables.lock:
             root = self.machine.known_root(context)
         if root is None:

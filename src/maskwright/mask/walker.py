@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property, partial
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ from maskwright.automaton.leaf.rows import DEAD
 from maskwright.automaton.machine.exits import Configuration
 from maskwright.automaton.machine.step import PENDING
 from maskwright.automaton.rules.text_contexts import TextContexts
+from maskwright.immutable import Immutable
 from maskwright.limits import spend
 from maskwright.mask.name_positions import NamePositions
 from maskwright.mask.position import UNKNOWN, Position, Positions, unpacked
@@ -27,7 +28,7 @@ _NODES_A_STEP: Final = 256
 """Nodes of the trie whose visit takes some 15 microseconds."""
 
 
-class TokenGroups(NamedTuple):
+class TokenGroups(Immutable):
     """Tokens that a walk has listed, grouped by the configuration to which they lead."""
 
     tokens: npt.NDArray[np.int32]

@@ -21,7 +21,6 @@ import torch
 from torch import Tensor
 
 from maskwright.errors import InputError
-from maskwright.immutable import Immutable
 from maskwright.kernels.device import kernels_run_on
 from maskwright.kernels.low_rank import (
     GroupedRows,
@@ -39,7 +38,8 @@ Shapes = Mapping[str, tuple[int, int]]
 the transformers library."""
 
 
-class LowRank(Immutable):
+@dataclass(frozen=True, slots=True)
+class LowRank:
     """The two factors of an update: `down` `[rank, inputs]` and `up` `[outputs, rank]`, both in the
     model's data type."""
 
@@ -76,7 +76,8 @@ class Adapter:
         return Adapter(modules, matrix_table(matrices, device))
 
 
-class AdapterRows(Immutable):
+@dataclass(frozen=True, slots=True)
+class AdapterRows:
     """The rows of a batch that one adapter changes, int64: first `count` row numbers, then padding
     to a multiple of `ROW_MULTIPLE`, whose results are not used."""
 
@@ -124,7 +125,8 @@ def group_adapters(
 CONFIG, WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 
 
-class AdapterFile(Immutable):
+@dataclass(frozen=True, slots=True)
+class AdapterFile:
     """The files of an adapter on disk, with their digest when they were first read."""
 
     name: str
@@ -220,7 +222,8 @@ def _targeted(targets: object) -> Callable[[str], bool]:
     raise InputError(f"target_modules is {targets!r}; names or a pattern are needed")
 
 
-class _PeftReader(Immutable):
+@dataclass(frozen=True, slots=True)
+class _PeftReader:
     """Reads the modules of one adapter for one model."""
 
     config: Mapping[str, Any]

@@ -17,7 +17,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from maskwright.immutable import Immutable
 from maskwright.kernels.kv_pool import KvPool
 from maskwright.kernels.reference import (
     ROW_MULTIPLE,
@@ -29,7 +28,8 @@ from maskwright.kernels.reference import (
 )
 
 
-class Product(Immutable):
+@dataclass(frozen=True, slots=True)
+class Product:
     """The product `x @ weight.T + bias`. `weight`: `[outputs, inputs]`, with the strides that it
     has in the forward; `bias`: `[outputs]`, or None."""
 
@@ -37,7 +37,8 @@ class Product(Immutable):
     bias: Tensor | None = None
 
 
-class AttentionShape(Immutable):
+@dataclass(frozen=True, slots=True)
+class AttentionShape:
     """The sizes of the products in `kernels.reference.paged_attention`: the key/value heads in the
     pool, the query heads that share one of them (`group`), and the head dimension (`width`)."""
 
@@ -90,7 +91,8 @@ CHUNKS: Final = (9, 24, POSITIONS)
 """Numbers of queries of one sequence that are computed together, like the chunks of a prompt."""
 
 
-class BatchInvariance(Immutable):
+@dataclass(frozen=True, slots=True)
+class BatchInvariance:
     """The result of the probe. `violation` names the first operation in which the bits of a row
     depend on the other rows; it is empty if there is none."""
 

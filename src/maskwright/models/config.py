@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from maskwright.errors import InputError
-from maskwright.immutable import Immutable
 from maskwright.json_faults import json_reason
 
 Architecture = Literal[
@@ -36,7 +35,8 @@ WINDOW = 4096
 """The sliding window, in positions, if a configuration has no such field; null means no window."""
 
 
-class RopeConfig(Immutable):
+@dataclass(frozen=True, slots=True)
+class RopeConfig:
     """The kind of rotary position embedding, and the parameters that config.json gives for it."""
 
     kind: Literal["default", "linear", "llama3", "yarn"]

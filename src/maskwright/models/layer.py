@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from torch import Tensor
 
-from maskwright.immutable import Immutable
 from maskwright.kernels.few_rows import linear, linear_silu_mul
 from maskwright.kernels.fp8.product import multiply
 from maskwright.kernels.low_rank import add_low_rank
@@ -17,7 +17,8 @@ Updates = GroupedAdapters | Sequence[AdapterRows]
 """What adapters add in a step: together by kernels, or one adapter after another."""
 
 
-class Linear(Immutable):
+@dataclass(frozen=True, slots=True)
+class Linear:
     """The product `x @ weight.T + bias`; weight `[out, in]`. `parts` names the modules that are
     stacked in it, each with the end of its outputs. With `scales`, float32 `[out]`, the weight is
     codes of fp8, and each of its rows is the codes times the row's scale."""
@@ -72,7 +73,8 @@ class Linear(Immutable):
                 start = end
 
 
-class Layer(Immutable):
+@dataclass(frozen=True, slots=True)
+class Layer:
     """The weights of one layer. `qkv` stacks query, key and value heads; `gate_up` the gate and up
     projections, in this order."""
 

@@ -13,7 +13,6 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from msgspec.structs import replace
 
 from maskwright.mask import Grammar, Matcher
 from maskwright.mask.position import Position
@@ -178,8 +177,8 @@ class Ahead:
         allowed = int(np.unpackbits(row.view(np.uint8)).sum())
         if allowed > MOST_TOKENS and self._asked[position] < PATIENCE:
             return None
-        tokens, _, group = self._walker.tokens_needing_more_than(position.configuration, -1)
-        here = self._expanding[position] = _Expanding(tokens, group)
+        every = self._walker.tokens_needing_more_than(position.configuration, -1)
+        here = self._expanding[position] = _Expanding(every.tokens, every.group)
         return here
 
     def _shared(
@@ -221,7 +220,7 @@ class Ahead:
                     taken += 1
                     steps.append(Step(each, True, self._place(matcher)))
                 end = self._describe(matcher)
-                steps[-1] = replace(steps[-1], reached=end)
+                steps[-1] = steps[-1]._replace(reached=end)
             return Target(reached, steps)
         finally:
             matcher.rollback(taken)
@@ -248,9 +247,9 @@ class Ahead:
             return described
         run = matcher.forced_run()
         if run.shared:
-            described = replace(described, run=run)
+            described = described._replace(run=run)
         matcher.fill_mask(self._row, AMPLE)
         scope = Scope(*matcher.mask_scope(AMPLE))
         if scope.high < ENDLESS or not scope.shared:
             return described
-        return replace(described, row=self._rows.number(self._row), scope=scope)
+        return described._replace(row=self._rows.number(self._row), scope=scope)

@@ -10,11 +10,11 @@ import os
 import pickle
 import weakref
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from maskwright.grammar.schema.tree import Report
-from maskwright.immutable import Acyclic, Immutable
 from maskwright.mask import Event, Grammar
 from maskwright.mask.matcher.protocol import ForcedRun
 from maskwright.vocab import Vocabulary
@@ -45,7 +45,7 @@ def opened(sent: bytes | str) -> Any:
     return pickle.loads(sent if isinstance(sent, bytes) else Path(sent).read_bytes())
 
 
-class Build(Immutable):
+class Build(NamedTuple):
     """Compiles a grammar: the arguments of one of the functions of `maskwright.mask` that compile,
     but for the vocabulary, which comes after `given`."""
 
@@ -57,7 +57,7 @@ class Build(Immutable):
         return self.compile(*self.given, vocabulary, **self.options)
 
 
-class Inquiry(Immutable):
+class Inquiry(NamedTuple):
     """Finds something out about a shape: a function that can be pickled, to be called with `given`
     and the vocabulary. It returns plain data."""
 
@@ -78,7 +78,7 @@ OWN = -1
 # Jobs
 
 
-class Compile(Immutable):
+class Compile(NamedTuple):
     """Compile a grammar, which is then known by its number. `build` is what is sent of the parcel
     of a `Build`. `again`: another process has done it before."""
 
@@ -87,7 +87,7 @@ class Compile(Immutable):
     again: bool
 
 
-class Inquire(Immutable):
+class Inquire(NamedTuple):
     """Work on an inquiry, which is numbered like a grammar. `inquiry` is what is sent of the parcel
     of an `Inquiry`."""
 
@@ -95,14 +95,14 @@ class Inquire(Immutable):
     inquiry: bytes | str
 
 
-class LeastTokens(Immutable):
+class LeastTokens(NamedTuple):
     """The fewest tokens found for any text, see `Grammar.least_tokens`."""
 
     grammar: int
     enough: int
 
 
-class TextQuestion(Acyclic):
+class TextQuestion(NamedTuple):
     """What comes next in the text of a request.
 
     `tokens` follow the first `known` ones, which the process has read already; the last `new` of
@@ -119,7 +119,7 @@ class TextQuestion(Acyclic):
     canonical: bool
 
 
-class LookAhead(Acyclic):
+class LookAhead(NamedTuple):
     """The text of a request stands at a position that has not been expanded: `tokens` follow the
     first `known` ones, which the process has read already. It has no answer: expansions come when
     there is nothing else to do."""
@@ -130,7 +130,7 @@ class LookAhead(Acyclic):
     tokens: list[int]
 
 
-class ReadEvents(Immutable):
+class ReadEvents(NamedTuple):
     """The events of the next tokens of a text, which begins anew if it is `fresh`. `earlier` are
     the tokens of calls before that the process has not read."""
 
@@ -158,20 +158,22 @@ Job: TypeAlias = Compile | Inquire | LeastTokens | TextQuestion | LookAhead | Re
 # Answers
 
 
-class Compiled(Immutable):
+@dataclass(frozen=True, slots=True)
+class Compiled:
     """A grammar has been compiled."""
 
     report: Report
     min_tokens: int
 
 
-class Findings(Immutable):
+@dataclass(frozen=True, slots=True)
+class Findings:
     """What an inquiry has found out."""
 
     data: Any
 
 
-class Scope(Acyclic):
+class Scope(NamedTuple):
     """The budgets, `low` to `high`, under which a mask is the one that was filled; `shared`: for
     every text that leads to its position."""
 
@@ -180,7 +182,7 @@ class Scope(Acyclic):
     shared: bool
 
 
-class Description(Immutable):
+class Description(NamedTuple):
     """What is known of a position; what was not asked for is None. `row`: the number of the mask
     under the budgets of `scope`; `free_row`: that of the mask without a budget, where it is
     another one."""
@@ -195,7 +197,7 @@ class Description(Immutable):
     free_row: int | None = None
 
 
-class Step(Immutable):
+class Step(NamedTuple):
     """A token, and the position after it; `shared`: it leads there whatever the text before."""
 
     token: int
@@ -203,7 +205,7 @@ class Step(Immutable):
     reached: Description
 
 
-class Lesson(Immutable):
+class Lesson(NamedTuple):
     """The answer to a question: the position before the new tokens, and the way from there along
     them and the text that the grammar forces after them.
 
@@ -217,7 +219,7 @@ class Lesson(Immutable):
     forgotten: list[int]
 
 
-class Target(Immutable):
+class Target(NamedTuple):
     """Where tokens lead, and the way from there along the text that the grammar forces."""
 
     reached: Description
@@ -229,7 +231,7 @@ class Target(Immutable):
         return [self.reached, *(step.reached for step in self.steps)]
 
 
-class Expansion(Immutable):
+class Expansion(NamedTuple):
     """Where the tokens lead that a mask allows, sent unasked: `here` is where they are taken.
 
     `tokens` holds the tokens that this is about, ascending, as int32, and `groups` a byte for each
@@ -247,7 +249,7 @@ class Expansion(Immutable):
     forgotten: list[int]
 
 
-class Heavy(Immutable):
+class Heavy(NamedTuple):
     """The job was abandoned because it took longer than the shared process gives to any."""
 
 

@@ -10,9 +10,8 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from multiprocessing.reduction import send_handle
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
-from maskwright.immutable import Immutable
 from maskwright.processes.worker import Terms
 from maskwright.vocab import Vocabulary
 
@@ -33,7 +32,7 @@ main(int(sys.argv[1]))
 """
 
 
-class Nursery(Immutable):
+class Nursery(NamedTuple):
     """A nursery that has been started: its process, and the connection to it."""
 
     process: subprocess.Popen[bytes]

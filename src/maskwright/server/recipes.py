@@ -22,7 +22,6 @@ from maskwright.errors import (
     StructuralTagError,
 )
 from maskwright.grammar.schema.options import AdditionalProperties, Numbers, UnusableTools
-from maskwright.immutable import Immutable
 from maskwright.mask import (
     ChoiceResponse,
     CompiledGrammar,
@@ -76,7 +75,8 @@ _SIGNS: Final = (
 )
 
 
-class ReasoningSection(Immutable):
+@dataclass(frozen=True, slots=True)
+class ReasoningSection:
     """A reasoning section at the beginning of an answer, between two marks. `begun`: the prompt has
     begun it; otherwise the model may begin one. `tokens`: the most tokens in it. `last`: what
     stands before its end once it has had all of these."""
@@ -125,7 +125,8 @@ class Recipe:
             error.param = self.place
 
 
-class Recipes(Immutable):
+@dataclass(frozen=True, slots=True)
+class Recipes:
     """Makes the recipes for one model."""
 
     whitespace: WhitespaceName

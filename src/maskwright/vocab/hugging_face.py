@@ -19,32 +19,28 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol, assert_never, cast
 
 from maskwright.errors import InputError
+from maskwright.immutable import Acyclic, Immutable
 
 
-@dataclass(frozen=True, slots=True)
-class ByteLevel:
+class ByteLevel(Acyclic):
     """The alphabet of GPT-2: each byte is written as one printable character."""
 
 
-@dataclass(frozen=True, slots=True)
-class ByteFallback:
+class ByteFallback(Acyclic):
     """A piece like `<0xAB>` stands for one byte."""
 
 
-@dataclass(frozen=True, slots=True)
-class Replace:
+class Replace(Acyclic):
     """A string stands for another one, such as U+2581 for the space."""
 
     old: str
     new: str
 
 
-@dataclass(frozen=True, slots=True)
-class WordPiece:
+class WordPiece(Acyclic):
     """A piece that begins with `prefix` continues a word; `cleanup` removes spaces before
     punctuation."""
 
@@ -178,8 +174,7 @@ class Backend(Protocol):
     def no_padding(self) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class ReadTokenizer:
+class ReadTokenizer(Immutable):
     """The vocabulary of a tokenizer.
 
     `tokens`: the bytes of each id, b"" for an unused id, and the name of a special token. `eos`:

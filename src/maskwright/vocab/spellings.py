@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple, Self
+from typing import Final, Self
 
 from maskwright.errors import UnspellableError
+from maskwright.immutable import Acyclic
 
 _UNREACHABLE: Final = 1 << 60
 """More tokens than any text has."""
@@ -18,7 +19,7 @@ _MOST_WINDOWS: Final = 1 << 12
 """Places with different bytes that are remembered at once."""
 
 
-class _Counted(NamedTuple):
+class _Counted(Acyclic):
     """The fewest tokens of every suffix of a text: `cost[n]` tokens spell its last `n` bytes, or
     none do if that is `_UNREACHABLE`; the first of them has `step[n]` bytes."""
 

@@ -15,9 +15,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Final, NamedTuple, cast
+from typing import Final, cast
 
 from maskwright.errors import InputError
+from maskwright.immutable import Acyclic
 from maskwright.vocab.hugging_face import Backend
 
 WINDOW: Final = 1 << 15
@@ -34,7 +35,7 @@ _JOINT: Final = re.compile(r"(?<=[^\W\d_])[\W\d_]|(?<=\d)\D")
 """What follows runs of letters, or of digits. Most tokenizers cut before it."""
 
 
-class Joint(NamedTuple):
+class Joint(Acyclic):
     """A place in a window at which the next one may begin: after so many of its `ids`. The next
     one begins at character `start`."""
 

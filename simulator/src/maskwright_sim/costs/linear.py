@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from maskwright.immutable import Immutable
+from dataclasses import dataclass
+
 from maskwright_sim.costs.work import StepWork
 
 
-class LinearCosts(Immutable):
+@dataclass(frozen=True, slots=True)
+class LinearCosts:
     """Seconds of a step: `fixed` before its first row, `row` for each decoded token, `token` for
     each prompt token, `place` for each position that the attention of a prompt token reads,
     `read` for each position that a decoded token reads, `copy` for each position that is

@@ -6,9 +6,9 @@ here give prompts to some and answers to others. They read nothing but the machi
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from maskwright.immutable import Immutable
 from maskwright_sim.engine.simulated_engine import SimulatedEngine
 from maskwright_sim.fleet.loads import work_by_phase
 from maskwright_sim.load.demand import Demand
@@ -16,7 +16,8 @@ from maskwright_sim.load.demand import Demand
 PhaseName: TypeAlias = Literal["prefill", "decode"]
 
 
-class Pressure(Immutable):
+@dataclass(frozen=True, slots=True)
+class Pressure:
     """When a machine has much to do: with more than `prompts` prompt tokens to compute, or more
     than `answers` requests to answer."""
 
@@ -38,7 +39,8 @@ def work(engine: SimulatedEngine, phase: PhaseName) -> int:
     return work_by_phase(engine)[phase == "decode"]
 
 
-class MixedPool(Immutable):
+@dataclass(frozen=True, slots=True)
+class MixedPool:
     """Splitwise's cluster-level scheduler (Patel et al., ISCA'24). A request joins the shortest
     queue of the machines that are at home in its phase and compute nothing else. If that is longer
     than `pressure` allows, the mixed pool is looked into: machines that have work of both phases,
@@ -121,7 +123,8 @@ class FlippingRoles:
                 return
 
 
-class InPhase(Immutable):
+@dataclass(frozen=True, slots=True)
+class InPhase:
     """The choices of `machines` for one phase."""
 
     machines: MixedPool | FlippingRoles

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from msgspec import Struct, field
+from dataclasses import dataclass, field
 
 from maskwright_sim.load.demand import Demand
 
 
-class Served(Struct):
+@dataclass(slots=True)
+class Served:
     """`arrival`: when the request was due. `times`: when each token was there. `replica`: the
     engine that computed the prompt, `decoder` the one that decoded (the same without a split).
     `refused`: it was turned away, at `refused_at`; with `wasted` prompt tokens computed in vain.

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from msgspec import field
-
-from maskwright.immutable import Immutable
+from dataclasses import dataclass, field
 
 
-class MechanismClaim(Immutable):
+@dataclass(frozen=True, slots=True)
+class MechanismClaim:
     """`figure` (with its unit) is `on` with the `mechanism` and `off` without it, on equal load.
     `published`: what the texts or the papers report of it."""
 
@@ -29,7 +28,8 @@ class MechanismClaim(Immutable):
 Rows = list[dict[str, float | int | str | None]]
 
 
-class SystemReport(Immutable):
+@dataclass(frozen=True, slots=True)
+class SystemReport:
     """`claims`, and further `tables` by their titles."""
 
     claims: list[MechanismClaim]

@@ -32,7 +32,6 @@ from maskwright.cli.process.reaching import (
     unreachable,
 )
 from maskwright.errors import AddressError, InputError
-from maskwright.immutable import Immutable
 from maskwright.records.journal import GroupCommit, Journal, line_of
 from maskwright.records.workers import run_all
 
@@ -325,7 +324,8 @@ def _code_of(line: dict[str, object]) -> str:
             return "unknown"
 
 
-class Sending(Immutable):
+@dataclass(frozen=True, slots=True)
+class Sending:
     """How requests are sent. `concurrency`: how many at a time. `retries`: how often one is sent
     again. `timeout`: seconds to wait for an answer."""
 

@@ -6,18 +6,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias, cast
 
-from msgspec import field
-
-from maskwright.immutable import Immutable
 from maskwright.instances import InstanceCheck, NotJsonError, UndecidedError
 
 Key: TypeAlias = int | str
 """What identifies a record in results: its place in the input, or its `custom_id`."""
 
 
-class WorkItem(Immutable):
+@dataclass(frozen=True, slots=True)
+class WorkItem:
     """What is asked about one record.
 
     `path`: the endpoint. `body`: the request, None if there is a `problem` with the record.
@@ -33,7 +32,8 @@ class WorkItem(Immutable):
     digest: str | None = None
 
 
-class ServerAnswer(Immutable):
+@dataclass(frozen=True, slots=True)
+class ServerAnswer:
     """What a server has answered. `body`: JSON, or text if it is none. `attempts`: how often the
     request was sent."""
 
@@ -43,7 +43,8 @@ class ServerAnswer(Immutable):
     attempts: int
 
 
-class WorkResult(Immutable):
+@dataclass(frozen=True, slots=True)
+class WorkResult:
     """What comes of a record: a line of the results, or of the failures with the `code` of its
     reason. `is_unchecked`: whether the answer is valid could not be decided."""
 
@@ -52,7 +53,8 @@ class WorkResult(Immutable):
     is_unchecked: bool = False
 
 
-class TokenUse(Immutable):
+@dataclass(frozen=True, slots=True)
+class TokenUse:
     """Tokens of one answer or of many."""
 
     prompt: int = 0

@@ -48,7 +48,6 @@ from maskwright.errors import InputError, amount
 from maskwright.grammar.dialects.detect import detect
 from maskwright.grammar.schema.document import plain
 from maskwright.grammar.schema.tree import Json
-from maskwright.immutable import Immutable
 from maskwright.version import VERSION
 from maskwright.workbench.choices import Profile
 from maskwright.workbench.findings.finding import RULES, Finding, Severity, reported, rule_start
@@ -63,7 +62,7 @@ UNUSABLE: Final = "unusable"
 _GITHUB: Final[dict[Severity, str]] = {"error": "error", "warning": "warning", "note": "notice"}
 
 
-class PlacedFinding(Immutable):
+class PlacedFinding(NamedTuple):
     """A finding with its place: the file, and line and column in it where they are known."""
 
     file: str | None
@@ -130,7 +129,7 @@ MOST_PLACES: Final = 12
 COLOURS: Final[dict[Severity, Colour]] = {"error": "red", "warning": "yellow", "note": "blue"}
 
 
-class CheckedShape(Immutable):
+class CheckedShape(NamedTuple):
     """One shape: what it was compiled to and what was found in it, or why it can't be used."""
 
     name: str

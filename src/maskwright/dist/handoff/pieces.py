@@ -17,7 +17,7 @@ import hashlib
 import json
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any, Final, cast
 
 import numpy as np
@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 
 from maskwright.engine.step.exchange import KvLayout, KvPrefix
 from maskwright.errors import InputError
-from maskwright.immutable import Immutable
 
 Contents = NDArray[np.uint8]
 """The bytes of one block: uint8 `[layers, bytes]`."""
@@ -46,7 +45,8 @@ class Cutting(enum.StrEnum):
     BY_CHUNK = "by chunk"
 
 
-class Piece(Immutable):
+@dataclass(frozen=True, slots=True)
+class Piece:
     """Layers of one block, from `first_layer` on: `contents` uint8 `[layers, bytes]`."""
 
     block: int

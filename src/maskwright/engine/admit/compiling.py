@@ -6,14 +6,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import dataclass
 
 from maskwright.engine.request.generation import Generation
 from maskwright.engine.request.request import Request
-from maskwright.immutable import Immutable
 from maskwright.mask import CompiledGrammar
 
 
-class Waiting(Immutable):
+@dataclass(frozen=True, slots=True)
+class Waiting:
     """A request that waits for its grammar."""
 
     request: Request

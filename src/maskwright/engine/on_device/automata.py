@@ -27,7 +27,6 @@ from maskwright.engine.on_device.automaton import (
 )
 from maskwright.engine.request.active import Active
 from maskwright.errors import MaskwrightError
-from maskwright.immutable import Immutable
 from maskwright.mask import Matcher
 from maskwright.mask.matcher.protocol import ForcedRun
 from maskwright.mask.position import Position
@@ -180,7 +179,7 @@ MOST_FREE: Final = 64
 """Tables of texts without a grammar, one for each set of end tokens, that are kept."""
 
 
-class TextState(Immutable):
+class TextState(NamedTuple):
     """Where a text stands: a table, and the state there."""
 
     automaton: TokenAutomaton
@@ -307,7 +306,7 @@ class Automata:
         return _Made(source.version, future, before)
 
 
-class _TableSource(Immutable):
+class _TableSource(NamedTuple):
     """What a table is made from."""
 
     start: Callable[[], Site]

@@ -16,7 +16,6 @@ from typing import Final, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from maskwright.immutable import Immutable
 from maskwright.mask.matcher.protocol import NOTHING_FORCED, ForcedRun
 from maskwright.sampling import Mask, SampleRow
 
@@ -71,7 +70,8 @@ class Site(Protocol):
         ...
 
 
-class Bounds(Immutable):
+@dataclass(frozen=True, slots=True)
+class Bounds:
     """How large a table may become, and how long its making may take. `moves`: tokens whose way is
     looked up, of all states together."""
 
@@ -306,7 +306,8 @@ def free_automaton(words: Mask) -> TokenAutomaton:
     )
 
 
-class AheadRow(Immutable):
+@dataclass(frozen=True, slots=True)
+class AheadRow:
     """A row that is decoded on the device: the `automaton` that it follows and its `state` there,
     the parameters of its draws, the tokens that it may still draw (`left`), and those that end its
     answer (`last`, at most `MOST_LAST`)."""

@@ -8,7 +8,7 @@ nothing in between.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 
 import torch
@@ -16,7 +16,6 @@ from torch import Tensor
 
 from maskwright.engine.on_device.automaton import MOST_LAST, STOPPED, AheadRow
 from maskwright.engine.on_device.resident import ResidentTables
-from maskwright.immutable import Immutable
 from maskwright.kernels.device import upload
 from maskwright.kernels.kv_pool import KvPool
 from maskwright.kernels.paged_attention import Sequences
@@ -172,7 +171,8 @@ class RecordedSteps:
             getattr(self._inputs, name)[: len(rows)].copy_(getattr(fresh, name))
 
 
-class ReplayedSteps(Immutable):
+@dataclass(frozen=True, slots=True)
+class ReplayedSteps:
     """Steps that are replayed, of `rows` with up to `positions` positions; see `DecodeSteps` in
     `decode.py`."""
 

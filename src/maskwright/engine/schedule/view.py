@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Sequence as SequenceOf
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -17,7 +18,6 @@ from maskwright.engine.kv.prefix import Node, PrefixTree
 from maskwright.engine.schedule.scheduler import Scheduler
 from maskwright.engine.schedule.sequence import Sequence
 from maskwright.engine.schedule.service import ServiceClass
-from maskwright.immutable import Immutable
 
 LETTERS: Final = ".cus"
 MOST_CELLS: Final = 2048
@@ -26,7 +26,8 @@ MOST_NODES: Final = 10_000
 MOST_REQUESTS: Final = 64
 
 
-class BlockMap(Immutable):
+@dataclass(frozen=True, slots=True)
+class BlockMap:
     """The pool as a row of cells of `blocks_per_cell` blocks each. A cell's letter is the state of
     most of its blocks: `.` free, `c` cached, `u` used by one request, `s` shared by several."""
 
@@ -36,7 +37,8 @@ class BlockMap(Immutable):
     cells: str
 
 
-class PrefixSpan(Immutable):
+@dataclass(frozen=True, slots=True)
+class PrefixSpan:
     """A run of cached blocks without a branch. `parent`: the index of the span that it continues,
     -1 for the beginning of a text. `holders`: requests that hold its first block now."""
 
@@ -45,7 +47,8 @@ class PrefixSpan(Immutable):
     holders: int
 
 
-class ClassCount(Immutable):
+@dataclass(frozen=True, slots=True)
+class ClassCount:
     """How many requests of one class of service run, wait and are paused."""
 
     name: str
@@ -54,7 +57,8 @@ class ClassCount(Immutable):
     paused: int
 
 
-class LiveRequest(Immutable):
+@dataclass(frozen=True, slots=True)
+class LiveRequest:
     """A request that runs or is paused. `tokens`: as many as prompt and answer have so far;
     `computed` of them are in `blocks` blocks."""
 
@@ -68,7 +72,8 @@ class LiveRequest(Immutable):
     preemptions: int
 
 
-class EngineView(Immutable):
+@dataclass(frozen=True, slots=True)
+class EngineView:
     """All of it. `spans_left_out`: whether the prefix tree has more spans than are listed."""
 
     blocks: BlockMap

@@ -19,7 +19,6 @@ from maskwright.engine.kv.prefix import Node
 from maskwright.engine.schedule.sequence import Sequence
 from maskwright.engine.schedule.tables import Tables
 from maskwright.engine.step.runner import Runner
-from maskwright.immutable import Immutable
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +38,8 @@ class KvLayout:
     layer_bytes: int
 
 
-class KvPrefix(Immutable):
+@dataclass(frozen=True, slots=True)
+class KvPrefix:
     """Tokens whose keys and values are exchanged, a whole number of blocks, and the salt under
     which the prefix tree has them."""
 

@@ -15,10 +15,8 @@ launch has them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Final
-
-from msgspec.structs import replace
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
 
 from maskwright.engine.on_device.decode import DecodingRows, DrawnAhead, DrawnLater
 from maskwright.engine.on_device.steps import DeviceSteps
@@ -27,7 +25,6 @@ from maskwright.engine.schedule.batch_work import draft_pays
 from maskwright.engine.schedule.scheduler import Scheduler
 from maskwright.engine.schedule.sequence import Phase
 from maskwright.engine.step.runner import Runner
-from maskwright.immutable import Immutable
 
 MOST_ENDED: Final = 2
 """The rows of a launch are laid out anew when only one of so many is still decoded."""
@@ -83,7 +80,8 @@ class FlownRow:
         return None
 
 
-class Flight(Immutable):
+@dataclass(frozen=True, slots=True)
+class Flight:
     """`steps` steps of `rows`, launched at the time `begun`."""
 
     rows: Sequence[FlownRow]
@@ -93,7 +91,7 @@ class Flight(Immutable):
     begun: float
 
 
-class Landed(Immutable):
+class Landed(NamedTuple):
     """What `steps` steps have drawn for each row, in so many `seconds` a step."""
 
     rows: list[tuple[FlownRow, DrawnAhead]]

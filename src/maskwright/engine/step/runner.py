@@ -8,13 +8,12 @@ import logging
 import time
 from collections.abc import Callable
 from collections.abc import Sequence as SequenceOf
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
 import numpy as np
 import torch
-from msgspec import structs
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -28,7 +27,6 @@ from maskwright.engine.schedule.transfer import CopyEvent
 from maskwright.engine.step.batch import build_runs
 from maskwright.engine.step.plain_rows import PlainRows
 from maskwright.errors import GenerationError
-from maskwright.immutable import Immutable
 from maskwright.kernels.device import compile_ahead, new_logits, runs_kernels
 from maskwright.kernels.kv_bytes import KvDtype
 from maskwright.kernels.kv_pool import (
@@ -78,7 +76,8 @@ class CopyStream(Protocol):
         ...
 
 
-class Ended(Immutable):
+@dataclass(frozen=True, slots=True)
+class Ended:
     """Copies that took `seconds` and have ended."""
 
     seconds: float
@@ -122,7 +121,8 @@ class CudaStream:
         return CudaEvent(begun, ended)
 
 
-class CudaEvent(Immutable):
+@dataclass(frozen=True, slots=True)
+class CudaEvent:
     """The time between two events of a stream."""
 
     begun: torch.cuda.Event
@@ -365,7 +365,7 @@ class Runner:
         none can be drawn. `logits` float32 `[rows, vocab]` are left as they are."""
         numbers = [number for number, _ in free]
         some = [
-            structs.replace(rows[number], params=replace(rows[number].params, logprobs=None))
+            rows[number]._replace(params=replace(rows[number].params, logprobs=None))
             for number in numbers
         ]
         drawn = self.sample(logits[numbers], some, [mask for _, mask in free])

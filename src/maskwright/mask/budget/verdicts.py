@@ -43,7 +43,7 @@ def verdicts(
     """
     spellings = costs.walker.tables.vocabulary.spellings
     advance = costs.walker.recognizer.advance
-    tokens, targets, group = groups
+    tokens, targets, group = groups.tokens, groups.targets, groups.group
     passed = np.zeros(len(tokens), np.bool_)
     # Numbers of 16 bits are sorted in one pass, and there are seldom more groups.
     group = group.astype(np.uint16) if len(targets) < 1 << 16 else group

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final
 
 from msgspec.structs import astuple
 
@@ -28,6 +28,7 @@ from maskwright.grammar.schema.tree import (
     Unevaluated,
     about_the_value,
 )
+from maskwright.immutable import Immutable
 
 MOST_SCHEMAS: Final = 10_000
 """Schemas that are looked at; a place in a larger document is named less precisely."""
@@ -146,7 +147,7 @@ def _string_end(text: bytes, at: int) -> int | None:
     return None
 
 
-class OneConstruct(NamedTuple):
+class OneConstruct(Immutable):
     """The place of all texts of a grammar that has no parts."""
 
     construct: Construct
@@ -160,7 +161,7 @@ class OneConstruct(NamedTuple):
         return False
 
 
-class SchemaConstructs(NamedTuple):
+class SchemaConstructs(Immutable):
     """Finds places in a schema document. They follow from the text, since contexts are shared with
     equal schemas of other documents. The other fields say how instances are written; see
     `compile_json_schema`. `kind`: equal for schemas whose instances are written in one way."""
@@ -180,7 +181,7 @@ class SchemaConstructs(NamedTuple):
         return has_pointer(self.root, pointer)
 
 
-class RuleConstructs(NamedTuple):
+class RuleConstructs(Immutable):
     """Finds places in a grammar of rules, and in the schemas of its JSON values."""
 
     contexts: RuleContexts

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import Final, NamedTuple, get_args
+from typing import Final, get_args
+
+from msgspec import structs
 
 from maskwright.automaton.json.contexts import JsonContexts
 from maskwright.automaton.json.precheck import (
@@ -31,6 +33,7 @@ from maskwright.grammar.schema.options import (
 from maskwright.grammar.schema.parse import ParseOptions
 from maskwright.grammar.schema.recent import RECENT
 from maskwright.grammar.schema.tree import Json, Schema, SchemaSource
+from maskwright.immutable import Acyclic, Immutable
 from maskwright.limits import DEFAULT_LIMITS, Limits, Work
 from maskwright.mask.compile.arguments import compiler
 from maskwright.mask.compile.constructs import SchemaConstructs
@@ -43,7 +46,7 @@ _DRAFTS: Final = dict(zip(get_args(DraftName), Draft, strict=True))
 _WHOLE: Final = Construct.schema("")
 
 
-class _Choices(NamedTuple):
+class _Choices(Acyclic):
     """The options that are one of several words, by the names of the parameters."""
 
     property_order: PropertyOrder
@@ -57,8 +60,8 @@ class _Choices(NamedTuple):
 
     def check(self) -> None:
         """Raise `InputError` for a word that isn't known."""
-        for name, value, known in zip(self._fields, self, _WORDS, strict=True):
-            if value not in known:
+        for name, known in zip(self.__struct_fields__, _WORDS, strict=True):
+            if getattr(self, name) not in known:
                 raise InputError(f"{name} is one of {', '.join(known)}", param=name)
 
 
@@ -116,6 +119,7 @@ def compile_json_schema(
         *(property_order, whitespace, draft, formats),
         *(integers, numbers, escapes, additional_properties),
     )
+    kind: Hashable
     try:
         options, kind = _chosen(choices)
     except TypeError:  # something that has no hash
@@ -124,7 +128,7 @@ def compile_json_schema(
     if limits is None or limits == DEFAULT_LIMITS:
         limits = DEFAULT_LIMITS
     else:
-        kind = (*kind, limits)
+        kind = (kind, limits)
     if documents or limits is not DEFAULT_LIMITS:
         options = replace(options, documents=documents or {}, limits=limits)
 
@@ -141,7 +145,7 @@ def compile_json_schema(
 
 
 @lru_cache
-def _chosen(choices: _Choices) -> tuple[ParseOptions, tuple[Hashable, ...]]:
+def _chosen(choices: _Choices) -> tuple[ParseOptions, _Choices]:
     """How a document is read, without others that it refers to and within the usual limits; and
     what is equal for schemas that share a machine. Raises `InputError` for an unknown word."""
     choices.check()
@@ -151,7 +155,7 @@ def _chosen(choices: _Choices) -> tuple[ParseOptions, tuple[Hashable, ...]]:
         plain_integers=choices.integers == "digits",
         closed=choices.additional_properties == "forbid",
     )
-    return options, choices._replace(draft="2020-12", additional_properties="allow")
+    return options, structs.replace(choices, draft="2020-12", additional_properties="allow")
 
 
 def _compile(
@@ -184,7 +188,7 @@ def _compile(
     return grammar
 
 
-class _Source(NamedTuple):
+class _Source(Immutable):
     """A schema that has instances, with all that decides where its texts begin."""
 
     root: Schema
@@ -226,8 +230,10 @@ class _Source(NamedTuple):
             return Beginning(tables, shared, contexts.start(), self._constructs())
 
     def _constructs(self) -> SchemaConstructs:
-        order, whitespace, *_ = self.choices
-        return SchemaConstructs(self.root, self.kind, order, whitespace, self.choices.escapes)
+        choices = self.choices
+        return SchemaConstructs(
+            self.root, self.kind, choices.property_order, choices.whitespace, choices.escapes
+        )
 
     def begin_again(self) -> Beginning:
         """Where texts begin, for a grammar whose tables have been retired."""

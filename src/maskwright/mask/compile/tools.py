@@ -4,7 +4,6 @@ tools and call none of them, as expressions."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, get_args
 
 from maskwright.automaton.satisfy.solver import Solver
@@ -31,6 +30,7 @@ from maskwright.grammar.tags.parse import parse_tag
 from maskwright.grammar.tools.formats import ToolFormat, tool_format
 from maskwright.grammar.tools.rules import Reasoning, ToolRules
 from maskwright.grammar.tools.tools import Tool, ToolChoice, parse_tool_choice, parse_tools
+from maskwright.immutable import Acyclic
 from maskwright.limits import DEFAULT_LIMITS, Limits, Work
 from maskwright.mask.compile.arguments import check_text, compiler, listed
 from maskwright.mask.compile.parts import START, Parts, no_arguments
@@ -38,37 +38,32 @@ from maskwright.mask.grammar import Grammar
 from maskwright.vocab import Vocabulary
 
 
-@dataclass(frozen=True, slots=True)
-class JsonResponse:
+class JsonResponse(Acyclic):
     """One instance of a JSON Schema (a dict, a bool, or JSON text)."""
 
     schema: Json
 
 
-@dataclass(frozen=True, slots=True)
-class RegexResponse:
+class RegexResponse(Acyclic):
     """A text that the pattern matches from its first to its last character."""
 
     pattern: str
 
 
-@dataclass(frozen=True, slots=True)
-class ChoiceResponse:
+class ChoiceResponse(Acyclic):
     """One of the strings."""
 
     strings: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class GrammarResponse:
+class GrammarResponse(Acyclic):
     """A text of a grammar; without a `dialect`, that is recognised."""
 
     grammar: str
     dialect: Dialect | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TagResponse:
+class TagResponse(Acyclic):
     """A text of a structural tag (a dict, or JSON text)."""
 
     tag: Json

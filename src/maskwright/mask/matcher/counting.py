@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ import numpy.typing as npt
 from maskwright.automaton.machine.exits import Configuration
 from maskwright.automaton.rules.contexts import RuleContexts
 from maskwright.errors import UnspellableError
+from maskwright.immutable import Immutable
 from maskwright.mask.budget.masks import BudgetMasks
 from maskwright.mask.matcher.matcher import ForcedText, Matcher
 from maskwright.mask.position import Position
@@ -68,7 +69,7 @@ class Led(Narrowed):
         self.variant = len(rest)
 
 
-class Counted(NamedTuple):
+class Counted(Immutable):
     """The position after a token, and the number of tokens of the bounded text there."""
 
     position: Position
@@ -286,14 +287,14 @@ class CountingMatcher(Matcher):
             self._tokens.append(0)
             return
         try:
-            position, tokens = self._counts.after(
+            counted = self._counts.after(
                 here, self._tokens[-1], data, following, lambda: self._read()[: self._ends[-2]]
             )
         except BaseException:
             super().rollback(1)  # a step is taken completely or not at all
             raise
-        self._path[-1] = position
-        self._tokens.append(tokens)
+        self._path[-1] = counted.position
+        self._tokens.append(counted.tokens)
 
     def _forced_text(self) -> ForcedText | None:
         here = self._path[-1]

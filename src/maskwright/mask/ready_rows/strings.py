@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from copy import copy
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +41,7 @@ from maskwright.grammar.regular.terms import (
     repeat,
     uncovered,
 )
+from maskwright.immutable import Immutable
 from maskwright.limits import CHEAP, spend
 from maskwright.mask.ready_rows.combination import Exclusive, ProductAutomaton, exclusive
 from maskwright.mask.ready_rows.inside import TOO_MUCH, Measure, Unwalked, walk_room, walk_string
@@ -83,7 +84,7 @@ Source = Characters | ProductAutomaton
 """What has the arrays of an automaton."""
 
 
-class _Walked(NamedTuple):
+class _Walked(Immutable):
     """What was computed for the states of one automaton, or the places in one list of words."""
 
     characters: Source | WordPoints

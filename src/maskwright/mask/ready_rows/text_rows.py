@@ -7,7 +7,7 @@ tokens that begin with a character of the set have a trie of their own, and only
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,7 @@ from maskwright.grammar.regular.terms import (
     concat,
     intersection,
 )
+from maskwright.immutable import Acyclic, Immutable
 from maskwright.mask.ready_rows.tokens import Texts, divide, in_order, texts_of
 from maskwright.mask.walk.row_table import RowTable
 from maskwright.mask.walk.walk import PrecomputedMask, Spelling
@@ -39,7 +40,7 @@ FEWEST: Final = 12
 """The fewest characters of a set for which a row is computed."""
 
 
-class CharacterSet(NamedTuple):
+class CharacterSet(Acyclic):
     """A set of characters: bit n of `low` for n < 64, bit n - 64 of `high` for 64 <= n < 128.
     `beyond`: whether it contains all characters outside ASCII, or none."""
 
@@ -59,7 +60,7 @@ class CharacterSet(NamedTuple):
         )
 
 
-class CharacterRun(NamedTuple):
+class CharacterRun(Acyclic):
     """Texts of one character of `first` and then any number of characters of `later`."""
 
     first: CharacterSet
@@ -155,7 +156,7 @@ def _letters(found: Split, target: Regular) -> CharacterSet:
     return CharacterSet(bits & _ALL, bits >> 64, every)
 
 
-class TokenTexts(NamedTuple):
+class TokenTexts(Immutable):
     """The characters of the tokens of one vocabulary."""
 
     whole: Texts
@@ -172,7 +173,7 @@ class TokenTexts(NamedTuple):
         return cls(whole, texts_of(spelling.data, spelling.start, spaced[longer], 1))
 
 
-class _Divided(NamedTuple):
+class _Divided(Immutable):
     """The tokens that begin with the first byte of a run."""
 
     allowed: npt.NDArray[np.int32]
@@ -242,7 +243,8 @@ class TextRows:
             allowed, first = np.zeros(self._table.words, np.int32), np.zeros(256, np.uint8)
             _mark_first_bytes(run.first, first)
             texts = self._texts.after_space if after_space else self._texts.whole
-            others = divide(texts, first, *run.later, allowed)
+            later = run.later
+            others = divide(texts, first, later.low, later.high, later.beyond, allowed)
             data, start = self._spelling.data, self._spelling.start
             rest = SiblingTrie.of(Trie.of_ordered(data, start, others, self._twin))
             rest.note_run(run.later.low, run.later.high, after_space)

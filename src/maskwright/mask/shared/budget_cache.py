@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from maskwright.automaton.machine.exits import Configuration
+from maskwright.immutable import Immutable
 from maskwright.mask.position import Position
 
 MOST_TEXTS: Final = 20_000
@@ -36,7 +37,7 @@ Place = Configuration | tuple[Configuration, bytes]
 `mask.budget.places`), with a digest of the text if that does."""
 
 
-class MasksByBudget(NamedTuple):
+class MasksByBudget(Immutable):
     """The masks of one position for every budget, from the smallest to none."""
 
     needs: list[int]

@@ -6,17 +6,18 @@ import json
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from threading import Lock
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from maskwright.grammar.rules.tree import Expression
 from maskwright.grammar.schema.document import is_json
 from maskwright.grammar.schema.tree import Json, ReportEntry
+from maskwright.immutable import Immutable
 
 ROOM: Final = 1 << 21
 """Most characters of all schemas as JSON. A parsed schema takes some 15 bytes for each."""
 
 
-class Arguments(NamedTuple):
+class Arguments(Immutable):
     """The expression of a tool's arguments, its rules, and the report on the schema's keywords."""
 
     expression: Expression
@@ -29,7 +30,7 @@ class Arguments(NamedTuple):
     """Whether the schema has keywords that may exceed a limit even in small numbers."""
 
 
-class _Known(NamedTuple):
+class _Known(Immutable):
     schema: Json
     arguments: Arguments
     size: int

@@ -18,7 +18,6 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple, Protocol, TypeAlias
 
 from maskwright.grammar.tools.python_arguments import json_text
-from maskwright.immutable import Immutable
 from maskwright.mask import CaptureBegun, CaptureEnded, CaptureText, Event, EventSource
 from maskwright.server.json import Json
 
@@ -58,13 +57,15 @@ class TextPart:
     logprobs: Sequence[Json] = field(default=(), compare=False)
 
 
-class Reasoning(Immutable):
+@dataclass(frozen=True, slots=True)
+class Reasoning:
     """A piece of the reasoning section."""
 
     text: str
 
 
-class CallBegun(Immutable):
+@dataclass(frozen=True, slots=True)
+class CallBegun:
     """A tool call begins. `index`: its number in the answer, from 0; `custom`: whether it calls a
     custom tool."""
 
@@ -74,7 +75,8 @@ class CallBegun(Immutable):
     custom: bool = False
 
 
-class ArgumentsText(Immutable):
+@dataclass(frozen=True, slots=True)
+class ArgumentsText:
     """A piece of the JSON text of a call's arguments, or of the input of a custom tool."""
 
     index: int

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias, cast
 
-from maskwright.immutable import Immutable
 from maskwright.server.answer.answers import completion_details, event
 from maskwright.server.answer.choices import Answer, ChoiceDelta, Usage
 from maskwright.server.answer.parts import ArgumentsText, CallBegun, Part, Reasoning, TextPart
@@ -21,7 +20,8 @@ from maskwright.server.json import Json
 Status: TypeAlias = Literal["in_progress", "completed", "incomplete"]
 
 
-class ItemKind(Immutable):
+@dataclass(frozen=True, slots=True)
+class ItemKind:
     """How items of one type are written.
 
     - `prefix`: the beginning of their ids.

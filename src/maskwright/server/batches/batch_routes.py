@@ -11,6 +11,7 @@ import fcntl
 import shutil
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Final, Literal, cast
 
@@ -26,7 +27,6 @@ from starlette.types import ASGIApp
 
 from maskwright.engine import EngineConfig
 from maskwright.errors import InputError
-from maskwright.immutable import Immutable
 from maskwright.records.batch_lines import BatchEndpoint, BatchLine
 from maskwright.server.batches.batch_worker import AppAnswer, BatchWorker, call_app
 from maskwright.server.batches.stores import ENDED, BatchStore, FileStore, StoredBatch, StoredFile
@@ -43,7 +43,8 @@ FORM_BYTES: Final = 1 << 16
 FIELD_BYTES: Final = 1024
 
 
-class UploadedForm(Immutable):
+@dataclass(frozen=True, slots=True)
+class UploadedForm:
     """A form with one file. `fields`: the other parts."""
 
     filename: str

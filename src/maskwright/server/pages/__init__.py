@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from importlib.resources import files
 from typing import Final
 
@@ -16,7 +17,6 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 
-from maskwright.immutable import Immutable
 from maskwright.server.route import Endpoint
 
 ADDRESSES: Final[Mapping[str, str]] = {
@@ -49,7 +49,8 @@ HEADERS: Final[Mapping[str, str]] = {
 }
 
 
-class StaticFile(Immutable):
+@dataclass(frozen=True, slots=True)
+class StaticFile:
     """One file of a page as it is sent."""
 
     data: bytes

@@ -4,13 +4,13 @@ this server has."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
 from maskwright.grammar.schema.options import AdditionalProperties, Numbers, UnusableTools
-from maskwright.immutable import Immutable
 from maskwright.sampling import SamplingParams, Scale
 from maskwright.server.continuation import StreamBeginning, parse_continuation
 from maskwright.server.json import Json
@@ -105,7 +105,8 @@ class OwnOptions(ClosedModel):
         return self.trace_tokens or self.explain
 
 
-class TextPrompt(Immutable):
+@dataclass(frozen=True, slots=True)
+class TextPrompt:
     """A text that is continued as it is. `special`: the tokenizer may add the special tokens with
     which texts of this model begin."""
 
@@ -113,7 +114,8 @@ class TextPrompt(Immutable):
     special: bool = True
 
 
-class TokenPrompt(Immutable):
+@dataclass(frozen=True, slots=True)
+class TokenPrompt:
     """Token ids that are continued as they are."""
 
     tokens: tuple[int, ...]
@@ -122,14 +124,16 @@ class TokenPrompt(Immutable):
 Prompt: TypeAlias = ChatPrompt | TextPrompt | TokenPrompt
 
 
-class TokenLimit(Immutable):
+@dataclass(frozen=True, slots=True)
+class TokenLimit:
     """The limit on the tokens of the answer, and the field that contained it."""
 
     tokens: int
     field: str
 
 
-class GenerationOptions(Immutable):
+@dataclass(frozen=True, slots=True)
+class GenerationOptions:
     """How each answer is generated.
 
     - `n`: answers for each prompt.
@@ -168,7 +172,8 @@ class GenerationOptions(Immutable):
     closed: bool | None = None
 
 
-class ReplyOptions(Immutable):
+@dataclass(frozen=True, slots=True)
+class ReplyOptions:
     """What the client receives of its answers, and how.
 
     - `include_usage`: a stream ends with the usage. `continuous_usage`: each of its chunks has the
@@ -203,7 +208,8 @@ class ReplyOptions(Immutable):
     tokens_as_ids: bool = False
 
 
-class AnswerRequest(Immutable):
+@dataclass(frozen=True, slots=True)
+class AnswerRequest:
     """A valid request. Only what depends on the model (lengths, token ids) is not checked yet.
 
     - `place`: the field that contained the prompts, which errors name.

@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Final, Literal, TypeAlias, cast
 
-from msgspec import field
 from pydantic import Field, WithJsonSchema
 from typing_extensions import TypeAliasType
 
 from maskwright.errors import InputError
-from maskwright.immutable import Immutable
 from maskwright.server.json import Json
 from maskwright.server.request.model import (
     Array,
@@ -24,7 +23,8 @@ from maskwright.server.request.model import (
 )
 
 
-class ToolCall(Immutable):
+@dataclass(frozen=True, slots=True)
+class ToolCall:
     """A tool call in an earlier assistant message; `arguments` is the parsed JSON object."""
 
     id: str | None
@@ -32,7 +32,8 @@ class ToolCall(Immutable):
     arguments: dict[str, object]
 
 
-class Message(Immutable):
+@dataclass(frozen=True, slots=True)
+class Message:
     """One message. `content` is "" if the client sent none (an assistant that called tools).
     `reasoning`: what an assistant thought before it answered."""
 
@@ -242,7 +243,8 @@ def read_arguments(given: str | Json, place: str) -> Json:
     return cast(Json, value)
 
 
-class ChatPrompt(Immutable):
+@dataclass(frozen=True, slots=True)
+class ChatPrompt:
     """A conversation, which the model's chat template turns into a prompt.
 
     - `variables`: additional variables of the template.

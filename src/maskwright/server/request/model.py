@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Final, Self, TypeAlias, cast, get_args, get_origin
 
 from pydantic import (
@@ -24,7 +25,6 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 from typing_extensions import TypeAliasType
 
 from maskwright.errors import InputError
-from maskwright.immutable import Immutable
 from maskwright.server.json import Json
 
 _MOST_SHOWN: Final = 60
@@ -138,7 +138,8 @@ def described(default: Any, about: str, **more: Any) -> Any:
 # Types of fields
 
 
-class Worded(Immutable):
+@dataclass(frozen=True, slots=True)
+class Worded:
     """Says in errors what a value must be, whatever is wrong with it. `after`: more than that."""
 
     what: str
@@ -158,7 +159,8 @@ class Worded(Immutable):
         )
 
 
-class Between(Immutable):
+@dataclass(frozen=True, slots=True)
+class Between:
     """An integer or a finite number with its bounds. An integer may be written as 1.0."""
 
     low: float
@@ -176,7 +178,8 @@ class Between(Immutable):
         return Worded(f"an integer from {self.low} to {self.high}").around(integer)
 
 
-class IdArray(Immutable):
+@dataclass(frozen=True, slots=True)
+class IdArray:
     """An array of at least `least` token ids below `end`."""
 
     end: int | None = None
@@ -204,7 +207,8 @@ class AsSent:
 RawObject: TypeAlias = Annotated[dict[str, Any], AsSent]
 
 
-class Array(Immutable):
+@dataclass(frozen=True, slots=True)
+class Array:
     """An array. `empty`: what an error says of one without items, which may be allowed."""
 
     empty: str = ""
@@ -223,7 +227,8 @@ class Array(Immutable):
         return value
 
 
-class Strings(Immutable):
+@dataclass(frozen=True, slots=True)
+class Strings:
     """An array of strings, at least `least` (0 or 1). With `most`: at most so many, and none of
     them empty. `single`: one string may stand for the array."""
 
@@ -285,7 +290,8 @@ def _integer(low: int, high: int | None) -> CoreSchema:
 _TYPES: Final[Mapping[type, str]] = {str: "text", list: "array", dict: "object"}
 
 
-class ByType(Immutable):
+@dataclass(frozen=True, slots=True)
+class ByType:
     """Chooses among a string, an array and an object by the type of the value. `wanted`: what the
     value must be. `first`: the last choice is for arrays whose first item has one of these
     types."""
@@ -324,7 +330,8 @@ class ByType(Immutable):
         return None
 
 
-class ByField(Immutable):
+@dataclass(frozen=True, slots=True)
+class ByField:
     """Chooses among models by a field that all of them have.
 
     - `said`: what an error says of another value, after the place of the field; none for the list

@@ -6,14 +6,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Final, Literal, cast
 
-from msgspec.structs import replace
 from pydantic import Field, WithJsonSchema
 from typing_extensions import TypeAliasType
 
 from maskwright.errors import InputError
-from maskwright.immutable import Immutable
 from maskwright.server.json import Json
 from maskwright.server.request.answer_request import AnswerRequest
 from maskwright.server.request.messages import (
@@ -336,7 +335,8 @@ class ResponseRequest(OpenAIRequest, ReasoningFields, TemplateFields, ToolFields
         )
 
 
-class AskedResponse(Immutable):
+@dataclass(frozen=True, slots=True)
+class AskedResponse:
     """A request, and `echoed`: the settings that the response repeats."""
 
     answer: AnswerRequest

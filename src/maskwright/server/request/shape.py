@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeAlias, cast
 
 from pydantic import ConfigDict, Field, PrivateAttr, WithJsonSchema, model_validator
@@ -21,7 +22,6 @@ from typing_extensions import TypeAliasType
 from maskwright.errors import InputError
 from maskwright.grammar.dialects.detect import Dialect
 from maskwright.grammar.schema.document import check, check_values, json_of
-from maskwright.immutable import Immutable
 from maskwright.json_faults import json_reason
 from maskwright.limits import DEFAULT_LIMITS
 from maskwright.server.json import Json
@@ -40,11 +40,13 @@ from maskwright.server.request.model import (
 )
 
 
-class FreeText(Immutable):
+@dataclass(frozen=True, slots=True)
+class FreeText:
     """No constraint."""
 
 
-class JsonShape(Immutable):
+@dataclass(frozen=True, slots=True)
+class JsonShape:
     """The whole answer is one instance of a schema. `text` is its JSON, compact and with the
     properties in the client's order.
 
@@ -57,21 +59,24 @@ class JsonShape(Immutable):
     shown: bool = True
 
 
-class RegexShape(Immutable):
+@dataclass(frozen=True, slots=True)
+class RegexShape:
     """The whole answer matches the pattern."""
 
     pattern: str
     place: str
 
 
-class ChoiceShape(Immutable):
+@dataclass(frozen=True, slots=True)
+class ChoiceShape:
     """The answer is one of the strings."""
 
     strings: tuple[str, ...]
     place: str
 
 
-class GrammarShape(Immutable):
+@dataclass(frozen=True, slots=True)
+class GrammarShape:
     """The answer is a text of a grammar."""
 
     grammar: str
@@ -79,7 +84,8 @@ class GrammarShape(Immutable):
     place: str
 
 
-class TagShape(Immutable):
+@dataclass(frozen=True, slots=True)
+class TagShape:
     """The answer has the form of a structural tag. `text` is its JSON."""
 
     text: str
