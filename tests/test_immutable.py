@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gc
 import importlib
 import pkgutil
@@ -14,6 +15,7 @@ from types import GenericAlias, NoneType
 from typing import Any, ClassVar, Final
 
 import pytest
+from msgspec import Struct
 
 import maskwright
 from maskwright.grammar.schema.tree import TypeIs
@@ -107,9 +109,20 @@ def test_fields_that_are_not_plain_are_found() -> None:
 
 def test_values_that_the_collector_does_not_see_are_plain() -> None:
     for module in pkgutil.walk_packages(maskwright.__path__, "maskwright."):
-        if module.name.split(".")[1] in GRAMMAR_HALF:
+        if module.name.split(".")[1] in (*GRAMMAR_HALF, "processes", "sampling"):
             importlib.import_module(module.name)
     kinds = [kind for kind in all_below(Acyclic) if kind.__module__.startswith("maskwright.")]
     assert TypeIs in kinds
     found = {kind.__qualname__: fields_that_are_not_plain(kind) for kind in kinds}
     assert {kind: fields for kind, fields in found.items() if fields} == {}
+
+
+def test_no_default_is_a_field_of_dataclasses() -> None:
+    """It would be the value itself, and no checker of types says so."""
+    for module in pkgutil.walk_packages(maskwright.__path__, "maskwright."):
+        if module.name.split(".")[1] not in ("integrations", "__main__"):
+            importlib.import_module(module.name)
+    kinds = [kind for kind in all_below(Struct) if kind.__module__.startswith("maskwright")]
+    assert len(kinds) > 100
+    for kind in kinds:
+        assert not any(isinstance(each, dataclasses.Field) for each in kind.__struct_defaults__)

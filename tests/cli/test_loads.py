@@ -20,7 +20,7 @@ IMPORT: Final = "import maskwright"
 OTHERS: Final = frozenset(
     {
         *("httptools", "httpx", "huggingface_hub", "jinja2", "jsonschema", "numpy"),
-        *("jsonschema_specifications", "opentelemetry", "prometheus_client", "pyarrow"),
+        *("jsonschema_specifications", "msgspec", "opentelemetry", "prometheus_client", "pyarrow"),
         *("pydantic", "ray", "referencing", "safetensors", "starlette", "tokenizers", "torch"),
         *("transformers", "uvicorn", "uvloop", "yaml"),
     }

@@ -8,10 +8,10 @@ of a forbidden token is -inf.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 import numpy as np
 import torch
+from msgspec import field
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -30,7 +30,6 @@ from maskwright.sampling.chain import divisor, no_token
 from maskwright.sampling.draw import draw_rows
 
 
-@dataclass(frozen=True, slots=True)
 class ReferenceBatch(ChainBatch):
     """The rows of one step, and the errors of those that can't be sampled, by row number."""
 

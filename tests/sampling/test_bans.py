@@ -9,6 +9,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from maskwright.errors import GenerationError
 from maskwright.sampling import ChainBatch, SampleRow, SamplingParams, TextBan, sample_on_host
@@ -125,7 +126,7 @@ def test_draws_are_those_of_the_chain(seed: int) -> None:
     shares = torch.tensor([0.02, 0.3, 0.9, 1.0]).repeat(30)[:, None, None]
     words = ((torch.rand(120, 12, 8) < shares) * (1 << torch.arange(8))).sum(-1)
     words = words.to(torch.uint8).view(torch.int32)
-    rows[9] = rows[9]._replace(params=SamplingParams(logprobs=0))
+    rows[9] = structs.replace(rows[9], params=SamplingParams(logprobs=0))
     words[9] = -1
     drawn = [*map(as_chain, sample_on_host(logits.clone(), ChainBatch(rows, words)))]
     assert drawn == by_chain(logits, rows, words)

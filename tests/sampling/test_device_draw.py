@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from msgspec import structs
 
 from maskwright.errors import GenerationError
 from maskwright.sampling import (
@@ -30,12 +31,13 @@ def random_rows(rng: random.Random) -> list[SampleRow]:
     """Rows with and without scores, of both scales, with all or few of the likeliest tokens."""
     rows = [random_row(rng) for _ in range(COUNT)]
     return [
-        row._replace(
+        structs.replace(
+            row,
             params=replace(
                 row.params,
                 logprobs=rng.choice([None, 0, 1, 5, 20]),
                 scale=rng.choice(["raw", "masked"]),
-            )
+            ),
         )
         for row in rows
     ]
@@ -57,7 +59,7 @@ def test_draws_and_scores_are_those_of_the_cpu(seed: int, which: str) -> None:
     rows = random_rows(rng)
     if which != "some scored":
         number = 4 if which == "all scored" else None
-        rows = [row._replace(params=replace(row.params, logprobs=number)) for row in rows]
+        rows = [structs.replace(row, params=replace(row.params, logprobs=number)) for row in rows]
     logits = torch.randn(COUNT, VOCAB) * torch.tensor([1.0, 30.0]).repeat(COUNT // 2)[:, None]
     logits[::3] = logits[::3].round()  # many equal logits
     bits = torch.rand(COUNT, VOCAB) < torch.tensor([0.05, 0.9, 1.0, 0.4, 0.0]).repeat(10)[:, None]
@@ -90,7 +92,9 @@ def test_draws_and_scores_are_those_of_the_cpu(seed: int, which: str) -> None:
             if mine.token == token:
                 assert (mine.raw, mine.masked) == (mine_scored.raw, mine_scored.masked)
         kept = ("raw", "masked", "kept", "processed", "top")
-        assert replace(mine_scored, **{name: getattr(right, name) for name in kept}) == right
+        assert (
+            structs.replace(mine_scored, **{name: getattr(right, name) for name in kept}) == right
+        )
         seen += 1 + len(mine_scored.top)
     assert seen > 60 or which == "none scored"
 

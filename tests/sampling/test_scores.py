@@ -8,6 +8,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from maskwright.sampling import (
     ChainBatch,
@@ -55,7 +56,7 @@ def test_scores_are_the_definition(seed: int, temperature: float, top: int) -> N
     among = scored.processed, scored.support, replace(params, scale="masked")
     by_mask = score(kept.numpy(), words.numpy(), token, *among)
     assert [a.token for a in by_mask.top] == legal_first[: min(top, allowed.sum())].tolist()
-    assert replace(by_mask, top=scored.top) == scored
+    assert structs.replace(by_mask, top=scored.top) == scored
     for other in scored.top:
         assert other.raw == pytest.approx(math.log(shares[other.token]))
         assert (other.masked is None) == (not allowed[other.token])

@@ -6,12 +6,14 @@ The sections `prefill`, `decode` and `transfer` are pools of engines with settin
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, get_args
 
+from msgspec.structs import replace
+
 from maskwright.cli.input.table_file import known, one_of, read_table
 from maskwright.errors import InputError
+from maskwright.immutable import Immutable
 from maskwright_sim.costs.sheet import SheetCosts
 from maskwright_sim.costs.work import CostModel
 from maskwright_sim.fleet.fleet import Fleet
@@ -82,8 +84,7 @@ def _transfer(table: Mapping[str, Any], costs: CostModel) -> Transfer:
     return transfer
 
 
-@dataclass(frozen=True, slots=True)
-class PolicyRun:
+class PolicyRun(Immutable):
     """One combination of policy and routing: its name, what became of each request, and the
     figures."""
 
@@ -92,8 +93,7 @@ class PolicyRun:
     figures: RunFigures
 
 
-@dataclass(frozen=True, slots=True)
-class Scenario:
+class Scenario(Immutable):
     """`replicas` engines with equal `settings`, one run for each of `policies` and `routings`; and
     one run with a pool for each phase, if there are `phases`. `note`: what is to be known of the
     costs, such as the error of a fit."""

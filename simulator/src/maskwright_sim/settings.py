@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar, cast, get_args
 
 from maskwright.cli.input.table_file import known, one_of
 from maskwright.errors import InputError
+from maskwright.immutable import Immutable
 from maskwright_sim.costs.fit import fit, read_steps
 from maskwright_sim.costs.linear import LinearCosts
 from maskwright_sim.costs.sheet import DEVICES, MODELS, WEIGHTS, SheetCosts
 from maskwright_sim.costs.work import CostModel
 from maskwright_sim.load.workloads import Lengths, Pattern, Workload
 
-Made = TypeVar("Made")
+Made = TypeVar("Made", bound=Immutable)
 
 
 def workload_of(table: Mapping[str, Any]) -> Workload:
@@ -75,8 +75,8 @@ def table_of(table: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def made(kind: type[Made], table: Mapping[str, Any], where: str) -> Made:
-    """An object of a dataclass from a table with the names of its fields."""
-    known(table, tuple(field.name for field in fields(cast(Any, kind))), where)
+    """An object from a table with the names of its fields."""
+    known(table, kind.__struct_fields__, where)
     for name, value in table.items():
         if isinstance(value, (list, dict)):
             raise InputError(f"{where}.{name} has to be one value", param=where)

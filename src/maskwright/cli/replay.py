@@ -12,7 +12,6 @@ import asyncio
 import json
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,6 +24,7 @@ from maskwright.cli.output.progress import progress
 from maskwright.cli.serving.serve import adapter_folders
 from maskwright.engine import Engine, EngineConfig, FinishReason
 from maskwright.errors import InputError
+from maskwright.immutable import Immutable
 from maskwright.models import LoadedModel, load
 from maskwright.server import RequestTrace, ServerConfig, create_app
 
@@ -54,8 +54,7 @@ RECORDED: Final[Mapping[str, type]] = {
 """Fields of a trace that are needed to generate its answer again, and the types of their values."""
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Immutable):
     """How a replayed answer differs from the traced one. `where`: what differs, `at`: the first
     place, from 0; `traced`, `replayed`: the tokens there, None after the end."""
 

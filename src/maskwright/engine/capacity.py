@@ -10,10 +10,10 @@ that a machine with too little memory gives an error then, not in the middle of 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 
 from maskwright.engine.config import EngineConfig
 from maskwright.errors import InputError
+from maskwright.immutable import Immutable
 from maskwright.kernels.kv_bytes import KvDtype
 from maskwright.models import LoadedModel
 from maskwright.models.device import device_memory
@@ -22,8 +22,7 @@ from maskwright.sizing.memory import RESERVE, blocks_that_fit, workspace_bytes
 from maskwright.sizing.units import binary_size
 
 
-@dataclass(frozen=True, slots=True)
-class Capacity:
+class Capacity(Immutable):
     """The division of memory. All fields are in bytes, except `blocks`, `block_size` (positions)
     and `host_blocks`. `memory` is None if `blocks` or `kv_bytes` were given instead of a share of
     the memory. A draft model has as many blocks, of its own size."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from maskwright.immutable import Immutable
 
 
-@dataclass(frozen=True, slots=True)
-class Distribution:
+class Distribution(Immutable):
     """A histogram: `counts[i]` values were at most `bounds[i]` and above the bound before it; the
     last count is of values above all bounds. `total` is the sum of all values."""
 

@@ -21,6 +21,7 @@ import torch
 from torch import Tensor
 
 from maskwright.errors import InputError
+from maskwright.immutable import Immutable
 from maskwright.kernels.device import kernels_run_on
 from maskwright.kernels.low_rank import (
     GroupedRows,
@@ -38,8 +39,7 @@ Shapes = Mapping[str, tuple[int, int]]
 the transformers library."""
 
 
-@dataclass(frozen=True, slots=True)
-class LowRank:
+class LowRank(Immutable):
     """The two factors of an update: `down` `[rank, inputs]` and `up` `[outputs, rank]`, both in the
     model's data type."""
 
@@ -76,8 +76,7 @@ class Adapter:
         return Adapter(modules, matrix_table(matrices, device))
 
 
-@dataclass(frozen=True, slots=True)
-class AdapterRows:
+class AdapterRows(Immutable):
     """The rows of a batch that one adapter changes, int64: first `count` row numbers, then padding
     to a multiple of `ROW_MULTIPLE`, whose results are not used."""
 
@@ -125,8 +124,7 @@ def group_adapters(
 CONFIG, WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 
 
-@dataclass(frozen=True, slots=True)
-class AdapterFile:
+class AdapterFile(Immutable):
     """The files of an adapter on disk, with their digest when they were first read."""
 
     name: str
@@ -222,8 +220,7 @@ def _targeted(targets: object) -> Callable[[str], bool]:
     raise InputError(f"target_modules is {targets!r}; names or a pattern are needed")
 
 
-@dataclass(frozen=True, slots=True)
-class _PeftReader:
+class _PeftReader(Immutable):
     """Reads the modules of one adapter for one model."""
 
     config: Mapping[str, Any]

@@ -17,6 +17,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from maskwright.immutable import Immutable
 from maskwright.kernels.kv_pool import KvPool
 from maskwright.kernels.reference import (
     ROW_MULTIPLE,
@@ -28,8 +29,7 @@ from maskwright.kernels.reference import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Product:
+class Product(Immutable):
     """The product `x @ weight.T + bias`. `weight`: `[outputs, inputs]`, with the strides that it
     has in the forward; `bias`: `[outputs]`, or None."""
 
@@ -37,8 +37,7 @@ class Product:
     bias: Tensor | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AttentionShape:
+class AttentionShape(Immutable):
     """The sizes of the products in `kernels.reference.paged_attention`: the key/value heads in the
     pool, the query heads that share one of them (`group`), and the head dimension (`width`)."""
 
@@ -91,8 +90,7 @@ CHUNKS: Final = (9, 24, POSITIONS)
 """Numbers of queries of one sequence that are computed together, like the chunks of a prompt."""
 
 
-@dataclass(frozen=True, slots=True)
-class BatchInvariance:
+class BatchInvariance(Immutable):
     """The result of the probe. `violation` names the first operation in which the bits of a row
     depend on the other rows; it is empty if there is none."""
 

@@ -17,9 +17,10 @@ import secrets
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, Final, NamedTuple, Protocol, cast
+from typing import Any, Final, Protocol, cast
 
 from maskwright.errors import InputError
+from maskwright.immutable import Immutable
 
 _PRIVATE: Final = range(0xF0000, 0xFFFFE)
 """Code points for private use, which no tokenizer uses as markup. The text at which the prompt is
@@ -104,7 +105,7 @@ def _new_cut() -> str:
     return "".join(chr(_PRIVATE[(high << 8 | low) % len(_PRIVATE)]) for high, low in pairs)
 
 
-class ControlTokens(NamedTuple):
+class ControlTokens(Immutable):
     """The spellings of special tokens.
 
     `beginnings`: a pattern for each character with which one begins; it matches this character

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from maskwright.errors import InputError
+from maskwright.immutable import Immutable
 from maskwright.json_faults import json_reason
 
 Architecture = Literal[
@@ -35,8 +36,7 @@ WINDOW = 4096
 """The sliding window, in positions, if a configuration has no such field; null means no window."""
 
 
-@dataclass(frozen=True, slots=True)
-class RopeConfig:
+class RopeConfig(Immutable):
     """The kind of rotary position embedding, and the parameters that config.json gives for it."""
 
     kind: Literal["default", "linear", "llama3", "yarn"]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from torch import Tensor
 
+from maskwright.immutable import Immutable
 from maskwright.kernels.few_rows import linear, linear_silu_mul
 from maskwright.kernels.fp8.product import multiply
 from maskwright.kernels.low_rank import add_low_rank
@@ -17,8 +17,7 @@ Updates = GroupedAdapters | Sequence[AdapterRows]
 """What adapters add in a step: together by kernels, or one adapter after another."""
 
 
-@dataclass(frozen=True, slots=True)
-class Linear:
+class Linear(Immutable):
     """The product `x @ weight.T + bias`; weight `[out, in]`. `parts` names the modules that are
     stacked in it, each with the end of its outputs. With `scales`, float32 `[out]`, the weight is
     codes of fp8, and each of its rows is the codes times the row's scale."""
@@ -73,8 +72,7 @@ class Linear:
                 start = end
 
 
-@dataclass(frozen=True, slots=True)
-class Layer:
+class Layer(Immutable):
     """The weights of one layer. `qkv` stacks query, key and value heads; `gate_up` the gate and up
     projections, in this order."""
 

@@ -11,11 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, cast
 
 import torch
 
 from maskwright.errors import InputError, first_line
+from maskwright.immutable import Immutable
 from maskwright.kernels.device import keep_compiled, kernels_run_on
 from maskwright.model_options import (
     BACKENDS,
@@ -205,7 +206,7 @@ def load(
     return LoadedModel(name, decoder, tokenizer, vocab, revision)
 
 
-class _Numbers(NamedTuple):
+class _Numbers(Immutable):
     """The type of a model's numbers, and that of the weights of its products."""
 
     dtype: torch.dtype

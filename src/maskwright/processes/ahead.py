@@ -13,6 +13,7 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+from msgspec.structs import replace
 
 from maskwright.mask import Grammar, Matcher
 from maskwright.mask.position import Position
@@ -220,7 +221,7 @@ class Ahead:
                     taken += 1
                     steps.append(Step(each, True, self._place(matcher)))
                 end = self._describe(matcher)
-                steps[-1] = steps[-1]._replace(reached=end)
+                steps[-1] = replace(steps[-1], reached=end)
             return Target(reached, steps)
         finally:
             matcher.rollback(taken)
@@ -247,9 +248,9 @@ class Ahead:
             return described
         run = matcher.forced_run()
         if run.shared:
-            described = described._replace(run=run)
+            described = replace(described, run=run)
         matcher.fill_mask(self._row, AMPLE)
         scope = Scope(*matcher.mask_scope(AMPLE))
         if scope.high < ENDLESS or not scope.shared:
             return described
-        return described._replace(row=self._rows.number(self._row), scope=scope)
+        return replace(described, row=self._rows.number(self._row), scope=scope)

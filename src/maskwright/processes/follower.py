@@ -156,10 +156,10 @@ class FollowedGrammar:
             return
         here = self.position(process, expansion.here)  # the lesson that led here may be on its way
         targets: list[LearnedPosition] = []
-        for reached, steps in expansion.targets:
-            target = self._learned(process, reached, rows)
+        for led in expansion.targets:
+            target = self._learned(process, led.reached, rows)
             targets.append(target)
-            for step in steps:
+            for step in led.steps:
                 following = self._learned(process, step.reached, rows)
                 target.moves[step.token] = following
                 target = following

@@ -9,6 +9,7 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+from msgspec.structs import replace
 
 from maskwright.errors import GenerationError
 from maskwright.mask import Grammar, Matcher
@@ -96,9 +97,9 @@ class Reading:
         while left and not (end.complete or self.matcher.terminated):
             run = self.matcher.forced_run() if question.canonical else None
             if run is None or not run.within(left):
-                here, steps = _put(here, steps, self._with_mask(end, left)._replace(run=run))
+                here, steps = _put(here, steps, replace(self._with_mask(end, left), run=run))
                 break
-            here, steps = _put(here, steps, end._replace(run=run))
+            here, steps = _put(here, steps, replace(end, run=run))
             steps += [self._step(token) for token in run.tokens]
             left, end = left - len(run.tokens), self._describe()
         # What was forced is read again, with the tokens that turn out to be the text's.
@@ -135,11 +136,11 @@ class Reading:
         free = None if high >= ENDLESS else matcher.free_mask(left, mask)
         number = self._rows.number
         row, free_row = number(mask), None if free is None else number(free)
-        return end._replace(row=row, scope=scope, free_row=free_row)
+        return replace(end, row=row, scope=scope, free_row=free_row)
 
 
 def _put(here: Description, steps: list[Step], end: Description) -> tuple[Description, list[Step]]:
     """Replace the description of the position that the last step has reached."""
     if not steps:
         return end, steps
-    return here, [*steps[:-1], steps[-1]._replace(reached=end)]
+    return here, [*steps[:-1], replace(steps[-1], reached=end)]

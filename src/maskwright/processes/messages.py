@@ -10,11 +10,11 @@ import os
 import pickle
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from maskwright.grammar.schema.tree import Report
+from maskwright.immutable import Acyclic, Immutable
 from maskwright.mask import Event, Grammar
 from maskwright.mask.matcher.protocol import ForcedRun
 from maskwright.vocab import Vocabulary
@@ -45,7 +45,7 @@ def opened(sent: bytes | str) -> Any:
     return pickle.loads(sent if isinstance(sent, bytes) else Path(sent).read_bytes())
 
 
-class Build(NamedTuple):
+class Build(Immutable):
     """Compiles a grammar: the arguments of one of the functions of `maskwright.mask` that compile,
     but for the vocabulary, which comes after `given`."""
 
@@ -57,7 +57,7 @@ class Build(NamedTuple):
         return self.compile(*self.given, vocabulary, **self.options)
 
 
-class Inquiry(NamedTuple):
+class Inquiry(Immutable):
     """Finds something out about a shape: a function that can be pickled, to be called with `given`
     and the vocabulary. It returns plain data."""
 
@@ -78,7 +78,7 @@ OWN = -1
 # Jobs
 
 
-class Compile(NamedTuple):
+class Compile(Immutable):
     """Compile a grammar, which is then known by its number. `build` is what is sent of the parcel
     of a `Build`. `again`: another process has done it before."""
 
@@ -87,7 +87,7 @@ class Compile(NamedTuple):
     again: bool
 
 
-class Inquire(NamedTuple):
+class Inquire(Immutable):
     """Work on an inquiry, which is numbered like a grammar. `inquiry` is what is sent of the parcel
     of an `Inquiry`."""
 
@@ -95,14 +95,14 @@ class Inquire(NamedTuple):
     inquiry: bytes | str
 
 
-class LeastTokens(NamedTuple):
+class LeastTokens(Immutable):
     """The fewest tokens found for any text, see `Grammar.least_tokens`."""
 
     grammar: int
     enough: int
 
 
-class TextQuestion(NamedTuple):
+class TextQuestion(Acyclic):
     """What comes next in the text of a request.
 
     `tokens` follow the first `known` ones, which the process has read already; the last `new` of
@@ -119,7 +119,7 @@ class TextQuestion(NamedTuple):
     canonical: bool
 
 
-class LookAhead(NamedTuple):
+class LookAhead(Acyclic):
     """The text of a request stands at a position that has not been expanded: `tokens` follow the
     first `known` ones, which the process has read already. It has no answer: expansions come when
     there is nothing else to do."""
@@ -130,7 +130,7 @@ class LookAhead(NamedTuple):
     tokens: list[int]
 
 
-class ReadEvents(NamedTuple):
+class ReadEvents(Immutable):
     """The events of the next tokens of a text, which begins anew if it is `fresh`. `earlier` are
     the tokens of calls before that the process has not read."""
 
@@ -158,22 +158,20 @@ Job: TypeAlias = Compile | Inquire | LeastTokens | TextQuestion | LookAhead | Re
 # Answers
 
 
-@dataclass(frozen=True, slots=True)
-class Compiled:
+class Compiled(Immutable):
     """A grammar has been compiled."""
 
     report: Report
     min_tokens: int
 
 
-@dataclass(frozen=True, slots=True)
-class Findings:
+class Findings(Immutable):
     """What an inquiry has found out."""
 
     data: Any
 
 
-class Scope(NamedTuple):
+class Scope(Acyclic):
     """The budgets, `low` to `high`, under which a mask is the one that was filled; `shared`: for
     every text that leads to its position."""
 
@@ -182,7 +180,7 @@ class Scope(NamedTuple):
     shared: bool
 
 
-class Description(NamedTuple):
+class Description(Immutable):
     """What is known of a position; what was not asked for is None. `row`: the number of the mask
     under the budgets of `scope`; `free_row`: that of the mask without a budget, where it is
     another one."""
@@ -197,7 +195,7 @@ class Description(NamedTuple):
     free_row: int | None = None
 
 
-class Step(NamedTuple):
+class Step(Immutable):
     """A token, and the position after it; `shared`: it leads there whatever the text before."""
 
     token: int
@@ -205,7 +203,7 @@ class Step(NamedTuple):
     reached: Description
 
 
-class Lesson(NamedTuple):
+class Lesson(Immutable):
     """The answer to a question: the position before the new tokens, and the way from there along
     them and the text that the grammar forces after them.
 
@@ -219,7 +217,7 @@ class Lesson(NamedTuple):
     forgotten: list[int]
 
 
-class Target(NamedTuple):
+class Target(Immutable):
     """Where tokens lead, and the way from there along the text that the grammar forces."""
 
     reached: Description
@@ -231,7 +229,7 @@ class Target(NamedTuple):
         return [self.reached, *(step.reached for step in self.steps)]
 
 
-class Expansion(NamedTuple):
+class Expansion(Immutable):
     """Where the tokens lead that a mask allows, sent unasked: `here` is where they are taken.
 
     `tokens` holds the tokens that this is about, ascending, as int32, and `groups` a byte for each
@@ -249,7 +247,7 @@ class Expansion(NamedTuple):
     forgotten: list[int]
 
 
-class Heavy(NamedTuple):
+class Heavy(Immutable):
     """The job was abandoned because it took longer than the shared process gives to any."""
 
 

@@ -10,8 +10,9 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from multiprocessing.reduction import send_handle
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
+from maskwright.immutable import Immutable
 from maskwright.processes.worker import Terms
 from maskwright.vocab import Vocabulary
 
@@ -32,7 +33,7 @@ main(int(sys.argv[1]))
 """
 
 
-class Nursery(NamedTuple):
+class Nursery(Immutable):
     """A nursery that has been started: its process, and the connection to it."""
 
     process: subprocess.Popen[bytes]

@@ -8,12 +8,12 @@ are inquiries (see `messages.Inquiry`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from jsonschema import ValidationError
 
 from maskwright.grammar.schema.document import escape
+from maskwright.immutable import Immutable
 from maskwright.instances import InstanceCheck, NotJsonError, UndecidedError
 from maskwright.processes.messages import Build
 from maskwright.vocab import Vocabulary
@@ -26,8 +26,7 @@ MOST_CHARACTERS: Final = 200
 """Characters of a message of an error."""
 
 
-@dataclass(frozen=True, slots=True)
-class JsonCheck:
+class JsonCheck(Immutable):
     """`text` has to be an instance of a schema, given as JSON text. `subject`: what is checked."""
 
     subject: str
@@ -35,8 +34,7 @@ class JsonCheck:
     schema: str
 
 
-@dataclass(frozen=True, slots=True)
-class ReadingCheck:
+class ReadingCheck(Immutable):
     """`text` has to be a whole text of a grammar; or `tokens`, where the text doesn't show the
     control tokens that belong to it."""
 

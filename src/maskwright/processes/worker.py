@@ -9,9 +9,12 @@ import resource
 from collections import deque
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
+
+from msgspec.structs import replace
 
 from maskwright.errors import WHOLE_GRAMMAR, GenerationError, LimitError, SliceExceeded
+from maskwright.immutable import Immutable
 from maskwright.limits import slice_of
 from maskwright.mask import Event, Grammar, Matcher
 from maskwright.mask.position import Position
@@ -64,7 +67,7 @@ MOST_OBJECTS: Final = 5_000_000
 AnsweredJob: TypeAlias = Compile | Inquire | LeastTokens | TextQuestion | ReadEvents
 
 
-class Terms(NamedTuple):
+class Terms(Immutable):
     """What a grammar process may take: `nbytes` more memory than it begins with. A `shared` one
     abandons jobs that take longer than a slice; one for a single grammar lives for `seconds` of
     processor time."""
@@ -166,7 +169,7 @@ class Worker:
                 expansion = kept.ahead.expand(self._connection.poll)
         except Exception:  # as below: it comes again if a text gets there
             return None
-        return None if expansion is None else expansion._replace(grammar=kept.number)
+        return None if expansion is None else replace(expansion, grammar=kept.number)
 
     def _work_on(self, job: AnsweredJob | LookAhead) -> Answer | None:
         """The answer to a job, within what it may take; None if it has none."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 import uuid
-from dataclasses import dataclass
 from typing import Final, Literal, cast, get_args
 
 from maskwright.errors import InputError
+from maskwright.immutable import Immutable
 from maskwright.json_faults import json_reason
 
 BatchEndpoint = Literal["/v1/chat/completions", "/v1/completions", "/v1/responses"]
@@ -27,8 +27,7 @@ class BatchLineError(InputError):
     default_code = "invalid_batch_line"
 
 
-@dataclass(frozen=True, slots=True)
-class BatchLine:
+class BatchLine(Immutable):
     """One request of a batch file."""
 
     custom_id: str

@@ -8,13 +8,12 @@ changes and `draw` the others, on a device the sampling kernels do.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from torch import Tensor
 
 from maskwright.errors import EmptySupportError, GenerationError
+from maskwright.immutable import Immutable
 from maskwright.kernels.sample_inputs import EMPTY
 from maskwright.sampling.params import SamplingParams
 
@@ -23,7 +22,7 @@ LEAST_TEMPERATURE = float(np.finfo(np.float32).tiny)
 doesn't become 0 in float32."""
 
 
-class SampleRow(NamedTuple):
+class SampleRow(Immutable):
     """What chain and draw need of one sequence.
 
     `eos`, `stop_tokens`: tokens that end the answer, of the model and of the client. `tokens`:
@@ -44,8 +43,7 @@ class SampleRow(NamedTuple):
         return self.tokens[self.prompt_length :]
 
 
-@dataclass(frozen=True, slots=True)
-class ChainBatch:
+class ChainBatch(Immutable):
     """The rows of one step. `words` int32 `[rows, words]`: their masks (bit i of word w allows
     token 32 * w + i)."""
 

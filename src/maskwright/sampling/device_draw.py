@@ -8,12 +8,13 @@ logits, and only these are copied.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 import torch
 from torch import Tensor
 
 from maskwright.errors import GenerationError
+from maskwright.immutable import Immutable
 from maskwright.kernels.device import new_logits, upload
 from maskwright.kernels.reference import allowed_tokens
 from maskwright.kernels.sample import sample_rows
@@ -33,7 +34,7 @@ _SCORES: Final = 8
 """Numbers of each drawn token: see `_draw_with_scores`."""
 
 
-class PlainDraws(NamedTuple):
+class PlainDraws(Immutable):
     """Draws whose tokens alone are wanted. `rows`: the number of each one's row of logits,
     ascending; `columns` as long; `masks`: int32 `[words]` each; `changed` as in
     `lay_out_columns`."""

@@ -6,13 +6,13 @@ Each row lists the few tokens that anything but the mask concerns; see `kernels/
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from maskwright.immutable import Immutable
 from maskwright.kernels.device import UPLOAD_MULTIPLE, upload
 from maskwright.kernels.sample_inputs import (
     ALLOWED,
@@ -32,7 +32,7 @@ _MULTIPLE = UPLOAD_MULTIPLE // 4
 """Columns begin at multiples of so many numbers of 32 bits, which kernels are compiled for."""
 
 
-class RowColumns(NamedTuple):
+class RowColumns(Immutable):
     """The numbers of the rows' draws, on the host, each `[rows]`; what they mean stands in
     `SamplingParams`. `positions`: of the tokens to be drawn."""
 

@@ -7,20 +7,19 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from maskwright.immutable import Acyclic, Immutable
 from maskwright.kernels.device import upload
 from maskwright.sampling.params import SamplingParams
 from maskwright.sampling.shares import measure
 
 
-@dataclass(frozen=True, slots=True)
-class Alternative:
+class Alternative(Acyclic):
     """A likely alternative to the sampled token. `raw` and `masked` are as in `TokenScore`;
     `masked` is None where the mask forbids the token."""
 
@@ -29,8 +28,7 @@ class Alternative:
     masked: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Acyclic):
     """The origin of a mask, for traces. `row`: its number in the vocabulary's table of mask rows;
     near the token limit the mask is a subset of that row. `state`: the state of the grammar. Both
     numbers are valid within one process, and None without a grammar. `canonical`: the token
@@ -45,8 +43,7 @@ NOWHERE = Place(None, None)
 CANONICAL = Place(None, None, canonical=True)
 
 
-@dataclass(frozen=True, slots=True)
-class TokenScore:
+class TokenScore(Acyclic):
     """Log-probabilities (natural logarithms) of one sampled token.
 
     `raw`: of the model, before the chain. `masked`: given that the mask allows the token. `kept`:
@@ -128,8 +125,7 @@ ROWS_AT_A_TIME = 16
 """Rows of logits that are turned into float64 together, which bounds the memory for it."""
 
 
-@dataclass(frozen=True, slots=True)
-class PromptToken:
+class PromptToken(Acyclic):
     """The log-probability (natural logarithm) of one token of a prompt given those before it.
 
     `rank`: 1 for the likeliest token of the vocabulary. `top`: the likeliest tokens and their
@@ -141,8 +137,7 @@ class PromptToken:
     top: tuple[tuple[int, float], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PromptScores:
+class PromptScores(Immutable):
     """The scores of consecutive tokens of a prompt: `tokens` int64 `[n]`, `logprobs` float64 `[n]`,
     `ranks` int64 `[n]`, and the `k` likeliest tokens at each place, `top` int64 `[n, k]`, with
     `top_logprobs` float64 `[n, k]`. Arrays, because a prompt may have as many tokens as the

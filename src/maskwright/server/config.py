@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Final, get_args
 from maskwright.automaton.value.whitespace import WHITESPACE, WhitespaceName
 from maskwright.errors import InputError
 from maskwright.grammar.schema.options import AdditionalProperties, Numbers
-from maskwright.grammar.tools.formats import tool_format
 from maskwright.server.access import KeyRing
 from maskwright.server.json import Json
 from maskwright.settings import option
@@ -198,6 +197,8 @@ class ServerConfig:
                 param="additional_properties",
             )
         if self.tool_format is not None:
+            from maskwright.grammar.tools.formats import tool_format  # noqa: PLC0415 (msgspec)
+
             try:
                 tool_format(self.tool_format)
             except InputError as error:  # which names the argument of `tool_format`

@@ -19,11 +19,13 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Final, cast
+
+from msgspec import field
 
 from maskwright.dist.front.relay import RECORD
 from maskwright.errors import InputError
+from maskwright.immutable import Immutable
 from maskwright.server.json import Json
 
 PLACE: Final = "maskwright.continuation"
@@ -31,8 +33,7 @@ PLACE: Final = "maskwright.continuation"
 _ID_LETTERS: Final = string.ascii_letters + string.digits
 
 
-@dataclass(frozen=True, slots=True)
-class Naming:
+class Naming(Immutable):
     """The names within one answer that are drawn at random, all of them derived from `key`, and the
     time of its creation in seconds since 1970."""
 
@@ -64,8 +65,7 @@ class Naming:
         return hashlib.blake2b(text, digest_size=24).digest()
 
 
-@dataclass(frozen=True, slots=True)
-class RelayedDelta:
+class RelayedDelta(Immutable):
     """One delta that another server has sent: of choice `index`, with these tokens; `ends`: it was
     the last one of its choice. `shortened_at`: the first token of the choice that its token limit
     has changed, None if there is none up to here."""
@@ -89,8 +89,7 @@ class RelayedDelta:
         return RECORD + b'{"delta":[%b]}\n\n' % fields.encode()
 
 
-@dataclass(frozen=True, slots=True)
-class StreamBeginning:
+class StreamBeginning(Immutable):
     """The beginning of a streamed answer, as another server has sent it. `seeds`: one for each
     choice. `events`: how many events the client has; it may lack the last ones of the last delta.
     """

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Coroutine, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -14,6 +13,7 @@ from starlette.responses import JSONResponse, Response
 
 from maskwright.dist.front.relay import RELAY
 from maskwright.engine import Engine
+from maskwright.immutable import Immutable
 from maskwright.server.access_control import PromptAdmission
 from maskwright.server.answer.answers import Envelope
 from maskwright.server.answer.anthropic_writer import AnthropicWriter
@@ -46,8 +46,7 @@ MOST_WARNINGS: Final = 10
 LONGEST_WARNING: Final = 240
 
 
-@dataclass(frozen=True, slots=True)
-class Answering:
+class Answering(Immutable):
     """A request whose generations run. `naming`: the names that are drawn for the answer.
     `envelope`: the fields of all its bodies. `own(i)`: additional fields of choice `i` at its
     end."""

@@ -41,6 +41,7 @@ from maskwright.dist.handoff.pieces import (
 from maskwright.engine import Engine
 from maskwright.engine.kv.block_keys import block_keys
 from maskwright.engine.step.exchange import KvLayout, KvPrefix
+from maskwright.immutable import Immutable
 from maskwright.server.answer.choices import Choices
 from maskwright.server.continuation import RelayedDelta
 from maskwright.server.errors import HttpError
@@ -62,8 +63,7 @@ MOST_PREFIXES: Final = 16
 """Prefixes that are remembered: about as many as arrive at one time."""
 
 
-@dataclass(frozen=True, slots=True)
-class KnownPrefix:
+class KnownPrefix(Immutable):
     """What the head of a message says, and the keys of the blocks. All messages with the blocks of
     a prompt have one head, which is read once: reading it takes time in which the engine's thread
     can't go on."""

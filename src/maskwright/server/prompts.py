@@ -12,13 +12,14 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from typing import Any, Final, NamedTuple, TypeVar, cast
 
 from jinja2 import TemplateError
+from msgspec.structs import replace
 
 from maskwright.engine import Engine
 from maskwright.errors import BudgetError, InputError, LimitError
+from maskwright.immutable import Immutable
 from maskwright.mask import CompiledGrammar
 from maskwright.server.recipes import Recipe
 from maskwright.server.request.answer_request import AnswerRequest, Prompt, TextPrompt, TokenPrompt
@@ -53,7 +54,7 @@ class TokenisedPrompt(NamedTuple):
     whole: bool
 
 
-class Shown(NamedTuple):
+class Shown(Immutable):
     """What chats show beside their messages: tools, and the `schema` of the answer. `place`: the
     field that contained the prompts."""
 

@@ -22,6 +22,7 @@ from maskwright.errors import (
     StructuralTagError,
 )
 from maskwright.grammar.schema.options import AdditionalProperties, Numbers, UnusableTools
+from maskwright.immutable import Immutable
 from maskwright.mask import (
     ChoiceResponse,
     CompiledGrammar,
@@ -75,8 +76,7 @@ _SIGNS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ReasoningSection:
+class ReasoningSection(Immutable):
     """A reasoning section at the beginning of an answer, between two marks. `begun`: the prompt has
     begun it; otherwise the model may begin one. `tokens`: the most tokens in it. `last`: what
     stands before its end once it has had all of these."""
@@ -125,8 +125,7 @@ class Recipe:
             error.param = self.place
 
 
-@dataclass(frozen=True, slots=True)
-class Recipes:
+class Recipes(Immutable):
     """Makes the recipes for one model."""
 
     whitespace: WhitespaceName

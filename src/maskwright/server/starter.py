@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable
 from typing import Final
 
+from msgspec import structs
+
 from maskwright.engine import Engine, Generation, Request
 from maskwright.errors import InputError
 from maskwright.mask import CompiledGrammar
@@ -89,7 +91,7 @@ class Starter:
         left_out = () if grammar is None else grammar.report.left_out
         if left_out and request.tool_use is not None:  # the model is not to see them, either
             use = request.tool_use.without(left_out)
-            request = dataclasses.replace(request, tool_use=use)
+            request = structs.replace(request, tool_use=use)
             prompts = await self._prompts.read(request, self._adapter(request))
         limits = self._limits(request, prompts)
         if recipe is not None and grammar is not None:
@@ -255,7 +257,7 @@ class Starter:
         asked = options.own.additional_properties
         if asked is None and options.closed is not None:
             asked = "forbid" if options.closed else "allow"
-        return dataclasses.replace(
+        return structs.replace(
             server,
             whitespace="compact" if options.compact else server.whitespace,
             additional_properties=asked or server.additional_properties,

@@ -6,7 +6,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
@@ -16,6 +15,7 @@ from starlette.responses import JSONResponse, Response
 
 from maskwright.engine import Engine
 from maskwright.errors import InputError
+from maskwright.immutable import Immutable
 from maskwright.server.json import Json
 from maskwright.server.prompts import PromptReader
 from maskwright.server.request.answer_request import AnswerRequest, Prompt, TextPrompt
@@ -28,8 +28,7 @@ from maskwright.server.request.tool_use import FunctionFields
 from maskwright.server.route import Endpoint
 
 
-@dataclass(frozen=True, slots=True)
-class AskedTokens:
+class AskedTokens(Immutable):
     """What to tokenise, and the form of the answer: tokens of llama.cpp's `content`, of `one`
     prompt, or of `several`. `pieces`: with the text of each token."""
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from maskwright.errors import InputError
 from maskwright.grammar.schema.document import loaded
 from maskwright.grammar.schema.tree import SchemaSource
+from maskwright.immutable import Immutable
 from maskwright.mask import Grammar, compile_json_schema
 from maskwright.workbench.characters import in_words
 from maskwright.workbench.position import position_of
@@ -17,8 +17,7 @@ from maskwright.workbench.schema.explain import ExplainedKeyword, explain_schema
 __all__ = ["ExplainedKeyword", "Validation", "explain", "validate"]
 
 
-@dataclass(frozen=True, slots=True)
-class Validation:
+class Validation(Immutable):
     """Whether a text has a shape, which is also its truth. `verdict`: "incomplete" is the beginning
     of a text that has it. For a text that doesn't: the place up to which it is allowed, as line and
     column, both counted from 1, and what would be allowed there."""

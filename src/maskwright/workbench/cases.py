@@ -8,6 +8,7 @@ from typing import Any, Final, Literal, NamedTuple
 from xml.etree import ElementTree
 
 from maskwright.errors import InputError
+from maskwright.immutable import Immutable
 from maskwright.workbench.position import position_of
 from maskwright.workbench.reading import TextReading, Verdict
 
@@ -25,7 +26,7 @@ class ShapeCase(NamedTuple):
     text: str
 
 
-class CaseGroup(NamedTuple):
+class CaseGroup(Immutable):
     """The cases of one shape; the other fields are the arguments of the command line."""
 
     name: str

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from maskwright.automaton.machine.exits import Configuration
 from maskwright.grammar.regular.charset import normal
+from maskwright.immutable import Immutable
 from maskwright.mask import Matcher
 from maskwright.mask.recognizer import Recognizer
 
@@ -24,8 +24,7 @@ LEADS: Final = {
 """Bytes in a character, by its first byte."""
 
 
-@dataclass(frozen=True, slots=True)
-class CharacterRanges:
+class CharacterRanges(Immutable):
     """A set of characters as ranges of code points, both ends included, in ascending order.
 
     `is_exact`: whether these are all; otherwise there are others beyond ASCII. `is_within`: the

@@ -22,6 +22,7 @@ from maskwright.errors import LimitError
 from maskwright.grammar.regular.shortest import shortest
 from maskwright.grammar.regular.terms import Regular
 from maskwright.grammar.rules.tree import JsonValue, SpecialToken
+from maskwright.immutable import Immutable
 from maskwright.limits import DEFAULT_LIMITS, Work
 from maskwright.mask import Grammar, Matcher
 from maskwright.vocab import Vocabulary
@@ -107,7 +108,7 @@ def _shortest(language: Regular | None) -> str | None:
     return None if found is None else found[:MOST_CHARACTERS]
 
 
-class ExplainedText(NamedTuple):
+class ExplainedText(Immutable):
     """What is to be explained.
 
     `text`: a text so far; or `tokens`, where it isn't None. `shown`: how many of the tokens that

@@ -21,6 +21,7 @@ from maskwright.automaton.value.progress import ArrayProgress
 from maskwright.grammar.regular.terms import EMPTY, Parallel, Regular
 from maskwright.grammar.rules.tree import JsonValue, SpecialToken
 from maskwright.grammar.shape.shape import Conjunction
+from maskwright.immutable import Immutable
 from maskwright.mask import Matcher
 from maskwright.mask.recognizer import Recognizer
 from maskwright.workbench.pointer import pointer_at
@@ -112,7 +113,7 @@ def _coming(level: Level) -> Iterator[Conjunction]:
 # Rules
 
 
-class ReadTerminal(NamedTuple):
+class ReadTerminal(Immutable):
     """A terminal that is being read or comes next: the rules in which it stands, the outermost
     first; its language, or the value or token that it is; and what remains of the language."""
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from maskwright.grammar.schema.document import escape, unescape
 from maskwright.grammar.schema.tree import ReportEntry
+from maskwright.immutable import Immutable
 
 _TOKEN: Final = re.compile(
     r'[ \t\r\n]*(?:(?P<mark>[\[\]{},:])|(?P<string>"(?:[^"\\]|\\.)*"?)'
@@ -18,7 +19,7 @@ _TOKEN: Final = re.compile(
 _OUTLINE: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[\]{},:]', re.DOTALL)
 
 
-class ValueSpan(NamedTuple):
+class ValueSpan(Immutable):
     """Where a value stands in a text, in characters, and where the name before it does, if it is a
     member's."""
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from maskwright.immutable import Immutable
 
 WINDOW: Final = 72
 """Characters of a long line that are shown."""
 
 
-@dataclass(frozen=True, slots=True)
-class TextPosition:
+class TextPosition(Immutable):
     """The place of a byte: line and column, counted from 1, the column in characters."""
 
     line: int

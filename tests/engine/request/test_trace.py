@@ -10,6 +10,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from maskwright.engine import (
     Delta,
@@ -350,7 +351,7 @@ def test_a_replay_gives_the_same_tokens_under_the_same_masks(
             other.result()
     assert again.token_ids == got.token_ids
     for then, now in zip(got.scores, again.scores, strict=True):
-        assert replace(then, place=None) == replace(now, place=None)
+        assert structs.replace(then, place=None) == structs.replace(now, place=None)
         assert then.place is not None
         assert now.place is not None
         assert then.place.canonical == now.place.canonical

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from maskwright.engine import Completion, Delta, Engine, EngineConfig, FinishReason, Request
 from maskwright.engine.step import core, runner
@@ -262,7 +263,9 @@ def test_plain_rows_of_a_grammar_in_this_process_are_drawn_as_others(
             assert found.finish_reason is expected.finish_reason
             assert found.shortened_at == expected.shortened_at
             if asked.params.logprobs:
-                assert found.scores == tuple(replace(each, place=None) for each in expected.scores)
+                assert found.scores == tuple(
+                    structs.replace(each, place=None) for each in expected.scores
+                )
     if canonical or not drafts:
         assert plain > 50
     else:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from maskwright_sim.costs.sheet import A100, LLAMA_13B, LLAMA_70B, SheetCosts
 from maskwright_sim.costs.work import StepWork

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from maskwright_sim.costs.linear import LinearCosts
 from maskwright_sim.engine.simulated_engine import SimulatedEngine

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from maskwright_sim.costs.linear import LinearCosts
 from maskwright_sim.fleet.routing import ByRouter

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from maskwright.engine.schedule.plan import StepPlan
 from maskwright_sim.costs.linear import LinearCosts

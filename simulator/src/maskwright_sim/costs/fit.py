@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -16,14 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwright.errors import InputError
+from maskwright.immutable import Immutable
 from maskwright_sim.costs.linear import LinearCosts
 from maskwright_sim.costs.work import StepWork
 
 NAMES: Final = ("fixed", "row", "token", "place", "read", "copy")
 
 
-@dataclass(frozen=True, slots=True)
-class CostFit:
+class CostFit(Immutable):
     """`costs` fitted to `steps` measured steps. `error`: the root of the mean squared difference
     in seconds; `relative`: the median of the absolute differences, divided by the durations."""
 

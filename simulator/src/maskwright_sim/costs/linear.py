@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from maskwright.immutable import Immutable
 from maskwright_sim.costs.work import StepWork
 
 
-@dataclass(frozen=True, slots=True)
-class LinearCosts:
+class LinearCosts(Immutable):
     """Seconds of a step: `fixed` before its first row, `row` for each decoded token, `token` for
     each prompt token, `place` for each position that the attention of a prompt token reads,
     `read` for each position that a decoded token reads, `copy` for each position that is

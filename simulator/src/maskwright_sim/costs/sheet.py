@@ -9,14 +9,13 @@ stages, which work on different batches at one time (Zhong et al., "DistServe", 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from maskwright.immutable import Immutable
 from maskwright_sim.costs.work import StepWork
 
 
-@dataclass(frozen=True, slots=True)
-class DeviceSheet:
+class DeviceSheet(Immutable):
     """A device. `flops`: dense operations a second in the weights' data type. `bandwidth`: bytes a
     second of its memory, which holds `memory` bytes. `link`: bytes a second to another device of
     its node; `network`: to a device of another node. `price`: dollars an hour, for comparisons.
@@ -35,8 +34,7 @@ class DeviceSheet:
     overhead: float = 0.002
 
 
-@dataclass(frozen=True, slots=True)
-class ModelSheet:
+class ModelSheet(Immutable):
     """A decoder-only model. `parameters`, `layers`, `hidden` (width of the residual stream),
     `kv_width` (heads of keys times their dimension), `bytes_each` (of a weight, a key and a
     value)."""
@@ -71,8 +69,7 @@ multiples of those with 16 bits. Keys and values stay as they are."""
 MODELS = {"13b": LLAMA_13B, "70b": LLAMA_70B, "8b": LLAMA_8B}
 
 
-@dataclass(frozen=True, slots=True)
-class SheetCosts:
+class SheetCosts(Immutable):
     """The cost model of `intra` times `inter` devices that hold one copy of the model. `seconds`
     is the time for which a step occupies a stage of the pipeline; `latency` is the time until its
     tokens are there. `weights`: a name of `WEIGHTS`."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
 from maskwright.engine.schedule.plan import StepPlan
+from maskwright.immutable import Immutable
 
 
-@dataclass(frozen=True, slots=True)
-class StepWork:
+class StepWork(Immutable):
     """`decoding`: tokens of decoding sequences, drafts included. `context`: positions that their
     attention reads, in all. `prompt`: prompt tokens; `position`: the mean number of positions
     before each. `copied`: positions whose keys and

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from maskwright.immutable import Immutable
 from maskwright_sim.costs.work import CostModel
 from maskwright_sim.engine.simulated_engine import SimulatedEngine
 from maskwright_sim.fleet.split import SplitFleet, SplitPolicy
@@ -14,8 +14,7 @@ from maskwright_sim.outcome.served import Served
 from maskwright_sim.policy.choice import EngineSettings
 
 
-@dataclass(frozen=True, slots=True)
-class PhasePool:
+class PhasePool(Immutable):
     """`replicas` engines for one phase."""
 
     replicas: int
@@ -27,8 +26,7 @@ class PhasePool:
         return [self.settings.engine(self.costs) for _ in range(self.replicas)]
 
 
-@dataclass(frozen=True, slots=True)
-class PhasePools:
+class PhasePools(Immutable):
     """Engines that compute prompts and engines that answer, with the way of keys and values from
     the first to the second."""
 

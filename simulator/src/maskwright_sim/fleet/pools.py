@@ -6,9 +6,9 @@ here give prompts to some and answers to others. They read nothing but the machi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from maskwright.immutable import Immutable
 from maskwright_sim.engine.simulated_engine import SimulatedEngine
 from maskwright_sim.fleet.loads import work_by_phase
 from maskwright_sim.load.demand import Demand
@@ -16,8 +16,7 @@ from maskwright_sim.load.demand import Demand
 PhaseName: TypeAlias = Literal["prefill", "decode"]
 
 
-@dataclass(frozen=True, slots=True)
-class Pressure:
+class Pressure(Immutable):
     """When a machine has much to do: with more than `prompts` prompt tokens to compute, or more
     than `answers` requests to answer."""
 
@@ -39,8 +38,7 @@ def work(engine: SimulatedEngine, phase: PhaseName) -> int:
     return work_by_phase(engine)[phase == "decode"]
 
 
-@dataclass(frozen=True, slots=True)
-class MixedPool:
+class MixedPool(Immutable):
     """Splitwise's cluster-level scheduler (Patel et al., ISCA'24). A request joins the shortest
     queue of the machines that are at home in its phase and compute nothing else. If that is longer
     than `pressure` allows, the mixed pool is looked into: machines that have work of both phases,
@@ -123,8 +121,7 @@ class FlippingRoles:
                 return
 
 
-@dataclass(frozen=True, slots=True)
-class InPhase:
+class InPhase(Immutable):
     """The choices of `machines` for one phase."""
 
     machines: MixedPool | FlippingRoles

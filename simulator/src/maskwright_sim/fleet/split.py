@@ -8,10 +8,12 @@ in both lists; the policy then says when it does what.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 
+from msgspec import field
+
 from maskwright.engine.schedule.sequence import Sequence as LiveSequence
+from maskwright.immutable import Immutable
 from maskwright_sim.engine.simulated_engine import SimulatedEngine
 from maskwright_sim.fleet.clock import EventClock
 from maskwright_sim.fleet.driver import Driver
@@ -25,8 +27,7 @@ from maskwright_sim.outcome.served import Served
 Admits = Callable[["SplitFleet", Demand], bool]
 
 
-@dataclass
-class SplitPolicy:
+class SplitPolicy(Immutable):
     """`prefill`, `decode`: how the engine for each phase is chosen. `transfer`: how keys and values
     move. `reuses`: the decoding engine's prefix tree is asked, and only what it lacks is sent
     (MemServe's Caching-2). `returns`: after an answer its keys and values go back to the prefill

@@ -5,15 +5,14 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from maskwright.immutable import Immutable
 from maskwright_sim.engine.simulated_engine import SimulatedEngine
 from maskwright_sim.fleet.loads import cached_tokens, load
 from maskwright_sim.load.demand import Demand
 
 
-@dataclass(frozen=True, slots=True)
-class Tier:
+class Tier(Immutable):
     """One kind of memory. It holds `blocks` blocks, and is read with `bandwidth` bytes a second."""
 
     name: str
@@ -68,8 +67,7 @@ class TieredStore:
             key, _ = kept.popitem(last=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Conductor:
+class Conductor(Immutable):
     """Chooses the engine with the earliest first token: `per_token` seconds for each prompt token
     that waits there, then what the prompt lacks there. With `copies`, what another engine knows of
     the prompt may be copied from there, at `per_copied` seconds for each token, which makes a copy

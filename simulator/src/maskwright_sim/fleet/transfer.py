@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from maskwright.immutable import Immutable
 
 TransferMode: TypeAlias = Literal["request", "layer", "aggregated"]
 
 
-@dataclass(frozen=True, slots=True)
-class Transfer:
+class Transfer(Immutable):
     """`request`: all blocks after the prefill. `layer`: each layer's blocks as soon as it is
     computed, beside the computation of the next ones (Splitwise). `aggregated`: after the prefill,
     but with the keys and values of all layers of a block in one piece (MemServe).

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from maskwright.engine.schedule.sequence import Sequence
+from maskwright.immutable import Immutable
 
 SPAN: Final = 1 << 32
 """Distance between the token numbers of two texts, so that no two texts share a token by chance."""
 
 
-@dataclass(frozen=True, slots=True)
-class Demand:
+class Demand(Immutable):
     """A request that arrives at `time` (seconds), with its prompt as token numbers, and is
     answered with `output` tokens, of at most `cap` that it asked for. `deadline`: the time by which
     its first token should be there. `after`: the number of the request whose end it waits for (the

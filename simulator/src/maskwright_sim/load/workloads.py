@@ -6,10 +6,12 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
+from msgspec.structs import replace
+
 from maskwright.errors import InputError
+from maskwright.immutable import Immutable
 from maskwright_sim.load.demand import Demand, text
 
 Pattern: TypeAlias = Literal["steady", "poisson", "burst"]
@@ -19,8 +21,7 @@ BURST = 8
 """Requests of a burst, which arrive at one time."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lengths:
+class Lengths(Immutable):
     """A distribution of lengths around `mean` tokens: `fixed`, `exponential` (at least 1),
     `uniform` between half and one and a half of the mean, or `heavy` (a log-normal distribution
     with a heavy tail, cut at 20 times the mean)."""
@@ -42,8 +43,7 @@ class Lengths:
         return max(1, round(value))
 
 
-@dataclass(frozen=True, slots=True)
-class Workload:
+class Workload(Immutable):
     """`requests` requests at `rate` a second, in a pattern. `prompt` and `output` are their
     lengths. With `prefixes`, each prompt begins with one of that many shared texts of
     `prefix_length` tokens; with `skew` s, the k-th most frequent has a frequency proportional to

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
 
+from msgspec.structs import asdict
+
+from maskwright.immutable import Immutable
 from maskwright_sim.engine.simulated_engine import SimulatedEngine
 from maskwright_sim.outcome.served import Served
 
 
-@dataclass(frozen=True, slots=True)
-class Objectives:
+class Objectives(Immutable):
     """Upper bounds in seconds: for the first token, and for each one after it on average."""
 
     ttft: float = math.inf
@@ -22,8 +23,7 @@ class Objectives:
         return served.whole and served.ttft <= self.ttft and served.tpot <= self.tpot
 
 
-@dataclass(frozen=True, slots=True)
-class RunFigures:
+class RunFigures(Immutable):
     """Times are in seconds. `goodput`: requests a second that met the objectives; `attained`: their
     share of all. `kv_use`: mean share of the blocks in use while a step runs. `cached`: share of
     prompt tokens that were in a cache. `recomputed`: tokens computed again after a preemption."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from maskwright_sim.load.demand import Demand
 
 
-@dataclass(slots=True)
-class Served:
+class Served(Struct):
     """`arrival`: when the request was due. `times`: when each token was there. `replica`: the
     engine that computed the prompt, `decoder` the one that decoded (the same without a split).
     `refused`: it was turned away, at `refused_at`; with `wasted` prompt tokens computed in vain.

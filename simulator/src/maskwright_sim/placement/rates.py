@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
+from msgspec.structs import replace
+
+from maskwright.immutable import Immutable
 from maskwright_sim.costs.sheet import DeviceSheet, ModelSheet, SheetCosts
 from maskwright_sim.costs.work import StepWork
 from maskwright_sim.engine.simulated_engine import SimulatedEngine
@@ -24,8 +26,7 @@ HANDED_OVER = 1 << 16
 """Blocks of the host's pool in which a decoding engine receives keys and values."""
 
 
-@dataclass(frozen=True, slots=True)
-class StageCosts:
+class StageCosts(Immutable):
     """Costs of one of the batches that fill a pipeline: each takes the whole latency, and as many
     batches as there are stages run beside each other."""
 
@@ -44,8 +45,7 @@ class NoCosts:
         return 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class PhaseSimulator:
+class PhaseSimulator(Immutable):
     """Rates of instances on `device` with `model`, for requests like `load`'s. The share `attained`
     of them has to meet `objectives`. `combined`: the policy of an engine for both phases.
     `most`: the highest rate that is tried."""

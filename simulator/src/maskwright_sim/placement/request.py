@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from msgspec import to_builtins
 
 from maskwright.cli.input.table_file import known, read_table
 from maskwright.errors import InputError
+from maskwright.immutable import Immutable
 from maskwright_sim.costs.sheet import SheetCosts
 from maskwright_sim.outcome.figures import Objectives
 from maskwright_sim.placement.rates import PhaseSimulator, bottleneck
@@ -21,8 +23,7 @@ from maskwright_sim.placement.search import (
 from maskwright_sim.settings import costs_of, made, table_of, workload_of
 
 
-@dataclass(frozen=True, slots=True)
-class PlacementAnswer:
+class PlacementAnswer(Immutable):
     """`prefill`, `decode`, `combined`: the rates of single instances by shape. `grows`: by how much
     the rate of the phase that limits the placement grows with a quarter more of each property of
     the device."""
@@ -42,18 +43,17 @@ class PlacementAnswer:
         """The answer as a JSON object."""
         instances = [
             {
-                **asdict(shape),
+                **to_builtins(shape),
                 "prefill": self.prefill[shape],
                 "decode": self.decode[shape],
                 "combined": self.combined[shape],
             }
             for shape in sorted(self.prefill)
         ]
-        return {**asdict(self.placement), "grows": dict(self.grows), "instances": instances}
+        return {**to_builtins(self.placement), "grows": dict(self.grows), "instances": instances}
 
 
-@dataclass(frozen=True, slots=True)
-class PlacementQuestion:
+class PlacementQuestion(Immutable):
     """`rate` requests a second on the fewest devices, or the highest rate on `devices`. `node`: the
     devices of a node, within which keys and values have to move; None for anywhere. `intra`,
     `inter`: degrees of parallelism that are tried."""

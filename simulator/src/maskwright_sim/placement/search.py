@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import product
 
+from maskwright.immutable import Immutable
 
-@dataclass(frozen=True, slots=True, order=True)
-class Parallelism:
+
+class Parallelism(Immutable, order=True):
     """The parallelism of one instance: `intra` devices share every layer, `inter` stages share the
     layers among them."""
 
@@ -27,8 +27,7 @@ Rates = Mapping[Parallelism, float]
 """For each shape the requests a second that one instance serves within the objectives."""
 
 
-@dataclass(frozen=True, slots=True)
-class Placement:
+class Placement(Immutable):
     """`prefills` instances of shape `prefill` and `decodes` of shape `decode`, on `devices`
     devices, serve `rate` requests a second. `limit`: the phase that limits the rate."""
 

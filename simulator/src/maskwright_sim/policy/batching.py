@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from maskwright.engine.schedule.plan import PlanBuilder
 from maskwright.engine.schedule.sequence import Sequence
 from maskwright.engine.schedule.tables import Tables
+from maskwright.immutable import Immutable
 from maskwright_sim.policy.policy_scheduler import PolicyScheduler
 
 
-@dataclass(frozen=True, slots=True)
-class StaticBatches:
+class StaticBatches(Immutable):
     """A batch is formed when the one before has ended with its last answer. A batch that is not
     full starts with what waits. Its prompts are computed in one step, however long it takes."""
 
@@ -27,8 +25,7 @@ class StaticBatches:
             scheduler.decode(step)
 
 
-@dataclass(frozen=True, slots=True)
-class Orca:
+class Orca(Immutable):
     """Iteration-level scheduling with selective batching (Yu et al., OSDI'22): in every step each
     running sequence gets its token, and newly admitted ones their whole prompt. Sequences are
     served in order of arrival, with the blocks of the longest possible answer reserved unless
@@ -43,8 +40,7 @@ class Orca:
             scheduler.compute(sequence, sequence.pending, step)
 
 
-@dataclass(frozen=True, slots=True)
-class PrefillFirst:
+class PrefillFirst(Immutable):
     """A step has prompts or decodes, never both, and prompts go first (vLLM until its version
     0.4)."""
 
@@ -58,8 +54,7 @@ class PrefillFirst:
             scheduler.decode(step)
 
 
-@dataclass(frozen=True, slots=True)
-class PromptsDisplace:
+class PromptsDisplace(Immutable):
     """A machine of Splitwise's mixed pool (Patel et al., ISCA'24): whole prompts first, as many as
     fit into the budget, and decodes beside them. Where memory or slots run out, a prompt preempts
     running answers, the newest first. After `patience` preemptions an answer has aged: it goes
@@ -92,8 +87,7 @@ def _is_new(sequence: Sequence) -> bool:
     return len(sequence.tokens) == sequence.prompt_length
 
 
-@dataclass(frozen=True, slots=True)
-class SplitFuse:
+class SplitFuse(Immutable):
     """Steps of at most `tokens` tokens (DeepSpeed-FastGen): decodes, then prompts. Long ones are
     split, and short ones fused until the step is full."""
 
@@ -110,8 +104,7 @@ class SplitFuse:
             _fill(scheduler, sequence, step, step.budget)
 
 
-@dataclass(frozen=True, slots=True)
-class Sarathi:
+class Sarathi(Immutable):
     """One chunk of one prompt in a step, with decodes piggybacked on it (Agrawal et al.). The step
     has at most `tokens` tokens. With `decay` below 1 the chunks of a prompt shrink by that factor
     from one to the next, down to `least` tokens."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, get_args
 
 from maskwright.engine.kv.blocks import BlockPool
 from maskwright.engine.schedule.scheduler import Scheduler
 from maskwright.engine.schedule.step_time import StepTimeModel
 from maskwright.errors import InputError
+from maskwright.immutable import Immutable
 from maskwright_sim.costs.work import CostModel
 from maskwright_sim.engine.simulated_engine import SimulatedEngine
 from maskwright_sim.policy.batching import (
@@ -35,8 +35,7 @@ PolicyName: TypeAlias = Literal[
 POLICIES: Final[tuple[PolicyName, ...]] = get_args(PolicyName)
 
 
-@dataclass(frozen=True, slots=True)
-class EngineSettings:
+class EngineSettings(Immutable):
     """A simulated engine: its policy, `blocks` of `block_size` positions, `max_running` sequences,
     at most `max_batch_tokens` tokens in a step. `chunk`: tokens of a step for the policies that
     split prompts. `stall`: bound on a step with prompt tokens for our scheduler, as a multiple of

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import field
+
+from maskwright.immutable import Immutable
 
 
-@dataclass(frozen=True, slots=True)
-class MechanismClaim:
+class MechanismClaim(Immutable):
     """`figure` (with its unit) is `on` with the `mechanism` and `off` without it, on equal load.
     `published`: what the texts or the papers report of it."""
 
@@ -28,8 +29,7 @@ class MechanismClaim:
 Rows = list[dict[str, float | int | str | None]]
 
 
-@dataclass(frozen=True, slots=True)
-class SystemReport:
+class SystemReport(Immutable):
     """`claims`, and further `tables` by their titles."""
 
     claims: list[MechanismClaim]

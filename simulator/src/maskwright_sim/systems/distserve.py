@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from maskwright_sim.costs.sheet import A100, LLAMA_13B, SheetCosts
 from maskwright_sim.fleet.split import SplitFleet, SplitPolicy

@@ -3,10 +3,12 @@ al., "Mooncake", FAST'25)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from statistics import fmean, pstdev
 from typing import Final
 
+from msgspec.structs import replace
+
+from maskwright.immutable import Immutable
 from maskwright_sim.costs.sheet import A100, LLAMA_13B, SheetCosts
 from maskwright_sim.costs.work import StepWork
 from maskwright_sim.fleet.loads import cached_tokens, load
@@ -42,8 +44,7 @@ LINK: Final = Transfer("layer", LLAMA_13B.kv_bytes, LLAMA_13B.layers, bandwidth=
 PER_TOKEN: Final = COSTS.seconds(StepWork(prompt=1024, position=512)) / 1024
 
 
-@dataclass(frozen=True, slots=True)
-class EarlyRefusal:
+class EarlyRefusal(Immutable):
     """Refuses requests that would miss the `objectives`. `slots`: running requests with which a
     decoding engine still meets them. `output`: the mean length of an answer."""
 

@@ -4,8 +4,9 @@ by several machines (Qin et al., "Mooncake", FAST'25)."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from maskwright_sim.costs.sheet import A100, LLAMA_70B, SheetCosts
 from maskwright_sim.costs.work import StepWork

@@ -3,7 +3,7 @@ OSDI'22)."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from maskwright_sim.costs.sheet import A100, LLAMA_13B, LLAMA_70B, SheetCosts
 from maskwright_sim.fleet.fleet import run_engine

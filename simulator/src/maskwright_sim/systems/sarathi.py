@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from maskwright_sim.costs.linear import LinearCosts
 from maskwright_sim.costs.sheet import A100, LLAMA_70B, SheetCosts

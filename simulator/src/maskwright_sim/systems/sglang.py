@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from maskwright_sim.costs.sheet import A100, LLAMA_13B, SheetCosts
 from maskwright_sim.fleet.fleet import Fleet, run_engine

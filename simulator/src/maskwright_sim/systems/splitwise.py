@@ -3,8 +3,9 @@ ISCA'24)."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from maskwright_sim.costs.sheet import A100, H100, LLAMA_13B, DeviceSheet, SheetCosts
 from maskwright_sim.fleet.fleet import Fleet, run_engine

@@ -3,8 +3,9 @@ manager's policies)."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from maskwright_sim.costs.sheet import A100, LLAMA_13B, SheetCosts
 from maskwright_sim.fleet.fleet import run_engine

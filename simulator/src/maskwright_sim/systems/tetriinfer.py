@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from maskwright_sim.costs.sheet import A100, LLAMA_13B, SheetCosts
 from maskwright_sim.costs.work import CostModel, StepWork

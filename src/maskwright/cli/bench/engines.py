@@ -13,7 +13,7 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from maskwright.cli.input.shapes import (
     compile_quietly,
 )
 from maskwright.grammar.dialects.detect import Dialect, detect
+from maskwright.immutable import Immutable
 from maskwright.mask import Grammar
 from maskwright.vocab import Vocabulary
 
@@ -33,7 +34,7 @@ class RefusedShapeError(Exception):
     """An engine doesn't compile a shape. The message is the engine's."""
 
 
-class TextReader(NamedTuple):
+class TextReader(Immutable):
     """One text that an engine reads. `fill` computes the mask; `accept` reads a token, and says
     whether it was allowed; `fill_within` computes the mask of the tokens after which the text can
     be completed in so many tokens, the next one included, None for an engine that has no budgets.

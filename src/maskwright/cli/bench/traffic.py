@@ -10,15 +10,15 @@ import json
 import random
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import Literal, TypeAlias, cast
+
+from maskwright.immutable import Immutable
 
 ShapeName: TypeAlias = Literal["none", "schema", "regex"]
 
 
-@dataclass(frozen=True, slots=True)
-class AskedShape:
+class AskedShape(Immutable):
     """The `response_format` of a request (None for free text) and the check of its answer."""
 
     response_format: dict[str, object] | None
@@ -76,8 +76,7 @@ BURST = 8
 WORDS = ("the", "old", "harbour", "sells", "fresh", "fish", "every", "morning")
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Immutable):
     """A kind of request: `words` in its prompt, at most `cap` tokens in its answer, its class of
     service (empty if none is named), its temperature and the shape of its answer."""
 

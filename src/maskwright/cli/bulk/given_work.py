@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final, cast
@@ -29,6 +28,7 @@ from maskwright.cli.input.python_type import is_type_name
 from maskwright.cli.input.shipped import read_file_or_shipped
 from maskwright.cli.input.texts import YAML, bytes_of, text_argument
 from maskwright.errors import InputError
+from maskwright.immutable import Immutable
 from maskwright.instances import InstanceCheck
 from maskwright.json_faults import json_reason
 
@@ -37,8 +37,7 @@ USUAL: Final = ("messages", "prompt", "text")
 """Without a template, a record's prompt is the first of these fields that it has."""
 
 
-@dataclass(frozen=True, slots=True)
-class PromptTemplate:
+class PromptTemplate(Immutable):
     """How records become chats. In a template `{{name}}` stands for a field of the record: a string
     as it is, any other value as JSON. Single braces are ordinary text, since prompts often contain
     JSON. `template`: None takes the first of the usual fields. `system`: a
@@ -102,8 +101,7 @@ LONGEST_TEXT: Final = 2000
 """Characters of an invalid answer that its failure shows."""
 
 
-@dataclass(frozen=True, slots=True)
-class Extraction:
+class Extraction(Immutable):
     """Work on records. `options`: fields of each request. `carry`: names of fields of a record that
     its result repeats. `schema`: None for answers of any text."""
 

@@ -32,6 +32,7 @@ from maskwright.cli.process.reaching import (
     unreachable,
 )
 from maskwright.errors import AddressError, InputError
+from maskwright.immutable import Immutable
 from maskwright.records.journal import GroupCommit, Journal, line_of
 from maskwright.records.workers import run_all
 
@@ -324,8 +325,7 @@ def _code_of(line: dict[str, object]) -> str:
             return "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class Sending:
+class Sending(Immutable):
     """How requests are sent. `concurrency`: how many at a time. `retries`: how often one is sent
     again. `timeout`: seconds to wait for an answer."""
 

@@ -17,6 +17,7 @@ from tqdm import tqdm
 
 from maskwright.cli.bulk.work import TokenUse
 from maskwright.cli.output.appearance import shows_progress
+from maskwright.immutable import Immutable
 
 
 @dataclass(slots=True)
@@ -43,8 +44,7 @@ class RunCounts:
         return self.failures.total()
 
 
-@dataclass(frozen=True, slots=True)
-class Prices:
+class Prices(Immutable):
     """What tokens cost, for a million each, and what the machine costs for an hour; in any
     currency. `cached`: None for the price of other tokens of prompts."""
 

@@ -6,17 +6,18 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias, cast
 
+from msgspec import field
+
+from maskwright.immutable import Immutable
 from maskwright.instances import InstanceCheck, NotJsonError, UndecidedError
 
 Key: TypeAlias = int | str
 """What identifies a record in results: its place in the input, or its `custom_id`."""
 
 
-@dataclass(frozen=True, slots=True)
-class WorkItem:
+class WorkItem(Immutable):
     """What is asked about one record.
 
     `path`: the endpoint. `body`: the request, None if there is a `problem` with the record.
@@ -32,8 +33,7 @@ class WorkItem:
     digest: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ServerAnswer:
+class ServerAnswer(Immutable):
     """What a server has answered. `body`: JSON, or text if it is none. `attempts`: how often the
     request was sent."""
 
@@ -43,8 +43,7 @@ class ServerAnswer:
     attempts: int
 
 
-@dataclass(frozen=True, slots=True)
-class WorkResult:
+class WorkResult(Immutable):
     """What comes of a record: a line of the results, or of the failures with the `code` of its
     reason. `is_unchecked`: whether the answer is valid could not be decided."""
 
@@ -53,8 +52,7 @@ class WorkResult:
     is_unchecked: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class TokenUse:
+class TokenUse(Immutable):
     """Tokens of one answer or of many."""
 
     prompt: int = 0

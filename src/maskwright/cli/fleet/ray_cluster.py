@@ -18,13 +18,13 @@ import logging
 import os
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import Any, Final
 
 from maskwright.cli.fleet.process_replica import STOP_SECONDS, ProcessReplica
 from maskwright.cli.fleet.replica import StartedReplica
 from maskwright.cli.process.environment import set_defaults
 from maskwright.errors import InputError
+from maskwright.immutable import Immutable
 
 ADDRESS: Final = "RAY_ADDRESS"
 """The variable that names an existing cluster."""
@@ -118,8 +118,7 @@ its own options, as it does without Ray."""
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class RayResources:
+class RayResources(Immutable):
     """What a replica reserves in the cluster: processors and GPUs."""
 
     cpus: int = 1

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
 from maskwright.dist.routing.replica_state import Role
 from maskwright.errors import InputError
+from maskwright.immutable import Immutable
 
 
-@dataclass(frozen=True, slots=True)
-class StartedReplica:
+class StartedReplica(Immutable):
     """A server that is ready: its address without a path, and the process that it is."""
 
     url: str

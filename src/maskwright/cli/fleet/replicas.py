@@ -9,7 +9,6 @@ import secrets
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from maskwright.cli.fleet.process_replica import ProcessReplica
@@ -23,6 +22,7 @@ from maskwright.dist.front.fleet import WorkerGroup
 from maskwright.dist.front.wire import Address
 from maskwright.dist.routing.replica_state import Role
 from maskwright.errors import InputError
+from maskwright.immutable import Immutable
 from maskwright.server.observe.figures import joined_state
 
 NOWHERE: Final = Address("127.0.0.1", 0)
@@ -38,8 +38,7 @@ Driver: TypeAlias = Callable[[str, Mapping[str, str]], Replica]
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class ReplicatedService:
+class ReplicatedService(Immutable):
     """What is served by several replicas.
 
     - `roles`: of the replicas.

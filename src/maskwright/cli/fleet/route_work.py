@@ -9,7 +9,6 @@ import logging
 import math
 import socket
 from collections import Counter
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, cast, get_args
 
@@ -29,19 +28,19 @@ from maskwright.dist.front.worker import WorkerTraits
 from maskwright.dist.routing.replica_state import Role
 from maskwright.dist.routing.router import RequestRouter, RoundRobinRouter, Router
 from maskwright.errors import InputError
+from maskwright.immutable import Immutable
 from maskwright.server.config import KEEP_ALIVE_SECONDS
 from maskwright.server.observe.figures import joined_state
 
 SETTINGS: Final = ("url", "name", "role", "model", "weight")
 
 
-@dataclass(frozen=True, slots=True)
-class ListedWorker:
+class ListedWorker(Immutable):
     """One server of the file."""
 
     address: Address
     role: Role = "both"
-    traits: WorkerTraits = field(default_factory=WorkerTraits)
+    traits: WorkerTraits = WorkerTraits()
 
 
 def read_workers(path: str) -> list[ListedWorker]:

@@ -6,12 +6,13 @@ import inspect
 import os
 import sys
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from maskwright.cli.input.python_type import find_type, is_type_name
 from maskwright.cli.input.shapes import SUFFIXES
 from maskwright.cli.input.texts import YAML, refuse_twice
 from maskwright.errors import InputError
+from maskwright.immutable import Immutable
 
 SHAPE_SUFFIXES: Final = frozenset({".json", ".regex", *YAML, *SUFFIXES})
 """The suffixes of files that are read as shapes where a folder is given."""
@@ -54,7 +55,7 @@ def _files(folder: str) -> list[str]:
     return sorted(found)
 
 
-class SourceFile(NamedTuple):
+class SourceFile(Immutable):
     """A file, relative to the working directory if it is below it. `line`: where the shape begins
     in it, if places in the text of the shape are no places in the file."""
 

@@ -6,13 +6,13 @@ import re
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
 
 from maskwright.cli.input.spelling import nearest
 from maskwright.errors import InputError
+from maskwright.immutable import Immutable
 
 
-class SettingEntry(NamedTuple):
+class SettingEntry(Immutable):
     """A setting of the file: its name and value, and its place, `FILE:LINE`."""
 
     name: str

@@ -48,6 +48,7 @@ from maskwright.errors import InputError, amount
 from maskwright.grammar.dialects.detect import detect
 from maskwright.grammar.schema.document import plain
 from maskwright.grammar.schema.tree import Json
+from maskwright.immutable import Immutable
 from maskwright.version import VERSION
 from maskwright.workbench.choices import Profile
 from maskwright.workbench.findings.finding import RULES, Finding, Severity, reported, rule_start
@@ -62,7 +63,7 @@ UNUSABLE: Final = "unusable"
 _GITHUB: Final[dict[Severity, str]] = {"error": "error", "warning": "warning", "note": "notice"}
 
 
-class PlacedFinding(NamedTuple):
+class PlacedFinding(Immutable):
     """A finding with its place: the file, and line and column in it where they are known."""
 
     file: str | None
@@ -129,7 +130,7 @@ MOST_PLACES: Final = 12
 COLOURS: Final[dict[Severity, Colour]] = {"error": "red", "warning": "yellow", "note": "blue"}
 
 
-class CheckedShape(NamedTuple):
+class CheckedShape(Immutable):
     """One shape: what it was compiled to and what was found in it, or why it can't be used."""
 
     name: str

@@ -10,10 +10,10 @@ import hashlib
 import json
 import math
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Final, cast
 
 from maskwright.dist.routing.replica_state import RouteRequest, prefix_digests
+from maskwright.immutable import Immutable
 
 NAMED: Final = frozenset({"/responses", "/messages"})
 """The endpoints whose streams have events with names."""
@@ -46,8 +46,7 @@ GRAMMAR_FIELDS: Final = (
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Immutable):
     """A request for an answer. `tree`: its parsed body. `named`: its events have names."""
 
     tree: dict[str, object]

@@ -22,6 +22,7 @@ from maskwright.dist.front.worker import RemoteServer, StoredPrompts, WorkerTrai
 from maskwright.dist.handoff.http_names import HAND_TO, HANDOFF_KEY
 from maskwright.dist.routing.replica_state import Decision, Role, RouteRequest
 from maskwright.dist.routing.router import RequestRouter, Router, pair
+from maskwright.immutable import Immutable
 
 NAMESPACE: Final = "maskwright_router"
 SECONDS = (0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.05)
@@ -169,8 +170,7 @@ POLL_SECONDS: Final = 0.05
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
+class Chosen(Immutable):
     """The worker that answers a request; None if there is none. `prefill`: another one, which
     computes its prompt."""
 

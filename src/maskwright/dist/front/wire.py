@@ -12,11 +12,11 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import AsyncGenerator, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeAlias, cast
 from urllib.parse import urlsplit
 
 from maskwright.errors import InputError, MaskwrightError
+from maskwright.immutable import Immutable
 
 BUFFER: Final = 1 << 20
 """Bytes of a response that wait to be taken before the worker is made to wait; the most bytes of a
@@ -165,8 +165,7 @@ class WorkerLostError(MaskwrightError):
     """The connection to a worker could not be made, or ended before the response did."""
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(Immutable):
     """Where a worker listens. `prefix`: the path before the paths of its endpoints."""
 
     host: str

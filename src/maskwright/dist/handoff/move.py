@@ -16,7 +16,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import partial
 from typing import Any, Final
 
@@ -34,6 +34,7 @@ from maskwright.engine.kv.block_keys import block_keys
 from maskwright.engine.request.request import Request
 from maskwright.engine.step.exchange import KvPrefix
 from maskwright.errors import InputError
+from maskwright.immutable import Immutable
 from maskwright.mask import CompiledGrammar
 from maskwright.sampling import SamplingParams
 from maskwright.sampling.params import TextBan
@@ -99,8 +100,7 @@ Carry = Callable[[bytes], bytes | None]
 """What brings a message to the other engine; None if it is lost."""
 
 
-@dataclass(frozen=True, slots=True)
-class HandedOver:
+class HandedOver(Immutable):
     """A request after its hand-off.
 
     - `generation`: its whole output in the other engine, from its first token on.

@@ -17,7 +17,7 @@ import hashlib
 import json
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, Final, cast
 
 import numpy as np
@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from maskwright.engine.step.exchange import KvLayout, KvPrefix
 from maskwright.errors import InputError
+from maskwright.immutable import Immutable
 
 Contents = NDArray[np.uint8]
 """The bytes of one block: uint8 `[layers, bytes]`."""
@@ -45,8 +46,7 @@ class Cutting(enum.StrEnum):
     BY_CHUNK = "by chunk"
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Immutable):
     """Layers of one block, from `first_layer` on: `contents` uint8 `[layers, bytes]`."""
 
     block: int

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import takewhile
 
 from maskwright.dist.routing.replica_state import Phase, ReplicaState, Role, RouteRequest
+from maskwright.immutable import Immutable
 
 SERVED: dict[Role, frozenset[Phase]] = {
     "both": frozenset({"whole", "prefill", "decode"}),
@@ -95,8 +95,7 @@ def spared(
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class RouteCosts:
+class RouteCosts(Immutable):
     """What the router assumes where a replica does not report it, in seconds.
 
     - `compile_seconds`: compiling a grammar that the replica does not know.
@@ -109,8 +108,7 @@ class RouteCosts:
     queue_seconds: float = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(Immutable):
     """What is expected of one replica. `seconds`: to the first token. `cached_tokens`: tokens of
     the prompt in its cache. `stored_tokens`: further ones in its store. `knows`: whether it has a
     part of the prompt, the grammar or the adapter, which the request then need not pay for."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Final, Protocol
 
 from maskwright.dist.routing.estimate import (
@@ -19,6 +19,7 @@ from maskwright.dist.routing.estimate import (
     spared,
 )
 from maskwright.dist.routing.replica_state import Decision, Phase, ReplicaState, Role, RouteRequest
+from maskwright.immutable import Immutable
 
 RETRY_SECONDS = 1.0
 """The time after which to try again where no replica may take a request at present."""
@@ -32,8 +33,7 @@ class RequestRouter(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Router:
+class Router(Immutable):
     """The policy. It is immutable and keeps nothing between two calls of `route`.
 
     - `costs`: what is assumed of things that replicas don't report.
@@ -42,7 +42,7 @@ class Router:
     - `patient`: classes of service whose requests leave large replicas alone altogether.
     """
 
-    costs: RouteCosts = field(default_factory=RouteCosts)
+    costs: RouteCosts = RouteCosts()
     large_ratio: float = 2.0
     protected: float = 0.5
     patient: frozenset[str] = frozenset({"batch"})
@@ -165,8 +165,7 @@ LEAST_TOKENS: Final = 32
 there: handing over costs two messages, and the steps of such a prompt are hardly longer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pairing:
+class Pairing(Immutable):
     """Who serves a request. `decision`: the replica that answers. `prefill`: the replica that
     computes the prompt and hands the request over; None if the first one does so itself."""
 

@@ -6,15 +6,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass
 
 from maskwright.engine.request.generation import Generation
 from maskwright.engine.request.request import Request
+from maskwright.immutable import Immutable
 from maskwright.mask import CompiledGrammar
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(Immutable):
     """A request that waits for its grammar."""
 
     request: Request

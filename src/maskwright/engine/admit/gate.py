@@ -22,6 +22,7 @@ from maskwright.engine.schedule.sequence import SHORT, Phase, Sequence
 from maskwright.engine.schedule.service import OUTPUT_PRICE, ServiceClass
 from maskwright.engine.schedule.step_time import StepTimeModel
 from maskwright.errors import OverloadedError
+from maskwright.immutable import Immutable
 
 ROUNDING = 1e-6
 """Of a request that has to end, so little is none: what quotients of times are inexact by."""
@@ -56,8 +57,7 @@ class Room:
     weights: tuple[float, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Forecast:
+class Forecast(Immutable):
     """Predicted seconds to first token (`ttft`) and per output token (`tpot`). `ends`: seconds
     until the running requests will have ended, ascending. `alone`: `tpot` without any other
     request."""

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 
+from maskwright.immutable import Immutable
 from maskwright.sizing.memory import blocks_for
 
 
-@dataclass(frozen=True, slots=True)
-class AttentionWindow:
+class AttentionWindow(Immutable):
     """How far back a model attends, which decides how many blocks a sequence has to hold.
     `positions`: the widest attention window of the layers in positions, None for full attention.
     `chunk`: the most tokens computed in one step.

@@ -27,6 +27,7 @@ from maskwright.engine.on_device.automaton import (
 )
 from maskwright.engine.request.active import Active
 from maskwright.errors import MaskwrightError
+from maskwright.immutable import Immutable
 from maskwright.mask import Matcher
 from maskwright.mask.matcher.protocol import ForcedRun
 from maskwright.mask.position import Position
@@ -179,7 +180,7 @@ MOST_FREE: Final = 64
 """Tables of texts without a grammar, one for each set of end tokens, that are kept."""
 
 
-class TextState(NamedTuple):
+class TextState(Immutable):
     """Where a text stands: a table, and the state there."""
 
     automaton: TokenAutomaton
@@ -306,7 +307,7 @@ class Automata:
         return _Made(source.version, future, before)
 
 
-class _TableSource(NamedTuple):
+class _TableSource(Immutable):
     """What a table is made from."""
 
     start: Callable[[], Site]

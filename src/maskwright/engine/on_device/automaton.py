@@ -16,6 +16,7 @@ from typing import Final, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from maskwright.immutable import Immutable
 from maskwright.mask.matcher.protocol import NOTHING_FORCED, ForcedRun
 from maskwright.sampling import Mask, SampleRow
 
@@ -70,8 +71,7 @@ class Site(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(Immutable):
     """How large a table may become, and how long its making may take. `moves`: tokens whose way is
     looked up, of all states together."""
 
@@ -306,8 +306,7 @@ def free_automaton(words: Mask) -> TokenAutomaton:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class AheadRow:
+class AheadRow(Immutable):
     """A row that is decoded on the device: the `automaton` that it follows and its `state` there,
     the parameters of its draws, the tokens that it may still draw (`left`), and those that end its
     answer (`last`, at most `MOST_LAST`)."""

@@ -8,7 +8,7 @@ nothing in between.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import partial
 
 import torch
@@ -16,6 +16,7 @@ from torch import Tensor
 
 from maskwright.engine.on_device.automaton import MOST_LAST, STOPPED, AheadRow
 from maskwright.engine.on_device.resident import ResidentTables
+from maskwright.immutable import Immutable
 from maskwright.kernels.device import upload
 from maskwright.kernels.kv_pool import KvPool
 from maskwright.kernels.paged_attention import Sequences
@@ -171,8 +172,7 @@ class RecordedSteps:
             getattr(self._inputs, name)[: len(rows)].copy_(getattr(fresh, name))
 
 
-@dataclass(frozen=True, slots=True)
-class ReplayedSteps:
+class ReplayedSteps(Immutable):
     """Steps that are replayed, of `rows` with up to `positions` positions; see `DecodeSteps` in
     `decode.py`."""
 

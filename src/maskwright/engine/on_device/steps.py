@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from collections.abc import Sequence as SequenceOf
-from typing import NamedTuple
 
 import torch
 
@@ -19,11 +18,12 @@ from maskwright.engine.request.active import Active
 from maskwright.engine.schedule.plan import StepPlan
 from maskwright.engine.schedule.scheduler import Scheduler
 from maskwright.engine.schedule.sequence import Sequence
+from maskwright.immutable import Immutable
 from maskwright.kernels.device import kernels_run_on
 from maskwright.sampling import SamplingParams
 
 
-class StepsAhead(NamedTuple):
+class StepsAhead(Immutable):
     """`steps` steps in a row of the chunks of `plan`, whose `rows` are in their order."""
 
     plan: StepPlan

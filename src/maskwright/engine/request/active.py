@@ -12,10 +12,9 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from maskwright.engine.request.drafts import LookBack
 from maskwright.engine.request.emission import Emitter
@@ -24,6 +23,7 @@ from maskwright.engine.request.request import COMPLETE, Delta, FinishReason, Req
 from maskwright.engine.request.row import Masks, Row
 from maskwright.engine.schedule.sequence import Sequence
 from maskwright.errors import GenerationError
+from maskwright.immutable import Immutable
 from maskwright.mask import TextMatcher
 from maskwright.mask.matcher.protocol import NOTHING_FORCED, ForcedRun, Reply
 from maskwright.sampling import (
@@ -38,7 +38,7 @@ from maskwright.sampling import (
 )
 
 
-class Advance(NamedTuple):
+class Advance(Immutable):
     """The result of `Active.advance`.
 
     `reason`: why the last token ends the request, or None. `forced`: tokens that the grammar forces

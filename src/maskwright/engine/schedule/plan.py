@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 
 from maskwright.engine.schedule.batch_work import Totals, chunks_of, totals
 from maskwright.engine.schedule.chunk import Chunk
 from maskwright.engine.schedule.sequence import Sequence
 from maskwright.engine.schedule.transfer import BlockTransfer
+from maskwright.immutable import Immutable
 from maskwright.sizing.memory import MOST_SCORED
 
 
@@ -20,8 +20,7 @@ class CopyDirection(enum.Enum):
     IN = "from the host's pool to the model's"
 
 
-@dataclass(frozen=True, slots=True)
-class BlockCopy:
+class BlockCopy(Immutable):
     """Copy the whole block `source` to block `target`."""
 
     direction: CopyDirection
@@ -29,8 +28,7 @@ class BlockCopy:
     target: int
 
 
-@dataclass(frozen=True, slots=True)
-class StepPlan:
+class StepPlan(Immutable):
     """The work of one step, with the sequences admitted and preempted for it.
 
     Before the forward the runner carries out `copies` in the given order, because a block may be

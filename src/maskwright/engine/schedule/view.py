@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Sequence as SequenceOf
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -18,6 +17,7 @@ from maskwright.engine.kv.prefix import Node, PrefixTree
 from maskwright.engine.schedule.scheduler import Scheduler
 from maskwright.engine.schedule.sequence import Sequence
 from maskwright.engine.schedule.service import ServiceClass
+from maskwright.immutable import Immutable
 
 LETTERS: Final = ".cus"
 MOST_CELLS: Final = 2048
@@ -26,8 +26,7 @@ MOST_NODES: Final = 10_000
 MOST_REQUESTS: Final = 64
 
 
-@dataclass(frozen=True, slots=True)
-class BlockMap:
+class BlockMap(Immutable):
     """The pool as a row of cells of `blocks_per_cell` blocks each. A cell's letter is the state of
     most of its blocks: `.` free, `c` cached, `u` used by one request, `s` shared by several."""
 
@@ -37,8 +36,7 @@ class BlockMap:
     cells: str
 
 
-@dataclass(frozen=True, slots=True)
-class PrefixSpan:
+class PrefixSpan(Immutable):
     """A run of cached blocks without a branch. `parent`: the index of the span that it continues,
     -1 for the beginning of a text. `holders`: requests that hold its first block now."""
 
@@ -47,8 +45,7 @@ class PrefixSpan:
     holders: int
 
 
-@dataclass(frozen=True, slots=True)
-class ClassCount:
+class ClassCount(Immutable):
     """How many requests of one class of service run, wait and are paused."""
 
     name: str
@@ -57,8 +54,7 @@ class ClassCount:
     paused: int
 
 
-@dataclass(frozen=True, slots=True)
-class LiveRequest:
+class LiveRequest(Immutable):
     """A request that runs or is paused. `tokens`: as many as prompt and answer have so far;
     `computed` of them are in `blocks` blocks."""
 
@@ -72,8 +68,7 @@ class LiveRequest:
     preemptions: int
 
 
-@dataclass(frozen=True, slots=True)
-class EngineView:
+class EngineView(Immutable):
     """All of it. `spans_left_out`: whether the prefix tree has more spans than are listed."""
 
     blocks: BlockMap

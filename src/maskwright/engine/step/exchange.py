@@ -19,6 +19,7 @@ from maskwright.engine.kv.prefix import Node
 from maskwright.engine.schedule.sequence import Sequence
 from maskwright.engine.schedule.tables import Tables
 from maskwright.engine.step.runner import Runner
+from maskwright.immutable import Immutable
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +39,7 @@ class KvLayout:
     layer_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class KvPrefix:
+class KvPrefix(Immutable):
     """Tokens whose keys and values are exchanged, a whole number of blocks, and the salt under
     which the prefix tree has them."""
 

@@ -15,8 +15,10 @@ launch has them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from typing import Final
+
+from msgspec.structs import replace
 
 from maskwright.engine.on_device.decode import DecodingRows, DrawnAhead, DrawnLater
 from maskwright.engine.on_device.steps import DeviceSteps
@@ -25,6 +27,7 @@ from maskwright.engine.schedule.batch_work import draft_pays
 from maskwright.engine.schedule.scheduler import Scheduler
 from maskwright.engine.schedule.sequence import Phase
 from maskwright.engine.step.runner import Runner
+from maskwright.immutable import Immutable
 
 MOST_ENDED: Final = 2
 """The rows of a launch are laid out anew when only one of so many is still decoded."""
@@ -80,8 +83,7 @@ class FlownRow:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class Flight:
+class Flight(Immutable):
     """`steps` steps of `rows`, launched at the time `begun`."""
 
     rows: Sequence[FlownRow]
@@ -91,7 +93,7 @@ class Flight:
     begun: float
 
 
-class Landed(NamedTuple):
+class Landed(Immutable):
     """What `steps` steps have drawn for each row, in so many `seconds` a step."""
 
     rows: list[tuple[FlownRow, DrawnAhead]]

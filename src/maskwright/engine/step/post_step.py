@@ -13,24 +13,22 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import NamedTuple
 
 from maskwright.engine.request.active import Active, Advance, Masks
 from maskwright.engine.request.wake_ups import WakeUps
 from maskwright.engine.stats import Observations
 from maskwright.errors import GenerationError
+from maskwright.immutable import Immutable
 from maskwright.mask.matcher.protocol import Reply
 
 
-class Prepared(NamedTuple):
+class Prepared(Immutable):
     """`Active.prepare` has filled the masks."""
 
     masks: Masks
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
+class Failed(Immutable):
     """A grammar raised `error`, which ends its own request and no other."""
 
     error: Exception
@@ -48,8 +46,7 @@ MOST_HELD = 0.001
 text for theirs too, unless the work for one request takes longer."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Answered:
+class _Answered(Immutable):
     """The process of a request's grammar has answered what is needed to go on with `tokens`."""
 
     active: Active

@@ -14,10 +14,11 @@ from maskwright.engine.schedule.chunk import Chunk
 from maskwright.engine.schedule.sequence import Phase
 from maskwright.engine.stats import Counts
 from maskwright.engine.step.runner import Runner
+from maskwright.immutable import Immutable
 from maskwright.sampling import Mask, Outcome
 
 
-class Held(NamedTuple):
+class Held(Immutable):
     """Rows of logits that wait for their masks: in `logits`, from row `first` on, one for the next
     token and one after each token of `draft`."""
 

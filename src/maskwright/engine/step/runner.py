@@ -8,12 +8,13 @@ import logging
 import time
 from collections.abc import Callable
 from collections.abc import Sequence as SequenceOf
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
 import numpy as np
 import torch
+from msgspec import structs
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -27,6 +28,7 @@ from maskwright.engine.schedule.transfer import CopyEvent
 from maskwright.engine.step.batch import build_runs
 from maskwright.engine.step.plain_rows import PlainRows
 from maskwright.errors import GenerationError
+from maskwright.immutable import Immutable
 from maskwright.kernels.device import compile_ahead, new_logits, runs_kernels
 from maskwright.kernels.kv_bytes import KvDtype
 from maskwright.kernels.kv_pool import (
@@ -76,8 +78,7 @@ class CopyStream(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(Immutable):
     """Copies that took `seconds` and have ended."""
 
     seconds: float
@@ -121,8 +122,7 @@ class CudaStream:
         return CudaEvent(begun, ended)
 
 
-@dataclass(frozen=True, slots=True)
-class CudaEvent:
+class CudaEvent(Immutable):
     """The time between two events of a stream."""
 
     begun: torch.cuda.Event
@@ -365,7 +365,7 @@ class Runner:
         none can be drawn. `logits` float32 `[rows, vocab]` are left as they are."""
         numbers = [number for number, _ in free]
         some = [
-            rows[number]._replace(params=replace(rows[number].params, logprobs=None))
+            structs.replace(rows[number], params=replace(rows[number].params, logprobs=None))
             for number in numbers
         ]
         drawn = self.sample(logits[numbers], some, [mask for _, mask in free])

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
 from json.encoder import encode_basestring
 from typing import Final
 
+from maskwright.immutable import Immutable
 from maskwright.server.answer.choices import Answer, Usage
 from maskwright.server.answer.parts import (
     ArgumentsText,
@@ -28,8 +28,7 @@ DONE: Final = b"data: [DONE]\n\n"
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
-@dataclass(frozen=True, slots=True)
-class Envelope:
+class Envelope(Immutable):
     """The fields that all bodies of one answer have in common. `fingerprint`: what served it."""
 
     model: str

@@ -9,8 +9,11 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Seque
 from dataclasses import dataclass, field, fields, replace
 from typing import TypeAlias
 
+from msgspec import structs
+
 from maskwright.engine import Completion, FinishReason, Generation, Request, TokenScore
 from maskwright.errors import GenerationError
+from maskwright.immutable import Immutable
 from maskwright.kernels.sample_inputs import ORDER
 from maskwright.sampling import PromptScores
 from maskwright.server.answer.logprobs import LEAST, ScoreReader
@@ -86,8 +89,7 @@ class TokenTrace:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(Immutable):
     """Tokens of one request: of its prompts, each counted once, and of all its choices together.
 
     `cached_tokens`: tokens of the prompts that were found in the prefix cache. `reasoning_tokens`:
@@ -106,8 +108,7 @@ class Usage:
         return self.prompt_tokens + self.completion_tokens
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Immutable):
     """The whole answer of one generation; `finish_reason` is OpenAI's name. `parts`: what
     `message` joins, in order. `likelihood`: the mean log-probability of its tokens, if they have
     scores. `stop`: the stop string or stop token that ended it. `shortened_at`: the number of the
@@ -339,7 +340,7 @@ def _without_reasoning(parts: Iterable[Part]) -> list[Part]:
 
 def _without_thoughts(answer: Answer) -> Answer:
     message = replace(answer.message, reasoning="")
-    return replace(answer, message=message, parts=tuple(_without_reasoning(answer.parts)))
+    return structs.replace(answer, message=message, parts=tuple(_without_reasoning(answer.parts)))
 
 
 async def _answer(completion: Completion, reader: PartReader, scores: ScoreReader | None) -> Answer:

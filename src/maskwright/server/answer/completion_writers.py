@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import ClassVar, cast
+
+from msgspec.structs import replace
 
 from maskwright.server.answer.answers import (
     DONE,

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple, Protocol, TypeAlias
 
 from maskwright.grammar.tools.python_arguments import json_text
+from maskwright.immutable import Immutable
 from maskwright.mask import CaptureBegun, CaptureEnded, CaptureText, Event, EventSource
 from maskwright.server.json import Json
 
@@ -57,15 +58,13 @@ class TextPart:
     logprobs: Sequence[Json] = field(default=(), compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Reasoning:
+class Reasoning(Immutable):
     """A piece of the reasoning section."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class CallBegun:
+class CallBegun(Immutable):
     """A tool call begins. `index`: its number in the answer, from 0; `custom`: whether it calls a
     custom tool."""
 
@@ -75,8 +74,7 @@ class CallBegun:
     custom: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ArgumentsText:
+class ArgumentsText(Immutable):
     """A piece of the JSON text of a call's arguments, or of the input of a custom tool."""
 
     index: int

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias, cast
 
+from maskwright.immutable import Immutable
 from maskwright.server.answer.answers import completion_details, event
 from maskwright.server.answer.choices import Answer, ChoiceDelta, Usage
 from maskwright.server.answer.parts import ArgumentsText, CallBegun, Part, Reasoning, TextPart
@@ -20,8 +21,7 @@ from maskwright.server.json import Json
 Status: TypeAlias = Literal["in_progress", "completed", "incomplete"]
 
 
-@dataclass(frozen=True, slots=True)
-class ItemKind:
+class ItemKind(Immutable):
     """How items of one type are written.
 
     - `prefix`: the beginning of their ids.

@@ -11,7 +11,6 @@ import fcntl
 import shutil
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Final, Literal, cast
 
@@ -27,6 +26,7 @@ from starlette.types import ASGIApp
 
 from maskwright.engine import EngineConfig
 from maskwright.errors import InputError
+from maskwright.immutable import Immutable
 from maskwright.records.batch_lines import BatchEndpoint, BatchLine
 from maskwright.server.batches.batch_worker import AppAnswer, BatchWorker, call_app
 from maskwright.server.batches.stores import ENDED, BatchStore, FileStore, StoredBatch, StoredFile
@@ -43,8 +43,7 @@ FORM_BYTES: Final = 1 << 16
 FIELD_BYTES: Final = 1024
 
 
-@dataclass(frozen=True, slots=True)
-class UploadedForm:
+class UploadedForm(Immutable):
     """A form with one file. `fields`: the other parts."""
 
     filename: str

@@ -13,7 +13,6 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -21,6 +20,7 @@ import httpx
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from maskwright.errors import InputError
+from maskwright.immutable import Immutable
 from maskwright.records.batch_lines import BatchLine, error_line, parse_batch_line, result_line
 from maskwright.records.journal import GroupCommit, Journal, line_of
 from maskwright.records.workers import run_all
@@ -31,8 +31,7 @@ from maskwright.server.json import Json
 ADDRESS: Final = "http://127.0.0.1"
 
 
-@dataclass(frozen=True, slots=True)
-class AppAnswer:
+class AppAnswer(Immutable):
     """What the application has answered. `retry_after`: seconds, 0 if it named none."""
 
     status: int

@@ -4,15 +4,16 @@ the tokens of an answer were chosen. Its body is a shape and a text so far, or t
 
 from __future__ import annotations
 
-import dataclasses
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Any, Final
 
+from msgspec.structs import replace
 from pydantic import ConfigDict, Field
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
 from maskwright.errors import InputError
 from maskwright.grammar.schema.options import AdditionalProperties, Numbers
+from maskwright.immutable import Immutable
 from maskwright.mask import compile_json_schema, compile_tools
 from maskwright.processes import Build, Inquiry
 from maskwright.server.errors import HttpError
@@ -89,7 +90,7 @@ class ExplainTextRequest(FormattedShapeFields, FunctionFields, ClosedModel):
         return TextToExplain(self, shape, use)
 
 
-class TextToExplain(NamedTuple):
+class TextToExplain(Immutable):
     """A request about a text, with its shape and its tools, which are read together with it."""
 
     request: ExplainTextRequest
@@ -168,9 +169,9 @@ class ExplainRoute:
                 )
         recipes, own = self._recipes, given.maskwright
         if own.additional_properties is not None:
-            recipes = dataclasses.replace(recipes, additional_properties=own.additional_properties)
+            recipes = replace(recipes, additional_properties=own.additional_properties)
         if own.numbers is not None:
-            recipes = dataclasses.replace(recipes, numbers=own.numbers)
+            recipes = replace(recipes, numbers=own.numbers)
         recipe = recipes.of(asked.shape, asked.tool_use)
         assert recipe is not None, "the request has a shape"
         return recipe

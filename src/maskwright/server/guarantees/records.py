@@ -6,9 +6,10 @@ import math
 import time
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 from maskwright.engine import TokenScore
+from maskwright.immutable import Immutable
 from maskwright.server.answer.logprobs import LEAST
 from maskwright.server.json import Json
 from maskwright.vocab import Vocabulary
@@ -24,7 +25,7 @@ MOST_WANTED: Final = 8
 _Name: TypeAlias = tuple[str | None, str, int]
 
 
-class _Record(NamedTuple):
+class _Record(Immutable):
     scores: Sequence[TokenScore]
     ended: float
 

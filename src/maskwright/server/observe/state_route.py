@@ -5,9 +5,9 @@ last answers' traces: numbers and ids, no text.
 from __future__ import annotations
 
 import time
-from dataclasses import asdict
 from typing import Final
 
+from msgspec import to_builtins
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
@@ -62,7 +62,7 @@ class StateRoute:
                 "max_context": self._engine.max_context,
                 "figures": figures_of(samples, self.recent.after(0, None)),
                 "metrics": samples,
-                **asdict(self._engine.view()),
+                **to_builtins(self._engine.view()),
             }
             self._read_at = now
         return self._read

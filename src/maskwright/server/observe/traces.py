@@ -9,11 +9,12 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from maskwright.errors import InputError
+from maskwright.immutable import Immutable
 from maskwright.server.json import Json
 
 if TYPE_CHECKING:  # a file of traces is opened before torch and the engine are imported
@@ -21,8 +22,7 @@ if TYPE_CHECKING:  # a file of traces is opened before torch and the engine are 
     from maskwright.server.exchange import Exchange
 
 
-@dataclass(frozen=True, slots=True)
-class RequestTrace:
+class RequestTrace(Immutable):
     """Choice number `index` of one exchange, whose generation has ended."""
 
     exchange: Exchange

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
+from msgspec import field
+from msgspec.structs import replace
+
+from maskwright.immutable import Immutable
 from maskwright.server.batches.batch_routes import DEFAULT_BATCHES, MOST_BATCHES, MOST_FILES
 from maskwright.server.errors import MESSAGE_CHARACTERS, PARAM_CHARACTERS
 from maskwright.server.json import Json
@@ -32,8 +35,7 @@ _FORMAT: Final[Json] = {"type": "json_schema", "json_schema": {"name": "c", "sch
 _TOOL: Final[Json] = {"type": "function", "function": {"name": "look", "parameters": _COLOUR}}
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(Immutable):
     """One method of a path.
 
     - `id`: its name, `about`: a line of what it does, `tag`: the group that it belongs to.

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from importlib.resources import files
 from typing import Final
 
@@ -17,6 +16,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 
+from maskwright.immutable import Immutable
 from maskwright.server.route import Endpoint
 
 ADDRESSES: Final[Mapping[str, str]] = {
@@ -49,8 +49,7 @@ HEADERS: Final[Mapping[str, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class StaticFile:
+class StaticFile(Immutable):
     """One file of a page as it is sent."""
 
     data: bytes

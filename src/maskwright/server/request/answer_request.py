@@ -4,13 +4,13 @@ this server has."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
 from maskwright.grammar.schema.options import AdditionalProperties, Numbers, UnusableTools
+from maskwright.immutable import Immutable
 from maskwright.sampling import SamplingParams, Scale
 from maskwright.server.continuation import StreamBeginning, parse_continuation
 from maskwright.server.json import Json
@@ -105,8 +105,7 @@ class OwnOptions(ClosedModel):
         return self.trace_tokens or self.explain
 
 
-@dataclass(frozen=True, slots=True)
-class TextPrompt:
+class TextPrompt(Immutable):
     """A text that is continued as it is. `special`: the tokenizer may add the special tokens with
     which texts of this model begin."""
 
@@ -114,8 +113,7 @@ class TextPrompt:
     special: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class TokenPrompt:
+class TokenPrompt(Immutable):
     """Token ids that are continued as they are."""
 
     tokens: tuple[int, ...]
@@ -124,16 +122,14 @@ class TokenPrompt:
 Prompt: TypeAlias = ChatPrompt | TextPrompt | TokenPrompt
 
 
-@dataclass(frozen=True, slots=True)
-class TokenLimit:
+class TokenLimit(Immutable):
     """The limit on the tokens of the answer, and the field that contained it."""
 
     tokens: int
     field: str
 
 
-@dataclass(frozen=True, slots=True)
-class GenerationOptions:
+class GenerationOptions(Immutable):
     """How each answer is generated.
 
     - `n`: answers for each prompt.
@@ -172,8 +168,7 @@ class GenerationOptions:
     closed: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ReplyOptions:
+class ReplyOptions(Immutable):
     """What the client receives of its answers, and how.
 
     - `include_usage`: a stream ends with the usage. `continuous_usage`: each of its chunks has the
@@ -208,8 +203,7 @@ class ReplyOptions:
     tokens_as_ids: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerRequest:
+class AnswerRequest(Immutable):
     """A valid request. Only what depends on the model (lengths, token ids) is not checked yet.
 
     - `place`: the field that contained the prompts, which errors name.

@@ -8,9 +8,9 @@ are obeyed here too.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeAlias
 
+from msgspec.structs import replace
 from pydantic import WithJsonSchema
 from typing_extensions import TypeAliasType
 

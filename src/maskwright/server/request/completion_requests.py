@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Final, TypeAlias
 
+from msgspec import structs
+
 from maskwright.errors import InputError
 from maskwright.server.json import Json
 from maskwright.server.request.answer_request import (
@@ -143,7 +145,7 @@ class CompletionRequest(CompletingRequest, FormattedShapeFields):
         options = self.options(self.logprobs, n=self.n, stop=self.stop, user=self.user)
         best_of = self._best_of()
         if best_of > self.n and options.params.logprobs is None:
-            options = replace(options, params=replace(options.params, logprobs=0))
+            options = structs.replace(options, params=replace(options.params, logprobs=0))
         limit = self._limit()
         reply = self.reply(
             logprobs=self.logprobs is not None, echo=self.echo, only_echo=limit is None, best=self.n
@@ -157,7 +159,7 @@ class CompletionRequest(CompletingRequest, FormattedShapeFields):
             shape=self.shape(),
             tool_use=None,
             limit=limit or TokenLimit(1, "max_tokens"),
-            options=replace(options, n=best_of, prompt_logprobs=prompt_logprobs),
+            options=structs.replace(options, n=best_of, prompt_logprobs=prompt_logprobs),
             reply=reply,
         )
 

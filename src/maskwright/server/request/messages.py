@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Annotated, Any, Final, Literal, TypeAlias, cast
 
+from msgspec import field
 from pydantic import Field, WithJsonSchema
 from typing_extensions import TypeAliasType
 
 from maskwright.errors import InputError
+from maskwright.immutable import Immutable
 from maskwright.server.json import Json
 from maskwright.server.request.model import (
     Array,
@@ -23,8 +24,7 @@ from maskwright.server.request.model import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCall:
+class ToolCall(Immutable):
     """A tool call in an earlier assistant message; `arguments` is the parsed JSON object."""
 
     id: str | None
@@ -32,8 +32,7 @@ class ToolCall:
     arguments: dict[str, object]
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Immutable):
     """One message. `content` is "" if the client sent none (an assistant that called tools).
     `reasoning`: what an assistant thought before it answered."""
 
@@ -243,8 +242,7 @@ def read_arguments(given: str | Json, place: str) -> Json:
     return cast(Json, value)
 
 
-@dataclass(frozen=True, slots=True)
-class ChatPrompt:
+class ChatPrompt(Immutable):
     """A conversation, which the model's chat template turns into a prompt.
 
     - `variables`: additional variables of the template.

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Final, Self, TypeAlias, cast, get_args, get_origin
 
 from pydantic import (
@@ -25,6 +24,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 from typing_extensions import TypeAliasType
 
 from maskwright.errors import InputError
+from maskwright.immutable import Immutable
 from maskwright.server.json import Json
 
 _MOST_SHOWN: Final = 60
@@ -138,8 +138,7 @@ def described(default: Any, about: str, **more: Any) -> Any:
 # Types of fields
 
 
-@dataclass(frozen=True, slots=True)
-class Worded:
+class Worded(Immutable):
     """Says in errors what a value must be, whatever is wrong with it. `after`: more than that."""
 
     what: str
@@ -159,8 +158,7 @@ class Worded:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Between:
+class Between(Immutable):
     """An integer or a finite number with its bounds. An integer may be written as 1.0."""
 
     low: float
@@ -178,8 +176,7 @@ class Between:
         return Worded(f"an integer from {self.low} to {self.high}").around(integer)
 
 
-@dataclass(frozen=True, slots=True)
-class IdArray:
+class IdArray(Immutable):
     """An array of at least `least` token ids below `end`."""
 
     end: int | None = None
@@ -207,8 +204,7 @@ class AsSent:
 RawObject: TypeAlias = Annotated[dict[str, Any], AsSent]
 
 
-@dataclass(frozen=True, slots=True)
-class Array:
+class Array(Immutable):
     """An array. `empty`: what an error says of one without items, which may be allowed."""
 
     empty: str = ""
@@ -227,8 +223,7 @@ class Array:
         return value
 
 
-@dataclass(frozen=True, slots=True)
-class Strings:
+class Strings(Immutable):
     """An array of strings, at least `least` (0 or 1). With `most`: at most so many, and none of
     them empty. `single`: one string may stand for the array."""
 
@@ -290,8 +285,7 @@ def _integer(low: int, high: int | None) -> CoreSchema:
 _TYPES: Final[Mapping[type, str]] = {str: "text", list: "array", dict: "object"}
 
 
-@dataclass(frozen=True, slots=True)
-class ByType:
+class ByType(Immutable):
     """Chooses among a string, an array and an object by the type of the value. `wanted`: what the
     value must be. `first`: the last choice is for arrays whose first item has one of these
     types."""
@@ -330,8 +324,7 @@ class ByType:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class ByField:
+class ByField(Immutable):
     """Chooses among models by a field that all of them have.
 
     - `said`: what an error says of another value, after the place of the field; none for the list

@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Final, Literal, cast
 
+from msgspec.structs import replace
 from pydantic import Field, WithJsonSchema
 from typing_extensions import TypeAliasType
 
 from maskwright.errors import InputError
+from maskwright.immutable import Immutable
 from maskwright.server.json import Json
 from maskwright.server.request.answer_request import AnswerRequest
 from maskwright.server.request.messages import (
@@ -335,8 +336,7 @@ class ResponseRequest(OpenAIRequest, ReasoningFields, TemplateFields, ToolFields
         )
 
 
-@dataclass(frozen=True, slots=True)
-class AskedResponse:
+class AskedResponse(Immutable):
     """A request, and `echoed`: the settings that the response repeats."""
 
     answer: AnswerRequest

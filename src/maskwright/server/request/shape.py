@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeAlias, cast
 
 from pydantic import ConfigDict, Field, PrivateAttr, WithJsonSchema, model_validator
@@ -22,6 +21,7 @@ from typing_extensions import TypeAliasType
 from maskwright.errors import InputError
 from maskwright.grammar.dialects.detect import Dialect
 from maskwright.grammar.schema.document import check, check_values, json_of
+from maskwright.immutable import Immutable
 from maskwright.json_faults import json_reason
 from maskwright.limits import DEFAULT_LIMITS
 from maskwright.server.json import Json
@@ -40,13 +40,11 @@ from maskwright.server.request.model import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class FreeText:
+class FreeText(Immutable):
     """No constraint."""
 
 
-@dataclass(frozen=True, slots=True)
-class JsonShape:
+class JsonShape(Immutable):
     """The whole answer is one instance of a schema. `text` is its JSON, compact and with the
     properties in the client's order.
 
@@ -59,24 +57,21 @@ class JsonShape:
     shown: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class RegexShape:
+class RegexShape(Immutable):
     """The whole answer matches the pattern."""
 
     pattern: str
     place: str
 
 
-@dataclass(frozen=True, slots=True)
-class ChoiceShape:
+class ChoiceShape(Immutable):
     """The answer is one of the strings."""
 
     strings: tuple[str, ...]
     place: str
 
 
-@dataclass(frozen=True, slots=True)
-class GrammarShape:
+class GrammarShape(Immutable):
     """The answer is a text of a grammar."""
 
     grammar: str
@@ -84,8 +79,7 @@ class GrammarShape:
     place: str
 
 
-@dataclass(frozen=True, slots=True)
-class TagShape:
+class TagShape(Immutable):
     """The answer has the form of a structural tag. `text` is its JSON."""
 
     text: str

@@ -10,7 +10,6 @@ around members and items depends on the style of white space.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
@@ -44,6 +43,7 @@ from maskwright.grammar.shape.shape import (
     construct_of,
     place_of,
 )
+from maskwright.immutable import Immutable
 from maskwright.limits import DEFAULT_LIMITS, Work
 from maskwright.workbench.choices import LayoutName
 from maskwright.workbench.conversion.languages import (
@@ -135,8 +135,7 @@ SPACE: Final = "space"
 """The name of the rule for white space in the style "flexible"."""
 
 
-@dataclass(frozen=True, slots=True)
-class JsonLayout:
+class JsonLayout(Immutable):
     """How the parts of arrays and objects are joined."""
 
     name: LayoutName

@@ -8,10 +8,10 @@ back up leave at the side.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 from xml.sax.saxutils import escape
 
+from maskwright.immutable import Immutable
 from maskwright.workbench.diagram.svg import cut, picture, text_at, width_of
 
 _GAP: Final = 28
@@ -21,7 +21,7 @@ _MARGIN: Final = 36
 _SWEEPS: Final = 6
 
 
-class ChartNode(NamedTuple):
+class ChartNode(Immutable):
     """A node: what stands in it, its kind, and whether a text may end there (a double frame)."""
 
     label: str
@@ -29,7 +29,7 @@ class ChartNode(NamedTuple):
     is_end: bool = False
 
 
-class ChartEdge(NamedTuple):
+class ChartEdge(Immutable):
     """An edge between two nodes by their numbers, with what stands beside it."""
 
     source: int
@@ -37,8 +37,7 @@ class ChartEdge(NamedTuple):
     label: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Chart:
+class Chart(Immutable):
     """A graph that begins at node 0, from which every node can be reached."""
 
     nodes: Sequence[ChartNode]

@@ -6,14 +6,14 @@ branch of a fork, and again through a cycle.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from maskwright.immutable import Immutable
 
 BoxKind = Literal["text", "set", "name", "note"]
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
+class Box(Immutable):
     """One part of a text. `kind`: a text itself, a set of texts in words or as a pattern, the name
     of another diagram, or a remark. `target` is the diagram that a name leads to."""
 
@@ -22,22 +22,19 @@ class Box:
     target: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Chain:
+class Chain(Immutable):
     """Parts one after the other; without parts, nothing."""
 
     parts: tuple[Track, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Fork:
+class Fork(Immutable):
     """One of several options."""
 
     options: tuple[Track, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Cycle:
+class Cycle(Immutable):
     """The body once or more often, with `between` where it is repeated; `note` says how often."""
 
     body: Track
@@ -45,8 +42,7 @@ class Cycle:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Rows:
+class Rows(Immutable):
     """Parts one after the other, each in a row of its own."""
 
     rows: tuple[Track, ...]

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -21,6 +20,7 @@ import numpy.typing as npt
 from maskwright.automaton.json.levels import Levels
 from maskwright.automaton.leaf.rows import DEAD
 from maskwright.errors import LimitError
+from maskwright.immutable import Immutable
 from maskwright.limits import Limits, Work, spend
 from maskwright.mask import Grammar
 from maskwright.mask.compile.constructs import SchemaConstructs
@@ -246,8 +246,7 @@ class PairWalk:
 _UNBOUNDED: Final = 1 << 62
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Immutable):
     """What was found out about two grammars, first and second.
 
     `only_first`, `only_second`: the shortest text found that only this one accepts; None if none

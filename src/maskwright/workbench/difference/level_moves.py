@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Hashable
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from maskwright.automaton.leaf.keys import Begun, Key
 from maskwright.automaton.leaf.rows import DEAD
 from maskwright.automaton.leaf.spelling import DIGITS, PAIR, PAIR_U
 from maskwright.automaton.machine.exits import BLOCKED, DONE, DYNAMIC, apply_exit
+from maskwright.immutable import Immutable
 from maskwright.limits import CHEAP, spend
 from maskwright.mask.recognizer import Recognizer
 
@@ -60,14 +61,14 @@ def _controls_are_alike(key: Key) -> bool:
     return len({target for target, _ in found}) <= 1 and sum(n for _, n in found) in (0, 32)
 
 
-class Standing(NamedTuple):
+class Standing(Immutable):
     """A leaf state over contexts."""
 
     leaf: int
     stack: Stack
 
 
-class Popped(NamedTuple):
+class Popped(Immutable):
     """Every level above the base has been popped; the level below is left with `label` next, before
     the byte is read unless it has been."""
 

@@ -45,6 +45,7 @@ from maskwright.grammar.shape.shape import (
     Shape,
     conjunction_of,
 )
+from maskwright.immutable import Immutable
 from maskwright.limits import DEFAULT_LIMITS, MEASURED, spend
 from maskwright.mask.compile.constructs import SchemaConstructs
 
@@ -104,7 +105,7 @@ class Disagreement(NamedTuple):
     constraint: Constraint
 
 
-class PartPair(NamedTuple):
+class PartPair(Immutable):
     """What both sides have at one place within a value.
 
     `place`: the name of a member or the index of an item; None for the value itself.
@@ -298,7 +299,7 @@ def _is_implied(contained: Contained, mine: Contained) -> bool:
     )
 
 
-class _Requirement(NamedTuple):
+class _Requirement(Immutable):
     """A `MemberRequirement` whose names and languages don't depend on what else a shape lists."""
 
     names: dict[str, tuple[Schema, ...]]

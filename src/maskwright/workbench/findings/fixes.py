@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from maskwright.errors import InputError
 from maskwright.grammar.dialects.detect import Dialect
 from maskwright.grammar.dialects.read import read_document, read_grammar
 from maskwright.grammar.schema.tree import Json
+from maskwright.immutable import Immutable
 from maskwright.workbench.findings.finding import Finding
 from maskwright.workbench.pointer import reference_tokens
 
 
-class SchemaFix(NamedTuple):
+class SchemaFix(Immutable):
     """One change: what was done at `pointer`, and whether other values match since."""
 
     pointer: str

@@ -36,6 +36,7 @@ from maskwright.grammar.rules.tree import (
     Terminal,
 )
 from maskwright.grammar.schema.tree import Json
+from maskwright.immutable import Immutable
 from maskwright.limits import DEFAULT_LIMITS, Work
 from maskwright.mask import Grammar, compile_json_schema
 from maskwright.mask.compile.rules import compile_rules
@@ -404,7 +405,7 @@ DEMANDS: Final = 100
 """Schemas that demand a part, at most: each is compiled."""
 
 
-class Covered(NamedTuple):
+class Covered(Immutable):
     """Texts, each with the alternatives that none before it uses; and the alternatives that no text
     uses."""
 

@@ -11,10 +11,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, islice
 from operator import mul
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 
+from maskwright.immutable import Immutable
 from maskwright.mask import Grammar, Matcher
 from maskwright.mask.position import Position
 from maskwright.workbench.choices import Which
@@ -36,7 +37,7 @@ Chooser = Callable[[Matcher, Sequence[int]], int]
 """Chooses one of the bytes that may come next; `END` is among them where the text may end."""
 
 
-class Weights(NamedTuple):
+class Weights(Immutable):
     """How much likelier kinds of bytes are than others, so that people can read the texts: among
     bytes that lead to one place, and among the places to which they lead, in free text and where
     each is an alternative that the shape lists."""
@@ -67,7 +68,7 @@ MOST_PLACES: Final = 4_096
 """Places of texts whose alternatives are remembered."""
 
 
-class _Weighed(NamedTuple):
+class _Weighed(Immutable):
     """What may be chosen, with the sums of the weights up to each, as `random.choices` takes
     them."""
 

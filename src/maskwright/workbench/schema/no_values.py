@@ -5,12 +5,13 @@ a document, each part for itself.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from maskwright.automaton.satisfy.solver import Solver
 from maskwright.errors import Construct, LimitError, SchemaError, UnsatisfiableSchemaError
 from maskwright.grammar.schema.parse import ParsedSchema, ParseOptions, parse_schema
 from maskwright.grammar.schema.tree import AnyOf, Assertion, Json, OneOf, Schema
+from maskwright.immutable import Immutable
 from maskwright.limits import DEFAULT_LIMITS, Work
 from maskwright.workbench.pointer import pointer_of, value_at
 
@@ -93,7 +94,7 @@ def _without_union(schema: Schema, option: Schema) -> tuple[Assertion, ...]:
     )
 
 
-class Contradiction(NamedTuple):
+class Contradiction(Immutable):
     """The innermost part of a schema that no value matches, though one has to."""
 
     pointer: str

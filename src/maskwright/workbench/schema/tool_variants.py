@@ -6,7 +6,6 @@ Beside `variants`, because compiling tools imports much that a schema by itself 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, cast
 
 from msgspec.structs import replace
@@ -14,12 +13,12 @@ from msgspec.structs import replace
 from maskwright.grammar.schema.document import escape
 from maskwright.grammar.schema.tree import Json
 from maskwright.grammar.tools.tools import Tool, ToolChoice
+from maskwright.immutable import Immutable
 from maskwright.mask import Grammar, compile_tools
 from maskwright.vocab import Vocabulary
 
 
-@dataclass(frozen=True, slots=True)
-class ToolVariants:
+class ToolVariants(Immutable):
     """The parameters of tools by their names. `options`: all of `compile_tools`."""
 
     tools: tuple[Tool, ...]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from maskwright.grammar.schema.tree import Json
+from maskwright.immutable import Immutable
 from maskwright.mask import Grammar, compile_json_schema
 from maskwright.vocab import Vocabulary
 
@@ -34,8 +34,7 @@ class Variants(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class SchemaVariants:
+class SchemaVariants(Immutable):
     """One schema, as JSON text."""
 
     schema: str
