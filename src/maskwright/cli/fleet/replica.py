@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 from maskwright.dist.routing.replica_state import Role
 from maskwright.errors import InputError
-from maskwright.immutable import Immutable
 
 
-class StartedReplica(Immutable):
+@dataclass(frozen=True, slots=True)
+class StartedReplica:
     """A server that is ready: its address without a path, and the process that it is."""
 
     url: str

@@ -9,12 +9,11 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from maskwright.errors import InputError
-from maskwright.immutable import Immutable
 from maskwright.server.json import Json
 
 if TYPE_CHECKING:  # a file of traces is opened before torch and the engine are imported
@@ -22,7 +21,8 @@ if TYPE_CHECKING:  # a file of traces is opened before torch and the engine are 
     from maskwright.server.exchange import Exchange
 
 
-class RequestTrace(Immutable):
+@dataclass(frozen=True, slots=True)
+class RequestTrace:
     """Choice number `index` of one exchange, whose generation has ended."""
 
     exchange: Exchange
