@@ -5,15 +5,15 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from maskwright.errors import InputError, OverloadedError
 from maskwright.models import Adapter, AdapterFile, Decoder, Product, one_of_each_shape
 
 
-@dataclass(slots=True)
-class _Loaded:
+class _Loaded(Struct):
     adapter: Adapter
     users: int = 0
 

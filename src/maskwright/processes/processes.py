@@ -16,10 +16,11 @@ import weakref
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass
 from enum import Enum
 from multiprocessing.connection import Connection, Pipe, wait
 from typing import Any, Final, TypeAlias
+
+from msgspec import Struct
 
 from maskwright.errors import WHOLE_GRAMMAR, EngineStoppedError, LimitError
 from maskwright.mask import Event
@@ -69,8 +70,7 @@ SHORT_TICK: Final = 0.004
 """The like while a shared process is at work: others may have to move away."""
 
 
-@dataclass(slots=True)
-class ProcessStats:
+class ProcessStats(Struct):
     """Counts since the start.
 
     `running`: processes at this moment, the one that forks the others not counted. `restarts`:

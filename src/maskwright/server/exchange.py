@@ -8,6 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from msgspec import Struct
 from starlette.types import Scope
 
 from maskwright.engine import Generation, Request
@@ -31,8 +32,7 @@ cache; "shared": it was being compiled for another request; "compiled": it was c
 one."""
 
 
-@dataclass(slots=True)
-class Sent:
+class Sent(Struct):
     """When text of a choice was sent to the client, in seconds of the monotonic clock."""
 
     first_at: float

@@ -20,12 +20,12 @@ from __future__ import annotations
 import json
 import statistics
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
 from time import perf_counter
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+from msgspec import Struct, field
 
 from maskwright.cli.bench.engines import (
     MaskEngine,
@@ -69,8 +69,7 @@ TRIVIAL: Final[dict[type, tuple[Shape, bytes]]] = {
 code that a running server has loaded."""
 
 
-@dataclass(slots=True)
-class RoundTimes:
+class RoundTimes(Struct):
     """What one engine took to compile a shape once and to read all texts with it. Seconds."""
 
     compiling: float
@@ -83,8 +82,7 @@ class RoundTimes:
     budget. Empty for an engine that has no budgets."""
 
 
-@dataclass(slots=True)
-class EngineTimes:
+class EngineTimes(Struct):
     """The readings of one engine, in order. `refused`: why it has none."""
 
     engine: str

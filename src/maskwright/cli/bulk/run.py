@@ -15,11 +15,11 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 import httpx
+from msgspec import Struct, field
 
 from maskwright.cli.bulk.run_report import RunCounts, note, progress_bar
 from maskwright.cli.bulk.work import Key, RecordWork, ServerAnswer, WorkItem, WorkResult
@@ -158,8 +158,7 @@ def _own_wait(attempt: int) -> float:
     return min(LONGEST_WAIT_S, FIRST_WAIT_S * 2 ** (attempt - 1))
 
 
-@dataclass(slots=True)
-class Done:
+class Done(Struct):
     """What earlier runs have done: the digests of the requests of records that have a result, and
     of those that have failed."""
 

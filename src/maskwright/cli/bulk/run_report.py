@@ -10,9 +10,9 @@ import time
 from collections import Counter
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
 from typing import Final, NoReturn
 
+from msgspec import Struct, field
 from tqdm import tqdm
 
 from maskwright.cli.bulk.work import TokenUse
@@ -20,8 +20,7 @@ from maskwright.cli.output.appearance import shows_progress
 from maskwright.immutable import Immutable
 
 
-@dataclass(slots=True)
-class RunCounts:
+class RunCounts(Struct):
     """Counts of a run. `total`: records of the input. `before`: those that earlier runs have done.
     `failures`: by the code of their reason, with earlier runs'. `use`: tokens of all results;
     `use_now`: tokens of this run's results. `unchecked`: answers that may or may not be valid,

@@ -9,10 +9,10 @@ import json
 import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, TypeAlias
 
+from msgspec import Struct, field
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from maskwright.dist.front.asked import Asked
@@ -309,8 +309,7 @@ Answer: TypeAlias = tuple[int, Headers, bytes]
 """Status, headers and body of a response."""
 
 
-@dataclass(slots=True)
-class GatheredPages:
+class GatheredPages(Struct):
     """The pages of the workers that have answered, by their names. `refusal`: a response of a
     worker that answered otherwise, for instance since it needs a key."""
 

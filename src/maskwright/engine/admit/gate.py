@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final, NamedTuple
 
+from msgspec import Struct
+
 from maskwright.engine.schedule.sequence import SHORT, Phase, Sequence
 from maskwright.engine.schedule.service import OUTPUT_PRICE, ServiceClass
 from maskwright.engine.schedule.step_time import StepTimeModel
@@ -266,8 +268,7 @@ UNKNOWN_SECONDS: Final = 1.0
 """Time after which to try again where no forecast is possible."""
 
 
-@dataclass(slots=True, eq=False)
-class Claim:
+class Claim(Struct, eq=False):
     """What one request asks for: a prompt of `prompt` tokens, and an answer of at most `cap`
     tokens. `sequence` is None before the request has one."""
 

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence as SequenceOf
-from dataclasses import dataclass, field
 
 import numpy as np
 import torch
+from msgspec import Struct, field
 from torch import Tensor
 
 from maskwright.engine.draft.length import DraftLengthModel
@@ -36,8 +36,7 @@ Filled = tuple[Active, Masks]
 """A request, and the mask after a draft token for it."""
 
 
-@dataclass(slots=True, eq=False)
-class _Past:
+class _Past(Struct, eq=False):
     """The draft model's state of one sequence. The blocks of `table` hold keys and values of the
     sequence's first `computed` tokens, and then of the draft tokens `ahead`. `acceptance`: the
     acceptance rate, see `DraftLengthModel`. `resting`: nothing was proposed in the last step,
@@ -62,8 +61,7 @@ class _Past:
         )  # the last one is computed again, for its logits
 
 
-@dataclass(slots=True, eq=False)
-class _Walk:
+class _Walk(Struct, eq=False):
     """The draft of one sequence while it is made, of at most `most` tokens."""
 
     active: Active

@@ -10,12 +10,12 @@ import time
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from maskwright.engine.on_device.automaton import (
     STOPPED,
@@ -195,8 +195,7 @@ class _Ready(NamedTuple):
     at: float
 
 
-@dataclass(slots=True)
-class _Made:
+class _Made(Struct):
     """A table, or the work on it."""
 
     version: tuple[object, int]

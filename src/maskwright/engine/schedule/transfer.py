@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from maskwright.engine.kv.prefix import Node
 
@@ -25,8 +26,7 @@ class CopyEvent(Protocol):
         ...
 
 
-@dataclass(slots=True, eq=False)
-class BlockTransfer:
+class BlockTransfer(Struct, eq=False):
     """The copies of one sequence's blocks from one pool to the other.
 
     `blocks` are those in the model's pool, `homes` those in the host's, pair by pair; `inward` says

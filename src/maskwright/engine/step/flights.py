@@ -15,9 +15,9 @@ launch has them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from maskwright.engine.on_device.decode import DecodingRows, DrawnAhead, DrawnLater
@@ -43,8 +43,7 @@ GONE: Final = -1
 it should come to have as many tokens again."""
 
 
-@dataclass(slots=True)
-class FlownRow:
+class FlownRow(Struct):
     """A row that the device decodes. Its sequence has `length` tokens before those that are `kept`,
     which come after tokens on which the host is still working. `left` more can be drawn after them.
     `stopped`: the device takes it no further than what has been launched."""

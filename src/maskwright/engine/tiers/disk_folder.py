@@ -25,9 +25,10 @@ import struct
 import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from maskwright.engine.tiers.eviction_order import StorePolicy
 from maskwright.errors import InputError
@@ -72,8 +73,7 @@ def _checksum(key: bytes, contents: bytes) -> bytes:
     return hashlib.blake2b(contents, digest_size=CHECKSUM_BYTES, key=key).digest()
 
 
-@dataclass(slots=True)
-class DiskCounts:
+class DiskCounts(Struct):
     """What one process has seen of the folder. `failed`: operations that the file system refused,
     or for which the lock could not be had; `damaged`: files whose checksum was wrong; `missing`:
     files that had gone before they were read."""

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Seque
 from dataclasses import dataclass, field, fields, replace
 from typing import TypeAlias
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from maskwright.engine import Completion, FinishReason, Generation, Request, TokenScore
 from maskwright.errors import GenerationError
@@ -126,8 +126,7 @@ class Answer(Immutable):
     shortened_at: int | None = None
 
 
-@dataclass(slots=True)
-class ChoiceDelta:
+class ChoiceDelta(Struct):
     """New output of one generation. The last one has a `finish_reason`, with OpenAI's name.
     `logprobs` are entries in OpenAI's form; None if the client didn't ask for them. `stop`: the
     stop string or stop token that ended the answer. `shortened_at`: as in `Answer`, as far as it is

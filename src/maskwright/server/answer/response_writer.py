@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias, cast
+
+from msgspec import Struct, field
 
 from maskwright.immutable import Immutable
 from maskwright.server.answer.answers import completion_details, event
@@ -43,8 +44,7 @@ FUNCTION: Final = ItemKind("function_call", "fc", "response.function_call_argume
 CUSTOM: Final = ItemKind("custom_tool_call", "ctc", "response.custom_tool_call_input", "input")
 
 
-@dataclass(slots=True)
-class OutputItem:
+class OutputItem(Struct):
     """One item while it is written. `own`: the fields of its type."""
 
     kind: ItemKind

@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, Final
+
+from msgspec import Struct, field
 
 from maskwright.automaton.value.finite_values import canonical
 from maskwright.errors import InputError
@@ -34,8 +35,7 @@ _ELSEWHERE: Final = frozenset({"$ref", "$dynamicRef", "$recursiveRef", "patternP
 """Keywords by which a property may be described although its name isn't listed."""
 
 
-@dataclass(slots=True)
-class _SameValue:
+class _SameValue(Struct):
     """The schemas for one value: one schema and all within its unions and conditions."""
 
     names: set[str] = field(default_factory=set[str])
