@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final, Literal
-
-from maskwright.immutable import Acyclic
 
 WhitespaceName = Literal["compact", "spaced", "pretty", "flexible"]
 
@@ -12,7 +11,8 @@ MOST_SPACE: Final = 32
 """The longest run of whitespace that `flexible` allows, in bytes."""
 
 
-class Whitespace(Acyclic):
+@dataclass(frozen=True, slots=True)
+class Whitespace:
     """A style: up to `room` bytes of any whitespace wherever JSON allows it, fixed separators."""
 
     room: int
