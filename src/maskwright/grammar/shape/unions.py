@@ -39,6 +39,7 @@ from maskwright.grammar.shape.negation import negate
 from maskwright.grammar.shape.one_of import ExclusiveUnions
 from maskwright.grammar.shape.shape import Conjunction, in_order, keyword_of, referenced
 from maskwright.grammar.shape.unevaluated import ResolvedAssertions
+from maskwright.immutable import Immutable
 from maskwright.limits import CHEAP, Limits, spend
 
 _MANY: Final = 64
@@ -86,15 +87,15 @@ class _Branch(Struct):
         )
 
 
-class _Brought(Struct):
+class _Brought(Immutable):
     """What one schema brings into a branch of values of one type."""
 
-    parts: list[Schema] = []
+    parts: tuple[Schema, ...]
     """Schemas that hold as well."""
-    assertions: list[Assertion] = []
-    unions: list[AnyOf | OneOf] = []
-    required: set[str] = set()
-    named: list[_Named] = []
+    assertions: tuple[Assertion, ...]
+    unions: tuple[AnyOf | OneOf, ...]
+    required: frozenset[str]
+    named: tuple[_Named, ...]
 
 
 class Branches:
@@ -265,26 +266,30 @@ class Branches:
         return known
 
     def _bring(self, schema: Schema, kind: str) -> _Brought | None:
-        brought = _Brought()
+        parts: list[Schema] = []
+        assertions: list[Assertion] = []
+        unions: list[AnyOf | OneOf] = []
+        required: set[str] = set()
+        named: list[_Named] = []
         for assertion in self._resolved.assertions(schema):
             match assertion:
                 case TypeIs(types=types):
                     if kind not in types and not (kind == "number" and "integer" in types):
                         return None
                     if kind == "number" and "number" not in types:
-                        brought.assertions.append(assertion)
-                case AllOf(parts=parts):
-                    brought.parts[:0] = parts
+                        assertions.append(assertion)
+                case AllOf(parts=further):
+                    parts[:0] = further
                 case AnyOf():
-                    brought.unions.append(_without_copies(assertion))
+                    unions.append(_without_copies(assertion))
                 case OneOf():
-                    brought.unions.append(assertion)
+                    unions.append(assertion)
                 case Not(schema=inner) if not inner.never:
                     negation = self._negation(inner)
                     if not self._is_met(negation, kind):
-                        brought.unions.append(negation)
+                        unions.append(negation)
                 case If():
-                    brought.unions.append(self._condition(assertion))
+                    unions.append(self._condition(assertion))
                 case Values(values=values, plain_numbers=plain) if kind in ("array", "object"):
                     wanted = list if kind == "array" else dict
                     options = tuple(
@@ -292,14 +297,16 @@ class Branches:
                         for v in values
                         if isinstance(v, wanted)
                     )
-                    brought.unions.append(AnyOf(options))
+                    unions.append(AnyOf(options))
                 case _:
-                    brought.assertions.append(assertion)
+                    assertions.append(assertion)
                     if isinstance(assertion, Required) and kind == "object":
-                        brought.required.update(assertion.names)
+                        required.update(assertion.names)
                     elif isinstance(assertion, Properties) and kind == "object":
-                        brought.named.append(assertion.named)
-        return brought
+                        named.append(assertion.named)
+        return _Brought(
+            tuple(parts), tuple(assertions), tuple(unions), frozenset(required), tuple(named)
+        )
 
     def _is_met(self, negation: AnyOf, kind: str) -> bool:
         """Whether all values of a type satisfy a negation: of a `type` and an `enum`, values of
