@@ -7,7 +7,8 @@ A schema with three properties is compiled, and its first mask computed, while a
 
 - classes: those with a method, property or generated initialiser that runs, where it is defined; a
   tuple or data class that is only made and read is a record, and is counted apart;
-- records: named tuples and data classes of the package that are made, but whose methods never run;
+- records: named tuples and data classes of the package that are made, but whose methods never run
+  (values that msgspec makes run no Python function, and are not seen);
 - modules and functions: those that run, compiled code and imports left out.
 
 The vocabulary is laid out before, once in a process. What
