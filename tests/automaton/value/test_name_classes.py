@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from itertools import product
 from typing import Any
 
 import pytest
@@ -72,8 +73,11 @@ FRESH: list[tuple[str, dict[str, Any], frozenset[str], str | None]] = [
     ("^[ab]$", {"properties": {"a": {}}}, frozenset(), "b"),
     ("^[ab]$", {"properties": {"a": {}}}, frozenset("b"), None),
     ("^a*$", {}, frozenset(("a", "aa")), "aaa"),
-    ("^b?$", {}, frozenset(), "b"),  # never the empty name
-    ("^$", {}, frozenset(), None),
+    ("^b?$", {}, frozenset(), "b"),  # the empty name is the last choice
+    ("^b?$", {}, frozenset("b"), ""),
+    ("^b?$", {}, frozenset(("b", "")), None),
+    ("^$", {}, frozenset(), ""),
+    ("^$", {"properties": {"": {}}}, frozenset(), None),
 ]
 
 
@@ -85,6 +89,18 @@ def test_fresh_names(
     progress = replace(_open([pattern], **schema), others=read)
     inside = next(c for c in classes.of(progress.shape.languages) if c.mask == (True,))
     assert classes.fresh(progress, inside) == name
+
+
+def test_the_empty_name_is_the_last_of_many() -> None:
+    classes = NameClasses(DEFAULT_LIMITS)
+    read = frozenset("".join(name) for size in (1, 2, 3) for name in product("abcd", repeat=size))
+    progress = replace(_open(["^[abcd]{0,3}$"]), others=read)
+    inside, _ = classes.of(progress.shape.languages)
+    assert classes.fresh(progress, inside) == ""
+    assert classes.many_fresh(_open(["^[abcd]{0,3}$"]), inside, len(read) + 2) is None
+    names = classes.many_fresh(_open(["^[abcd]{0,3}$"]), inside, len(read))
+    assert names is not None
+    assert {*names} == read
 
 
 def test_of_all_names_those_come_first_that_read_best() -> None:

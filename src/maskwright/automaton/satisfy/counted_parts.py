@@ -233,5 +233,7 @@ def _names(
         if most > MOST_PARTS:
             raise _too_long("object", "members")
         return names.many_fresh(progress, each, most)
-    taken = {"", *progress.shape.names, *progress.others}
-    return tuple(name for name in few if name not in taken)
+    taken = {*progress.shape.names, *progress.others}
+    free = tuple(name for name in few if name and name not in taken)
+    is_empty_needed = len(free) < most and "" in few and "" not in taken
+    return (*free, "") if is_empty_needed else free

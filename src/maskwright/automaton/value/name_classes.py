@@ -169,8 +169,8 @@ class NameClasses:
         """The shortest name of a class that the shape doesn't list, that hasn't been read, and that
         no candidate has; None if there is none.
 
-        The empty name is left out. There is only one of it, but several names of any other length:
-        so a completion gets no longer while a name is being read that isn't known yet.
+        The empty name is the last choice. There is only one of it, but several names of any other
+        length: so a completion gets no longer while a name is being read that isn't known yet.
         """
         others, named = progress.others, tuple(names(progress.candidates))
         count = _count_taken(progress)
@@ -184,7 +184,9 @@ class NameClasses:
         key = (each.language, taken)
         if key not in self._fresh:
             most = self._limits.witness_search
-            self._fresh[key] = shortest_besides(each.language, taken, most)
+            found = shortest_besides(each.language, taken, most)
+            has_empty = "" not in taken[1:] and contains(each.language, "")
+            self._fresh[key] = "" if found is None and has_empty else found
         return self._fresh[key]
 
     def many_fresh(
