@@ -91,7 +91,7 @@ def test_masks_of_objects_whose_names_are_decided_on(seed: int, order: Any) -> N
     check_all_walks(schema, order, seed)
 
 
-def check_all_walks(schema: dict[str, Any], order: str, seed: int) -> None:
+def check_all_walks(schema: dict[str, Any], order: Any, seed: int) -> None:
     for whitespace, vocab in (("compact", SMALL), ("spaced", SPACED)):
         options = {"property_order": order, "whitespace": whitespace}
         check_walks(schema, vocab, Random(seed), 3, **options)
