@@ -30,7 +30,7 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.maskbench import read_case, read_lines
 from benchmarks.report import Report, need
 from maskwright.cli.process.environment import prepare_environment
-from maskwright.cli.serving.warm_up import warm_up
+from maskwright.cli.serving.start import warm_up
 from maskwright.engine import Engine, EngineConfig, Request
 from maskwright.errors import MaskwrightError
 from maskwright.mask import CompiledGrammar, compile_json_schema

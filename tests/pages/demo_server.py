@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import openai
 
 from maskwright.cli.serving.serve import GRAMMAR_PROCESSES
-from maskwright.cli.serving.start import grammar_work
-from maskwright.cli.serving.warm_up import warm_up
+from maskwright.cli.serving.start import grammar_work, warm_up
 from maskwright.engine import Engine, EngineConfig
 from maskwright.models import DEMO_PATH, load
 from maskwright.server import ServerConfig, create_app

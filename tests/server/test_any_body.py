@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from maskwright.errors import InputError
 from maskwright.server.request.body import parse_object
 from maskwright.server.request.completion_requests import ChatCompletionRequest, parse_chat_request
-from maskwright.server.request.refusals import NEUTRAL
+from maskwright.server.request.sampling_fields import NEUTRAL
 from tests.server.scripted import ByteModel, Client, ScriptedEngine
 
 WORDS = [

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from maskwright.mask import compile_json_schema, compile_regex
-from maskwright.workbench.characters import CharacterRanges, in_words, next_characters
+from maskwright.workbench.continuations import CharacterRanges, in_words, next_characters
 from maskwright.workbench.reading import byte_vocabulary
 
 VOCABULARY = byte_vocabulary()

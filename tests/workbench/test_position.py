@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from maskwright.workbench.position import WINDOW, position_of
+from maskwright.workbench.pointer import WINDOW, position_of
 
 PLACES = [
     # text, offset, line, column, excerpt, the character over the caret

@@ -30,10 +30,8 @@ from maskwright.cli.bulk.given_work import (
     refuse_beside_requests,
     template_of,
 )
-from maskwright.cli.bulk.parquet import require_pyarrow, table_rows, write_parquet
-from maskwright.cli.bulk.run import BatchRun, Sending, ask_server
-from maskwright.cli.bulk.run_report import Prices, report_row, report_text
-from maskwright.cli.bulk.sources import format_of
+from maskwright.cli.bulk.run import BatchRun, Prices, Sending, ask_server, report_row, report_text
+from maskwright.cli.bulk.sources import format_of, require_pyarrow, table_rows, write_parquet
 from maskwright.cli.bulk.work import RecordWork
 from maskwright.cli.options import cache_folder
 from maskwright.cli.process.reaching import client_arguments

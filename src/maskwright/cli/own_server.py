@@ -14,7 +14,7 @@ import uvicorn
 from maskwright.cli.output.progress import progress
 from maskwright.cli.process.bounded_http import BoundedHttp
 from maskwright.cli.process.listening import listen
-from maskwright.cli.serving.warm_up import warm_up
+from maskwright.cli.serving.start import warm_up
 from maskwright.engine import Engine
 from maskwright.models import DEMO_PATH, load
 from maskwright.server import create_app

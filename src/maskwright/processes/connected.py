@@ -12,9 +12,15 @@ from pathlib import Path
 from typing import Final
 
 from maskwright.processes.follower import FollowedGrammar
-from maskwright.processes.holdings import Holdings
 from maskwright.processes.messages import Answer, Heavy, Job
-from maskwright.processes.tasks import CompileAgain, CompileTask, InquiryTask, Moved, PendingJob
+from maskwright.processes.tasks import (
+    CompileAgain,
+    CompileTask,
+    Holdings,
+    InquiryTask,
+    Moved,
+    PendingJob,
+)
 
 MOST_UNANSWERED: Final = 64
 """Jobs without an answer that are sent while nothing comes from a process."""

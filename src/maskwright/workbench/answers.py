@@ -9,8 +9,8 @@ from maskwright.grammar.schema.document import loaded
 from maskwright.grammar.schema.tree import SchemaSource
 from maskwright.immutable import Immutable
 from maskwright.mask import Grammar, compile_json_schema
-from maskwright.workbench.characters import in_words
-from maskwright.workbench.position import position_of
+from maskwright.workbench.continuations import in_words
+from maskwright.workbench.pointer import position_of
 from maskwright.workbench.reading import Verdict, byte_vocabulary, read_json, read_text
 from maskwright.workbench.schema.explain import ExplainedKeyword, explain_schema
 

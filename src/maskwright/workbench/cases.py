@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 from maskwright.errors import InputError
 from maskwright.immutable import Immutable
-from maskwright.workbench.position import position_of
+from maskwright.workbench.pointer import position_of
 from maskwright.workbench.reading import TextReading, Verdict
 
 Expectation = Literal["accept", "reject", "prefix"]

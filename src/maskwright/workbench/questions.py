@@ -27,13 +27,17 @@ from maskwright.mask import Grammar
 from maskwright.vocab import Vocabulary
 from maskwright.workbench.choices import PictureName, Which
 from maskwright.workbench.diagram.pictures import grammar_picture, pattern_picture, schema_picture
-from maskwright.workbench.explanation import kept_grammar
+from maskwright.workbench.explanation import Data, kept_grammar, shape_data
 from maskwright.workbench.findings.finding import Finding, reported, rule_start
 from maskwright.workbench.findings.grammar import lint_grammar, lint_pattern
-from maskwright.workbench.pointer import ValueSpan, innermost, pointer_of, value_spans
-from maskwright.workbench.position import line_and_column
+from maskwright.workbench.pointer import (
+    ValueSpan,
+    innermost,
+    line_and_column,
+    pointer_of,
+    value_spans,
+)
 from maskwright.workbench.reading import byte_vocabulary
-from maskwright.workbench.report import Data, shape_data
 from maskwright.workbench.sample import samples
 from maskwright.workbench.schema.lint import lint_schema
 from maskwright.workbench.schema.no_values import naming_the_part

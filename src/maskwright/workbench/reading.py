@@ -9,8 +9,12 @@ from typing import Final
 
 from maskwright.mask import Grammar, Matcher
 from maskwright.vocab import Vocabulary
-from maskwright.workbench.characters import CharacterRanges, next_characters
-from maskwright.workbench.continuations import Continuations, continuations
+from maskwright.workbench.continuations import (
+    CharacterRanges,
+    Continuations,
+    continuations,
+    next_characters,
+)
 from maskwright.workbench.place import ShapePlace, place_of
 
 JSON_SPACE: Final = b" \t\r\n"

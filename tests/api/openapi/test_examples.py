@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from maskwright.server.openapi.builders import ref
-from maskwright.server.openapi.operations import EVENTS, JSON, NAMED_EVENTS, Operation, operations
+from maskwright.server.openapi.document import EVENTS, JSON, NAMED_EVENTS, Operation, operations
 from tests.bounds import PATIENCE
 from tests.pages.demo_server import Served
 from tests.server.openapi.answer_forms import check_form

@@ -7,8 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from maskwright.cli.bench.client import Outcome, offer
-from maskwright.cli.bench.traffic import Cell
+from maskwright.cli.bench.client import Cell, Outcome, offer
 from maskwright.cli.process.reaching import client_arguments
 from maskwright.cli.process.server_access import ServerAccess
 from maskwright.errors import OverloadedError

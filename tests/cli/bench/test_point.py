@@ -8,8 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from maskwright.cli.bench.client import Objective, Outcome, draw, summarize
-from maskwright.cli.bench.traffic import Cell
+from maskwright.cli.bench.client import Cell, Objective, Outcome, draw, summarize
 
 CELL = Cell(4, 8, "", 0.0, "none")
 

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from maskwright.cli.bench.traffic import Cell
+from maskwright.cli.bench.client import Cell
 from maskwright.engine import Engine, EngineConfig
 from maskwright.models import LoadedModel, load
 from maskwright.server import create_app

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from maskwright.cli.bench.traffic import BURST, SHAPES, Cell, arrivals, matrix
+from maskwright.cli.bench.client import BURST, SHAPES, Cell, arrivals, matrix
 
 CELL = Cell(4, 8, "", 0.0, "none")
 

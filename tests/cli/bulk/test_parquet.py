@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from maskwright.cli.bulk.parquet import read_parquet, table_rows, write_parquet
+from maskwright.cli.bulk.sources import read_parquet, table_rows, write_parquet
 from maskwright.errors import InputError
 from tests.cli.bulk.fake_server import FakeServer, fake_server
 from tests.cli.conftest import Run

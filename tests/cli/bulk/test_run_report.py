@@ -8,8 +8,7 @@ from collections import Counter
 
 import pytest
 
-from maskwright.cli.bulk import run_report
-from maskwright.cli.bulk.run_report import (
+from maskwright.cli.bulk.run import (
     Prices,
     RunCounts,
     figures,
@@ -100,7 +99,7 @@ def test_the_bar_goes_on_while_no_answer_comes(monkeypatch: pytest.MonkeyPatch) 
             await is_drawn(" left, 2 failed]")
 
     monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr(run_report, "PERIOD_S", 0.02)
+    monkeypatch.setattr("maskwright.cli.bulk.run.PERIOD_S", 0.02)
     asyncio.run(asyncio.wait_for(run(), PATIENCE))
 
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maskwright.cli.observe.diagnose import STAGES, read_traces, timed_requests
-from maskwright.cli.serving.warm_up import warm_up
+from maskwright.cli.serving.start import warm_up
 from maskwright.engine import Engine, EngineConfig
 from maskwright.errors import InputError
 from maskwright.models import DEMO_PATH, load

@@ -17,7 +17,7 @@ import pytest
 from maskwright.cli.arguments import CommandParser, parameters_of, read_options
 from maskwright.cli.process.listening import listen
 from maskwright.cli.serving.serve import ServeOptions
-from maskwright.cli.serving.warm_up import SCHEMA, warm_up
+from maskwright.cli.serving.start import SCHEMA, warm_up
 from maskwright.engine import Engine, EngineConfig
 from maskwright.errors import InputError
 from maskwright.models import load

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from maskwright.cli.input import files
+from maskwright.cli.input import opened
 from maskwright.errors import InputError
 from tests.cli.conftest import Run
 
@@ -440,14 +440,14 @@ def test_a_rule_of_a_profile_in_one_of_several(run: Run) -> None:
 def test_a_folder_of_too_many_files_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "MOST_ENTRIES", 3)
+    monkeypatch.setattr(opened, "MOST_ENTRIES", 3)
     (tmp_path / "inner").mkdir()
     for name in ("a.json", "b.txt"):
         (tmp_path / "inner" / name).write_text("{}")
-    assert files.shapes_named([str(tmp_path)]) == [str(tmp_path / "inner" / "a.json")]
+    assert opened.shapes_named([str(tmp_path)]) == [str(tmp_path / "inner" / "a.json")]
     (tmp_path / "inner" / "c.txt").touch()
     with pytest.raises(InputError, match="has more than 3 files and folders: name the folders"):
-        files.shapes_named([str(tmp_path)])
+        opened.shapes_named([str(tmp_path)])
 
 
 def test_a_folder_without_shapes_is_refused(run: Run, tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ import pytest
 from maskwright.dist.front.asked import read_asked
 from maskwright.dist.front.wire import Address
 from maskwright.dist.front.worker import RemoteServer, StoredPrompts
-from maskwright.dist.routing.estimate import cached_tokens, stored_tokens
 from maskwright.dist.routing.replica_state import CACHED_SECONDS, KV_STORE
+from maskwright.dist.routing.router import cached_tokens, stored_tokens
 
 
 class Answers:

@@ -11,9 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from maskwright.dist.routing.estimate import has_room, is_out, never_fits
 from maskwright.dist.routing.replica_state import ReplicaState, RouteRequest, prefix_digests
-from maskwright.dist.routing.router import RoundRobinRouter, Router, pair
+from maskwright.dist.routing.router import (
+    RoundRobinRouter,
+    Router,
+    has_room,
+    is_out,
+    never_fits,
+    pair,
+)
 
 ROUTER = Router()
 PROMPT = tuple(prefix_digests(bytes(range(64)), 16))

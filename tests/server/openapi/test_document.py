@@ -14,8 +14,7 @@ from starlette.responses import Response
 
 from maskwright.server.access import ApiKey, KeyRing
 from maskwright.server.config import ServerConfig
-from maskwright.server.openapi.document import document, schemas
-from maskwright.server.openapi.operations import CODES, operations
+from maskwright.server.openapi.document import CODES, document, operations, schemas
 from maskwright.server.route import Endpoint
 from tests.server.scripted import Client
 

@@ -14,8 +14,8 @@ from maskwright.server.guarantees.explain_route import parse_explain_request
 from maskwright.server.openapi.document import GENERATING, schemas
 from maskwright.server.request.anthropic_request import parse_anthropic_request
 from maskwright.server.request.completion_requests import parse_chat_request, parse_text_request
-from maskwright.server.request.refusals import HARMLESS, NEUTRAL
 from maskwright.server.request.response_request import parse_response_request
+from maskwright.server.request.sampling_fields import HARMLESS, NEUTRAL
 from maskwright.server.request.shape import FIELDS as SHAPES
 from tests.server.scripted import Client
 

@@ -13,13 +13,13 @@ from maskwright.server.request.completion_requests import (
     parse_chat_request,
     parse_text_request,
 )
-from maskwright.server.request.refusals import (
+from maskwright.server.request.response_request import parse_response_request
+from maskwright.server.request.sampling_fields import (
     CONSTRAINT_WORDS,
     HARMLESS,
     NEUTRAL,
     refuse_unsupported,
 )
-from maskwright.server.request.response_request import parse_response_request
 
 
 def refuse(**fields: Any) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from maskwright.grammar.pattern.translate import full_match
-from maskwright.workbench.findings.texts import is_endless, shared_text
+from maskwright.workbench.findings.finding import is_endless, shared_text
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from maskwright.workbench.findings.texts import odd_spelling, odd_value
+from maskwright.workbench.findings.finding import odd_spelling, odd_value
 
 
 @pytest.mark.parametrize(

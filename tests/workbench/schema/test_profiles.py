@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from maskwright.workbench.schema.profiles import openai_strict
+from maskwright.workbench.schema.lint import openai_strict
 
 GOOD: dict[str, Any] = {
     "type": "object",

@@ -1,9 +1,7 @@
 """The commands that measure: `maskwright bench`, `maskwright bench serve`.
 
-- `client`: Clients that send each request at its time, and how the requests of one rate ended.
-- `engines`: Engines that compute masks, with one interface: this one, and others if installed.
+- `client`: Which requests are sent at which times, and how those of one rate ended.
 - `options`: The options of both.
 - `serve`: The command `bench serve`: measure a running server under load.
-- `shape`: The command `bench`: measure what a shape costs on this machine.
-- `traffic`: Which requests are sent, and when.
+- `shape`: The command `bench`: measure what a shape costs, here and with other engines.
 """

@@ -18,9 +18,20 @@ from math import isnan
 from pathlib import Path
 from typing import TypeVar, cast, get_args
 
-from maskwright.cli.bench.client import SHARES, Objective, Outcome, Point, draw, offer, summarize
+from maskwright.cli.bench.client import (
+    SHARES,
+    Objective,
+    Outcome,
+    PatternName,
+    Point,
+    ShapeName,
+    arrivals,
+    draw,
+    matrix,
+    offer,
+    summarize,
+)
 from maskwright.cli.bench.options import BenchServeOptions
-from maskwright.cli.bench.traffic import PatternName, ShapeName, arrivals, matrix
 from maskwright.cli.options import USER_CACHE, cache_folder
 from maskwright.cli.output.appearance import remark
 from maskwright.cli.output.files import check_picture, open_file

@@ -2,8 +2,7 @@
 
 - `checkpoint_shape`: What capacity depends on, as a config.json says it.
 - `faults`: Errors in the text of a shape, with their place and a caret.
-- `files`: The files in which the shapes stand that arguments name.
-- `opened`: A shape that has been read and compiled for single bytes.
+- `opened`: A shape that has been read and compiled for single bytes; the files of shapes.
 - `python_type`: The JSON Schema of a Python type.
 - `settings_file`: The file of settings of a command.
 - `shapes`: The shape given on the command line: schema, grammar or pattern.

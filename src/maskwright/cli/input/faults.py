@@ -15,8 +15,13 @@ from maskwright.errors import (
     UnsatisfiableSchemaError,
 )
 from maskwright.grammar.schema.document import json_of, plain
-from maskwright.workbench.pointer import ValueSpan, innermost, value_spans
-from maskwright.workbench.position import TextPosition, position_of
+from maskwright.workbench.pointer import (
+    TextPosition,
+    ValueSpan,
+    innermost,
+    position_of,
+    value_spans,
+)
 
 
 class ShapeError(InputError):

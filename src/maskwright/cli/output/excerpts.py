@@ -6,7 +6,7 @@ import shutil
 import sys
 from typing import Final
 
-from maskwright.workbench.position import WINDOW
+from maskwright.workbench.pointer import WINDOW
 
 NARROWEST: Final = 20
 AROUND: Final = 4

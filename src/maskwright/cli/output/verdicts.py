@@ -8,10 +8,9 @@ from typing import Any
 from maskwright.cli.output.appearance import coloured
 from maskwright.cli.output.excerpts import excerpt_width
 from maskwright.grammar.regular.charset import ranges_of
-from maskwright.workbench.characters import CharacterRanges, in_words
-from maskwright.workbench.continuations import Continuations
+from maskwright.workbench.continuations import CharacterRanges, Continuations, in_words
 from maskwright.workbench.place import ShapePlace
-from maskwright.workbench.position import position_of
+from maskwright.workbench.pointer import position_of
 from maskwright.workbench.reading import TextReading, Verdict
 
 LONGEST = 60

@@ -1,9 +1,11 @@
-"""Starts the engine and the HTTP server of `serve`. Imports torch, so that options are checked
-before this module is imported."""
+"""Starts the engine and the HTTP server of `serve`, with a first answer, and greets with what shows
+how to ask for one. Imports torch, so that options are checked before this module is imported.
+"""
 
 from __future__ import annotations
 
 import gc
+import json
 import logging
 import socket
 from collections.abc import Callable, Generator
@@ -23,11 +25,12 @@ from maskwright.cli.process.environment import set_defaults
 from maskwright.cli.process.listening import TlsFiles
 from maskwright.cli.process.logs import set_up_logs
 from maskwright.cli.serving.serve import ServeOptions
-from maskwright.cli.serving.warm_up import greeting, warm_up
 from maskwright.dist.drain import Drain
-from maskwright.engine import Engine
+from maskwright.engine import Engine, Request
+from maskwright.mask import CompiledGrammar, compile_json_schema
 from maskwright.models import load
-from maskwright.processes import GrammarProcesses, Nursery
+from maskwright.processes import Build, GrammarProcesses, Nursery
+from maskwright.sampling import SamplingParams
 from maskwright.server import ServerConfig, create_app
 from maskwright.server.access import KeyRing, check_classes
 from maskwright.server.observe.traces import TraceFile
@@ -35,6 +38,51 @@ from maskwright.vocab import Vocabulary
 
 if TYPE_CHECKING:
     from maskwright.server.observe.spans import Spans
+
+
+SCHEMA: dict[str, object] = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string"},
+        "age": {"type": "integer"},
+        "city": {"type": "string"},
+    },
+    "required": ["name", "age", "city"],
+    "additionalProperties": False,
+}
+EXAMPLE = {
+    "messages": [{"role": "user", "content": "Anna Berg, 34, lives in Oslo."}],
+    "response_format": {"type": "json_schema", "json_schema": {"name": "person", "schema": SCHEMA}},
+    "temperature": 0,
+}
+
+
+def warm_up(engine: Engine, processes: GrammarProcesses | None = None) -> None:
+    """Generate one short answer, so that the first client doesn't wait for what is compiled or read
+    only once. If the context has no room for it, nothing is generated."""
+    grammar: CompiledGrammar
+    if processes is None:
+        grammar = compile_json_schema(SCHEMA, engine.loaded.vocab)
+    else:
+        grammar = processes.compile(Build(compile_json_schema, (SCHEMA,), {})).result()
+    prompt = engine.loaded.vocab.encode(b"{")
+    tokens = min(2 * grammar.min_tokens, engine.max_context - len(prompt))
+    if tokens >= grammar.min_tokens:
+        engine.submit(
+            Request(prompt, SamplingParams(), max_tokens=tokens, grammar=grammar)
+        ).result()
+
+
+def greeting(model: str, url: str, *, keyed: bool = False) -> str:
+    """What is printed at the start: that the server is ready, and a command that tries it. `keyed`:
+    it needs a key."""
+    body = json.dumps({"model": model, **EXAMPLE})
+    key = '-H "Authorization: Bearer $MASKWRIGHT_API_KEY" ' if keyed else ""
+    return (
+        f"maskwright is ready: {model} at {url}/v1\n\nTry it:\n\n"
+        f"curl -s {url}/v1/chat/completions {key}-H 'Content-Type: application/json' -d '{body}'\n"
+    )
+
 
 _log = logging.getLogger(__name__)
 SHUTDOWN_SECONDS = 5

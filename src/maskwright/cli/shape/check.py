@@ -34,8 +34,7 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
 from maskwright.cli.input.faults import error_data, place_of, schema_in, schema_position
-from maskwright.cli.input.files import shapes_named, source_file
-from maskwright.cli.input.opened import OpenedShape, open_shape
+from maskwright.cli.input.opened import OpenedShape, open_shape, shapes_named, source_file
 from maskwright.cli.input.python_type import is_type_name
 from maskwright.cli.input.shapes import GrammarArgument, RegexArgument, SchemaArgument
 from maskwright.cli.input.texts import YAML
@@ -51,12 +50,11 @@ from maskwright.grammar.schema.tree import Json
 from maskwright.immutable import Immutable
 from maskwright.version import VERSION
 from maskwright.workbench.choices import Profile
+from maskwright.workbench.explanation import shape_data, shortest_bytes
 from maskwright.workbench.findings.finding import RULES, Finding, Severity, reported, rule_start
 from maskwright.workbench.findings.fixes import fixed_schema, without_rules
-from maskwright.workbench.position import TextPosition
-from maskwright.workbench.report import shape_data, shortest_bytes
-from maskwright.workbench.schema.lint import lint_schema
-from maskwright.workbench.schema.profiles import openai_strict
+from maskwright.workbench.pointer import TextPosition
+from maskwright.workbench.schema.lint import lint_schema, openai_strict
 
 UNUSABLE: Final = "unusable"
 """The rule of shapes that can't be used."""

@@ -23,8 +23,8 @@ from maskwright.cli.output.verdicts import fault_lines, following_lines
 from maskwright.cli.shape.options import NextOptions
 from maskwright.errors import InputError
 from maskwright.grammar.schema.options import PropertyOrder
+from maskwright.workbench.explanation import Data, following_data, reading_data
 from maskwright.workbench.reading import TextReading, Verdict, read_text
-from maskwright.workbench.report import Data, following_data, reading_data
 from maskwright.workbench.tokens import AllowedTokens, allowed_tokens
 
 MOST_TOKENS = 24

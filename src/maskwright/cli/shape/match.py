@@ -31,9 +31,9 @@ from maskwright.cli.shape.options import MatchOptions
 from maskwright.errors import InputError, LimitError
 from maskwright.grammar.schema.options import PropertyOrder
 from maskwright.limits import DEFAULT_LIMITS, Work
+from maskwright.workbench.explanation import Data, reading_data
 from maskwright.workbench.findings.finding import reported
 from maskwright.workbench.reading import TextReading, Verdict
-from maskwright.workbench.report import Data, reading_data
 
 
 def run(options: MatchOptions) -> int:

@@ -16,8 +16,8 @@ from typing import Any, Final, TypeVar
 
 from maskwright.dist.front.asked import Asked, code_of
 from maskwright.dist.front.wire import Address, WorkerClient, WorkerLostError
-from maskwright.dist.routing.estimate import leading
 from maskwright.dist.routing.replica_state import CACHED_SECONDS, KV_STORE, ReplicaState, Role
+from maskwright.dist.routing.router import leading
 
 MOST_DIGESTS: Final = 1 << 14
 """Most beginnings of prompts that are remembered of a worker."""

@@ -11,17 +11,16 @@ of the request's deadline. It returns a `Decision`: the name of the replica, or 
 and the time after which to try again. Equal arguments give equal decisions: randomness is derived
 from the id of the request.
 
-1. *Feasibility* (`estimate`): a replica must be able to serve the request at all (health, role,
+1. *Feasibility*: a replica must be able to serve the request at all (health, role,
    model, adapter, context, blocks, queue), and is preferred if it has free blocks for the prompt
    and the reserved answer now. Of replicas of unlike size, the large ones are kept for the requests
    that need them.
-2. *Estimate* (`estimate`): the seconds until the first token at each of them, from the tokens that
+2. *Estimate*: the seconds until the first token at each of them, from the tokens that
    wait there, the part of the prompt that is not in its cache, the grammar and the adapter.
-3. *Choice* (`router`): of the replicas that meet the deadline, the one with the lowest estimate.
+3. *Choice*: of the replicas that meet the deadline, the one with the lowest estimate.
    Where no replica knows more of the request than another, two replicas are drawn and the less
    loaded one is taken (power of two choices).
 
-- `estimate`: Which replicas can serve a request, and the seconds until its first token there.
 - `replica_state`: What the router knows of a request and of each replica, and what it answers.
 - `router`: The router: feasibility first, then the lowest estimate; a replica in turn, to compare
   it with; and the pair of replicas that compute prompt and answer apart.

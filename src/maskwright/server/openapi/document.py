@@ -1,5 +1,6 @@
-"""The whole document, for the routes of an application, and the endpoint that serves it. The bodies
-of requests are described by their models.
+"""The whole document, for the routes of an application, and the endpoint that serves it; what each
+method of each path takes and answers; the error object, and its codes by status. The bodies of
+requests are described by their models.
 """
 
 from __future__ import annotations
@@ -7,55 +8,53 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final, cast
+from typing import Any, Final, TypeAlias, cast
 
+from msgspec import field
+from msgspec.structs import replace
 from pydantic.json_schema import models_json_schema
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-from maskwright.server.batches.batch_routes import BatchRequest
+from maskwright.immutable import Immutable
+from maskwright.server.batches.batch_routes import (
+    DEFAULT_BATCHES,
+    MOST_BATCHES,
+    MOST_FILES,
+    BatchRequest,
+)
 from maskwright.server.config import ServerConfig
+from maskwright.server.errors import MESSAGE_CHARACTERS, PARAM_CHARACTERS
 from maskwright.server.guarantees.explain_route import ExplainAnswerRequest, ExplainTextRequest
 from maskwright.server.json import Json
 from maskwright.server.openapi.answer_schemas import (
     answer_schemas,
     anthropic_schemas,
+    batch_schemas,
     response_schemas,
+    service_schemas,
+    workbench_schemas,
 )
 from maskwright.server.openapi.builders import (
     ANYTHING,
     Schemas,
     constant,
     either,
+    integer,
+    nullable,
     one_of,
     record,
     ref,
     text,
 )
-from maskwright.server.openapi.operations import (
-    EVENTS,
-    JSON,
-    NAMED_EVENTS,
-    Operation,
-    error_name,
-    error_responses,
-    error_schemas,
-    operations,
-)
-from maskwright.server.openapi.service_schemas import (
-    batch_schemas,
-    service_schemas,
-    workbench_schemas,
-)
 from maskwright.server.pages import StaticFile
 from maskwright.server.request.anthropic_request import AnthropicRequest
 from maskwright.server.request.completion_requests import ChatCompletionRequest, CompletionRequest
 from maskwright.server.request.model import RequestModel
-from maskwright.server.request.refusals import HARMLESS
 from maskwright.server.request.response_request import ResponseRequest
-from maskwright.server.request.sampling_fields import GeneratingRequest
+from maskwright.server.request.sampling_fields import HARMLESS, GeneratingRequest
 from maskwright.server.route import Endpoint
 from maskwright.server.shapes import CheckRequest, DrawRequest, SampleRequest
 from maskwright.server.token_routes import (
@@ -65,6 +64,479 @@ from maskwright.server.token_routes import (
     TokenizeTextRequest,
 )
 from maskwright.version import VERSION
+
+JSON: Final = "application/json"
+EVENTS: Final = "text/event-stream"
+HTML: Final = "text/html"
+NAMED_EVENTS: Final = (ref("ResponseEvent"), ref("AnthropicEvent"))
+"""The schemas of the events of streams whose events have names."""
+
+_PROMPT: Final = [{"role": "user", "content": "Name a colour."}]
+_COLOUR: Final[Json] = {"type": "object", "properties": {"colour": {"type": "string"}}}
+_FORMAT: Final[Json] = {"type": "json_schema", "json_schema": {"name": "c", "schema": _COLOUR}}
+_TOOL: Final[Json] = {"type": "function", "function": {"name": "look", "parameters": _COLOUR}}
+
+
+class Operation(Immutable):
+    """One method of a path.
+
+    - `id`: its name, `about`: a line of what it does, `tag`: the group that it belongs to.
+    - `takes`: the schema of its body by media type; `gives`: that of its answers.
+    - `queries`: the schemas of its parameters in the query.
+    - `errors`: the statuses of its errors, besides those that every operation may answer.
+    - `needs_key`: it is for clients with a key, on a server with keys.
+    - `examples`: bodies that can be sent, by a name.
+    - `error`: the schema of its errors.
+    """
+
+    id: str
+    about: str
+    tag: str
+    takes: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    gives: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    queries: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    errors: tuple[int, ...] = ()
+    needs_key: bool = True
+    examples: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    error: str = "Error"
+
+
+Operations: TypeAlias = Mapping[tuple[str, str], Operation]
+"""Operations by method and path, without `/v1`."""
+
+
+def generating() -> Operations:
+    """Return the operations that generate answers."""
+    chat: dict[str, Json] = {
+        "text": {"messages": _PROMPT, "max_tokens": 8},
+        "json": {
+            "messages": _PROMPT,
+            "max_tokens": 64,
+            "response_format": _FORMAT,
+            "logprobs": True,
+        },
+        "tool": {"messages": _PROMPT, "tools": [_TOOL], "tool_choice": "required", "seed": 1},
+        "stream": {
+            "messages": _PROMPT,
+            "max_tokens": 8,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        },
+        "report": {
+            "messages": _PROMPT,
+            "guided_choice": ["red", "blue"],
+            "maskwright": {"report": True, "trace": True},
+        },
+    }
+    written: dict[str, Json] = {
+        "text": {"prompt": "Red, green,", "max_tokens": 4},
+        "scores": {"prompt": ["Red", "Blue"], "max_tokens": 4, "logprobs": 2, "echo": True},
+        "stream": {"prompt": "Red", "max_tokens": 4, "stream": True},
+    }
+    format: Json = {"type": "json_schema", "name": "c", "schema": _COLOUR}
+    responses: dict[str, Json] = {
+        "text": {"input": "Name a colour.", "max_output_tokens": 8},
+        "json": {"input": "Name a colour.", "max_output_tokens": 64, "text": {"format": format}},
+        "tool": {
+            "input": "Name a colour.",
+            "tools": [{"type": "function", "name": "look", "parameters": _COLOUR}],
+            "tool_choice": "required",
+            "stream": True,
+        },
+    }
+    return {
+        ("POST", "/chat/completions"): _generating(
+            "createChatCompletion",
+            "Answer a conversation",
+            ("ChatCompletionRequest", "ChatCompletion", "ChatCompletionChunk"),
+            chat,
+        ),
+        ("POST", "/completions"): _generating(
+            "createCompletion",
+            "Continue texts or token ids",
+            ("CompletionRequest", "Completion", "CompletionChunk"),
+            written,
+        ),
+        ("POST", "/responses"): _generating(
+            "createResponse",
+            "Answer a conversation in the responses protocol; nothing is stored",
+            ("ResponseRequest", "Response", "ResponseEvent"),
+            responses,
+        ),
+        ("POST", "/messages"): _anthropic(),
+    }
+
+
+def _anthropic() -> Operation:
+    """Return the operation of Anthropic's protocol, whose errors have a form of their own."""
+    asked: Json = {"messages": _PROMPT, "max_tokens": 64}
+    format: Json = {"type": "json_schema", "schema": _COLOUR}
+    tool: Json = {"name": "look", "input_schema": _COLOUR}
+    operation = _generating(
+        "createMessage",
+        "Answer a conversation in Anthropic's protocol",
+        ("AnthropicRequest", "AnthropicAnswer", "AnthropicEvent"),
+        {
+            "text": {**asked, "max_tokens": 8},
+            "json": {**asked, "output_config": {"format": format}},
+            "tool": {**asked, "tools": [tool], "tool_choice": {"type": "any"}, "stream": True},
+        },
+    )
+    return replace(operation, error="AnthropicError")
+
+
+def _generating(
+    id: str, about: str, names: tuple[str, str, str], examples: Mapping[str, Json]
+) -> Operation:
+    """Return an operation. `names`: of its request, its answer and its events."""
+    request, answer, event = names
+    events = ref(event) if ref(event) in NAMED_EVENTS else stream_error(event)
+    return Operation(
+        id,
+        about,
+        "Generation",
+        {JSON: ref(request)},
+        {JSON: ref(answer), EVENTS: events},
+        errors=(400, 403, 404, 413, 415, 429, 503, 504),
+        examples=examples,
+    )
+
+
+def about_shapes() -> Operations:
+    """Return the operations about shapes themselves."""
+    shape: Json = {"shape": '{"enum": ["red", "blue"]}', "kind": "schema"}
+    mistaken: Json = {"shape": "(", "kind": "regex"}
+    text_of: Json = {"guided_json": {"enum": ["red", "blue"]}, "text": '"gr'}
+    tokens_of: Json = {"guided_regex": "[ab]+c", "tokens": [], "candidates": [0, 1]}
+    explained = either(ref("ExplainedText"), ref("ExplainedAnswer"))
+    return {
+        ("POST", "/explain"): _posting(
+            "explain",
+            "What may follow a text, why it isn't allowed, or how an answer's tokens were chosen",
+            ("ExplainRequest", explained),
+            {"text": text_of, "tokens": tokens_of},
+            more=(404,),
+        ),
+        ("POST", "/check"): _posting(
+            "checkShape",
+            "Whether a shape can be used, and what is found in it",
+            ("CheckRequest", "CheckedShape"),
+            {"schema": shape, "mistake": mistaken},
+        ),
+        ("POST", "/sample"): _posting(
+            "sampleShape",
+            "Texts of a shape",
+            ("SampleRequest", "SampledShape"),
+            {"texts": {**shape, "count": 2}},
+        ),
+        ("POST", "/draw"): _posting(
+            "drawShape",
+            "A picture of a shape",
+            ("DrawRequest", "DrawnShape"),
+            {"picture": shape, "graph": {**shape, "as": "graph"}},
+        ),
+        ("GET", "/examples"): Operation(
+            "listExamples", "Shapes that ship", "Shapes", gives={JSON: ref("Examples")}
+        ),
+    }
+
+
+def _posting(
+    id: str,
+    about: str,
+    of: tuple[str, str | Json],
+    examples: Mapping[str, Json],
+    *,
+    tag: str = "Shapes",
+    more: tuple[int, ...] = (),
+) -> Operation:
+    """Return an operation. `of`: the name of its body's schema; its answer's name, or schema."""
+    request, gives = of
+    answers = {JSON: ref(gives) if isinstance(gives, str) else gives}
+    errors = (400, 413, 415, 429, 503, *more)
+    return Operation(
+        id, about, tag, {JSON: ref(request)}, answers, errors=errors, examples=examples
+    )
+
+
+def about_tokens() -> Operations:
+    tokenize: dict[str, Json] = {
+        "text": {"prompt": "red", "return_token_strs": True},
+        "texts": {"prompt": ["red", "blue"]},
+        "chat": {"messages": _PROMPT},
+        "pieces": {"content": "red", "with_pieces": True},
+    }
+    detokenize: dict[str, Json] = {"ids": {"tokens": [1, 2]}, "many": {"tokens": [[1], [2]]}}
+    return {
+        ("POST", "/tokenize"): _posting(
+            "tokenize",
+            "The tokens of texts or of a chat",
+            ("TokenizeRequest", "TokenizedText"),
+            tokenize,
+            tag="Tokens",
+        ),
+        ("POST", "/detokenize"): _posting(
+            "detokenize",
+            "The text of tokens",
+            ("DetokenizeRequest", "DetokenizedText"),
+            detokenize,
+            tag="Tokens",
+        ),
+        ("POST", "/responses/input_tokens"): _posting(
+            "countResponseInput",
+            "How many tokens the prompt of a response has",
+            ("ResponseRequest", "InputTokens"),
+            {"text": {"input": "red"}},
+            tag="Tokens",
+        ),
+        ("POST", "/messages/count_tokens"): replace(
+            _posting(
+                "countMessageInput",
+                "How many tokens the prompt of a message has",
+                ("AnthropicRequest", "InputTokens"),
+                {"text": {"messages": [{"role": "user", "content": "red"}]}},
+                tag="Tokens",
+            ),
+            error="AnthropicError",
+        ),
+    }
+
+
+def about_server() -> Operations:
+    health = _probe("health", "Whether the engine runs")
+    ready = _probe("ready", "Whether new requests are let in")
+    live = _probe("live", "Whether the engine runs")
+    ping = _probe("ping", "Whether the engine runs, with an empty body", has_body=False)
+    metrics = {"text/plain": text(), "application/openmetrics-text": text()}
+    since = {
+        "since": text("Only the answers after this number.", pattern="^[0-9]+$"),
+        "history": one_of(("0", "1"), "1: with the last hour.", default="0"),
+    }
+
+    def reading(id: str, about: str, gives: Mapping[str, Json] | str, **more: Any) -> Operation:
+        answers = {JSON: ref(gives)} if isinstance(gives, str) else gives
+        return Operation(id, about, "Server", gives=answers, **more)
+
+    return {
+        ("GET", "/health"): health,
+        ("HEAD", "/health"): health,
+        ("GET", "/live"): live,
+        ("HEAD", "/live"): live,
+        ("GET", "/ready"): ready,
+        ("HEAD", "/ready"): ready,
+        ("GET", "/ping"): ping,
+        ("POST", "/ping"): ping,
+        ("GET", "/models"): reading("listModels", "The models", "ModelList"),
+        ("GET", "/models/{name}"): reading(
+            "describeModel", "One model or adapter", "Model", errors=(404,)
+        ),
+        ("GET", "/metrics"): reading("metrics", "Metrics for Prometheus", metrics),
+        ("GET", "/state"): reading(
+            "state", "What the dashboard shows", "State", errors=(400,), queries=since
+        ),
+        ("GET", "/load"): reading("load", "How many requests run or wait", "Load"),
+        ("GET", "/version"): reading("version", "The version", "Version"),
+    }
+
+
+def _probe(id: str, about: str, *, has_body: bool = True) -> Operation:
+    gives = {JSON: ref("Health")} if has_body else {}
+    return Operation(id, about, "Server", gives=gives, errors=(503,), needs_key=False)
+
+
+def pages() -> Operations:
+    """Return the pages, their files, and this document itself."""
+    found: dict[tuple[str, str], Operation] = {}
+    html = {HTML: text()}
+    files = {kind: text() for kind in ("text/css", "text/javascript", "image/svg+xml", HTML)}
+    shown: dict[str, tuple[str, str, Mapping[str, Json]]] = {
+        "/": ("playground", "The playground", html),
+        "/dashboard": ("dashboard", "The dashboard", html),
+        "/docs": ("docs", "This document, to be read", html),
+        "/openapi.json": ("openapi", "This document", {JSON: {"type": "object"}}),
+        "/pages/{page}/{file}": ("pageFile", "A file of a page", files),
+    }
+    for path, (id, about, gives) in shown.items():
+        for method in ("GET", "HEAD"):
+            found[method, path] = Operation(id, about, "Pages", gives=gives, needs_key=False)
+    return found
+
+
+def batches() -> Operations:
+    """Return the operations of a server with a folder for batches."""
+    limit = integer(1, MOST_BATCHES, default=DEFAULT_BATCHES)
+    after = text("The id of the object before the first one.")
+    listing = {"limit": limit, "after": after}
+    files = {
+        "limit": integer(1, MOST_FILES, default=MOST_FILES),
+        "after": after,
+        "order": one_of(("asc", "desc"), default="desc"),
+        "purpose": text(),
+    }
+    form = {"multipart/form-data": ref("FileUpload")}
+    begun = {JSON: ref("BatchRequest")}
+
+    def made(
+        id: str, about: str, gives: str | Mapping[str, Json], *errors: int, **more: Any
+    ) -> Operation:
+        answers = {JSON: ref(gives)} if isinstance(gives, str) else gives
+        return Operation(id, about, "Batches", gives=answers, errors=errors, **more)
+
+    taking, changing = (400, 404, 413, 415, 429, 503), (400, 404, 429, 503)
+    content = {"application/octet-stream": dict[str, object]()}
+    return {
+        ("POST", "/files"): made(
+            "uploadFile", "Store a file", "File", 400, 413, 415, 429, 503, takes=form
+        ),
+        ("GET", "/files"): made("listFiles", "The files", "FileList", 400, queries=files),
+        ("GET", "/files/{id}"): made("describeFile", "One file", "File", 404),
+        ("DELETE", "/files/{id}"): made("deleteFile", "Remove a file", "DeletedFile", *changing),
+        ("GET", "/files/{id}/content"): made("readFile", "What a file holds", content, 404),
+        ("POST", "/batches"): made("createBatch", "Begin a batch", "Batch", *taking, takes=begun),
+        ("GET", "/batches"): made("listBatches", "The batches", "BatchList", 400, queries=listing),
+        ("GET", "/batches/{id}"): made("describeBatch", "One batch", "Batch", 404),
+        ("POST", "/batches/{id}/cancel"): made("cancelBatch", "End a batch", "Batch", *changing),
+    }
+
+
+def no_batches() -> Operations:
+    """Return the operations of files and batches on a server without a folder for them, which
+    answers none of them."""
+    return {
+        place: replace(
+            operation,
+            about=f"{operation.about} (needs `serve --batch-folder FOLDER`)",
+            errors=tuple(sorted({*operation.errors, 404, 429, 503})),
+        )
+        for place, operation in batches().items()
+    }
+
+
+def operations(*, has_batches: bool) -> Operations:
+    """Return all operations. `has_batches`: the server has a folder for them."""
+    return {
+        **generating(),
+        **about_shapes(),
+        **about_tokens(),
+        **(batches() if has_batches else no_batches()),
+        **about_server(),
+        **pages(),
+    }
+
+
+CODES: Final[Mapping[int, tuple[str, ...]]] = {
+    400: (
+        "batch_ended",
+        "conflicting_constraints",
+        "context_length_exceeded",
+        "cors_refused",
+        "duplicate_tool",
+        "empty_support",
+        "file_in_use",
+        "invalid_content_type",
+        "invalid_encoding",
+        "invalid_form",
+        "invalid_grammar",
+        "invalid_json",
+        "invalid_json_schema",
+        "invalid_regex",
+        "invalid_structural_tag",
+        "invalid_value",
+        "limit_exceeded",
+        "max_tokens_too_small",
+        "missing_required_parameter",
+        "no_chat_template",
+        "quota_too_small",
+        "unknown_field",
+        "unsatisfiable_grammar",
+        "unsatisfiable_json_schema",
+        "unspellable",
+        "unsupported_content",
+        "unsupported_grammar",
+        "unsupported_json_schema",
+        "unsupported_parameter",
+        "unsupported_value",
+    ),
+    401: ("invalid_api_key",),
+    403: ("service_not_allowed",),
+    404: ("batch_not_found", "batches_off", "file_not_found", "model_not_found", "not_found"),
+    405: ("method_not_allowed",),
+    413: ("body_too_large", "file_too_large"),
+    415: ("unsupported_encoding",),
+    429: ("overloaded", "rate_limit_exceeded"),
+    500: ("internal_error",),
+    503: ("draining", "engine_stopped"),
+    504: ("timeout",),
+}
+"""The codes of errors, by the status of the response."""
+
+ABOUT: Final[Mapping[int, str]] = {
+    400: "The request is wrong, or asks for what isn't supported.",
+    401: "The server has keys, and the request has none of them.",
+    403: "The key may not use this class of service.",
+    404: "There is no such path, model, file, batch or answer.",
+    405: "The path has no such method.",
+    413: "The body, or a file, is too large.",
+    415: "The body is compressed in another way than gzip or deflate.",
+    429: "The server is busy, or a limit of the key is used up.",
+    500: "A defect of the server; its log has the request's id.",
+    503: "The engine has stopped, or the server is being stopped.",
+    504: "The answer was not complete within its timeout.",
+}
+
+TYPES: Final = (
+    *("invalid_request_error", "authentication_error", "permission_error"),
+    *("rate_limit_error", "server_error"),
+)
+
+
+def error_schemas() -> Schemas:
+    codes = sorted({code for codes in CODES.values() for code in codes})
+    error = record(
+        {
+            "message": text(maxLength=MESSAGE_CHARACTERS),
+            "type": one_of(TYPES),
+            "param": nullable(
+                text(
+                    "The dotted path of the field that the error is about.",
+                    maxLength=PARAM_CHARACTERS,
+                )
+            ),
+            "code": nullable(one_of(codes, "A stable word for programs.")),
+        }
+    )
+    return {"Error": record({"error": error}, about="The body of every error.")}
+
+
+FORMS: Final = ("Error", "AnthropicError")
+"""The schemas of errors, one for each form."""
+
+
+def error_name(status: int, form: str) -> str:
+    """Return the name under which the document has the response to an error in a form."""
+    return f"{form}{status}"
+
+
+def error_responses() -> Json:
+    """Return the responses to errors, by name."""
+    return {error_name(status, form): _response(status, form) for status in CODES for form in FORMS}
+
+
+def _response(status: int, form: str) -> Json:
+    body = {**ref(form), "description": f"Codes: {', '.join(CODES[status])}."}
+    headers = ["x-request-id", *(["retry-after"] if status in (429, 503) else [])]
+    return {
+        "description": ABOUT[status],
+        "headers": {name: {"$ref": f"#/components/headers/{name}"} for name in headers},
+        "content": {"application/json": {"schema": body}},
+    }
+
+
+def stream_error(name: str) -> Json:
+    """Return the schema of an event of a stream: one of the schema `name`, or an error."""
+    about = "If the answer fails after its beginning, the last event holds the error."
+    return either(ref(name), ref("Error"), about=about)
+
 
 UNKNOWN: Final = (
     "Fields that are not listed are accepted without effect, unless their names look like a "

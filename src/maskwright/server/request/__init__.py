@@ -9,9 +9,9 @@ field of `GenerationOptions` or `ReplyOptions` in `answer_request`, from which `
 takes it; what the engine must know is a field of `engine/request/request.py`, with a value in
 `tests/dist/handoff/test_request_record.py`. Add a row to docs/api.md.
 
-A field that would change the answer and is not obeyed belongs in `refusals`. One that is obeyed
-from now on leaves it, and `python -m tests.server.request.test_pinned_refusals` writes anew what is
-refused.
+A field that would change the answer and is not obeyed belongs in `_REFUSED` of `sampling_fields`.
+One that is obeyed from now on leaves it, and `python -m tests.server.request.test_pinned_refusals`
+writes anew what is refused.
 
 - `anthropic_request`: The body of POST /v1/messages.
 - `answer_request`: What a client asks for, whichever endpoint it used; the field `maskwright`.
@@ -19,9 +19,8 @@ refused.
 - `completion_requests`: The bodies of POST /v1/chat/completions and /v1/completions.
 - `messages`: The conversation, as clients send it and for chat templates, and their variables.
 - `model`: The base of all models, types with bounds, and errors in our words.
-- `refusals`: Fields that would change the answer and are not obeyed.
 - `response_request`: The body of POST /v1/responses.
-- `sampling_fields`: The fields that every endpoint has: how answers are generated.
+- `sampling_fields`: The fields that every endpoint has, and those that are refused everywhere.
 - `sent_tools`: Tools as clients send them, described.
 - `shape`: The shape of the answer, and the fields that can ask for one.
 - `tool_use`: The fields `tools`, `tool_choice` and `parallel_tool_calls`.

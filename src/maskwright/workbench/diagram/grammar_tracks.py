@@ -27,7 +27,7 @@ from maskwright.grammar.dialects.syntax import (
 from maskwright.grammar.regular import terms as r
 from maskwright.grammar.regular.charset import Ranges
 from maskwright.grammar.regular.terms import Regular
-from maskwright.workbench.diagram.svg import visible
+from maskwright.workbench.diagram.charts import visible
 from maskwright.workbench.diagram.tracks import SKIP, Box, Track, chain, fork, repeated
 
 FEW: Final = 24

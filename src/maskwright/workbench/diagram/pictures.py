@@ -36,7 +36,17 @@ from maskwright.grammar.regular.derivative import arcs
 from maskwright.grammar.regular.terms import Regular, chars
 from maskwright.grammar.schema.tree import Json
 from maskwright.workbench.choices import PictureName
-from maskwright.workbench.diagram.charts import Chart, ChartEdge, ChartNode, draw_chart
+from maskwright.workbench.diagram.charts import (
+    Chart,
+    ChartEdge,
+    ChartNode,
+    cut,
+    draw_chart,
+    picture,
+    text_at,
+    visible,
+    width_of,
+)
 from maskwright.workbench.diagram.grammar_tracks import (
     described,
     grammar_tracks,
@@ -45,7 +55,6 @@ from maskwright.workbench.diagram.grammar_tracks import (
     regular_track,
 )
 from maskwright.workbench.diagram.schema_tracks import ROOT, references, resolved, schema_tracks
-from maskwright.workbench.diagram.svg import cut, picture, text_at, visible, width_of
 from maskwright.workbench.diagram.tracks import (
     Box,
     Chain,

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from maskwright.grammar.schema.tree import Json
-from maskwright.workbench.diagram.svg import visible
+from maskwright.workbench.diagram.charts import visible
 from maskwright.workbench.diagram.tracks import SKIP, Box, Rows, Track, chain, fork, repeated
 from maskwright.workbench.pointer import value_at
 

@@ -34,8 +34,7 @@ from maskwright.grammar.rules.tree import (
     rules_with_such_text,
 )
 from maskwright.limits import DEFAULT_LIMITS, Work
-from maskwright.workbench.findings.finding import Finding
-from maskwright.workbench.findings.texts import is_endless, odd_spelling, shared_text
+from maskwright.workbench.findings.finding import Finding, is_endless, odd_spelling, shared_text
 
 MOST_PAIRS: Final = 1_000
 """Pairs of options of one rule that are compared."""
