@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from maskwright.grammar.schema.tree import ItemCount, Schema, TypeIs
-from maskwright.grammar.shape.shape import conjunction_of, in_order, joint_count
+from maskwright.grammar.schema.tree import AllOf, ItemCount, Schema, TypeIs
+from maskwright.grammar.shape.shape import (
+    conjunction_of,
+    in_order,
+    joint_count,
+    referenced,
+    target_of,
+)
 
 NULL, NO = Schema("", (TypeIs(frozenset(["null"])),)), Schema("", never=True)
 
@@ -33,3 +39,17 @@ def test_joint_counts(
     counts: list[tuple[int, int | None]], expected: tuple[int, int | None]
 ) -> None:
     assert joint_count([ItemCount(*each) for each in counts]) == expected
+
+
+def test_a_description_beside_a_reference_makes_no_difference() -> None:
+    """What `allOf` of a reference and a description refers to has its normal form found once."""
+    text = frozenset(["string"])
+    target = Schema("/$defs/a", (TypeIs(text), ItemCount(1, 2)))
+    described = Schema("/a", (AllOf((target, Schema("/a/allOf/1"))),))
+    again = Schema("/b", (AllOf((Schema("/b/allOf/0"), described)),))
+    for schema in (described, again):
+        assert referenced(schema) is target
+        assert target_of(frozenset([schema])) == {target}
+    for parts in ((), (target, NULL), (target, NO), (Schema("/c"), Schema("/d"))):
+        other = Schema("/e", (AllOf(parts),))
+        assert referenced(other) is other

@@ -40,15 +40,22 @@ def conjunction_of(schemas: Iterable[Schema]) -> Conjunction:
 
 
 def referenced(schema: Schema) -> Schema:
-    """What a schema that consists of a reference refers to; the schema itself if it is another."""
+    """What a schema that consists of a reference refers to; the schema itself if it is another.
+
+    Beside the reference, `allOf` may have schemas that allow everything, as a description is."""
     seen: set[Schema] = set()
     while schema not in seen and len(schema.assertions) == 1:
         (assertion,) = schema.assertions
-        if not isinstance(assertion, AllOf) or len(assertion.parts) != 1:
+        if not isinstance(assertion, AllOf):
+            break
+        parts = assertion.parts
+        if len(parts) > 1:
+            parts = [part for part in parts if part.assertions or part.never]
+        if len(parts) != 1:
             break
         spend()
         seen.add(schema)
-        (schema,) = assertion.parts
+        schema = parts[0]
     return schema
 
 
