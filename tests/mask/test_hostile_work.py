@@ -113,6 +113,15 @@ ANSWERED: dict[str, Json] = {
         "properties": {f"p{at}": {"type": "integer"} for at in range(16)},
         "dependentRequired": {f"p{at}": [f"p{at + 1}", f"p{at ^ 1}"] for at in range(14)},
     },
+    "a web of dependent schemas": {
+        "dependentSchemas": {
+            f"p{at}": {
+                "required": [f"p{(at + 1) % 20}"],
+                "properties": {f"p{(at * 7 + 3) % 20}": {"type": "integer"}},
+            }
+            for at in range(20)
+        }
+    },
     "a chain of nothing but references": {
         "$ref": "#/$defs/n0",
         "$defs": {f"n{at}": {"$ref": f"#/$defs/n{min(at + 1, 5_000)}"} for at in range(5_000)}
@@ -162,7 +171,7 @@ BILLION: Json = {"type": "string", "minLength": 10**9, "pattern": "^[ab]*$"}
 REFUSED: dict[str, tuple[str, Json]] = {
     "a tree of references, exponential": ("work", references(60, 2)),
     "a chain of references": ("work", references(3_000, 1)),
-    "exact unions of exact unions": ("work", combined("oneOf", 40)),
+    "exact unions of exact unions": ("alternatives", combined("oneOf", 40)),
     "exact unions in exact unions": ("work", nested("oneOf", 40)),
     "exactly one of ten patterns of two members": ("alternatives", patterns("oneOf", "ab")),
     "overlapping names": (
@@ -213,13 +222,18 @@ REFUSED: dict[str, tuple[str, Json]] = {
             "propertyNames": {"pattern": "^[ab]{1,6}$"},
         },
     ),
-    "a web of dependent schemas": (
-        "work",
+    "a web of choices": (
+        "alternatives",
         {
             "dependentSchemas": {
                 f"p{at}": {
-                    "required": [f"p{(at + 1) % 20}"],
-                    "properties": {f"p{(at * 7 + 3) % 20}": {"type": "integer"}},
+                    "anyOf": [
+                        {
+                            "required": [f"p{(at + step) % 20}"],
+                            "properties": {f"p{(at * 7 + 3) % 20}": {"type": kind}},
+                        }
+                        for step, kind in ((1, "integer"), (3, "number"))
+                    ]
                 }
                 for at in range(20)
             }

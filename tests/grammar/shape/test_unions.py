@@ -16,13 +16,14 @@ from maskwright.grammar.schema.tree import (
     Json,
     Not,
     OneOf,
+    Required,
     Schema,
     SomeMember,
     negated,
 )
 from maskwright.grammar.shape.one_of import ExclusiveUnions
 from maskwright.grammar.shape.unevaluated import ResolvedAssertions
-from maskwright.grammar.shape.unions import Branches
+from maskwright.grammar.shape.unions import Branches, Path, _Branch
 from maskwright.limits import Limits, Work
 from tests.bounds import counted_calls
 from tests.grammar.shape.semantics import VALUES, kind, satisfies, schema
@@ -127,9 +128,103 @@ COUNTS: list[tuple[Json, str, int]] = [
 ]
 
 
-def branches(limits: Limits = Limits()) -> Branches:  # noqa: B008  (it is never changed)
+GENERATORS: Json = [{"properties": {"g": {"const": n}, f"p{n}": {"type": "null"}}} for n in "abc"]
+LISTED: Json = {
+    "required": ["k"],
+    "oneOf": [
+        {"properties": {"k": {"const": 1}, "x": {"type": "null"}}},
+        {"properties": {"k": {"const": 2}}, "oneOf": GENERATORS},
+        {"properties": {"k": {"const": 3}, "y": {"type": "null"}}},
+    ],
+}
+"""By itself the union doesn't require `k`, so each option excludes the others, and not to satisfy
+the second one may mean to satisfy two generators."""
+
+MET: list[tuple[Json, str, int, int]] = [
+    (LISTED, "object", 5, 13),
+    ({"anyOf": [{"minimum": 1}, {"type": "object"}, {"required": ["a"]}]}, "number", 1, 1),
+    ({"anyOf": [{"required": ["a"]}, {"type": "object"}]}, "object", 1, 2),
+    ({"required": ["a"], "anyOf": [{"required": ["a"]}, {"required": ["b"]}]}, "object", 1, 2),
+    ({"anyOf": [{"enum": [1, "a"]}, {"enum": [2, {"a": 1}]}]}, "array", 0, 0),
+    (
+        {
+            "properties": {"a": False},
+            "anyOf": [{"properties": {"a": {"const": 1}}}, {"minProperties": 2}],
+        },
+        "object",
+        1,
+        2,
+    ),
+]
+"""Unions that every value of a branch satisfies; how many branches are left, and how many where
+it makes a difference which of them declares a name."""
+
+
+def branches(
+    limits: Limits = Limits(),  # noqa: B008  (it is never changed)
+    *,
+    ordered: bool = True,
+) -> Branches:
     resolved = ResolvedAssertions(limits)
-    return Branches(ExclusiveUnions(limits, lambda _: True), resolved, limits)
+    return Branches(ExclusiveUnions(limits, lambda _: True), resolved, limits, ordered=ordered)
+
+
+@pytest.mark.parametrize(("document", "of", "count", "declaring"), MET, ids=str)
+def test_unions_that_are_met_multiply_nothing(
+    document: Json, of: str, count: int, declaring: int
+) -> None:
+    root = schema(document)
+    for ordered, expected in ((False, count), (True, declaring)):
+        left = branches(ordered=ordered).branches(frozenset([root]), of)
+        assert len(left) == expected
+        for value in VALUES:
+            if kind(value) == of:
+                held = any(all(satisfies_one(each, value) for each in branch) for branch in left)
+                assert held is satisfies(root, value), value
+
+
+@pytest.mark.parametrize("order", ["schema", "any"])
+def test_a_union_that_is_met_may_list_names_of_a_closed_object(order: Any) -> None:
+    document = {
+        "properties": {"k": {"const": 1}},
+        "required": ["k"],
+        "anyOf": [{"required": ["k"]}, {"properties": {"a": {}}}],
+    }
+    grammar = compile_json_schema(
+        document, EVERY_BYTE, additional_properties="forbid", property_order=order
+    )
+    for text, right in (('{"k":1}', True), ('{"k":1,"a":1}', True), ('{"k":1,"b":1}', False)):
+        assert matches(grammar, text) is right, text
+
+
+def test_options_of_a_chain_of_conditions_are_not_tried_one_by_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Under one condition the others can't hold: two forks for each condition, not for each two."""
+    forks: list[Schema] = []
+    fork = _Branch.fork
+
+    def counted(branch: _Branch, option: Schema, path: Path) -> _Branch:
+        forks.append(option)
+        return fork(branch, option, path)
+
+    monkeypatch.setattr(_Branch, "fork", counted)
+    document = by_kind([*range(20)], required=["a"])
+    assert len(branches().branches(frozenset([schema(document)]), "object")) == 21
+    assert len(forks) == 2 * 20
+
+
+def test_what_one_choice_decides_is_not_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each name requires the next one, once the first is there."""
+    monkeypatch.delattr("maskwright.grammar.shape.unions._Branch.fork")
+    chain = [
+        {"if": {"required": [f"a{at}"]}, "then": {"required": [f"a{at + 1}"], "minProperties": at}}
+        for at in range(20)
+    ]
+    document = schema({"required": ["a0"], "allOf": chain})
+    (branch,) = branches(ordered=False).branches(frozenset([document]), "object")
+    required = {name for each in branch if isinstance(each, Required) for name in each.names}
+    assert required == {f"a{at}" for at in range(21)}
 
 
 @pytest.mark.parametrize(("document", "of", "count"), COUNTS, ids=str)

@@ -165,7 +165,7 @@ class Solver:
 
     def __init__(self, order: PropertyOrder, limits: Limits, numbers: Numbers = "any") -> None:
         # Shapes ask whether options of `oneOf` can meet.
-        shapes = Shapes(limits, self.satisfiable, numbers)
+        shapes = Shapes(limits, self.satisfiable, numbers, order)
         self.values: Final = SchemaValues(shapes, order, limits)
         self._evident = EvidentValues({frozenset(): True})
         self._completable: dict[Progress, bool] = {}

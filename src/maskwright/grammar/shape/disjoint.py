@@ -32,6 +32,7 @@ from maskwright.grammar.schema.tree import (
     StringIn,
     TypeIs,
     Values,
+    negated,
 )
 from maskwright.immutable import Immutable
 
@@ -112,6 +113,11 @@ def are_disjoint(schemas: Iterable[Schema], other: Schema) -> bool:
             return True
         joint = joint.joint(outline(schema))
     return joint.is_empty
+
+
+def implies(schemas: Iterable[Schema], wanted: Schema) -> bool:
+    """Whether surely every value that satisfies all of `schemas` satisfies `wanted`."""
+    return are_disjoint(schemas, negated(wanted))
 
 
 def have_disjoint_members(left: Schema, right: Schema) -> bool:

@@ -28,7 +28,7 @@ from maskwright.grammar.regular.terms import (
     intersection,
     words,
 )
-from maskwright.grammar.schema.options import Numbers
+from maskwright.grammar.schema.options import Numbers, PropertyOrder
 from maskwright.grammar.schema.tree import (
     TYPES,
     AllOf,
@@ -176,10 +176,13 @@ class Shapes:
         limits: Limits = DEFAULT_LIMITS,
         possible: Possible = lambda _: True,
         numbers: Numbers = "any",
+        order: PropertyOrder = "schema",
     ) -> None:
         """`possible` decides which options of a `oneOf` share an instance; by default, all do.
-        `numbers`: how they are written; see `compile_json_schema`."""
+        `numbers`: how they are written, and `order`: whether it makes a difference which names an
+        alternative declares; see `compile_json_schema`."""
         self._limits = limits
+        self._order: PropertyOrder = order
         self._numbers = NumberOptions(limits.divisor, numbers == "plain")
         self.known: Final[dict[Conjunction, Shape]] = {}
         """The normal forms that have been found."""
@@ -191,7 +194,8 @@ class Shapes:
     @cached_property
     def _branches(self) -> Branches:
         exclusive = ExclusiveUnions(self._limits, self._possible)
-        return Branches(exclusive, self._resolved, self._limits)
+        ordered = self._order == "schema"
+        return Branches(exclusive, self._resolved, self._limits, ordered=ordered)
 
     def normal_form(self, conjunction: Conjunction) -> Shape:
         """Return the normal form of a conjunction. Raises `LimitError`."""
@@ -290,9 +294,9 @@ class Shapes:
         return Shape(alt(*strings), alt(*scalars), arrays, objects)
 
     def _object(self, branch: list[Assertion], conjunction: Conjunction) -> ObjectShape | None:
-        return object_shape(branch, self._strings.language, lambda: self._order(conjunction))
+        return object_shape(branch, self._strings.language, lambda: self._places(conjunction))
 
-    def _order(self, conjunction: Conjunction) -> dict[str, int]:
+    def _places(self, conjunction: Conjunction) -> dict[str, int]:
         """The place of each name that a conjunction declares, in all of its branches."""
         places = self._orders.get(conjunction)
         if places is None:

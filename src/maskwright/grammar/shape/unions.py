@@ -1,13 +1,15 @@
 """Unions multiplied out: a conjunction as a list of branches in which there are none.
 
-The shortest union is resolved first, and a branch is dropped as soon as it shows that nothing
-satisfies it: by a type, or by a required property that another assertion forbids. So the constant
-by which the options of a real `oneOf` differ cuts the product before it grows.
+Before a branch is divided, its unions are narrowed: options that nothing in it satisfies are left
+out, by a type or by a required property that another assertion forbids, and so is a union that
+every value of the branch satisfies. An option that is left alone is taken in at once, which may
+narrow further unions; of the others the shortest union is divided first. So the constant by which
+the options of a real `oneOf` differ cuts the product before it grows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import chain, product
 from math import prod
 from typing import Final
@@ -16,6 +18,7 @@ from msgspec import Struct
 
 from maskwright.errors import LimitError
 from maskwright.grammar.schema.tree import (
+    ABOUT,
     AllOf,
     AnyOf,
     Assertion,
@@ -34,10 +37,10 @@ from maskwright.grammar.schema.tree import (
     value_schema,
 )
 from maskwright.grammar.shape.closed import is_closed
-from maskwright.grammar.shape.disjoint import are_disjoint
+from maskwright.grammar.shape.disjoint import are_disjoint, implies
 from maskwright.grammar.shape.negation import negate
 from maskwright.grammar.shape.one_of import ExclusiveUnions
-from maskwright.grammar.shape.shape import Conjunction, in_order, keyword_of, referenced
+from maskwright.grammar.shape.shape import Conjunction, in_order, keyword_of, place_of, referenced
 from maskwright.grammar.shape.unevaluated import ResolvedAssertions
 from maskwright.immutable import Immutable
 from maskwright.limits import CHEAP, Limits, spend
@@ -45,6 +48,9 @@ from maskwright.limits import CHEAP, Limits, spend
 _MANY: Final = 64
 """Branches from which on unions of required names are no longer multiplied out."""
 _ANYTHING: Final = Schema("")
+
+_MOST_PARTS: Final = 32
+"""Schemas of an option that are looked at before it is chosen, with those they refer to."""
 
 _DEEPEST: Final = 4
 """How deep schemas are looked into that may only say which names are required."""
@@ -60,14 +66,23 @@ Path = frozenset[Schema]
 end, which no value satisfies."""
 
 
+_Choice = tuple[AnyOf, Path, frozenset[str]]
+"""A union, where it stands, and the names by which it may be narrowed."""
+
+
 class _Branch(Struct):
     """A branch in the making."""
 
     schemas: tuple[tuple[Schema, Path], ...]
     """Those whose assertions have not been taken in yet."""
     assertions: list[Assertion] = []
-    unions: list[tuple[AnyOf, Path]] = []
+    unions: list[_Choice] = []
     """Unions of which no option has been chosen yet."""
+    narrowed: int = 0
+    """How many of these have been narrowed by all that was known before `fresh`."""
+    fresh: dict[str, int] = {}
+    """The names of which more is known since, and how many of their schemas in `named` have been
+    looked at."""
     seen: set[Schema] = set()
     required: set[str] = set()
     absent: set[str] = set()
@@ -80,6 +95,8 @@ class _Branch(Struct):
             ((option, path),),
             self.assertions.copy(),
             self.unions.copy(),
+            len(self.unions),
+            {},
             self.seen.copy(),
             self.required.copy(),
             self.absent.copy(),
@@ -98,12 +115,34 @@ class _Brought(Immutable):
     named: tuple[_Named, ...]
 
 
+class _Demand(Immutable):
+    """What an option surely demands of a value of one type."""
+
+    required: frozenset[str]
+    named: Mapping[str, tuple[Schema, ...]]
+    names: frozenset[str]
+    """The names on which it depends whether the option can be chosen, and whether it is met."""
+    whole: tuple[Assertion, ...] | None
+    """All assertions about values of the type, if the option has no others; else None."""
+
+
 class Branches:
     """The branches of conjunctions, for one type at a time."""
 
     def __init__(
-        self, exclusive: ExclusiveUnions, resolved: ResolvedAssertions, limits: Limits
+        self,
+        exclusive: ExclusiveUnions,
+        resolved: ResolvedAssertions,
+        limits: Limits,
+        *,
+        ordered: bool = True,
     ) -> None:
+        """`ordered`: whether it makes a difference which branch declares a name."""
+        self._ordered = ordered
+        self._demands: dict[str, dict[Schema, _Demand | None]] = {}
+        """By type; see `_demand`."""
+        self._implied: dict[tuple[tuple[Schema, ...], Schema], bool] = {}
+        """Whether all values that satisfy some schemas surely satisfy another one."""
         self._resolved = resolved
         self._exclusive = exclusive
         self._limits = limits
@@ -113,6 +152,10 @@ class Branches:
         """Whether two schemas are surely disjoint. Branches meet the same two by the thousand."""
         self._negations: dict[Schema, AnyOf] = {}
         self._conditions: dict[If, AnyOf] = {}
+        self._closing: dict[Conjunction, bool] = {}
+        """Whether some schema closes objects, although it says nothing of other members."""
+        self._mentioned: dict[Schema, frozenset[str]] = {}
+        """See `_names_in`."""
         self._met: dict[tuple[AnyOf, str], bool] = {}
         """See `_is_met`."""
         self._names_required: dict[tuple[AnyOf, bool], list[_Clause] | None] = {}
@@ -130,25 +173,19 @@ class Branches:
             branch = stack.pop()
             while branch.schemas and branch.alive:
                 self._absorb(branch, kind)
+                if branch.alive and branch.unions and not branch.schemas:
+                    self._narrow(branch, kind, conjunction)
             if not branch.alive:
                 continue
-            sizes = [len(union.options) for union, _ in branch.unions]
+            sizes = [len(union.options) for union, _, _ in branch.unions]
             if prod(sizes) > _MANY:
                 self._require(branch, kind)
-                sizes = [len(union.options) for union, _ in branch.unions]
+                sizes = [len(union.options) for union, _, _ in branch.unions]
             if not sizes:
-                done.append(_simplified(branch))
+                done.append(self._simplified(branch))
                 continue
-            union, path = branch.unions.pop(sizes.index(min(sizes)))
-            if len(union.options) == 1:  # as what is left of most negations
-                branch.schemas = ((union.options[0], path),)
-                stack.append(branch)
-                continue
-            stack += [
-                branch.fork(option, path)
-                for option in reversed(union.options)
-                if self._may_be_chosen(option, branch, kind)
-            ]
+            union, path, _ = branch.unions.pop(sizes.index(min(sizes)))
+            stack += [branch.fork(option, path) for option in reversed(union.options)]
             if len(stack) + len(done) > self._limits.alternatives:
                 raise LimitError(
                     f"unions multiply to more than {self._limits.alternatives:,} alternatives",
@@ -158,22 +195,159 @@ class Branches:
                 )
         return done
 
-    def _may_be_chosen(self, option: Schema, branch: _Branch, kind: str) -> bool:
-        brought = self._brought_by(option, kind)
-        return brought is not None and branch.absent.isdisjoint(brought.required)
+    def _narrow(self, branch: _Branch, kind: str, conjunction: Conjunction) -> None:
+        """Leave out the options of unions that can't be chosen and the unions that are met, and
+        make options that are alone the next to be taken in. Only what the fresh names may have
+        changed is looked at again."""
+        fresh, branch.fresh = branch.fresh, {}
+        unions, lone = list[_Choice](), list[tuple[Schema, Path]]()
+        for at, choice in enumerate(branch.unions):
+            union, path, names = choice
+            is_new = at >= branch.narrowed
+            if not is_new and names.isdisjoint(fresh):
+                unions.append(choice)
+                continue
+            spend(CHEAP * len(union.options))
+            options: dict[Schema, _Demand] = {}
+            for option in union.options:
+                demand = self._demand(option, kind)
+                if demand and self._may_be_chosen(demand, branch, None if is_new else fresh):
+                    options[option] = demand
+            is_met = any(self._is_met_in(demand, branch) for demand in options.values())
+            if is_met and (kind != "object" or self._may_be_left_out(options, branch, conjunction)):
+                continue
+            if not options:
+                branch.alive = False
+                return
+            if len(options) == 1:
+                lone += ((option, path) for option in options)
+                continue
+            if len(options) < len(union.options):
+                union = AnyOf(tuple(options))
+            unions.append((union, path, names.union(*(each.names for each in options.values()))))
+        branch.schemas = tuple(lone)
+        branch.unions, branch.narrowed = unions, len(unions)
+
+    def _demand(self, option: Schema, kind: str) -> _Demand | None:
+        """What an option demands of values of a type; None if surely none satisfies it."""
+        known = self._demands.setdefault(kind, {})
+        found = known.get(option, ...)
+        if found is ...:
+            found = known[option] = self._find_demand(option, kind)
+        return found
+
+    def _find_demand(self, option: Schema, kind: str) -> _Demand | None:
+        required: set[str] = set()
+        named: dict[str, tuple[Schema, ...]] = {}
+        whole: list[Assertion] = []
+        is_whole = True
+        waiting = [option]
+        for schema in waiting:  # which grows
+            spend(CHEAP)
+            if len(waiting) > _MOST_PARTS:
+                is_whole = False
+                break
+            brought = self._brought_by(schema, kind)
+            if brought is None:
+                return None
+            required |= brought.required
+            for each in brought.named:
+                for name, value in each.items():
+                    named[name] = (*named.get(name, ()), value)
+            whole += (each for each in brought.assertions if ABOUT.get(type(each), kind) == kind)
+            waiting += brought.parts
+            for union in brought.unions:
+                if isinstance(union, AnyOf) and not union.options:
+                    return None
+                if isinstance(union, OneOf) or len(union.options) > 1:
+                    is_whole = False
+                else:  # as what is left of most negations
+                    waiting += union.options
+        if any(schema.never for name in required for schema in named.get(name, ())):
+            return None
+        names = {*required, *named}
+        for each in whole:
+            if isinstance(each, SomeMember):
+                names.update(each.named, each.absent)
+        return _Demand(
+            frozenset(required), named, frozenset(names), tuple(whole) if is_whole else None
+        )
+
+    def _may_be_chosen(
+        self, demand: _Demand, branch: _Branch, fresh: dict[str, int] | None
+    ) -> bool:
+        """Whether an option doesn't contradict what a branch says of the members that either of
+        them requires. `fresh`: see `_Branch`; None if nothing has been looked at."""
+        if not branch.absent.isdisjoint(demand.required):
+            return False
+        for name in demand.named.keys() if fresh is None else demand.named.keys() & fresh.keys():
+            if name in branch.required or name in demand.required:
+                others = branch.named.get(name, ())
+                if fresh is not None:
+                    others = others[fresh[name] :]
+                for schema in demand.named[name]:
+                    if schema.never or (others and self._is_excluded(schema, others)):
+                        return False
+        return True
+
+    def _is_met_in(self, demand: _Demand, branch: _Branch) -> bool:
+        """Whether all values of a branch surely satisfy an option."""
+        whole = demand.whole
+        return whole is not None and all(self._holds(each, branch) for each in whole)
+
+    def _holds(self, assertion: Assertion, branch: _Branch) -> bool:
+        match assertion:
+            case Required(names=names):
+                return branch.required.issuperset(names)
+            case SomeMember(named=named, absent=absent):
+                return not branch.absent.isdisjoint(absent) or any(
+                    name in branch.required and self._is_implied(branch.named.get(name, ()), schema)
+                    for name, schema in named.items()
+                )
+            case Properties(named=named, patterns=(), additional=additional):
+                return not (additional.assertions or additional.never) and all(
+                    name in branch.absent or self._is_implied(branch.named.get(name, ()), schema)
+                    for name, schema in named.items()
+                )
+            case _:
+                return False
+
+    def _may_be_left_out(
+        self, options: Iterable[Schema], branch: _Branch, conjunction: Conjunction
+    ) -> bool:
+        """Whether a union of objects that is met may be left out although its options name members:
+        where that closes no object, and changes the order of no names."""
+        closes = self._closing.get(conjunction)
+        if closes is None:
+            closes = self._closing[conjunction] = place_of(conjunction, _closes) is not None
+        if closes or not self._ordered:
+            return not closes
+        naming = [each for each in branch.assertions if isinstance(each, Properties) and each.named]
+        declared = {name for each in naming for name in each.named}
+        return len(naming) > 1 and all(declared.issuperset(self._names_in(o)) for o in options)
+
+    def _names_in(self, schema: Schema) -> frozenset[str]:
+        """The names of members of a value that a schema, and what it consists of, is about."""
+        known = self._mentioned.get(schema)
+        if known is None:
+            found = set[str]()
+            place_of(frozenset((schema,)), lambda each: found.update(_named_by(each)) is not None)
+            known = self._mentioned[schema] = frozenset(found)
+        return known
 
     def _require(self, branch: _Branch, kind: str) -> None:
         """Turn unions that only say which properties are required into assertions, without
         multiplying them: some member must have one of the names of each clause of their conjunctive
         normal form."""
-        kept: list[tuple[AnyOf, Path]] = []
-        for union, path in branch.unions:
+        kept: list[_Choice] = []
+        for choice in branch.unions:
+            union = choice[0]
             key = (union, kind == "object")
             clauses = self._names_required.get(key, ...)
             if clauses is ...:
                 clauses = self._names_required[key] = self._clauses(*key)
             if clauses is None:
-                kept.append((union, path))
+                kept.append(choice)
             elif kind == "object":
                 branch.assertions += [
                     SomeMember(dict.fromkeys(present, _ANYTHING), (), absent)
@@ -251,8 +425,10 @@ class Branches:
             branch.schemas = (*((part, path) for part in brought.parts), *branch.schemas)
         for union in brought.unions:
             found = self._exclusive.union(union, kind) if isinstance(union, OneOf) else union
-            branch.unions.append((found, path))
-        branch.required |= brought.required
+            branch.unions.append((found, path, frozenset()))
+        if not branch.required.issuperset(brought.required):
+            branch.fresh |= dict.fromkeys(brought.required - branch.required, 0)
+            branch.required |= brought.required
         for named in brought.named:
             self._declare(branch, named)
         branch.alive = branch.required.isdisjoint(branch.absent)
@@ -293,7 +469,7 @@ class Branches:
                 case Values(values=values, plain_numbers=plain) if kind in ("array", "object"):
                     wanted = list if kind == "array" else dict
                     options = tuple(
-                        value_schema(v, "", plain_numbers=plain)
+                        value_schema(v, schema.pointer, plain_numbers=plain)
                         for v in values
                         if isinstance(v, wanted)
                     )
@@ -347,57 +523,73 @@ class Branches:
     def _declare(self, branch: _Branch, named: _Named) -> None:
         """Take in what properties must satisfy; those are absent whose schemas are surely
         disjoint."""
-        declared, disjoint = branch.named, self._disjoint
+        declared, fresh = branch.named, branch.fresh
         for name, schema in named.items():
-            others = declared.get(name)
-            if schema.never:
+            others = declared.get(name, ())
+            if schema in others:
+                continue
+            if name not in fresh:
+                fresh[name] = len(others)
+            if schema.never or (others and self._is_excluded(schema, others)):
                 branch.absent.add(name)
-            elif others is None:
-                declared[name] = (schema,)
-            elif schema not in others:
-                for other in others:
-                    known = disjoint.get((schema, other))
-                    if known is None:
-                        known = disjoint[schema, other] = are_disjoint((schema,), other)
-                    if known:
-                        branch.absent.add(name)
-                        break
-                else:
-                    declared[name] = (*others, schema)
+            else:
+                declared[name] = (*others, schema)
 
+    def _is_excluded(self, schema: Schema, others: tuple[Schema, ...]) -> bool:
+        """Whether a schema is surely disjoint from another one."""
+        disjoint = self._disjoint
+        for other in others:
+            known = disjoint.get((schema, other))
+            if known is None:
+                known = disjoint[schema, other] = are_disjoint((schema,), other)
+            if known:
+                return True
+        return False
 
-def _simplified(branch: _Branch) -> list[Assertion]:
-    """The assertions of a branch, with fewer about some member: each of them doubles the ways to
-    read every member that may meet it.
+    def _is_implied(self, schemas: tuple[Schema, ...], wanted: Schema) -> bool:
+        """Whether all values that satisfy some schemas surely satisfy another one."""
+        key = (schemas, wanted)
+        known = self._implied.get(key)
+        if known is None:
+            known = self._implied[key] = implies(schemas, wanted)
+        return known
 
-    The conditions of other branches are such assertions, and mostly about a required member, as
-    "`kind` is missing or not "a"" is. Where only a required member can meet one, it becomes an
-    assertion about that member's value. Where a required member surely meets it, it is left out,
-    unless the names that it lists make a difference.
-    """
-    if not any(isinstance(each, SomeMember) for each in branch.assertions):
-        return branch.assertions
-    assertions: list[Assertion] = []
-    properties: list[Properties] = []
-    for assertion in branch.assertions:
-        if isinstance(assertion, SomeMember) and _has_to_be_met(assertion, branch.required):
-            assertion = Properties(assertion.named, (), _ANYTHING, declares=False)
-        if isinstance(assertion, Properties):
-            properties.append(assertion)
-        assertions.append(assertion)
-    names_matter = is_closed(properties)
+    def _simplified(self, branch: _Branch) -> list[Assertion]:
+        """The assertions of a branch, with fewer about some member: each of them doubles the ways
+        to read every member that may meet it.
 
-    def is_met(assertion: Assertion) -> bool:
-        if not isinstance(assertion, SomeMember):
+        The conditions of other branches are such assertions, and mostly about a required member, as
+        "`kind` is missing or not "a"" is. Where only a required member can meet one, it becomes an
+        assertion about that member's value. Where a required member surely meets it, it is left
+        out, unless the names that it lists make a difference.
+        """
+        if not any(isinstance(each, SomeMember) for each in branch.assertions):
+            return branch.assertions
+        assertions: list[Assertion] = []
+        properties: list[Properties] = []
+        for assertion in branch.assertions:
+            if isinstance(assertion, SomeMember) and _has_to_be_met(assertion, branch.required):
+                assertion = Properties(assertion.named, (), _ANYTHING, declares=False)
+            if isinstance(assertion, Properties):
+                properties.append(assertion)
+            assertions.append(assertion)
+        names_matter = is_closed(properties)
+        values: dict[str, tuple[Schema, ...]] = {}
+
+        def is_met(assertion: Assertion) -> bool:
+            if not isinstance(assertion, SomeMember):
+                return False
+            named = assertion.named
+            if names_matter and (assertion.patterns or not branch.required.issuperset(named)):
+                return False
+            for name in branch.required.intersection(named):
+                if name not in values:
+                    values[name] = tuple([p.named[name] for p in properties if name in p.named])
+                if self._is_implied(values[name], named[name]):
+                    return True
             return False
-        lists_others = bool(assertion.patterns) or not branch.required.issuperset(assertion.named)
-        return not (names_matter and lists_others) and any(
-            are_disjoint([p.named[name] for p in properties if name in p.named], negated(schema))
-            for name, schema in assertion.named.items()
-            if name in branch.required
-        )
 
-    return [each for each in assertions if not is_met(each)]
+        return [each for each in assertions if not is_met(each)]
 
 
 def _has_type(assertion: Assertion, kind: str) -> bool:
@@ -417,6 +609,23 @@ def _has_to_be_met(assertion: SomeMember, required: set[str]) -> bool:
     if assertion.patterns or len(assertion.named) != 1:
         return False
     return required.issuperset((*assertion.named, *assertion.absent))
+
+
+def _closes(assertion: Assertion) -> bool:
+    """Whether an assertion closes objects although it says nothing of other members."""
+    return isinstance(assertion, Properties) and assertion.closes is True
+
+
+def _named_by(assertion: Assertion) -> Iterable[str]:
+    match assertion:
+        case Properties(named=named):
+            return named
+        case SomeMember(named=named, absent=absent):
+            return (*named, *absent)
+        case Required(names=names):
+            return names
+        case _:
+            return ()
 
 
 def _without_copies(union: AnyOf) -> AnyOf:
