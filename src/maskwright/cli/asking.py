@@ -164,3 +164,15 @@ class ReplayOptions:
 
     def __post_init__(self) -> None:
         local_checkpoint(self.model)
+
+
+def sampling_fields(
+    options: BatchOptions | ChatOptions | GenerateOptions,
+) -> dict[str, object]:
+    """The fields of a request for an answer of a chat that options give."""
+    given = {
+        "max_completion_tokens": options.max_tokens,
+        "temperature": options.temperature,
+        "seed": options.seed,
+    }
+    return {name: value for name, value in given.items() if value is not None}

@@ -21,7 +21,7 @@ from typing import Final
 
 import httpx
 
-from maskwright.cli.asking import BatchOptions
+from maskwright.cli.asking import BatchOptions, sampling_fields
 from maskwright.cli.bulk.given_work import (
     PromptTemplate,
     extraction_of,
@@ -50,14 +50,8 @@ def run(options: BatchOptions) -> int:
     connection = client_arguments(options.access)
     if options.output.endswith(".parquet"):
         require_pyarrow()  # before anything is asked
-    given = {
-        "model": options.name,
-        "max_completion_tokens": options.max_tokens,
-        "seed": options.seed,
-    }
-    fields = {"temperature": options.temperature} | {
-        k: v for k, v in given.items() if v is not None
-    }
+    named: dict[str, object] = {} if options.name is None else {"model": options.name}
+    fields = sampling_fields(options) | named
     path = Path(options.input)
     source = format_of(path, options.input_format)
     if clash := sorted(RESERVED & set(options.carry)):

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 
-from maskwright.cli.asking import ChatOptions
+from maskwright.cli.asking import ChatOptions, sampling_fields
 from maskwright.cli.input.shapes import Shape, read_shape
 from maskwright.cli.options import cache_folder
 from maskwright.cli.output.appearance import coloured, remark
@@ -41,12 +41,7 @@ def run(options: ChatOptions) -> None:
             cache = cache_folder(options.cache)
             url = closing.enter_context(own_server(options.model, cache))
         client = closing.enter_context(chat_client(url, options.access, options.name))
-        given = {
-            "max_completion_tokens": options.max_tokens,
-            "temperature": options.temperature,
-            "seed": options.seed,
-        }
-        fields: dict[str, object] = {k: v for k, v in given.items() if v is not None}
+        fields = sampling_fields(options)
         Chat(client, shape, options.kind, options.system, fields).run()
 
 

@@ -23,7 +23,7 @@ import sys
 from dataclasses import fields
 from typing import Final
 
-from maskwright.cli.asking import GenerateOptions
+from maskwright.cli.asking import GenerateOptions, sampling_fields
 from maskwright.cli.input.shapes import Shape, read_shape
 from maskwright.cli.input.texts import bytes_of, text_argument
 from maskwright.cli.output.appearance import remark
@@ -74,14 +74,10 @@ def _ask(options: GenerateOptions, url: str, wanted: Shape, prompt: str) -> None
                 f"--{field.name} is for a model in this process; with --url the server has its own",
                 param=field.name,
             )
-    given = {
-        "max_completion_tokens": options.max_tokens,
-        "temperature": options.temperature,
-        "seed": options.seed,
-    }
-    asked = {name: value for name, value in given.items() if value is not None}
     with chat_client(url, options.access, options.name) as client:
-        answer = client.stream([{"role": "user", "content": prompt}], wanted, asked)
+        answer = client.stream(
+            [{"role": "user", "content": prompt}], wanted, sampling_fields(options)
+        )
         for piece in answer.pieces:
             if not options.as_json:
                 print(piece, end="", flush=True)

@@ -12,12 +12,13 @@ from typing import Final
 import uvicorn
 
 from maskwright.cli.output.progress import progress
-from maskwright.cli.process.bounded_http import BoundedHttp
+from maskwright.cli.process.draining import http_config
 from maskwright.cli.process.listening import listen
 from maskwright.cli.serving.start import warm_up
 from maskwright.engine import Engine
 from maskwright.models import DEMO_PATH, load
 from maskwright.server import create_app
+from maskwright.server.config import KEEP_ALIVE_SECONDS
 
 START_SECONDS: Final = 30.0
 
@@ -31,10 +32,7 @@ def own_server(model: str | None, cache: Path | None = None) -> Generator[str]:
     with listen("127.0.0.1", 0) as listening, Engine(loaded) as engine:
         with progress("warming up"):
             warm_up(engine)
-        config = uvicorn.Config(
-            create_app(engine), http=BoundedHttp, ws="none", log_level="warning", log_config=None
-        )
-        server = uvicorn.Server(config)
+        server = uvicorn.Server(http_config(create_app(engine), KEEP_ALIVE_SECONDS))
         thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
         thread.start()
         end = time.monotonic() + START_SECONDS

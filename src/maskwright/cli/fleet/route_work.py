@@ -12,13 +12,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Final, cast, get_args
 
-import uvicorn
-
 from maskwright.cli.fleet.replica import roles_of
 from maskwright.cli.fleet.route import RouteOptions
 from maskwright.cli.input.table_file import known, one_of, read_table
-from maskwright.cli.process.bounded_http import BoundedHttp
-from maskwright.cli.process.draining import DrainingServer
+from maskwright.cli.process.draining import DrainingServer, http_config
 from maskwright.cli.process.listening import listen
 from maskwright.dist.drain import Drain
 from maskwright.dist.front.app import Front
@@ -101,10 +98,6 @@ def _check_differing(workers: list[ListedWorker], path: str) -> None:
                 )
 
 
-SHUTDOWN_SECONDS = 5
-"""Time for connections to close at the end, in seconds."""
-
-
 def run(options: RouteOptions) -> None:
     set_up_front_logs()
     listed = _listed(options.workers, options.worker, options.prefill_worker, options.decode_worker)
@@ -164,30 +157,24 @@ class FrontServer(DrainingServer):
     def __init__(
         self, front: Front, drain: Drain, what: str, keep_alive: float = KEEP_ALIVE_SECONDS
     ) -> None:
-        config = uvicorn.Config(
+        config = http_config(
             front,
-            http=BoundedHttp,
+            keep_alive,
             lifespan="on",
-            log_level="warning",
-            log_config=None,
             access_log=False,
             # Headers about clients are passed on to the workers, and the router reads none of them.
             proxy_headers=False,
-            ws="none",
             server_header=False,
             date_header=False,
-            timeout_graceful_shutdown=SHUTDOWN_SECONDS,
-            timeout_keep_alive=cast(int, keep_alive),  # any number of seconds
         )
-        super().__init__(config, drain, lambda: None)
+        ready = f"maskwright is ready: {what} at"
+        super().__init__(
+            config,
+            drain,
+            lambda: None,
+            announce=lambda address: print(f"{ready} {address}/v1", flush=True),
+        )
         self._front = front
-        self._what = what
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        host, port = (sockets or self.servers[0].sockets)[0].getsockname()[:2]
-        address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-        print(f"maskwright is ready: {self._what} at {address}/v1", flush=True)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End the requests that are left with an error that says so."""

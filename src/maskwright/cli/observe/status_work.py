@@ -11,7 +11,7 @@ import httpx
 
 from maskwright.cli.observe.status import StatusOptions
 from maskwright.cli.output.tables import Row, lay_out, output_width
-from maskwright.cli.process.reaching import base_address, client_arguments, unreachable
+from maskwright.cli.process.reaching import base_address, client_arguments, reaching
 from maskwright.errors import AddressError, InputError
 
 TIMEOUT_SECONDS = 10.0
@@ -59,13 +59,10 @@ def _show(found: dict[str, Any], options: StatusOptions) -> None:
 def read_state(client: httpx.Client, address: str) -> dict[str, Any]:
     """Return the document of `/v1/state`. Raises AddressError if no server answers there, and
     InputError if it refuses."""
-    try:
+    with reaching(address):
         answer = client.get(address)
+    try:
         found = answer.json()
-    except httpx.TransportError as error:
-        raise unreachable(address, error) from None
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise AddressError(f"no server answers at {address}: {error}") from None
     except ValueError:
         raise AddressError(f"at {address} is no Maskwright server") from None
     if not isinstance(found, dict) or (answer.status_code == 200 and not found.keys() >= NEEDED):

@@ -3,7 +3,7 @@
 - `bounded_http`: The HTTP of servers and routers, with bounds.
 - `chats`: Chats with a server: requests for streams, and the text that comes.
 - `collector`: When Python's garbage collector runs in a server.
-- `draining`: The HTTP server of `serve`: how it ends, and takes up changed files.
+- `draining`: The HTTP server of `serve` and `route`: how it begins and ends.
 - `environment`: The environment of the process, as it must be before torch is loaded.
 - `listening`: The socket of a server, keys of its clients, and TLS.
 - `logs`: The log of `serve`, as text or as JSON.

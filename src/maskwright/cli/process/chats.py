@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 import httpx
 
 from maskwright.cli.input.shapes import RegexArgument, SchemaArgument, Shape
-from maskwright.cli.process.reaching import base_address, client_arguments, unreachable
+from maskwright.cli.process.reaching import base_address, client_arguments, reaching
 from maskwright.cli.process.server_access import ServerAccess
 from maskwright.errors import AddressError, InputError
 
@@ -60,7 +60,7 @@ class ChatClient:
 
     def _pieces(self, body: Mapping[str, object], answer: StreamedAnswer) -> Generator[str]:
         with (
-            _reaching(self._client),
+            reaching(self._client.base_url),
             self._client.stream("POST", "/v1/chat/completions", json=body) as response,
         ):
             if response.status_code != OK:
@@ -80,7 +80,7 @@ class ChatClient:
                         yield piece
 
     def _first_model(self) -> str:
-        with _reaching(self._client):
+        with reaching(self._client.base_url):
             response = self._client.get("/v1/models")
         if response.status_code != OK:
             raise _refused(response)
@@ -94,12 +94,10 @@ class ChatClient:
 def chat_client(url: str, access: ServerAccess, model: str | None = None) -> Generator[ChatClient]:
     """A client of the server at an address, with or without `/v1`. Raises as `ChatClient`."""
     timeout = httpx.Timeout(None, connect=CONNECT_S)
-    try:
+    with reaching(url):
         client = httpx.Client(
             base_url=base_address(url), timeout=timeout, **client_arguments(access)
         )
-    except httpx.InvalidURL as error:
-        raise AddressError(f"no server answers at {url}: {error}") from None
     with client:
         yield ChatClient(client, model)
 
@@ -116,16 +114,6 @@ def shape_fields(shape: Shape | None) -> dict[str, object]:
             return {"structured_outputs": {"regex": pattern}}
         case _:
             return {"structured_outputs": {"grammar": shape.text}}
-
-
-@contextmanager
-def _reaching(client: httpx.Client) -> Generator[None]:
-    try:
-        yield
-    except httpx.TransportError as error:
-        raise unreachable(client.base_url, error) from None
-    except httpx.HTTPError as error:
-        raise AddressError(f"no server answers at {client.base_url}: {error}") from None
 
 
 def _refused(response: httpx.Response) -> InputError:

@@ -1,4 +1,6 @@
-"""The HTTP server of `serve`: how it ends, and how it takes up changed files."""
+"""The HTTP server of `serve` and `route`: its settings, what is said when it listens, how it ends,
+and how it takes up changed files.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +11,35 @@ import socket
 from collections.abc import Callable
 from contextvars import Context
 from types import FrameType
+from typing import Any, Final, cast
 
 import uvicorn
+from starlette.types import ASGIApp
 
+from maskwright.cli.process.bounded_http import BoundedHttp
 from maskwright.dist.drain import Drain
 from maskwright.errors import InputError
 
 log = logging.getLogger(__name__)
+
+SHUTDOWN_SECONDS: Final = 5
+"""Time for connections to close at the end, in seconds."""
+
+
+def http_config(app: ASGIApp, keep_alive: float, **more: Any) -> uvicorn.Config:
+    """The settings of the HTTP server of an application. Its socket has host and port.
+    `keep_alive`: seconds for which a connection without a request is kept open; `more`: further
+    settings."""
+    return uvicorn.Config(
+        app,
+        http=BoundedHttp,
+        ws="none",
+        log_level="warning",
+        log_config=None,
+        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+        timeout_keep_alive=cast(int, keep_alive),  # any number of seconds, though annotated so
+        **more,
+    )
 
 
 class DrainingServer(uvicorn.Server):
@@ -23,7 +47,8 @@ class DrainingServer(uvicorn.Server):
     requests by name, and ends when the others have been answered. When their time is over, they are
     ended by `cut`. A second SIGTERM, and any SIGINT, ends it without a drain.
 
-    On SIGHUP it calls `reload`, if there is one, whose InputError is logged.
+    On SIGHUP it calls `reload`, if there is one, whose InputError is logged. `announce` gets its
+    address when it listens.
     """
 
     def __init__(
@@ -32,12 +57,20 @@ class DrainingServer(uvicorn.Server):
         drain: Drain,
         cut: Callable[[], None],
         reload: Callable[[], None] | None = None,
+        announce: Callable[[str], None] = lambda _: None,
     ) -> None:
         super().__init__(config)
+        self._announce = announce
         self._drain = drain
         self._cut = cut
         self._reload = reload
         self._has_logged = False
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        host, port = (sockets or self.servers[0].sockets)[0].getsockname()[:2]
+        scheme = "https" if self.config.is_ssl else "http"
+        self._announce(f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}")
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Handle a signal. SIGTERM isn't raised again after the end, as uvicorn does: the process

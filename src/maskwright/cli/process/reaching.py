@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import socket
 import ssl
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from typing import Final, TypedDict
 
 import httpx
@@ -53,11 +54,21 @@ def base_address(url: str) -> str:
 
 
 def ask_once(address: str, arguments: ClientArguments) -> None:
-    """See that a server answers, whatever it says. Raises what `unreachable` returns."""
-    try:
+    """See that a server answers, whatever it says. Raises as `reaching` does."""
+    with reaching(address):
         httpx.get(f"{address}/v1/models", timeout=TIMEOUT_SECONDS, **arguments)
+
+
+@contextmanager
+def reaching(address: object) -> Generator[None]:
+    """Raise what `unreachable` returns for errors of httpx in the block, in which `address` is
+    asked."""
+    try:
+        yield
     except httpx.TransportError as error:
         raise unreachable(address, error) from None
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise AddressError(f"no server answers at {address}: {error}") from None
 
 
 def unreachable(address: object, error: httpx.TransportError) -> MaskwrightError:

@@ -12,15 +12,13 @@ from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import uvicorn
-from starlette.applications import Starlette
 
 from maskwright.cli.output.progress import progress
-from maskwright.cli.process.bounded_http import BoundedHttp
 from maskwright.cli.process.collector import collecting
-from maskwright.cli.process.draining import DrainingServer
+from maskwright.cli.process.draining import DrainingServer, http_config
 from maskwright.cli.process.environment import set_defaults
 from maskwright.cli.process.listening import TlsFiles
 from maskwright.cli.process.logs import set_up_logs
@@ -31,7 +29,7 @@ from maskwright.mask import CompiledGrammar, compile_json_schema
 from maskwright.models import load
 from maskwright.processes import Build, GrammarProcesses, Nursery
 from maskwright.sampling import SamplingParams
-from maskwright.server import ServerConfig, create_app
+from maskwright.server import create_app
 from maskwright.server.access import KeyRing, check_classes
 from maskwright.server.observe.traces import TraceFile
 from maskwright.vocab import Vocabulary
@@ -85,8 +83,6 @@ def greeting(model: str, url: str, *, keyed: bool = False) -> str:
 
 
 _log = logging.getLogger(__name__)
-SHUTDOWN_SECONDS = 5
-"""Time for connections to close at the end, in seconds."""
 
 
 def start(
@@ -123,25 +119,19 @@ def start(
             warm_up(engine, processes)
         drain = Drain(server.drain_seconds)
         app = create_app(engine, server, sinks, processes, drain)
-        http = http_config(app, tls, server.keep_alive_seconds)
+        http = http_config(
+            app,
+            server.keep_alive_seconds,
+            ssl_certfile=None if tls is None else tls.certificate,
+            ssl_keyfile=None if tls is None else tls.key,
+        )
         reload = reloading(options, tls, http)
-        Announcing(engine, server, http, drain, reload).run([listening])
+        name, keyed = server.model_name or loaded.name, server.keys is not None
 
+        def announce(address: str) -> None:
+            print(greeting(name, address, keyed=keyed), flush=True)
 
-def http_config(app: Starlette, tls: TlsFiles | None, keep_alive: float) -> uvicorn.Config:
-    """The settings of the HTTP server. Its socket has host and port. `keep_alive`: seconds for
-    which a connection without a request is kept open."""
-    return uvicorn.Config(
-        app,
-        http=BoundedHttp,
-        ws="none",
-        log_level="warning",
-        log_config=None,
-        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
-        timeout_keep_alive=cast(int, keep_alive),  # any number of seconds, though annotated so
-        ssl_certfile=None if tls is None else tls.certificate,
-        ssl_keyfile=None if tls is None else tls.key,
-    )
+        DrainingServer(http, drain, engine.stop, reload, announce).run([listening])
 
 
 def reloading(
@@ -184,26 +174,3 @@ def grammar_work(
         yield processes
     finally:
         processes.close()
-
-
-class Announcing(DrainingServer):
-    """A server that prints when it is ready, and how to try it."""
-
-    def __init__(
-        self,
-        engine: Engine,
-        settings: ServerConfig,
-        config: uvicorn.Config,
-        drain: Drain,
-        reload: Callable[[], None] | None = None,
-    ) -> None:
-        super().__init__(config, drain, engine.stop, reload)
-        self._model = settings.model_name or engine.loaded.name
-        self._keyed = settings.keys is not None
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        host, port = (sockets or self.servers[0].sockets)[0].getsockname()[:2]
-        scheme = "https" if self.config.is_ssl else "http"
-        address = f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
-        print(greeting(self._model, address, keyed=self._keyed), flush=True)
