@@ -35,28 +35,20 @@ class ProcessMetrics(Collector):
     def __init__(self, processes: GrammarProcesses) -> None:
         self._processes = processes
 
-    def describe(self) -> list[Metric]:
-        """Nothing: registering must not read the processes."""
-        return []
-
     def collect(self) -> Iterator[Metric]:
         stats = self._processes.stats
-        for name, about, value in (
-            ("grammar_processes", "Grammar processes that run.", stats.running),
-            ("grammar_process_bytes",
-             "Physical memory of grammar processes; what they share counts for each.",
-             self._processes.memory),
-        ):  # fmt: skip
-            yield GaugeMetricFamily(f"maskwright_{name}", about, value=value)
-        for name, about, value in (
+        memory = self._processes.memory
+        about = "Physical memory of grammar processes; what they share counts for each."
+        yield _gauge("grammar_processes", "Grammar processes that run.", stats.running)
+        yield _gauge("grammar_process_bytes", about, memory)
+        yield from _totals(
             ("grammar_process_restarts", "Grammar processes that had to be replaced.",
              stats.restarts),
             ("grammar_process_jobs", "Jobs of grammar processes, of every kind.", stats.jobs),
             ("grammar_questions", "Questions about what comes next in a text.", stats.questions),
             ("heavy_grammars", "Grammars that got a process of their own.", stats.heavy),
             ("grammar_process_limits", "Jobs that took too much time or memory.", stats.limits),
-        ):  # fmt: skip
-            yield CounterMetricFamily(f"maskwright_{name}", about, value=value)
+        )  # fmt: skip
 
 
 HISTOGRAMS = {
@@ -89,10 +81,6 @@ class EngineMetrics(Collector):
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def describe(self) -> list[Metric]:
-        """Return nothing, because registering must not read the engine."""
-        return []
-
     def collect(self) -> Iterator[Metric]:
         stats = self._engine.stats()
         yield _gauge("healthy", "1 while the engine runs.", float(stats.healthy))
@@ -108,19 +96,15 @@ def _gauges(stats: EngineStats) -> Iterator[Metric]:
         yield _gauge("batch_invariant",
                      "1 where logits have the same bits whatever is computed beside them, 0 where "
                      "their last digits depend on it.", float(stats.batch_invariant))  # fmt: skip
-    yield _labelled(
-        GaugeMetricFamily("maskwright_requests", "Requests in the engine.", labels=["state"]),
-        {
-            "running": stats.running,
-            "waiting": stats.waiting,
-            "paused": stats.paused,
-            "compiling": stats.compiling,
-        },
+    states = ("running", "waiting", "paused", "compiling")
+    blocks = {"used": stats.blocks_used, "cached": stats.blocks_cached, "free": stats.blocks_free}
+    by_state = partial(_by, GaugeMetricFamily, label="state")
+    yield by_state(
+        "requests",
+        "Requests in the engine.",
+        values={name: getattr(stats, name) for name in states},
     )
-    yield _labelled(
-        GaugeMetricFamily("maskwright_kv_blocks", "Blocks of the pool.", labels=["state"]),
-        {"used": stats.blocks_used, "cached": stats.blocks_cached, "free": stats.blocks_free},
-    )
+    yield by_state("kv_blocks", "Blocks of the pool.", values=blocks)
     yield _gauge("kv_use", "Share of the blocks that requests hold.",
                  stats.blocks_used / stats.blocks_total)  # fmt: skip
     yield _gauge("kv_idle_positions", "Positions in running requests' blocks that hold nothing.",
@@ -135,7 +119,7 @@ def _gauges(stats: EngineStats) -> Iterator[Metric]:
 
 
 def _counters(stats: EngineStats) -> Iterator[Metric]:
-    for name, about, value in (
+    yield from _totals(
         ("requests_submitted", "Requests let in.", stats.submitted),
         ("prompt_tokens", "Tokens of their prompts.", stats.prompt_tokens),
         ("computed_tokens", "Tokens through the model.", stats.computed_tokens),
@@ -151,57 +135,31 @@ def _counters(stats: EngineStats) -> Iterator[Metric]:
         ("idle_rows", "Rows computed for nothing.", stats.idle_rows),
         ("steps", "Steps of the engine.", stats.steps),
         ("device_steps", "Steps that the device computed by itself.", stats.device_steps),
-    ):
-        yield CounterMetricFamily(f"maskwright_{name}", about, value=value)
-    yield _labelled(
-        CounterMetricFamily(
-            "maskwright_output_tokens",
-            "Tokens of answers: drawn, or forced by a grammar.",
-            labels=["source"],
-        ),
-        {"sampled": stats.sampled_tokens, "forced": stats.forced_tokens},
+    )
+    by = partial(_by, CounterMetricFamily)
+    sources = {"sampled": stats.sampled_tokens, "forced": stats.forced_tokens}
+    yield by(
+        "output_tokens", "Tokens of answers: drawn, or forced by a grammar.", "source", sources
     )
     for name, about, whole, model in (
         ("drafted_tokens", "Tokens guessed.", stats.drafted_tokens, stats.model_drafted_tokens),
         ("accepted_tokens", "Tokens guessed, and drawn.", stats.accepted_tokens,
          stats.model_accepted_tokens),
     ):  # fmt: skip
-        yield _labelled(
-            CounterMetricFamily(f"maskwright_{name}", about, labels=["drafter"]),
-            {"lookup": whole - model, "model": model},
-        )
-    yield _labelled(
-        CounterMetricFamily(
-            "maskwright_requests_refused",
-            "Requests not let in: the queue was full, or an objective would have been missed.",
-            labels=["reason"],
-        ),
-        stats.refused,
-    )
-    yield _labelled(
-        CounterMetricFamily(
-            "maskwright_requests_finished", "Requests that have ended.", labels=["reason"]
-        ),
-        stats.finished,
-    )
-    yield _labelled(
-        CounterMetricFamily(
-            "maskwright_step_part_seconds", "Where steps spend their time.", labels=["part"]
-        ),
-        stats.seconds,
-    )
+        yield by(name, about, "drafter", {"lookup": whole - model, "model": model})
+    about = "Requests not let in: the queue was full, or an objective would have been missed."
+    yield by("requests_refused", about, "reason", stats.refused)
+    yield by("requests_finished", "Requests that have ended.", "reason", stats.finished)
+    yield by("step_part_seconds", "Where steps spend their time.", "part", stats.seconds)
 
 
 def _stores(stats: EngineStats) -> Iterator[Metric]:
     if not stats.tiers:
         return
     stores = stats.tiers.items()
-    yield _labelled(
-        GaugeMetricFamily(
-            "maskwright_kv_store_bytes", "Bytes in the stores outside the pool.", labels=["store"]
-        ),
-        {store: counts["bytes"] for store, counts in stores},
-    )
+    held = {store: counts["bytes"] for store, counts in stores}
+    about = "Bytes in the stores outside the pool."
+    yield _by(GaugeMetricFamily, "kv_store_bytes", about, "store", held)
     family = CounterMetricFamily(
         "maskwright_kv_store_blocks",
         "Blocks of the stores outside the pool, by what became of them.",
@@ -218,11 +176,23 @@ def _gauge(name: str, about: str, value: float) -> Metric:
     return GaugeMetricFamily(f"maskwright_{name}", about, value=value)
 
 
-def _labelled(
-    family: GaugeMetricFamily | CounterMetricFamily, values: dict[str, int] | dict[str, float]
+def _totals(*rows: tuple[str, str, float]) -> Iterator[Metric]:
+    """Yield counters of (name, description, value)."""
+    for name, about, value in rows:
+        yield CounterMetricFamily(f"maskwright_{name}", about, value=value)
+
+
+def _by(
+    kind: type[GaugeMetricFamily | CounterMetricFamily],
+    name: str,
+    about: str,
+    label: str,
+    values: Mapping[str, float],
 ) -> Metric:
-    for label, value in values.items():
-        family.add_metric([label], value)
+    """Return a metric with a value for each value of its label."""
+    family = kind(f"maskwright_{name}", about, labels=[label])
+    for each, value in values.items():
+        family.add_metric([each], value)
     return family
 
 
