@@ -135,15 +135,8 @@ def error_response(error: BaseException, path: str = "") -> JSONResponse:
 
 
 def _type(status: int) -> str:
-    match status:
-        case 401:
-            return "authentication_error"
-        case 403:
-            return "permission_error"
-        case 429:
-            return "rate_limit_error"
-        case _:
-            pass
+    if status in (401, 403, 429):  # of which Anthropic's protocol has the same names
+        return ANTHROPIC_TYPES[status]
     return "server_error" if status >= 500 else "invalid_request_error"
 
 

@@ -25,12 +25,8 @@ from maskwright.server.recipes import Recipe
 from maskwright.server.request.answer_request import AnswerRequest, Prompt, TextPrompt, TokenPrompt
 from maskwright.server.request.messages import EFFORT_VARIABLES, ChatPrompt, Message
 from maskwright.server.request.shape import (
-    ChoiceShape,
     FreeText,
-    GrammarShape,
     JsonShape,
-    RegexShape,
-    TagShape,
 )
 from maskwright.vocab.text_encoder import WINDOW
 
@@ -410,17 +406,7 @@ def _shortest(request: AnswerRequest) -> str:
     if use is not None and use.constrains:
         tools = _named([tool.name for tool in use.choice.tools])
         return f"call of {tools}" if use.forced else f"answer or call of {tools}"
-    match request.shape:
-        case JsonShape() | FreeText():
-            return "answer of this schema"
-        case RegexShape():
-            return "text of this pattern"
-        case ChoiceShape():
-            return "of these choices"
-        case GrammarShape():
-            return "text of this grammar"
-        case TagShape():
-            return "text of this structural tag"
+    return request.shape.called
 
 
 def _named(tools: Sequence[str]) -> str:

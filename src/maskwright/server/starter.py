@@ -37,7 +37,7 @@ from maskwright.server.prompts import PromptReader, check_least
 from maskwright.server.recipes import GrammarStore, ReasoningSection, Recipe, Recipes
 from maskwright.server.request.answer_request import AnswerRequest, TokenPrompt
 from maskwright.server.request.messages import ChatPrompt
-from maskwright.server.request.model import shown
+from maskwright.server.request.model import check_tokens, shown
 from maskwright.server.request.sampling_fields import SEED_BITS
 from maskwright.server.request.shape import FreeText
 from maskwright.server.request.tool_use import ToolUse
@@ -202,12 +202,8 @@ class Starter:
             ("stop_token_ids", options.stop_tokens),
         ]
         for field, tokens in (*named, *((request.place, tokens) for tokens in prompts)):
-            if max(tokens, default=0) >= self._loaded.vocab.size:
-                outside = next(token for token in tokens if token >= self._loaded.vocab.size)
-                raise InputError(
-                    f"{field} names token {outside}; the vocabulary has {self._loaded.vocab.size}",
-                    param=field,
-                )
+            if max(tokens, default=0) >= self._loaded.vocab.size:  # a quick look, for long prompts
+                check_tokens(field, tokens, self._loaded.vocab.size)
 
     def _check_ends(self, request: AnswerRequest) -> None:
         """Refuse ends that can't be distinguished from the arguments of calls. Stop strings are

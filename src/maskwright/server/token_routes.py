@@ -14,7 +14,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from maskwright.engine import Engine
-from maskwright.errors import InputError
 from maskwright.immutable import Immutable
 from maskwright.server.json import Json
 from maskwright.server.prompts import PromptReader
@@ -22,7 +21,15 @@ from maskwright.server.request.answer_request import AnswerRequest, Prompt, Text
 from maskwright.server.request.anthropic_request import parse_anthropic_request
 from maskwright.server.request.body import read_as
 from maskwright.server.request.messages import PromptFields
-from maskwright.server.request.model import Array, ByType, IdArray, RequestModel, Strings, described
+from maskwright.server.request.model import (
+    Array,
+    ByType,
+    IdArray,
+    RequestModel,
+    Strings,
+    check_tokens,
+    described,
+)
 from maskwright.server.request.response_request import parse_response_request
 from maskwright.server.request.tool_use import FunctionFields
 from maskwright.server.route import Endpoint
@@ -202,11 +209,7 @@ class TokenRoutes:
 
     def _text(self, tokens: Sequence[int], place: str, special: bool) -> str:
         """Join tokens; `special`: control tokens have their names."""
-        outside = next((token for token in tokens if token >= self._vocab.size), None)
-        if outside is not None:
-            raise InputError(
-                f"{place} names token {outside}; the vocabulary has {self._vocab.size}", param=place
-            )
+        check_tokens(place, tokens, self._vocab.size)
         pieces = (self._data(token) if special else self._vocab.tokens[token] for token in tokens)
         return b"".join(pieces).decode(errors="replace")
 

@@ -22,7 +22,14 @@ from maskwright.server.guarantees.records import SECONDS, Records
 from maskwright.server.json import Json
 from maskwright.server.recipes import Recipe, Recipes
 from maskwright.server.request.body import read_as
-from maskwright.server.request.model import Between, ClosedModel, IdArray, described, needs
+from maskwright.server.request.model import (
+    Between,
+    ClosedModel,
+    IdArray,
+    check_tokens,
+    described,
+    needs,
+)
 from maskwright.server.request.shape import FormattedShapeFields, FreeText, Shape
 from maskwright.server.request.tool_use import FunctionFields, ToolUse
 from maskwright.server.route import until_disconnect
@@ -160,13 +167,8 @@ class ExplainRoute:
 
     def _recipe(self, asked: TextToExplain) -> Recipe:
         given = asked.request
-        for name, ids in (("tokens", given.tokens or ()), ("candidates", given.candidates)):
-            outside = next((one for one in ids if one >= self._vocabulary.size), None)
-            if outside is not None:
-                raise InputError(
-                    f"{name} names token {outside}; the vocabulary has {self._vocabulary.size}",
-                    param=name,
-                )
+        check_tokens("tokens", given.tokens or (), self._vocabulary.size)
+        check_tokens("candidates", given.candidates, self._vocabulary.size)
         recipes, own = self._recipes, given.maskwright
         if own.additional_properties is not None:
             recipes = replace(recipes, additional_properties=own.additional_properties)

@@ -75,27 +75,10 @@ def report_body(request: AnswerRequest, recipes: Recipes, report: Report | None)
     }
 
 
-def kind_of(shape: Shape) -> str:
-    """Return the name of a kind of shape, that of `response_format` where there is one."""
-    match shape:
-        case FreeText():
-            return "text"
-        case JsonShape():
-            return "json_schema"
-        case RegexShape():
-            return "regex"
-        case ChoiceShape():
-            return "choice"
-        case GrammarShape():
-            return "grammar"
-        case TagShape():
-            return "structural_tag"
-
-
 def _subject(shape: Shape, use: ToolUse | None) -> Json:
     """Return what was asked for, and in which field."""
     place = None if isinstance(shape, FreeText) else shape.place
-    asked: Json = {"shape": kind_of(shape), "param": place}
+    asked: Json = {"shape": shape.kind, "param": place}
     if use is None or not use.constrains:
         return asked
     tools = [

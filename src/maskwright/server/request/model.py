@@ -407,6 +407,13 @@ def invalid(place: str, wanted: str, value: object) -> InputError:
     return InputError(f"{place} must be {wanted}, not {shown(value)}", param=place)
 
 
+def check_tokens(place: str, tokens: Iterable[int], size: int) -> None:
+    """Raise InputError, about the field `place`, for a token that a vocabulary of `size` hasn't."""
+    outside = next((token for token in tokens if token >= size), None)
+    if outside is not None:
+        raise InputError(f"{place} names token {outside}; the vocabulary has {size}", param=place)
+
+
 def shown(value: object) -> str:
     """Return a value as JSON of bounded length; of an array or object only what it is."""
     match value:

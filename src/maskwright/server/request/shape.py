@@ -15,6 +15,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeAlias, cast
 
+from msgspec.structs import astuple
 from pydantic import ConfigDict, Field, PrivateAttr, WithJsonSchema, model_validator
 from typing_extensions import TypeAliasType
 
@@ -43,6 +44,11 @@ from maskwright.server.request.model import (
 class FreeText(Immutable):
     """No constraint."""
 
+    kind: ClassVar = "text"
+    """The name of a kind of shape, that of `response_format` where there is one."""
+    called: ClassVar = "answer of this schema"
+    """What a text of a shape is called."""
+
 
 class JsonShape(Immutable):
     """The whole answer is one instance of a schema. `text` is its JSON, compact and with the
@@ -52,6 +58,8 @@ class JsonShape(Immutable):
     it does not if the client sent none.
     """
 
+    kind: ClassVar = "json_schema"
+    called: ClassVar = "answer of this schema"
     text: str
     place: str
     shown: bool = True
@@ -60,6 +68,8 @@ class JsonShape(Immutable):
 class RegexShape(Immutable):
     """The whole answer matches the pattern."""
 
+    kind: ClassVar = "regex"
+    called: ClassVar = "text of this pattern"
     pattern: str
     place: str
 
@@ -67,6 +77,8 @@ class RegexShape(Immutable):
 class ChoiceShape(Immutable):
     """The answer is one of the strings."""
 
+    kind: ClassVar = "choice"
+    called: ClassVar = "of these choices"
     strings: tuple[str, ...]
     place: str
 
@@ -74,6 +86,8 @@ class ChoiceShape(Immutable):
 class GrammarShape(Immutable):
     """The answer is a text of a grammar."""
 
+    kind: ClassVar = "grammar"
+    called: ClassVar = "text of this grammar"
     grammar: str
     dialect: Dialect | Literal["auto"]
     place: str
@@ -82,6 +96,8 @@ class GrammarShape(Immutable):
 class TagShape(Immutable):
     """The answer has the form of a structural tag. `text` is its JSON."""
 
+    kind: ClassVar = "structural_tag"
+    called: ClassVar = "text of this structural tag"
     text: str
     place: str
 
@@ -110,17 +126,8 @@ def _differ(one: ConstrainedShape, other: ConstrainedShape) -> bool:
 
 
 def _content(shape: ConstrainedShape) -> tuple[object, ...]:
-    match shape:
-        case JsonShape(text=text):
-            return JsonShape, text
-        case RegexShape(pattern=pattern):
-            return RegexShape, pattern
-        case ChoiceShape(strings=strings):
-            return ChoiceShape, strings
-        case GrammarShape(grammar=grammar):
-            return GrammarShape, grammar
-        case TagShape(text=text):
-            return TagShape, text
+    """The kind of a shape and its first field, which is what it demands."""
+    return type(shape), astuple(shape)[0]
 
 
 _JSON_TEXT: Final[Json] = {"type": "string", "contentMediaType": "application/json"}
