@@ -37,7 +37,7 @@ from maskwright.dist.front.asked import (
 from maskwright.dist.front.fleet import WorkerGroup, gather_pages, unrouted
 from maskwright.dist.front.relay import RELAY, StreamRelay
 from maskwright.dist.front.wire import Headers, WorkerLostError, WorkerResponse, without
-from maskwright.dist.front.worker import RemoteServer, Underway
+from maskwright.dist.front.worker import RemoteServer
 from maskwright.dist.handoff.http_names import HAND_TO, HANDOFF_KEY
 from maskwright.dist.routing.replica_state import Decision
 from maskwright.errors import MaskwrightError
@@ -336,13 +336,13 @@ class Front:
         known = decision.cached_tokens
         if handed is not None and passage.asked is not None:
             known = passage.asked.route.prompt_tokens
-        with worker.serving(passage.asked, known) as served:
+        with worker.serving(passage.asked, known) as begun:
             try:
                 response = await self._sent(passage, worker, asked)
                 if passage.asked is not None and _is_stream(response):
                     relay, passage.stream = handed or StreamRelay(passage.asked), True
                     await passage.begin(response.status, response.headers)
-                    whole = await _passed(passage, relay, served, response)
+                    whole = await _passed(passage, relay, begun, response)
                 else:
                     body, whole = await response.body(), True
             except WorkerLostError as error:
@@ -438,11 +438,11 @@ class Front:
         self, passage: Passage, relay: StreamRelay, worker: RemoteServer, decision: Decision
     ) -> bool:
         """Have one worker go on with a stream. False if it is lost too, or refuses."""
-        with worker.serving(passage.asked, decision.cached_tokens) as served:
+        with worker.serving(passage.asked, decision.cached_tokens) as begun:
             try:
                 response = await self._sent(passage, worker, relay.continued())
                 if _is_stream(response):
-                    return await _passed(passage, relay, served, response)
+                    return await _passed(passage, relay, begun, response)
                 code = code_of(await response.body())
             except WorkerLostError:
                 return False
@@ -504,12 +504,12 @@ class Front:
 
 
 async def _passed(
-    passage: Passage, relay: StreamRelay, served: Underway, response: WorkerResponse
+    passage: Passage, relay: StreamRelay, begun: Callable[[], None], response: WorkerResponse
 ) -> bool:
     """Pass a stream through to its end. False if its worker was lost before."""
     try:
         async for chunk in response.chunks():
-            served.begun()
+            begun()
             if data := relay.read(chunk):
                 await passage.write(data)
     except WorkerLostError:
@@ -525,7 +525,7 @@ def _is_stream(response: WorkerResponse) -> bool:
 
 def _passage(scope: Scope, send: Send) -> Passage:
     headers: Headers = list(scope["headers"])
-    given = next((value for name, value in headers if name == b"x-request-id"), b"")
+    given = _header(headers, b"x-request-id")
     target = scope.get("raw_path", scope["path"].encode()).decode("latin-1")
     query = scope["query_string"].decode("latin-1")
     return Passage(
@@ -535,7 +535,7 @@ def _passage(scope: Scope, send: Send) -> Passage:
         without(headers, HOP_BY_HOP),
         b"",
         None,
-        given.decode("latin-1") if 0 < len(given) <= 128 else f"req_{os.urandom(16).hex()}",
+        given if 0 < len(given) <= 128 else f"req_{os.urandom(16).hex()}",
         send,
     )
 

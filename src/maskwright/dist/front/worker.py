@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections import OrderedDict
-from collections.abc import Generator, Hashable, Iterable
+from collections.abc import Callable, Generator, Hashable, Iterable
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
@@ -203,8 +203,9 @@ class RemoteServer:
         self.healthy, self.failures = False, 0
 
     @contextmanager
-    def serving(self, asked: Asked | None, cached_tokens: int) -> Generator[Underway]:
-        """Count a request while the block runs, and remember what the worker will know of it."""
+    def serving(self, asked: Asked | None, cached_tokens: int) -> Generator[Callable[[], None]]:
+        """Count a request while the block runs, and remember what the worker will know of it.
+        Yields what is to be called once its prompt has been computed."""
         tokens = 0 if asked is None else asked.route.prompt_tokens - cached_tokens
         cached = 0
         if asked is not None:
@@ -213,20 +214,21 @@ class RemoteServer:
                 self._digests.note(digest)
             if asked.route.grammar is not None:
                 self._grammars.note(asked.route.grammar)
-        served = Underway(self, tokens)
         self.running += 1
         self._waiting_tokens += tokens
+
+        def begun() -> None:
+            nonlocal tokens
+            self._waiting_tokens -= tokens
+            tokens = 0
+
         try:
-            yield served
+            yield begun
         finally:
-            served.begun()
+            begun()
             self.running -= 1
             if asked is not None and self.store:
                 self._stored.note(self.store, asked.route.digests, cached)
-
-    def prompt_done(self, tokens: int) -> None:
-        """Note that `tokens` tokens of a prompt no longer wait."""
-        self._waiting_tokens -= tokens
 
     def _forget(self) -> None:
         """Forget what it was sent: a server that was started again has empty caches."""
@@ -256,16 +258,3 @@ class RemoteServer:
             self.adapters = frozenset(card["id"] for card in self.cards if "parent" in card)
         except (ValueError, KeyError, TypeError):
             self.cards, self.adapters = [], frozenset()
-
-
-class Underway:
-    """A request that a worker is answering."""
-
-    def __init__(self, worker: RemoteServer, tokens: int) -> None:
-        self._worker = worker
-        self._tokens = tokens
-
-    def begun(self) -> None:
-        """Note that its prompt has been computed."""
-        self._worker.prompt_done(self._tokens)
-        self._tokens = 0
