@@ -125,6 +125,11 @@ def read_json(path: Path) -> dict[str, Any]:
     return cast(dict[str, Any], contents)
 
 
+def unsupported(message: str) -> InputError:
+    """Return the error for a model that is refused."""
+    return InputError(message, param="model", code="unsupported_model")
+
+
 def parse_config(raw: Mapping[str, Any]) -> ModelConfig:
     """Return the `ModelConfig` for the contents of config.json. Raises `InputError` with the name
     of what isn't supported."""
@@ -173,21 +178,15 @@ def _architecture(raw: Mapping[str, Any]) -> Architecture:
         if named == [architecture]:
             return architecture
     shown = ", ".join(named) or raw.get("model_type") or "none named"
-    raise InputError(
-        f"Architecture {shown} is not supported; supported are {', '.join(ARCHITECTURES)}.",
-        param="model",
-        code="unsupported_model",
+    raise unsupported(
+        f"Architecture {shown} is not supported; supported are {', '.join(ARCHITECTURES)}."
     )
 
 
 def _refuse(raw: Mapping[str, Any], field: str, allowed: tuple[Any, ...]) -> None:
     value = raw.get(field)
     if value not in allowed:
-        raise InputError(
-            f"config.json: {field} {value!r} is not supported.",
-            param="model",
-            code="unsupported_model",
-        )
+        raise unsupported(f"config.json: {field} {value!r} is not supported.")
 
 
 def _default_head_dim(raw: Mapping[str, Any], architecture: Architecture, heads: int) -> int:
@@ -201,18 +200,12 @@ def _rope(raw: Mapping[str, Any]) -> RopeConfig:
     theta = float(parameters.get("rope_theta") or raw.get("rope_theta") or 10000.0)
     kind = parameters.get("rope_type") or parameters.get("type") or "default"
     if kind not in {"default", "linear", "llama3", "yarn"}:
-        raise InputError(
+        raise unsupported(
             f"config.json: rope type {kind!r} is not supported; supported are default, linear, "
-            "llama3 and yarn.",
-            param="model",
-            code="unsupported_model",
+            "llama3 and yarn."
         )
     if float(raw.get("partial_rotary_factor") or parameters.get("partial_rotary_factor") or 1) != 1:
-        raise InputError(
-            "config.json: partial_rotary_factor is not supported.",
-            param="model",
-            code="unsupported_model",
-        )
+        raise unsupported("config.json: partial_rotary_factor is not supported.")
     parameters.setdefault("original_max_position_embeddings", raw["max_position_embeddings"])
     return RopeConfig(kind, theta, parameters)
 
@@ -233,11 +226,7 @@ def _windows(
         kinds = ["sliding_attention" if i >= first else "full_attention" for i in range(layers)]
     for kind in kinds:
         if kind not in {"full_attention", "sliding_attention"}:
-            raise InputError(
-                f"config.json: layer type {kind!r} is not supported.",
-                param="model",
-                code="unsupported_model",
-            )
+            raise unsupported(f"config.json: layer type {kind!r} is not supported.")
     return tuple(int(window) if kind == "sliding_attention" else None for kind in kinds)
 
 

@@ -3,6 +3,7 @@ it. Each backend implements it."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
@@ -11,13 +12,14 @@ import torch
 from torch import Tensor
 
 from maskwright.kernels.device import upload
-from maskwright.kernels.kv_bytes import KvDtype
-from maskwright.kernels.kv_pool import KvPool
+from maskwright.kernels.kv_bytes import KvDtype, position_bytes
+from maskwright.kernels.kv_pool import KvPool, new_pool
 from maskwright.kernels.paged_plan import DevicePlan
 from maskwright.kernels.reference import AttentionPlan, Span, pad_rows
 from maskwright.models.adapter import Adapter, AdapterRows, Shapes
 from maskwright.models.batch_invariance import LibraryOperations
 from maskwright.models.runs import CompiledPlan, Run, step_rows
+from maskwright.sizing.memory import block_bytes
 
 Plan = AttentionPlan | CompiledPlan | DevicePlan
 
@@ -184,3 +186,46 @@ class Decoder(Protocol):
         """Write the keys and values of all rows to `pool`, and return the logits of the rows in
         `select`: float32 `[s, vocab]`, in `out` if it is given."""
         ...
+
+
+class PagedModel(ABC):
+    """What decoders have in common that compute on a device over a pool of its numbers."""
+
+    device: torch.device
+    dtype: torch.dtype
+
+    @property
+    @abstractmethod
+    def kv_shape(self) -> tuple[int, int, int]:
+        """Layers, key/value heads and head dimension of the pool."""
+
+    @property
+    @abstractmethod
+    def plain_bytes(self) -> int:
+        """Bytes of all weights, shared ones counted once."""
+
+    @property
+    def small(self) -> bool:
+        """Whether torch computes the model's products fastest in one thread."""
+        return self.plain_bytes < SMALL
+
+    def new_pool(
+        self,
+        blocks: int,
+        block_size: int,
+        kind: KvDtype = "auto",
+        device: torch.device | None = None,
+    ) -> KvPool:
+        """Return a zeroed key/value pool of `blocks` blocks; block 0 is the trash block. It is on
+        `device`, by default the model's; in pinned memory if that is the host of a GPU."""
+        layers, heads, width = self.kv_shape
+        device = self.device if device is None else device
+        pinned = self.device.type == "cuda" and device.type == "cpu"
+        shape = (blocks, layers, 2, block_size, heads, width)
+        return new_pool(shape, self.dtype, kind, device, pinned=pinned)
+
+    def block_bytes(self, block_size: int, kind: KvDtype = "auto") -> int:
+        """Return the bytes of one block, for all layers together."""
+        layers, heads, width = self.kv_shape
+        position = position_bytes(heads, width, self.dtype.itemsize, kind)
+        return block_bytes(layers, block_size, position)

@@ -24,8 +24,7 @@ from maskwright.errors import InputError
 from maskwright.kernels.device import new_logits, numbered, runs_kernels
 from maskwright.kernels.few_rows import linear
 from maskwright.kernels.fp8.product import encode_rows
-from maskwright.kernels.kv_bytes import KvDtype, position_bytes
-from maskwright.kernels.kv_pool import KvPool, new_pool
+from maskwright.kernels.kv_pool import KvPool
 from maskwright.kernels.norm_rope import add_norm, norm_rope_store
 from maskwright.kernels.noting import Noted
 from maskwright.kernels.paged_attention import Scores
@@ -41,11 +40,10 @@ from maskwright.models.batch_invariance import (
 )
 from maskwright.models.compiled.decoder import CompiledDense
 from maskwright.models.config import ModelConfig, RopeConfig
-from maskwright.models.decoder import SMALL, ForwardBatch, Plan
+from maskwright.models.decoder import ForwardBatch, PagedModel, Plan
 from maskwright.models.device import check_fp8
 from maskwright.models.layer import Layer, Linear, Updates
 from maskwright.models.runs import CompiledPlan, plan_compiled
-from maskwright.sizing.memory import block_bytes
 
 
 def rope_table(config: RopeConfig, head_dim: int, positions: int) -> tuple[Tensor, Tensor]:
@@ -133,7 +131,7 @@ def _yarn_factor(factor: float, parameters: Mapping[str, Any]) -> float:
     return scale(1.0)
 
 
-class DenseDecoder:
+class DenseDecoder(PagedModel):
     """Embedding, layers, norm and head. Holds no state of requests; can be shared between
     threads."""
 
@@ -199,11 +197,6 @@ class DenseDecoder:
         return self.config.row_numbers * self.dtype.itemsize
 
     @property
-    def small(self) -> bool:
-        """Whether torch computes the model's products fastest in one thread."""
-        return self._plain_bytes < SMALL
-
-    @property
     def recordable(self) -> bool:
         """Whether a forward of rows on the device reads nothing back to the host."""
         return self._compiled is None and self._runs_kernels
@@ -227,7 +220,7 @@ class DenseDecoder:
         """The modules that adapters may change, with their sizes."""
         shapes: dict[str, tuple[int, int]] = {}
         for layer in self.layers:
-            for each in (layer.qkv, layer.output, layer.gate_up, layer.down):
+            for each in layer.products:
                 start = 0
                 for name, end in each.parts:
                     shapes[name] = (end - start, each.weight.shape[1])
@@ -240,11 +233,7 @@ class DenseDecoder:
         compiled operations or on another device."""
         if self._compiled is not None or self.device.type != "cpu":
             return LibraryOperations()
-        linears = [
-            each
-            for layer in self.layers
-            for each in (layer.qkv, layer.output, layer.gate_up, layer.down)
-        ]
+        linears = [each for layer in self.layers for each in layer.products]
         products = [Product(each.weight, each.bias) for each in linears]
         # The product of codes is computed in float32; its bias is added later.
         of_layers = [
@@ -258,40 +247,23 @@ class DenseDecoder:
             (AttentionShape(config.kv_heads, group, config.head_dim, self.dtype),),
         )
 
-    def new_pool(
-        self,
-        blocks: int,
-        block_size: int,
-        kind: KvDtype = "auto",
-        device: torch.device | None = None,
-    ) -> KvPool:
-        """Return a zeroed key/value pool of `blocks` blocks; block 0 is the trash block. It is on
-        `device`, by default the model's; in pinned memory if that is the host of a GPU."""
-        config = self.config
-        shape = (blocks, config.layers, 2, block_size, config.kv_heads, config.head_dim)
-        device = self.device if device is None else device
-        pinned = self.device.type == "cuda" and device.type == "cpu"
-        return new_pool(shape, self.dtype, kind, device, pinned=pinned)
-
-    def block_bytes(self, block_size: int, kind: KvDtype = "auto") -> int:
-        """Return the bytes of one block, for all layers together."""
-        config = self.config
-        itemsize = self.dtype.itemsize
-        position = position_bytes(config.kv_heads, config.head_dim, itemsize, kind)
-        return block_bytes(config.layers, block_size, position)
+    @property
+    def kv_shape(self) -> tuple[int, int, int]:
+        """Layers, key/value heads and head dimension of the pool."""
+        return self.config.layers, self.config.kv_heads, self.config.head_dim
 
     @property
     def weight_bytes(self) -> int:
         """Bytes of all weights, packed copies included."""
-        return self._plain_bytes + (0 if self._compiled is None else self._compiled.nbytes)
+        return self.plain_bytes + (0 if self._compiled is None else self._compiled.nbytes)
 
     @property
-    def _plain_bytes(self) -> int:
+    def plain_bytes(self) -> int:
+        """Bytes of all weights, shared ones counted once."""
         parts: list[Tensor | Linear] = [self.embedding, self.norm]
         parts += [] if self.config.tied_embeddings else [self.head]
         for layer in self.layers:
-            parts += [layer.input_norm, layer.mlp_norm]
-            parts += [layer.qkv, layer.output, layer.gate_up, layer.down]
+            parts += [layer.input_norm, layer.mlp_norm, *layer.products]
         return sum(part.nbytes for part in parts)
 
     @torch.inference_mode()

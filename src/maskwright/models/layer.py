@@ -17,6 +17,24 @@ Updates = GroupedAdapters | Sequence[AdapterRows]
 """What adapters add in a step: together by kernels, or one adapter after another."""
 
 
+def add_updates(
+    out: Tensor, x: Tensor, parts: Sequence[tuple[str, int]], adapters: Updates
+) -> None:
+    """Add the updates of `adapters` for the input `x` to their rows of `out`, in place. `parts`:
+    the modules that are stacked in `out`, each with the end of its outputs."""
+    if isinstance(adapters, GroupedAdapters):
+        adapters.add(out, x.contiguous(), parts)
+        return
+    for group in adapters:
+        start = 0
+        for name, end in parts:
+            part = group.adapter.modules.get(name)
+            if part is not None:
+                mine = out[:, start:end]
+                add_low_rank(mine, x, group.rows, group.count, part.down, part.up)
+            start = end
+
+
 class Linear(Immutable):
     """The product `x @ weight.T + bias`; weight `[out, in]`. `parts` names the modules that are
     stacked in it, each with the end of its outputs. With `scales`, float32 `[out]`, the weight is
@@ -32,7 +50,7 @@ class Linear(Immutable):
             out = linear(x, self.weight, self.bias)
         else:
             out = multiply(x, self.weight, self.scales, self.bias)
-        self.adapt(out, x, adapters)
+        add_updates(out, x, self.parts, adapters)
         return out
 
     def activated(self, x: Tensor, adapters: Updates = ()) -> Tensor:
@@ -56,20 +74,6 @@ class Linear(Immutable):
     def tensors(self) -> tuple[Tensor | None, ...]:
         """All its tensors."""
         return self.weight, self.bias, self.scales
-
-    def adapt(self, out: Tensor, x: Tensor, adapters: Updates) -> None:
-        """Add the updates of `adapters` for the input `x` to their rows of `out`, in place."""
-        if isinstance(adapters, GroupedAdapters):
-            adapters.add(out, x, self.parts)
-            return
-        for group in adapters:
-            start = 0
-            for name, end in self.parts:
-                part = group.adapter.modules.get(name)
-                if part is not None:
-                    mine = out[:, start:end]
-                    add_low_rank(mine, x, group.rows, group.count, part.down, part.up)
-                start = end
 
 
 class Layer(Immutable):

@@ -176,15 +176,13 @@ def load(
     the folder for what is computed once for each vocabulary, and for compiled kernels. Raises
     `InputError` for what isn't supported.
     """
-    if dtype not in DTYPES:
-        raise InputError(f"dtype {dtype!r}: one of {', '.join(DTYPES)}.", param="dtype")
-    if weight_dtype not in WEIGHT_DTYPES:
-        raise InputError(
-            f"weight type {weight_dtype!r}: one of {', '.join(WEIGHT_DTYPES)}.",
-            param="weight_dtype",
-        )
-    if backend not in BACKENDS:
-        raise InputError(f"backend {backend!r}: one of {', '.join(BACKENDS)}.", param="backend")
+    for param, name, chosen, known in (
+        ("dtype", "dtype", dtype, DTYPES),
+        ("weight_dtype", "weight type", weight_dtype, WEIGHT_DTYPES),
+        ("backend", "backend", backend, BACKENDS),
+    ):
+        if chosen not in known:
+            raise InputError(f"{name} {chosen!r}: one of {', '.join(known)}.", param=param)
     directory = _directory(path_or_id)
     raw = read_config(directory)
     where = find_device(device)

@@ -29,7 +29,7 @@ from maskwright.models.compiled.layers import (
 )
 from maskwright.models.config import ModelConfig
 from maskwright.models.decoder import ForwardBatch
-from maskwright.models.layer import Layer, Linear
+from maskwright.models.layer import Layer, Linear, add_updates
 from maskwright.models.runs import CompiledPlan
 
 Floats = NDArray[np.float32]
@@ -113,7 +113,7 @@ class CompiledDense:
         }
         if stage in products:
             linear, out, x = products[stage]
-            linear.adapt(torch.from_numpy(out), torch.from_numpy(x), batch.adapters)
+            add_updates(torch.from_numpy(out), torch.from_numpy(x), linear.parts, batch.adapters)
 
     def _rows(self, update: Floats) -> LayerRows:
         """Room for the rows of one step, whose embeddings are given."""

@@ -19,18 +19,15 @@ from transformers import PreTrainedModel
 from transformers.pytorch_utils import Conv1D
 
 from maskwright.kernels.device import as_logits, kernels_run_on
-from maskwright.kernels.kv_bytes import KvDtype, position_bytes
-from maskwright.kernels.kv_pool import KvPool, new_pool
-from maskwright.kernels.low_rank import add_low_rank
+from maskwright.kernels.kv_pool import KvPool
 from maskwright.kernels.paged_plan import plan_on_device
 from maskwright.kernels.reference import Span, plan_attention
-from maskwright.models.adapter import GroupedAdapters, Shapes, group_adapters
+from maskwright.models.adapter import Shapes, group_adapters
 from maskwright.models.batch_invariance import LibraryOperations, Product, one_of_each_shape
-from maskwright.models.decoder import SMALL, ForwardBatch, Plan
-from maskwright.models.layer import Updates
+from maskwright.models.config import unsupported
+from maskwright.models.decoder import ForwardBatch, PagedModel, Plan
+from maskwright.models.layer import Updates, add_updates
 from maskwright.models.transformers_backend.attention import INTERFACE, Attention, PagedLayers, run
-from maskwright.models.transformers_backend.guard import unsupported
-from maskwright.sizing.memory import block_bytes
 
 PROBE_ROWS = 2
 """Tokens of the forward."""
@@ -90,7 +87,7 @@ def products_of_all_rows(model: PreTrainedModel) -> Iterator[tuple[str, torch.nn
 _ADAPTERS: ContextVar[Updates] = ContextVar("adapters", default=())
 
 
-class TransformersDecoder:
+class TransformersDecoder(PagedModel):
     """A model of the library, which stays on its device."""
 
     def __init__(self, model: PreTrainedModel) -> None:
@@ -124,11 +121,6 @@ class TransformersDecoder:
         )
 
     @property
-    def small(self) -> bool:
-        """Whether torch computes the model's products fastest in one thread."""
-        return self.weight_bytes < SMALL
-
-    @property
     def recordable(self) -> bool:
         """Whether a forward of rows on the device reads nothing back to the host. The library's
         code doesn't, for the models that are tested; what reads can't be recorded, which the
@@ -136,9 +128,14 @@ class TransformersDecoder:
         return self._runs_kernels
 
     @property
-    def weight_bytes(self) -> int:
+    def plain_bytes(self) -> int:
         """Bytes of all weights, shared ones counted once."""
         return sum(weight.nbytes for weight in self.model.parameters())
+
+    @property
+    def weight_bytes(self) -> int:
+        """Bytes of all weights."""
+        return self.plain_bytes
 
     @property
     def row_bytes(self) -> int:
@@ -156,26 +153,10 @@ class TransformersDecoder:
             one_of_each_shape(products), self.layers.shapes, routed=self._routed
         )
 
-    def new_pool(
-        self,
-        blocks: int,
-        block_size: int,
-        kind: KvDtype = "auto",
-        device: torch.device | None = None,
-    ) -> KvPool:
-        """Return a zeroed key/value pool of `blocks` blocks; block 0 is the trash block. It is on
-        `device`, by default the model's; in pinned memory if that is the host of a GPU."""
-        layers = self.layers
-        shape = (blocks, len(layers), 2, block_size, layers.heads, layers.width)
-        device = self.device if device is None else device
-        pinned = self.device.type == "cuda" and device.type == "cpu"
-        return new_pool(shape, self.dtype, kind, device, pinned=pinned)
-
-    def block_bytes(self, block_size: int, kind: KvDtype = "auto") -> int:
-        """Return the bytes of one block, for all layers together."""
-        layers = self.layers
-        position = position_bytes(layers.heads, layers.width, self.dtype.itemsize, kind)
-        return block_bytes(len(layers), block_size, position)
+    @property
+    def kv_shape(self) -> tuple[int, int, int]:
+        """Layers, key/value heads and head dimension of the pool."""
+        return len(self.layers), self.layers.heads, self.layers.width
 
     def plan(self, spans: Sequence[Span], block_size: int) -> Plan:
         """Return the attention plan of a step: what each row reads."""
@@ -205,14 +186,8 @@ def _adapt(name: str, _: torch.nn.Module, given: tuple[Tensor, ...], out: Tensor
     adapters = _ADAPTERS.get()
     if not adapters:
         return
-    x, rows = given[0].flatten(0, -2), out.flatten(0, -2)
-    if isinstance(adapters, GroupedAdapters):
-        adapters.add(rows, x.contiguous(), [(name, rows.shape[1])])
-        return
-    for group in adapters:
-        part = group.adapter.modules.get(name)
-        if part is not None:
-            add_low_rank(rows, x, group.rows, group.count, part.down, part.up)
+    rows = out.flatten(0, -2)
+    add_updates(rows, given[0].flatten(0, -2), [(name, rows.shape[1])], adapters)
 
 
 def _product(module: torch.nn.Module) -> Product | None:

@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from transformers import PreTrainedConfig, PreTrainedModel
 
-from maskwright.errors import InputError
+from maskwright.models.config import unsupported
 
 LAYER_TYPES = frozenset({"full_attention", "sliding_attention"})
 WHOLE_BATCH_ROPE = frozenset({"dynamic", "longrope"})
@@ -31,11 +31,6 @@ def check_supported(kind: type[PreTrainedModel], config: PreTrainedConfig) -> No
             f"{kind.__name__} is not supported: {reason}. The library's own generate computes it "
             "under a grammar, see docs/integrations.md."
         )
-
-
-def unsupported(message: str) -> InputError:
-    """Return the error for a model that is refused."""
-    return InputError(message, param="model", code="unsupported_model")
 
 
 def _reasons(kind: type[PreTrainedModel], config: PreTrainedConfig) -> Iterator[str]:

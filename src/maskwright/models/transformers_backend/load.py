@@ -31,12 +31,12 @@ from maskwright.errors import InputError, first_line
 from maskwright.kernels.kv_pool import KvPool
 from maskwright.kernels.paged_plan import plan_on_device
 from maskwright.kernels.reference import Span, pad_rows, plan_attention
-from maskwright.models.config import ARCHITECTURES, read_json
+from maskwright.models.config import ARCHITECTURES, read_json, unsupported
 from maskwright.models.decoder import Plan, lay_out
 from maskwright.models.runs import Run
 from maskwright.models.transformers_backend.attention import Attention, PagedLayers
 from maskwright.models.transformers_backend.decoder import TransformersDecoder
-from maskwright.models.transformers_backend.guard import check_supported, unsupported
+from maskwright.models.transformers_backend.guard import check_supported
 from maskwright.models.transformers_backend.self_check import check_architecture
 from maskwright.models.weights import weight_files
 

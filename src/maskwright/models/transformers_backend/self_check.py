@@ -18,10 +18,10 @@ from transformers import PreTrainedConfig, PreTrainedModel
 
 from maskwright.kernels.kv_pool import clear_blocks
 from maskwright.models.adapter import Adapter
+from maskwright.models.config import unsupported
 from maskwright.models.decoder import Decoder, lay_out
 from maskwright.models.runs import Run
 from maskwright.models.transformers_backend.decoder import TransformersDecoder
-from maskwright.models.transformers_backend.guard import unsupported
 
 TOLERANCE = 1e-3
 """Largest difference that passes, relative to the largest logit. Sums in another order differ by

@@ -182,14 +182,7 @@ class BatchWorker:
             await self._run_to_end(batch)
         except Exception:
             log.exception("the batch %s failed", batch.id)
-            batch.errors = [
-                {
-                    "code": "internal_error",
-                    "message": "the server failed on this batch",
-                    "param": None,
-                    "line": None,
-                }
-            ]
+            batch.errors = [_error("internal_error", "the server failed on this batch")]
             self._batches.enter(batch, "failed")
 
     async def _run_to_end(self, batch: StoredBatch) -> None:
