@@ -1,7 +1,6 @@
 """Counting the steps of a question; see `steps.pyi`."""
 
-import threading
-
+from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.math cimport INFINITY as inf
 
 from maskwright.native cimport BUILT_FROM
@@ -10,11 +9,13 @@ from maskwright.native import require_built
 require_built(__name__, BUILT_FROM)
 
 
-class _Here(threading.local):
-    steps = None
-
-
-cdef object here = _Here()
+cdef extern from *:
+    """
+    static _Thread_local void *maskwright_steps_here;
+    """
+    # The `Steps` that was entered last in this thread, which holds a reference to it until it is
+    # left; null for none. Reading an attribute of a `threading.local` takes as long as a step may.
+    void *here "maskwright_steps_here"
 
 
 cdef class Steps:
@@ -39,22 +40,27 @@ cdef class Steps:
         return self.depth == 0
 
     def __enter__(self):
+        global here
         if self.depth == 0:
-            self.outer = here.steps
-            here.steps = self
+            if here != NULL:
+                self.outer = <Steps>here
+            here = <void *>self
+            Py_INCREF(self)
             if self.is_timed or (self.outer is not None and self.outer.is_timed):
                 self.take_bounds(self.outer)
         self.depth += 1
 
     def __exit__(self, kind, error, trace):
+        global here
         self.depth -= 1
         if self.depth == 0:
-            here.steps, self.outer = self.outer, None
+            here = NULL if self.outer is None else <void *>self.outer
+            self.outer = None
+            Py_DECREF(self)
         if error is not None:
             self.name(error)
 
 
 cpdef spend(double steps=1):
-    known = here.steps
-    if known is not None:
-        (<Steps>known).take(steps)
+    if here != NULL:
+        (<Steps>here).take(steps)
