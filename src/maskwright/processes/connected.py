@@ -8,11 +8,11 @@ import time
 from collections import deque
 from contextlib import suppress
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import Final
 
 from maskwright.processes.follower import FollowedGrammar
 from maskwright.processes.messages import Answer, Heavy, Job
+from maskwright.processes.nest import memory_of
 from maskwright.processes.tasks import (
     CompileAgain,
     CompileTask,
@@ -25,7 +25,6 @@ from maskwright.processes.tasks import (
 MOST_UNANSWERED: Final = 64
 """Jobs without an answer that are sent while nothing comes from a process."""
 
-_PAGE: Final = os.sysconf("SC_PAGE_SIZE")
 _WHOLE_PROCESS: Final = 2
 """In the number of a clock: the processor time of all threads of a process (Linux's
 `CPUCLOCK_SCHED`). The other bits are the process's number, inverted."""
@@ -155,9 +154,7 @@ class Connected:
 
     def memory(self) -> int:
         """Bytes of physical memory that the process has; 0 if it has ended."""
-        with suppress(OSError, IndexError):
-            return int(Path(f"/proc/{self.pid}/statm").read_text().split()[1]) * _PAGE
-        return 0
+        return memory_of(self.pid)
 
     def note_memory(self) -> None:
         """Look how much memory the process has."""

@@ -33,6 +33,14 @@ main(int(sys.argv[1]))
 """
 
 
+def memory_of(pid: int) -> int:
+    """Bytes of physical memory that a process has; 0 if it has ended."""
+    with suppress(OSError, IndexError):
+        fields = Path(f"/proc/{pid}/statm").read_text().split()
+        return int(fields[1]) * os.sysconf("SC_PAGE_SIZE")
+    return 0
+
+
 class Nursery(Immutable):
     """A nursery that has been started: its process, and the connection to it."""
 
@@ -103,11 +111,7 @@ class Nest:
 
     def memory(self) -> int:
         """Bytes of physical memory that the nursery has."""
-        if self._nursery is not None:
-            with suppress(OSError):
-                fields = Path(f"/proc/{self._nursery.process.pid}/statm").read_text().split()
-                return int(fields[1]) * os.sysconf("SC_PAGE_SIZE")
-        return 0
+        return 0 if self._nursery is None else memory_of(self._nursery.process.pid)
 
     def close(self) -> None:
         """End the nursery."""

@@ -12,7 +12,7 @@ import json
 import random
 import sys
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
 from functools import partial
 from math import isnan
 from pathlib import Path
@@ -71,9 +71,13 @@ def run(options: BenchServeOptions) -> None:
     points: list[Point] = []
     tried: list[Outcome] = []
     with ExitStack() as closing:
-        address = (
-            closing.enter_context(_own_server()) if options.own else base_address(str(options.url))
-        )
+        if options.own:
+            # Imports torch, which is not needed to measure another server.
+            from maskwright.cli.own_server import own_server  # noqa: PLC0415
+
+            address = closing.enter_context(own_server(None, cache_folder(str(USER_CACHE))))
+        else:
+            address = base_address(str(options.url))
         # One of each kind before anything is measured, so that grammars are compiled then.
         ask_once(address, connection)
         first = [(0.0, cell) for cell in cells if cell.words == min(c.words for c in cells)]
@@ -108,13 +112,6 @@ def _report(
             if str(path) == options.plot
             else "".join(json.dumps(point.row()) + "\n" for point in points)
         )
-
-
-def _own_server() -> AbstractContextManager[str]:
-    """The address of a server of the demo model in this process."""
-    from maskwright.cli.own_server import own_server  # noqa: PLC0415 - imports torch
-
-    return own_server(None, cache_folder(str(USER_CACHE)))
 
 
 def numbers(option: str, text: str, kind: type[Value]) -> list[Value]:

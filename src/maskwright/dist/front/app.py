@@ -34,12 +34,12 @@ from maskwright.dist.front.asked import (
     read_asked,
     retry_header,
 )
-from maskwright.dist.front.fleet import WorkerGroup, gather_pages, unrouted
+from maskwright.dist.front.fleet import WorkerGroup, gather_pages
 from maskwright.dist.front.relay import RELAY, StreamRelay
 from maskwright.dist.front.wire import Headers, WorkerLostError, WorkerResponse, without
 from maskwright.dist.front.worker import RemoteServer
 from maskwright.dist.handoff.http_names import HAND_TO, HANDOFF_KEY
-from maskwright.dist.routing.replica_state import Decision
+from maskwright.dist.routing.replica_state import Decision, RouteRequest
 from maskwright.errors import MaskwrightError
 
 
@@ -289,8 +289,11 @@ class Front:
             passage.asked = read_asked(
                 short, passage.body, passage.request_id, self._fleet.adapters, self._fleet.models
             )
-        model = model_of(passage.body, self._fleet.models) if passage.asked is None else None
-        route = unrouted(passage.request_id, passage.asked, model)
+        if passage.asked is not None:
+            route = passage.asked.route
+        else:  # what asks for no answer goes to any worker of its model
+            model = model_of(passage.body, self._fleet.models)
+            route = RouteRequest(passage.request_id, prompt_tokens=1, model=model)
         while True:
             asked = route
             if passage.excluded:

@@ -294,14 +294,6 @@ class WorkerGroup:
         self.metrics.running.labels(worker.name).set(worker.running)
 
 
-def unrouted(request_id: str, asked: Asked | None, model: str | None = None) -> RouteRequest:
-    """Return what is routed of a request; one that asks for no answer goes to any worker of its
-    `model`."""
-    if asked is not None:
-        return asked.route
-    return RouteRequest(request_id, prompt_tokens=1, model=model)
-
-
 PAGE_SECONDS: Final = 5.0
 """Seconds after which a worker that has not answered is left out."""
 

@@ -229,7 +229,11 @@ class TextWriter(CompletionWriter):
         self._tokens = tokens
         self._each = count // len(prompts)
         self._prompt_scores = scores
-        self._scores = [TextScores(self._unscored(index)) for index in range(count)]
+        self._places = [
+            # The text before the first token that has an entry in the log-probabilities.
+            TokenPlaces(0 if self._scores_prompt else len(self._echo(index)))
+            for index in range(count)
+        ]
         self._begun: set[int] = set()
         """Choices of a stream whose prompts have been sent."""
 
@@ -255,7 +259,7 @@ class TextWriter(CompletionWriter):
 
     def begin(self) -> Iterator[bytes]:
         if not self._scores_prompt:  # scores are not there yet
-            for index in range(len(self._scores)):
+            for index in range(len(self._places)):
                 yield from self._begin(index)
 
     def parts(self, delta: ChoiceDelta) -> Iterator[bytes]:
@@ -295,10 +299,6 @@ class TextWriter(CompletionWriter):
     def _echo(self, index: int) -> str:
         """Return the text before the answer."""
         return self._prompts[index // self._each] if self._reply.echo else ""
-
-    def _unscored(self, index: int) -> str:
-        """Return the text before the first token that has an entry in the log-probabilities."""
-        return "" if self._scores_prompt else self._echo(index)
 
     def _echoed_scores(self, index: int) -> list[Json]:
         """Return the log-probabilities of the prompt, if it comes before the answer."""
@@ -340,7 +340,7 @@ class TextWriter(CompletionWriter):
     ) -> Json:
         if logprobs is None and self._reply.logprobs:
             logprobs = []  # clients read its arrays in every chunk
-        scores = None if logprobs is None else self._scores[index].body(logprobs)
+        scores = None if logprobs is None else _in_arrays(logprobs, self._places[index])
         return {
             "index": index,
             "text": text,
@@ -360,21 +360,15 @@ class TextWriter(CompletionWriter):
         return self._event(self._choice(index, text))
 
 
-class TextScores:
-    """Log-probabilities of one answer in the form of text completions: parallel arrays."""
-
-    def __init__(self, before: str) -> None:
-        """`before`: the text before the answer."""
-        self._places = TokenPlaces(len(before))
-
-    def body(self, entries: list[Json]) -> Json:
-        """Return the next entries, which are in the form of chat completions."""
-        return {
-            "tokens": [entry["token"] for entry in entries],
-            "token_logprobs": [entry["logprob"] for entry in entries],
-            "top_logprobs": [_alternatives(entry) for entry in entries],
-            "text_offset": [self._places.next(bytes(cast(list[int], e["bytes"]))) for e in entries],
-        }
+def _in_arrays(entries: list[Json], places: TokenPlaces) -> Json:
+    """Return the next log-probabilities of an answer, which are in the form of chat completions, in
+    that of text completions: parallel arrays. `places`: where its tokens begin."""
+    return {
+        "tokens": [entry["token"] for entry in entries],
+        "token_logprobs": [entry["logprob"] for entry in entries],
+        "top_logprobs": [_alternatives(entry) for entry in entries],
+        "text_offset": [places.next(bytes(cast(list[int], e["bytes"]))) for e in entries],
+    }
 
 
 def _alternatives(entry: Json) -> Json | None:

@@ -49,7 +49,7 @@ from maskwright.server.request.sampling_fields import (
     first_limit,
 )
 from maskwright.server.request.shape import ResponseFormat
-from maskwright.server.request.tool_use import ToolFields
+from maskwright.server.request.tool_use import ToolFields, present
 
 ITEMS: Final = (
     "message",
@@ -353,29 +353,21 @@ def _echoed(sent: Json) -> Json:
     settings: Json = {
         name: default if sent.get(name) is None else sent[name] for name, default in ECHOED.items()
     }
-    text = _present(sent.get("text"))
+    text = present(sent.get("text"))
     settings["text"] = {**text, "format": _format(text.get("format"))}
-    settings["tools"] = [
-        _tool(_present(tool)) for tool in cast(list[Json], sent.get("tools") or ())
-    ]
-    settings["reasoning"] = {"effort": None, "summary": None, **_present(sent.get("reasoning"))}
+    settings["tools"] = [_tool(present(tool)) for tool in cast(list[Json], sent.get("tools") or ())]
+    settings["reasoning"] = {"effort": None, "summary": None, **present(sent.get("reasoning"))}
     for name in LABELS:
         if sent.get(name) is not None:
             settings[name] = sent[name]
     return settings
 
 
-def _present(fields: object) -> Json:
-    """Return the fields of an object that are not null."""
-    given = cast(Json, fields or {})
-    return {name: value for name, value in given.items() if value is not None}
-
-
 def _format(format: object) -> Json:
     """Return a format in OpenAI's spelling, in which a schema has a name."""
     if format is None:
         return {"type": "text"}
-    sent = _present(format)
+    sent = present(format)
     flat = _flat(sent, str(sent["type"]))
     return {"name": _UNNAMED, **flat} if flat["type"] == "json_schema" else flat
 
@@ -386,7 +378,7 @@ def _tool(tool: Json) -> Json:
     flat = _flat(tool, kind)
     if kind == "function":
         return {"parameters": None, "strict": False, **flat}
-    format = _present(flat.get("format"))
+    format = present(flat.get("format"))
     return {**flat, "format": _flat(format, str(format["type"]))} if format else flat
 
 
@@ -398,4 +390,4 @@ def _flat(sent: Json, kind: str) -> Json:
     if not isinstance(inner, dict):
         return {**sent, "type": kind}
     rest = {name: value for name, value in sent.items() if name != kind}
-    return {**rest, **_present(inner), "type": kind}
+    return {**rest, **present(inner), "type": kind}

@@ -147,14 +147,15 @@ def _shown(tool: Json, read: Tool) -> Mapping[str, Any]:
         return _as_function(cast(Json, tool.get("custom") or tool), read, read.input)
     function = cast(Json | None, tool.get("function"))
     if function is not None:
-        return {"type": "function", **_present(tool), "function": _present(function)}
-    flat = {name: value for name, value in _present(tool).items() if name != "type"}
+        return {"type": "function", **present(tool), "function": present(function)}
+    flat = {name: value for name, value in present(tool).items() if name != "type"}
     return {"type": "function", "function": flat}
 
 
-def _present(fields: Json) -> Json:
-    """Return the fields that are not null: templates print what is there."""
-    return {name: value for name, value in fields.items() if value is not None}
+def present(fields: object) -> Json:
+    """Return the fields of an object that are not null: templates print what is there."""
+    given = cast(Json, fields or {})
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def _as_function(custom: Json, tool: Tool, wanted: CustomInput) -> Mapping[str, Any]:
