@@ -1,10 +1,9 @@
 """A client of HTTP/1.1 for one worker, with connections that are used again.
 
-It knows what servers of this protocol send: bodies of a given length, in chunks, or up to the end
-of the connection. A general client takes a millisecond of processor time for each request, which is
-all that the router may add. asyncio's streams wake their reader for each line and each chunk. Here
-everything that has come together is taken together, so that a stream costs the router one wake-up
-for each message of the worker.
+httptools takes the responses apart. A general client takes a millisecond of processor time for each
+request, which is all that the router may add. asyncio's streams wake their reader for each line and
+each chunk. Here everything that has come together is taken together, so that a stream costs the
+router one wake-up for each message of the worker.
 """
 
 from __future__ import annotations
@@ -15,6 +14,8 @@ from collections.abc import AsyncGenerator, Iterable, Sequence
 from typing import Final, TypeAlias, cast
 from urllib.parse import urlsplit
 
+import httptools
+
 from maskwright.errors import InputError, MaskwrightError
 from maskwright.immutable import Immutable
 
@@ -22,18 +23,29 @@ BUFFER: Final = 1 << 20
 """Bytes of a response that wait to be taken before the worker is made to wait; the most bytes of a
 head."""
 
-HEAD_END: Final = b"\r\n\r\n"
+Headers: TypeAlias = list[tuple[bytes, bytes]]
 
 
 class Connection(asyncio.Protocol):
     """One connection to a worker, which answers one request at a time. Whoever waits for what has
-    not come when the connection ends gets EOFError. `used`: it has answered a request."""
+    not come when the connection ends gets EOFError, and ValueError for what is no response. `used`:
+    it has answered a request. `is_clean`: a request may be sent, because the connection is open,
+    and nothing has come but the response to the one before, to its end."""
 
     def __init__(self) -> None:
         self.used = False
-        self.ended = False
+        self.is_clean = True
+        self.status = 0
+        self.headers: Headers = []
+        self._parser = httptools.HttpResponseParser(self)
         self._transport: asyncio.Transport | None = None
-        self._received = bytearray()
+        self._has_head = False
+        self._has_end = False
+        self._is_open = True
+        self._fault = ""
+        self._parts: list[bytes] = []
+        self._size = 0
+        """Bytes of the head, and then of the parts of the body, that wait to be taken."""
         self._waiter: asyncio.Future[None] | None = None
         self._is_paused = False
 
@@ -41,104 +53,90 @@ class Connection(asyncio.Protocol):
         self._transport = cast(asyncio.Transport, transport)  # uvloop's is no subclass of it
 
     def data_received(self, data: bytes) -> None:
-        self._received += data
-        if len(self._received) > BUFFER and self._transport is not None:
+        if not self._has_head:
+            self._size += len(data)
+        try:
+            self._parser.feed_data(data)
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
+            self._fault = str(error)
+        if not self._has_head and self._size > BUFFER:
+            self._fault = "the head of a response is too long"
+        if self._size > BUFFER and self._transport is not None:
             self._transport.pause_reading()
             self._is_paused = True
         self._wake()
 
+    def on_message_begin(self) -> None:
+        if self.is_clean or self._has_end:  # nothing was asked
+            self._fault, self.is_clean = "a response comes without a request", False
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if not self._has_head:  # what comes after a body is left out
+            self.headers.append((name.lower(), value.strip()))
+
+    def on_headers_complete(self) -> None:
+        self.status = self._parser.get_status_code()
+        self._has_head, self._size = True, 0
+
+    def on_body(self, body: bytes) -> None:
+        self._parts.append(body)
+        self._size += len(body)
+
+    def on_message_complete(self) -> None:
+        self._has_end = True
+
     def eof_received(self) -> None:
-        self.ended = True
-        self._wake()
+        self.connection_lost(None)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self.ended = True
+        self._is_open = self.is_clean = False
         self._wake()
-
-    @property
-    def is_clean(self) -> bool:
-        """Whether a request may be sent: the connection is open, and nothing is left of a response
-        before."""
-        return not self.ended and not self._received
 
     def write(self, data: bytes) -> None:
         """Send a request, which waits in memory if the worker does not take it yet."""
         assert self._transport is not None
+        self.begin()
         self._transport.write(data)
+
+    def begin(self) -> None:
+        """Expect the response to a request."""
+        self.headers, self._size = [], 0
+        self.is_clean = self._has_head = self._has_end = False
 
     def close(self) -> None:
         """End the connection at once."""
-        self.ended = True
         if self._transport is not None:
             self._transport.abort()
-        self._wake()
+        self.connection_lost(None)
 
-    async def head(self) -> bytes:
-        """Take the head of a response, without the empty line after it. Raises EOFError, and
-        ValueError if it is too long."""
-        while (end := self._received.find(HEAD_END)) < 0:
-            if len(self._received) > BUFFER:
-                raise ValueError("the head of a response is too long")
+    async def head(self) -> None:
+        """Wait until `status` and `headers` have come. Raises EOFError and ValueError."""
+        while not self._has_head:
             await self._more()
-        return self._take(end, len(HEAD_END))
 
-    async def sized(self, size: int) -> AsyncGenerator[bytes]:
-        """Take a body of `size` bytes, as it comes. Raises EOFError."""
-        while size:
-            if not self._received:
-                await self._more()
-            data = self._take(min(size, len(self._received)))
-            size -= len(data)
-            yield data
-
-    async def chunked(self) -> AsyncGenerator[bytes]:
-        """Take a body that comes in chunks: all whole chunks that have come, joined. Raises
-        EOFError and ValueError."""
-        is_whole = False
-        while not is_whole:
-            data, is_whole = self._whole_chunks()
-            if data:
+    async def body(self) -> AsyncGenerator[bytes]:
+        """Take the body, as it comes. Raises EOFError and ValueError."""
+        while not self._has_end or self._parts:
+            if self._parts:
+                data, self._parts, self._size = b"".join(self._parts), [], 0
                 yield data
-            elif not is_whole:
+            elif not self._is_open and not self._fault and self._ends_with_connection:
+                return
+            else:
                 await self._more()
+        self.is_clean = self._is_open and not self._fault
 
-    async def rest(self) -> AsyncGenerator[bytes]:
-        """Take a body that ends with the connection, as it comes."""
-        while self._received or not self.ended:
-            if not self._received:
-                try:
-                    await self._more()
-                except EOFError:
-                    return
-            yield self._take(len(self._received))
-
-    def _whole_chunks(self) -> tuple[bytes, bool]:
-        """Take the chunks that have come as a whole, and whether these are all of the body."""
-        received, at, parts, is_whole = self._received, 0, list[bytes](), False
-        while (end := received.find(b"\r\n", at)) >= 0:
-            size = int(received[at:end].partition(b";")[0], 16)
-            if size == 0:
-                # An empty line ends the body, at once or after further headers.
-                last = received.find(HEAD_END, end)
-                is_whole = last >= 0
-                at = last + len(HEAD_END) if is_whole else at
-                break
-            after = end + 2 + size
-            if len(received) < after + 2:
-                break
-            parts.append(bytes(received[end + 2 : after]))
-            at = after + 2
-        del received[:at]
-        return b"".join(parts), is_whole
-
-    def _take(self, size: int, dropped: int = 0) -> bytes:
-        data = bytes(self._received[:size])
-        del self._received[: size + dropped]
-        return data
+    @property
+    def _ends_with_connection(self) -> bool:
+        return not any(
+            name in (b"content-length", b"transfer-encoding") for name, _ in self.headers
+        )
 
     async def _more(self) -> None:
         """Wait until something has come. Raises EOFError if nothing will."""
-        if self.ended:
+        if self._fault:
+            raise ValueError(self._fault)
+        if not self._is_open:
             raise EOFError("it was closed")
         if self._is_paused and self._transport is not None:
             self._transport.resume_reading()
@@ -153,8 +151,6 @@ class Connection(asyncio.Protocol):
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
 
-
-Headers: TypeAlias = list[tuple[bytes, bytes]]
 
 CONNECT_SECONDS: Final = 5.0
 MOST_IDLE: Final = 64
@@ -199,13 +195,11 @@ class Address(Immutable):
 class WorkerResponse:
     """The response of a worker, whose body is still to be read."""
 
-    def __init__(
-        self, client: WorkerClient, connection: Connection, status: int, headers: Headers
-    ) -> None:
+    def __init__(self, client: WorkerClient, connection: Connection) -> None:
         self._client = client
         self._connection = connection
-        self.status = status
-        self.headers = headers
+        self.status = connection.status
+        self.headers = connection.headers
 
     def header(self, name: bytes) -> bytes:
         """Return the value of a header, empty if there is none. `name` is in lower case."""
@@ -214,29 +208,14 @@ class WorkerResponse:
     async def chunks(self) -> AsyncGenerator[bytes]:
         """Yield the body as it comes. Raises WorkerLostError if it ends before its end. If the
         caller stops before, the connection is closed."""
-        whole = False
         try:
-            if self.status in (204, 304):
-                whole = True
-                return
-            pieces, ends = self._pieces()
-            async for data in pieces:
+            async for data in self._connection.body():
                 yield data
-            whole = ends
         except (OSError, EOFError, ValueError) as error:
             raise WorkerLostError(f"the connection to a worker ended early: {error}") from None
         finally:
-            again = whole and self.header(b"connection").lower() != b"close"
+            again = self.header(b"connection").lower() != b"close"
             self._client.give_back(self._connection, again=again)
-
-    def _pieces(self) -> tuple[AsyncGenerator[bytes], bool]:
-        """The pieces of the body, and whether its end shows, so that another response may come
-        after it. Raises ValueError."""
-        if self.header(b"transfer-encoding").lower() == b"chunked":
-            return self._connection.chunked(), True
-        if length := self.header(b"content-length"):
-            return self._connection.sized(int(length)), True
-        return self._connection.rest(), False
 
     async def body(self) -> bytes:
         """Return the whole body. Raises WorkerLostError."""
@@ -263,7 +242,7 @@ class WorkerClient:
             connection = await self._connection()
             try:
                 connection.write(data)
-                status, fields = _head(await connection.head())
+                await connection.head()
             except (OSError, EOFError, ValueError) as error:
                 self.give_back(connection, again=False)
                 if not connection.used:
@@ -273,12 +252,12 @@ class WorkerClient:
                 raise
             else:
                 connection.used = True
-                return WorkerResponse(self, connection, status, fields)
+                return WorkerResponse(self, connection)
 
     def give_back(self, connection: Connection, *, again: bool) -> None:
         """Keep a connection for the next request, or close it."""
         self._busy.discard(connection)
-        if again and len(self._idle) < MOST_IDLE:
+        if again and connection.is_clean and len(self._idle) < MOST_IDLE:
             self._idle.append(connection)
         else:
             connection.close()
@@ -314,15 +293,6 @@ class WorkerClient:
         if body or method == "POST":
             lines.append(b"content-length: %d" % len(body))
         return b"\r\n".join([*lines, b"", body])
-
-
-def _head(data: bytes) -> tuple[int, Headers]:
-    first, *lines = data.split(b"\r\n")
-    fields: Headers = []
-    for line in lines:
-        name, _, value = line.partition(b":")
-        fields.append((name.lower(), value.strip()))
-    return int(first.split(b" ", 2)[1]), fields
 
 
 def without(headers: Iterable[tuple[bytes, bytes]], names: Sequence[bytes]) -> Headers:
