@@ -36,6 +36,18 @@ COUNT: Final[Json] = integer(0)
 IDS: Final[Json] = array(COUNT)
 LIKELIHOOD: Final[Json] = number(None, 0)
 _TEXTS: Final[Json] = array(text())
+_STOPPED: Final = "The stop string, or the id of the stop token, that ended the answer."
+_CHOICE_MORE: Final[Schemas] = {
+    "maskwright": ref("OwnFields"),
+    "stop_reason": nullable(either(text(), COUNT, about=_STOPPED)),
+    "token_ids": IDS,
+}
+_OF_PROMPT: Final[Schemas] = {"prompt_logprobs": ref("PromptLogprobs"), "prompt_token_ids": IDS}
+_EVENT: Final = "The event's `data`; its name is the `type`."
+
+
+def _typed(type: str, own: Schemas) -> Json:
+    return record({"type": constant(type), **own})
 
 
 def answer_schemas() -> Schemas:
@@ -64,8 +76,7 @@ def _head(kind: str) -> Schemas:
 
 
 def _completion(kind: str, choice: Json) -> Json:
-    more: Schemas = {"prompt_logprobs": ref("PromptLogprobs"), "prompt_token_ids": IDS}
-    return record({**_head(kind), "choices": array(choice), "usage": ref("Usage")}, more)
+    return record({**_head(kind), "choices": array(choice), "usage": ref("Usage")}, _OF_PROMPT)
 
 
 def _chunk(kind: str, choice: Json) -> Json:
@@ -79,17 +90,8 @@ def _chat_choice(finish: Json, said: str) -> Json:
     logprobs = record({"content": array(ref("TokenLogprob")), "refusal": NOTHING})
     return record(
         {"index": COUNT, said: body, "logprobs": nullable(logprobs), "finish_reason": finish},
-        _choice_more(),
+        _CHOICE_MORE,
     )
-
-
-def _choice_more() -> Schemas:
-    about = "The stop string, or the id of the stop token, that ended the answer."
-    return {
-        "maskwright": ref("OwnFields"),
-        "stop_reason": nullable(either(text(), COUNT, about=about)),
-        "token_ids": IDS,
-    }
 
 
 def _said(*, delta: bool) -> Json:
@@ -135,14 +137,10 @@ def _text_choice() -> Json:
             "text_offset": IDS,
         }
     )
-    own: Schemas = {
-        **_choice_more(),
-        "prompt_logprobs": ref("PromptLogprobs"),
-        "prompt_token_ids": IDS,
-    }
     finish = nullable(one_of(("stop", "length")))
     return record(
-        {"index": COUNT, "text": text(), "logprobs": nullable(scores), "finish_reason": finish}, own
+        {"index": COUNT, "text": text(), "logprobs": nullable(scores), "finish_reason": finish},
+        {**_CHOICE_MORE, **_OF_PROMPT},
     )
 
 
@@ -233,7 +231,7 @@ def response_schemas() -> Schemas:
         "OutputItem": either(*map(_item, KINDS)),
         "OutputPart": either(*parts),
         "Response": _response(),
-        "ResponseEvent": either(*_events(), about="The event's `data`; its name is the `type`."),
+        "ResponseEvent": either(*_events(), about=_EVENT),
     }
 
 
@@ -317,7 +315,7 @@ def _events() -> list[Json]:
 
 
 def _event(kind: str, own: Schemas) -> Json:
-    return record({"type": constant(kind), "sequence_number": integer(0), **own})
+    return _typed(kind, {"sequence_number": COUNT, **own})
 
 
 _STOP: Final[Schemas] = {
@@ -325,18 +323,23 @@ _STOP: Final[Schemas] = {
     "stop_sequence": nullable(text("The string of `stop_sequences` that ended the answer.")),
 }
 _OWN: Final[Schemas] = {"maskwright": ref("OwnFields")}
+_MESSAGE_HEAD: Final[Schemas] = {
+    "id": text(),
+    "type": constant("message"),
+    "role": constant("assistant"),
+    "model": text(),
+}
+_COUNTED: Final[Schemas] = {"usage": ref("AnthropicUsage")}
 
 
 def anthropic_schemas() -> Schemas:
     return {
         "AnthropicContent": _content(),
-        "AnthropicEvent": either(
-            *_message_events(), about="The event's `data`; its name is the `type`."
-        ),
+        "AnthropicEvent": either(*_message_events(), about=_EVENT),
         "AnthropicError": _error(),
         "AnthropicUsage": _usage(),
         "AnthropicAnswer": record(
-            {**_message_head(), "content": array(ref("AnthropicContent")), **_STOP, **_counted()},
+            {**_MESSAGE_HEAD, "content": array(ref("AnthropicContent")), **_STOP, **_COUNTED},
             _OWN,
         ),
         "InputTokens": record({"input_tokens": COUNT}, {"object": text()}),
@@ -350,19 +353,6 @@ def _content() -> Json:
         record({"type": constant("thinking"), "thinking": text(), "signature": text()}),
         record({"type": constant("tool_use"), "id": text(), "name": text(), "input": record({})}),
     )
-
-
-def _message_head() -> Schemas:
-    return {
-        "id": text(),
-        "type": constant("message"),
-        "role": constant("assistant"),
-        "model": text(),
-    }
-
-
-def _counted() -> Schemas:
-    return {"usage": ref("AnthropicUsage")}
 
 
 def _usage() -> Json:
@@ -386,11 +376,11 @@ def _error() -> Json:
 def _message_events() -> list[Json]:
     begun = record(
         {
-            **_message_head(),
+            **_MESSAGE_HEAD,
             "content": array(ref("AnthropicContent"), maxItems=0),
             "stop_reason": NOTHING,
             "stop_sequence": NOTHING,
-            **_counted(),
+            **_COUNTED,
         }
     )
     pieces = (
@@ -402,18 +392,14 @@ def _message_events() -> list[Json]:
     delta = either(*(record({"type": constant(kind), name: text()}) for kind, name in pieces))
     index: Schemas = {"index": COUNT}
     return [
-        _message_event("message_start", {"message": begun}),
-        _message_event("content_block_start", {**index, "content_block": ref("AnthropicContent")}),
-        _message_event("content_block_delta", {**index, "delta": delta}),
-        _message_event("content_block_stop", index),
-        _message_event("message_delta", {"delta": record(_STOP, _OWN), **_counted()}),
-        _message_event("message_stop", {}),
+        _typed("message_start", {"message": begun}),
+        _typed("content_block_start", {**index, "content_block": ref("AnthropicContent")}),
+        _typed("content_block_delta", {**index, "delta": delta}),
+        _typed("content_block_stop", index),
+        _typed("message_delta", {"delta": record(_STOP, _OWN), **_COUNTED}),
+        _typed("message_stop", {}),
         ref("AnthropicError"),
     ]
-
-
-def _message_event(kind: str, own: Schemas) -> Json:
-    return record({"type": constant(kind), **own})
 
 
 def service_schemas() -> Schemas:
@@ -548,7 +534,6 @@ def _page(name: str) -> Json:
     )
 
 
-_IDS: Final[Json] = array(integer(0))
 _PROBABILITY: Final[Json] = number(0)
 
 
@@ -591,9 +576,7 @@ def _explained_text() -> Json:
     near = record(
         {"offset": COUNT, "replaces": text(), "by": text(), "edits": nullable(integer(0))}
     )
-    tokens = record(
-        {"count": COUNT, "of": COUNT, "ids": _IDS, "texts": _TEXTS}, {"candidates": _IDS}
-    )
+    tokens = record({"count": COUNT, "of": COUNT, "ids": IDS, "texts": _TEXTS}, {"candidates": IDS})
     terminal = record(
         {"rules": _TEXTS, "kind": text(), "text": nullable(text()), "rest": nullable(text())}
     )

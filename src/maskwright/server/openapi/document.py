@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, Final, TypeAlias, cast
 
 from msgspec import field
@@ -208,55 +209,58 @@ def about_shapes() -> Operations:
     mistaken: Json = {"shape": "(", "kind": "regex"}
     text_of: Json = {"guided_json": {"enum": ["red", "blue"]}, "text": '"gr'}
     tokens_of: Json = {"guided_regex": "[ab]+c", "tokens": [], "candidates": [0, 1]}
-    explained = either(ref("ExplainedText"), ref("ExplainedAnswer"))
+    explained = {JSON: either(ref("ExplainedText"), ref("ExplainedAnswer"))}
+    posting = partial(_posting, "Shapes")
     return {
-        ("POST", "/explain"): _posting(
+        ("POST", "/explain"): posting(
             "explain",
             "What may follow a text, why it isn't allowed, or how an answer's tokens were chosen",
             ("ExplainRequest", explained),
             {"text": text_of, "tokens": tokens_of},
-            more=(404,),
+            404,
         ),
-        ("POST", "/check"): _posting(
+        ("POST", "/check"): posting(
             "checkShape",
             "Whether a shape can be used, and what is found in it",
             ("CheckRequest", "CheckedShape"),
             {"schema": shape, "mistake": mistaken},
         ),
-        ("POST", "/sample"): _posting(
+        ("POST", "/sample"): posting(
             "sampleShape",
             "Texts of a shape",
             ("SampleRequest", "SampledShape"),
             {"texts": {**shape, "count": 2}},
         ),
-        ("POST", "/draw"): _posting(
+        ("POST", "/draw"): posting(
             "drawShape",
             "A picture of a shape",
             ("DrawRequest", "DrawnShape"),
             {"picture": shape, "graph": {**shape, "as": "graph"}},
         ),
-        ("GET", "/examples"): Operation(
-            "listExamples", "Shapes that ship", "Shapes", gives={JSON: ref("Examples")}
-        ),
+        ("GET", "/examples"): _giving("Shapes", "listExamples", "Shapes that ship", "Examples"),
     }
 
 
 def _posting(
+    tag: str,
     id: str,
     about: str,
-    of: tuple[str, str | Json],
+    of: tuple[str, str | Mapping[str, Json]],
     examples: Mapping[str, Json],
-    *,
-    tag: str = "Shapes",
-    more: tuple[int, ...] = (),
+    *errors: int,
 ) -> Operation:
-    """Return an operation. `of`: the name of its body's schema; its answer's name, or schema."""
+    """Return an operation. `of`: the name of its body's schema; what it gives."""
     request, gives = of
-    answers = {JSON: ref(gives) if isinstance(gives, str) else gives}
-    errors = (400, 413, 415, 429, 503, *more)
-    return Operation(
-        id, about, tag, {JSON: ref(request)}, answers, errors=errors, examples=examples
-    )
+    usual, takes = (400, 413, 415, 429, 503), {JSON: ref(request)}
+    return _giving(tag, id, about, gives, *usual, *errors, takes=takes, examples=examples)
+
+
+def _giving(
+    tag: str, id: str, about: str, gives: str | Mapping[str, Json], *errors: int, **more: Any
+) -> Operation:
+    """Return an operation. `gives`: the name of its answer's schema, or schemas by media type."""
+    answers = {JSON: ref(gives)} if isinstance(gives, str) else gives
+    return Operation(id, about, tag, gives=answers, errors=errors, **more)
 
 
 def about_tokens() -> Operations:
@@ -267,35 +271,32 @@ def about_tokens() -> Operations:
         "pieces": {"content": "red", "with_pieces": True},
     }
     detokenize: dict[str, Json] = {"ids": {"tokens": [1, 2]}, "many": {"tokens": [[1], [2]]}}
+    posting = partial(_posting, "Tokens")
     return {
-        ("POST", "/tokenize"): _posting(
+        ("POST", "/tokenize"): posting(
             "tokenize",
             "The tokens of texts or of a chat",
             ("TokenizeRequest", "TokenizedText"),
             tokenize,
-            tag="Tokens",
         ),
-        ("POST", "/detokenize"): _posting(
+        ("POST", "/detokenize"): posting(
             "detokenize",
             "The text of tokens",
             ("DetokenizeRequest", "DetokenizedText"),
             detokenize,
-            tag="Tokens",
         ),
-        ("POST", "/responses/input_tokens"): _posting(
+        ("POST", "/responses/input_tokens"): posting(
             "countResponseInput",
             "How many tokens the prompt of a response has",
             ("ResponseRequest", "InputTokens"),
             {"text": {"input": "red"}},
-            tag="Tokens",
         ),
         ("POST", "/messages/count_tokens"): replace(
-            _posting(
+            posting(
                 "countMessageInput",
                 "How many tokens the prompt of a message has",
                 ("AnthropicRequest", "InputTokens"),
                 {"text": {"messages": [{"role": "user", "content": "red"}]}},
-                tag="Tokens",
             ),
             error="AnthropicError",
         ),
@@ -312,11 +313,7 @@ def about_server() -> Operations:
         "since": text("Only the answers after this number.", pattern="^[0-9]+$"),
         "history": one_of(("0", "1"), "1: with the last hour.", default="0"),
     }
-
-    def reading(id: str, about: str, gives: Mapping[str, Json] | str, **more: Any) -> Operation:
-        answers = {JSON: ref(gives)} if isinstance(gives, str) else gives
-        return Operation(id, about, "Server", gives=answers, **more)
-
+    reading = partial(_giving, "Server")
     return {
         ("GET", "/health"): health,
         ("HEAD", "/health"): health,
@@ -327,12 +324,10 @@ def about_server() -> Operations:
         ("GET", "/ping"): ping,
         ("POST", "/ping"): ping,
         ("GET", "/models"): reading("listModels", "The models", "ModelList"),
-        ("GET", "/models/{name}"): reading(
-            "describeModel", "One model or adapter", "Model", errors=(404,)
-        ),
+        ("GET", "/models/{name}"): reading("describeModel", "One model or adapter", "Model", 404),
         ("GET", "/metrics"): reading("metrics", "Metrics for Prometheus", metrics),
         ("GET", "/state"): reading(
-            "state", "What the dashboard shows", "State", errors=(400,), queries=since
+            "state", "What the dashboard shows", "State", 400, queries=since
         ),
         ("GET", "/load"): reading("load", "How many requests run or wait", "Load"),
         ("GET", "/version"): reading("version", "The version", "Version"),
@@ -340,8 +335,7 @@ def about_server() -> Operations:
 
 
 def _probe(id: str, about: str, *, has_body: bool = True) -> Operation:
-    gives = {JSON: ref("Health")} if has_body else {}
-    return Operation(id, about, "Server", gives=gives, errors=(503,), needs_key=False)
+    return _giving("Server", id, about, "Health" if has_body else {}, 503, needs_key=False)
 
 
 def pages() -> Operations:
@@ -375,13 +369,7 @@ def batches() -> Operations:
     }
     form = {"multipart/form-data": ref("FileUpload")}
     begun = {JSON: ref("BatchRequest")}
-
-    def made(
-        id: str, about: str, gives: str | Mapping[str, Json], *errors: int, **more: Any
-    ) -> Operation:
-        answers = {JSON: ref(gives)} if isinstance(gives, str) else gives
-        return Operation(id, about, "Batches", gives=answers, errors=errors, **more)
-
+    made = partial(_giving, "Batches")
     taking, changing = (400, 404, 413, 415, 429, 503), (400, 404, 429, 503)
     content = {"application/octet-stream": dict[str, object]()}
     return {
