@@ -24,10 +24,7 @@ from maskwright.mask import CompiledGrammar
 from maskwright.server.recipes import Recipe
 from maskwright.server.request.answer_request import AnswerRequest, Prompt, TextPrompt, TokenPrompt
 from maskwright.server.request.messages import EFFORT_VARIABLES, ChatPrompt, Message
-from maskwright.server.request.shape import (
-    FreeText,
-    JsonShape,
-)
+from maskwright.server.request.shape import ConstrainedShape, FreeText
 from maskwright.vocab.text_encoder import WINDOW
 
 T = TypeVar("T")
@@ -228,9 +225,8 @@ class PromptReader:
 
 
 def _shown(request: AnswerRequest) -> Shown:
-    shape, use = request.shape, request.tool_use
-    schema = shape.text if isinstance(shape, JsonShape) and shape.shown else None
-    return Shown(None if use is None else use.sent, schema, request.place)
+    use = request.tool_use
+    return Shown(None if use is None else use.sent, request.shape.shown_schema, request.place)
 
 
 def _next(windows: Iterator[list[int]]) -> list[int] | None:
@@ -259,8 +255,7 @@ def _is_quick(request: AnswerRequest) -> bool:
     """Whether the prompt of a request is so short that it is read in the event loop."""
     if len(request.prompts) != 1 or request.tool_use is not None:
         return False
-    shape = request.shape
-    shown = len(shape.text) if isinstance(shape, JsonShape) and shape.shown else 0
+    shown = len(request.shape.shown_schema or "")
     match request.prompts[0]:
         case ChatPrompt(messages=messages, variables=variables):
             if variables or len(messages) > QUICK_MESSAGES:
@@ -326,7 +321,7 @@ MOST_NAMES: Final = 3
 
 def without_shape(request: AnswerRequest) -> AnswerRequest | None:
     """Return a request whose prompts show neither a schema nor tools; None if they show none."""
-    if request.tool_use is None and not _shows_schema(request):
+    if request.tool_use is None and request.shape.shown_schema is None:
         return None
     return replace(request, shape=FreeText(), tool_use=None)
 
@@ -350,7 +345,7 @@ def prompt_too_long(
     least = "" if whole else "at least "
     if bare is not None and bare < tokens:
         names: dict[str, str] = {}
-        if isinstance(request.shape, JsonShape) and request.shape.shown:
+        if isinstance(request.shape, ConstrainedShape) and request.shape.shown_schema:
             names["the schema"] = request.shape.place
         if request.tool_use is not None:
             names["the tools"] = request.tool_use.field
@@ -363,10 +358,6 @@ def prompt_too_long(
         param=place,
         code="context_length_exceeded",
     )
-
-
-def _shows_schema(request: AnswerRequest) -> bool:
-    return isinstance(request.shape, JsonShape) and request.shape.shown
 
 
 async def check_least(

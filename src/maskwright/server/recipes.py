@@ -29,7 +29,6 @@ from maskwright.mask import (
     GrammarResponse,
     JsonResponse,
     RegexResponse,
-    ResponseShape,
     TagResponse,
     compile_choice,
     compile_grammar,
@@ -41,16 +40,7 @@ from maskwright.mask import (
 from maskwright.processes import Build, GrammarProcesses
 from maskwright.server.exchange import GrammarSource
 from maskwright.server.observe.metrics import Metrics
-from maskwright.server.request.shape import (
-    ChoiceShape,
-    ConstrainedShape,
-    FreeText,
-    GrammarShape,
-    JsonShape,
-    RegexShape,
-    Shape,
-    TagShape,
-)
+from maskwright.server.request.shape import ConstrainedShape, FreeText, Shape
 from maskwright.server.request.tool_use import ToolUse
 from maskwright.vocab import Vocabulary
 
@@ -166,7 +156,7 @@ class Recipes(Immutable):
 
     def _after_section(self, shape: Shape, section: ReasoningSection) -> Recipe:
         """Return the recipe of an answer without tools, after a reasoning section."""
-        answer = None if isinstance(shape, FreeText) else _response(shape)
+        answer = None if isinstance(shape, FreeText) else shape.response
         options = {"format": "json", "response": answer, **section.options, **self._json_options}
         build = Build(compile_tools, ((), "none"), options)
         kind = "text" if isinstance(shape, FreeText) else _kind(self._shape(shape))
@@ -189,13 +179,13 @@ class Recipes(Immutable):
                 "format": self.tool_format,
                 "parallel": use.parallel,
                 "stop": stop,
-                "response": None if answer is None else _response(answer),
+                "response": None if answer is None else answer.response,
                 "unusable": self.unusable_tools,
                 **({} if section is None else section.options),
                 **self._json_options,
             },
         )
-        said = "" if answer is None else repr(_response(answer))
+        said = "" if answer is None else repr(answer.response)
         written = f"{self._written} {self.unusable_tools}"
         key = f"tools {written} {use.key()} {json.dumps(stop)} {section} {said}"
         place = use.field if answer is None else answer.place
@@ -218,20 +208,19 @@ class Recipes(Immutable):
         }
 
     def _shape(self, shape: ConstrainedShape) -> Recipe:
-        match shape:
-            case JsonShape(text=text):
+        match shape.response:
+            case JsonResponse(schema=text):
                 key = f"json {self._written} {text}"
                 build = Build(compile_json_schema, (text,), self._json_options)
-            case RegexShape(pattern=pattern):
+            case RegexResponse(pattern=pattern):
                 key, build = f"regex {pattern}", Build(compile_regex, (pattern,), {})
-            case ChoiceShape(strings=strings):
+            case ChoiceResponse(strings=strings):
                 key, build = f"choice {json.dumps(strings)}", Build(compile_choice, (strings,), {})
-            case GrammarShape(grammar=text, dialect=dialect):
-                key, build = (
-                    f"{dialect} {text}",
-                    Build(compile_grammar, (text,), {"dialect": dialect}),
-                )
-            case TagShape(text=text):
+            case GrammarResponse(grammar=text, dialect=dialect):
+                syntax = dialect or "auto"
+                key = f"{syntax} {text}"
+                build = Build(compile_grammar, (text,), {"dialect": syntax})
+            case TagResponse(tag=text):
                 key = f"tag {self._written} {text}"
                 build = Build(compile_structural_tag, (text,), self._json_options)
         return Recipe(key, build, shape.place)
@@ -245,28 +234,13 @@ def _kind(recipe: Recipe) -> str:
 def _has_own_section(shape: Shape, section: ReasoningSection) -> bool:
     """Whether a shape itself says where reasoning stands: a structural tag, or a grammar or pattern
     in which a mark occurs."""
-    match shape:
-        case TagShape():
+    match None if isinstance(shape, FreeText) else shape.response:
+        case TagResponse():
             return True
-        case GrammarShape(grammar=text) | RegexShape(pattern=text):
+        case GrammarResponse(grammar=text) | RegexResponse(pattern=text):
             return any(mark in text for mark in section.marks)
         case _:
             return False
-
-
-def _response(shape: ConstrainedShape) -> ResponseShape:
-    """Return the shape of an answer that calls no tool."""
-    match shape:
-        case JsonShape(text=text):
-            return JsonResponse(text)
-        case RegexShape(pattern=pattern):
-            return RegexResponse(pattern)
-        case ChoiceShape(strings=strings):
-            return ChoiceResponse(strings)
-        case GrammarShape(grammar=text, dialect=dialect):
-            return GrammarResponse(text, None if dialect == "auto" else dialect)
-        case TagShape(text=text):
-            return TagResponse(text)
 
 
 def tool_format_of(chat_template: str) -> str:

@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 
 from maskwright.errors import InputError
+from maskwright.mask import JsonResponse, RegexResponse
 from maskwright.server.guarantees.explain_route import (
     SHOWN,
     ExplainAnswerRequest,
     TextToExplain,
     parse_explain_request,
 )
-from maskwright.server.request.shape import FreeText, JsonShape, RegexShape
+from maskwright.server.request.shape import ConstrainedShape, FreeText
 
 TOOL = {"type": "function", "function": {"name": "look"}}
 
@@ -21,7 +22,10 @@ TOOL = {"type": "function", "function": {"name": "look"}}
 def test_a_shape_and_a_text() -> None:
     read = parse_explain_request({"guided_json": {"type": "null"}, "text": "nu", "model": "m"})
     assert isinstance(read, TextToExplain)
-    assert (read.shape, read.tool_use) == (JsonShape('{"type":"null"}', "guided_json"), None)
+    assert (read.shape, read.tool_use) == (
+        ConstrainedShape(JsonResponse('{"type":"null"}'), "guided_json"),
+        None,
+    )
     asked = read.request
     assert (asked.text, asked.tokens, asked.shown, asked.why) == ("nu", None, SHOWN, True)
 
@@ -46,7 +50,7 @@ def test_tokens_tools_and_options() -> None:
 def test_an_empty_text_is_a_text() -> None:
     read = parse_explain_request({"guided_regex": "a", "text": ""})
     assert isinstance(read, TextToExplain)
-    assert read.shape == RegexShape("a", "guided_regex")
+    assert read.shape == ConstrainedShape(RegexResponse("a"), "guided_regex")
     assert (read.request.text, read.request.tokens) == ("", None)
 
 

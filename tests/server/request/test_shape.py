@@ -6,16 +6,19 @@ import pytest
 
 from maskwright.errors import InputError, LimitError, SchemaError
 from maskwright.limits import DEFAULT_LIMITS
+from maskwright.mask import (
+    ChoiceResponse,
+    GrammarResponse,
+    JsonResponse,
+    RegexResponse,
+    TagResponse,
+)
 from maskwright.server.request.body import parse_object
 from maskwright.server.request.shape import (
-    ChoiceShape,
+    ConstrainedShape,
     FormattedShapeFields,
     FreeText,
-    GrammarShape,
-    JsonShape,
-    RegexShape,
     Shape,
-    TagShape,
 )
 
 SCHEMA = {"type": "object", "properties": {"z": {}, "a": {}, "m": {}}}
@@ -31,103 +34,141 @@ def shape_of(body: dict[str, Any]) -> Shape:
 FORMATS: list[tuple[Any, Shape]] = [
     (None, FreeText()),
     ({"type": "text"}, FreeText()),
-    ({"type": "json_object"}, JsonShape(OBJECT, "response_format")),
-    ({"type": "json_object", "schema": SCHEMA}, JsonShape(TEXT, "response_format.schema")),
-    ({"type": "json_schema", "json_schema": {"schema": SCHEMA}}, JsonShape(TEXT, INNER)),
+    ({"type": "json_object"}, ConstrainedShape(JsonResponse(OBJECT), "response_format")),
+    (
+        {"type": "json_object", "schema": SCHEMA},
+        ConstrainedShape(JsonResponse(TEXT), "response_format.schema"),
+    ),
+    (
+        {"type": "json_schema", "json_schema": {"schema": SCHEMA}},
+        ConstrainedShape(JsonResponse(TEXT), INNER),
+    ),
     (
         {"type": "json_schema", "json_schema": {"name": "n", "schema": SCHEMA, "strict": True}},
-        JsonShape(TEXT, INNER),
+        ConstrainedShape(JsonResponse(TEXT), INNER),
     ),
     (
         {"type": "json_schema", "json_schema": {"name": "n", "schema": SCHEMA, "strict": False}},
-        JsonShape(TEXT, INNER),
+        ConstrainedShape(JsonResponse(TEXT), INNER),
     ),
     (
         {
             "type": "json_schema",
             "json_schema": {"schema": SCHEMA, "description": "d"},
         },
-        JsonShape(TEXT, INNER),
+        ConstrainedShape(JsonResponse(TEXT), INNER),
     ),
-    ({"type": "json_schema", "schema": SCHEMA}, JsonShape(TEXT, "response_format.schema")),
+    (
+        {"type": "json_schema", "schema": SCHEMA},
+        ConstrainedShape(JsonResponse(TEXT), "response_format.schema"),
+    ),
     (
         {"type": "json_schema", "name": "n", "strict": True, "schema": SCHEMA},
-        JsonShape(TEXT, "response_format.schema"),
+        ConstrainedShape(JsonResponse(TEXT), "response_format.schema"),
     ),
     (
         {"type": "json_schema", "json_schema": {"name": "any"}},
-        JsonShape("true", "response_format.json_schema", shown=False),
+        ConstrainedShape(JsonResponse("true"), "response_format.json_schema", shown=False),
     ),
-    ({"type": "json_schema", "json_schema": {"schema": False}}, JsonShape("false", INNER)),
-    ({"type": "json_schema", "json_schema": {"schema": TEXT}}, JsonShape(TEXT, INNER)),
-    ({"type": "regex", "regex": "a+"}, RegexShape("a+", "response_format.regex")),
-    ({"type": "regex", "pattern": "a+"}, RegexShape("a+", "response_format.pattern")),
-    ({"type": "regex", "value": "a+"}, RegexShape("a+", "response_format.value")),
+    (
+        {"type": "json_schema", "json_schema": {"schema": False}},
+        ConstrainedShape(JsonResponse("false"), INNER),
+    ),
+    (
+        {"type": "json_schema", "json_schema": {"schema": TEXT}},
+        ConstrainedShape(JsonResponse(TEXT), INNER),
+    ),
+    (
+        {"type": "regex", "regex": "a+"},
+        ConstrainedShape(RegexResponse("a+"), "response_format.regex"),
+    ),
+    (
+        {"type": "regex", "pattern": "a+"},
+        ConstrainedShape(RegexResponse("a+"), "response_format.pattern"),
+    ),
+    (
+        {"type": "regex", "value": "a+"},
+        ConstrainedShape(RegexResponse("a+"), "response_format.value"),
+    ),
     (
         {"type": "regex", "regex": "a+", "pattern": "a+"},
-        RegexShape("a+", "response_format.pattern"),
+        ConstrainedShape(RegexResponse("a+"), "response_format.pattern"),
     ),
     (
         {"type": "grammar", "grammar": "start: A", "syntax": "lark"},
-        GrammarShape("start: A", "lark", "response_format.grammar"),
+        ConstrainedShape(GrammarResponse("start: A", "lark"), "response_format.grammar"),
     ),
     (
         {"type": "structural_tag", "format": {"type": "any_text"}},
-        TagShape('{"type":"structural_tag","format":{"type":"any_text"}}', "response_format"),
+        ConstrainedShape(
+            TagResponse('{"type":"structural_tag","format":{"type":"any_text"}}'), "response_format"
+        ),
     ),
 ]
 
 ELSEWHERE: list[tuple[dict[str, Any], Shape]] = [
-    ({"guided_json": SCHEMA}, JsonShape(TEXT, "guided_json")),
-    ({"json_schema": TEXT}, JsonShape(TEXT, "json_schema")),
-    ({"guided_regex": "a"}, RegexShape("a", "guided_regex")),
-    ({"regex": "a"}, RegexShape("a", "regex")),
-    ({"guided_choice": ["a", "b"]}, ChoiceShape(("a", "b"), "guided_choice")),
-    ({"guided_grammar": "x"}, GrammarShape("x", "auto", "guided_grammar")),
-    ({"grammar": "x"}, GrammarShape("x", "auto", "grammar")),
-    ({"ebnf": "x"}, GrammarShape("x", "auto", "ebnf")),
+    ({"guided_json": SCHEMA}, ConstrainedShape(JsonResponse(TEXT), "guided_json")),
+    ({"json_schema": TEXT}, ConstrainedShape(JsonResponse(TEXT), "json_schema")),
+    ({"guided_regex": "a"}, ConstrainedShape(RegexResponse("a"), "guided_regex")),
+    ({"regex": "a"}, ConstrainedShape(RegexResponse("a"), "regex")),
+    ({"guided_choice": ["a", "b"]}, ConstrainedShape(ChoiceResponse(("a", "b")), "guided_choice")),
+    ({"guided_grammar": "x"}, ConstrainedShape(GrammarResponse("x"), "guided_grammar")),
+    ({"grammar": "x"}, ConstrainedShape(GrammarResponse("x"), "grammar")),
+    ({"ebnf": "x"}, ConstrainedShape(GrammarResponse("x"), "ebnf")),
     *(
         (
             {name: {"syntax": "gbnf", "definition": "x"}},
-            GrammarShape("x", "gbnf", f"{name}.definition"),
+            ConstrainedShape(GrammarResponse("x", "gbnf"), f"{name}.definition"),
         )
         for name in ("guided_grammar", "grammar", "ebnf")
     ),
     (
         {"structured_outputs": {"grammar": {"syntax": "lark", "definition": "x"}}},
-        GrammarShape("x", "lark", "structured_outputs.grammar.definition"),
+        ConstrainedShape(GrammarResponse("x", "lark"), "structured_outputs.grammar.definition"),
     ),
-    ({"ebnf": {"definition": "x"}}, GrammarShape("x", "auto", "ebnf.definition")),
-    ({"structural_tag": "{}"}, TagShape("{}", "structural_tag")),
-    ({"structured_outputs": {"json": SCHEMA}}, JsonShape(TEXT, "structured_outputs.json")),
+    ({"ebnf": {"definition": "x"}}, ConstrainedShape(GrammarResponse("x"), "ebnf.definition")),
+    ({"structural_tag": "{}"}, ConstrainedShape(TagResponse("{}"), "structural_tag")),
+    (
+        {"structured_outputs": {"json": SCHEMA}},
+        ConstrainedShape(JsonResponse(TEXT), "structured_outputs.json"),
+    ),
     (
         {"structured_outputs": {"json_object": True}},
-        JsonShape(OBJECT, "structured_outputs.json_object"),
+        ConstrainedShape(JsonResponse(OBJECT), "structured_outputs.json_object"),
     ),
-    ({"structured_outputs": {"regex": "a"}}, RegexShape("a", "structured_outputs.regex")),
-    ({"structured_outputs": {"choice": ["a"]}}, ChoiceShape(("a",), "structured_outputs.choice")),
+    (
+        {"structured_outputs": {"regex": "a"}},
+        ConstrainedShape(RegexResponse("a"), "structured_outputs.regex"),
+    ),
+    (
+        {"structured_outputs": {"choice": ["a"]}},
+        ConstrainedShape(ChoiceResponse(("a",)), "structured_outputs.choice"),
+    ),
     (
         {"structured_outputs": {"choice": ["a"], "disable_fallback": True}},
-        ChoiceShape(("a",), "structured_outputs.choice"),
+        ConstrainedShape(ChoiceResponse(("a",)), "structured_outputs.choice"),
     ),
     (
         {"structured_outputs": {"grammar": "x"}},
-        GrammarShape("x", "auto", "structured_outputs.grammar"),
+        ConstrainedShape(GrammarResponse("x"), "structured_outputs.grammar"),
     ),
     (
         {"structured_outputs": {"structural_tag": "{}"}},
-        TagShape("{}", "structured_outputs.structural_tag"),
+        ConstrainedShape(TagResponse("{}"), "structured_outputs.structural_tag"),
     ),
     # the same one twice is one
     (
         {"guided_grammar": "x", "structured_outputs": {"grammar": "x"}},
-        GrammarShape("x", "auto", "structured_outputs.grammar"),
+        ConstrainedShape(GrammarResponse("x"), "structured_outputs.grammar"),
     ),
     (
         {"grammar": {"syntax": "lark", "definition": "x"}, "guided_grammar": "x"},
-        GrammarShape("x", "auto", "guided_grammar"),
+        ConstrainedShape(GrammarResponse("x"), "guided_grammar"),
     ),
-    ({"response_format": {"type": "text"}, "regex": "a"}, RegexShape("a", "regex")),
+    (
+        {"response_format": {"type": "text"}, "regex": "a"},
+        ConstrainedShape(RegexResponse("a"), "regex"),
+    ),
 ]
 
 
@@ -235,7 +276,9 @@ def test_a_number_that_is_too_small_is_refused_in_a_tag(body: str, param: str, p
         FormattedShapeFields.read(parse_object(sent.encode())).shape()
     assert raised.value.param == param
     zero = FormattedShapeFields.read(parse_object(sent.replace("e-400", "e-300").encode()))
-    assert isinstance(zero.shape(), TagShape)
+    asked = zero.shape()
+    assert isinstance(asked, ConstrainedShape)
+    assert isinstance(asked.response, TagResponse)
 
 
 def test_a_schema_that_is_too_large_is_refused_as_it_is_read() -> None:

@@ -13,22 +13,14 @@ from maskwright.errors import MaskwrightError
 from maskwright.grammar.schema.tree import CLOSED_BY_DEFAULT, Report, ReportEntry
 from maskwright.grammar.tools.members import DECLARED_ONLY
 from maskwright.grammar.tools.tools import CustomInput
-from maskwright.mask import compile_grammar, compile_regex
+from maskwright.mask import JsonResponse, compile_grammar, compile_regex
 from maskwright.processes import Build, GrammarProcesses, Inquiry
 from maskwright.processes.validation import Check, JsonCheck, ReadingCheck, checked
 from maskwright.server.answer.parts import WholeAnswer
 from maskwright.server.json import Json
 from maskwright.server.recipes import ReasoningSection, Recipes
 from maskwright.server.request.answer_request import AnswerRequest
-from maskwright.server.request.shape import (
-    ChoiceShape,
-    FreeText,
-    GrammarShape,
-    JsonShape,
-    RegexShape,
-    Shape,
-    TagShape,
-)
+from maskwright.server.request.shape import ConstrainedShape, FreeText, Shape
 from maskwright.server.request.tool_use import ToolUse
 from maskwright.vocab import Vocabulary
 
@@ -44,12 +36,8 @@ _NARROWING: Final[Mapping[str, str]] = {
 }
 """By the note of an entry on a keyword that narrows what the schema says: the report's sentence."""
 
-_OWN_ENTRY: Final[dict[type, str]] = {
-    RegexShape: "pattern",
-    ChoiceShape: "choice",
-    GrammarShape: "grammar",
-}
-"""The entries in reports that stand for whole shapes."""
+_OWN_ENTRY: Final = {"regex": "pattern", "choice": "choice", "grammar": "grammar"}
+"""The entries in reports that stand for whole shapes, by the kinds of these."""
 
 
 def report_body(request: AnswerRequest, recipes: Recipes, report: Report | None) -> Json:
@@ -90,7 +78,7 @@ def _subject(shape: Shape, use: ToolUse | None) -> Json:
 
 def _shape_beside(request: AnswerRequest, report: Report) -> Iterator[Json]:
     """Yield the entry of a shape that is a part of a larger grammar, which has none of its own."""
-    keyword = _OWN_ENTRY.get(type(request.shape))
+    keyword = _OWN_ENTRY.get(request.shape.kind)
     is_forced = request.tool_use is not None and request.tool_use.forced
     if keyword is None or is_forced:
         return
@@ -118,7 +106,7 @@ def _settings(request: AnswerRequest, recipes: Recipes) -> Iterator[Json]:
     """Yield the rules of the server that hold for the whole answer."""
     shape, use = request.shape, request.tool_use
     has_tools = use is not None and use.constrains
-    if isinstance(shape, JsonShape | TagShape) or has_tools:
+    if shape.kind in ("json_schema", "structural_tag") or has_tools:
         yield from _spelling(recipes)
     if has_tools and not (use is None or use.parallel):
         yield {"rule": "parallel_tool_calls", "note": "one call at most"}
@@ -203,7 +191,7 @@ def _check_of_text(
     match shape:
         case FreeText():
             return None
-        case JsonShape(text=schema):
+        case ConstrainedShape(response=JsonResponse(schema=str(schema))):
             return JsonCheck(ANSWER, text, schema)
         case _:
             recipe = recipes.of(shape, None)

@@ -15,7 +15,6 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeAlias, cast
 
-from msgspec.structs import astuple
 from pydantic import ConfigDict, Field, PrivateAttr, WithJsonSchema, model_validator
 from typing_extensions import TypeAliasType
 
@@ -25,6 +24,14 @@ from maskwright.grammar.schema.document import check, check_values, json_of
 from maskwright.immutable import Immutable
 from maskwright.json_faults import json_reason
 from maskwright.limits import DEFAULT_LIMITS
+from maskwright.mask import (
+    ChoiceResponse,
+    GrammarResponse,
+    JsonResponse,
+    RegexResponse,
+    ResponseShape,
+    TagResponse,
+)
 from maskwright.server.json import Json
 from maskwright.server.request.model import (
     ByField,
@@ -40,76 +47,62 @@ from maskwright.server.request.model import (
     unknown_field,
 )
 
+_KINDS: Final[dict[type[ResponseShape], tuple[str, str]]] = {
+    JsonResponse: ("json_schema", "answer of this schema"),
+    RegexResponse: ("regex", "text of this pattern"),
+    ChoiceResponse: ("choice", "of these choices"),
+    GrammarResponse: ("grammar", "text of this grammar"),
+    TagResponse: ("structural_tag", "text of this structural tag"),
+}
+"""The name of each kind of shape, that of `response_format` where there is one; and what a text of
+such a shape is called."""
+
 
 class FreeText(Immutable):
     """No constraint."""
 
     kind: ClassVar = "text"
-    """The name of a kind of shape, that of `response_format` where there is one."""
     called: ClassVar = "answer of this schema"
-    """What a text of a shape is called."""
+    shown_schema: ClassVar = None
 
 
-class JsonShape(Immutable):
-    """The whole answer is one instance of a schema. `text` is its JSON, compact and with the
+class ConstrainedShape(Immutable):
+    """What an answer has to be. Schemas and structural tags are JSON, compact and with the
     properties in the client's order.
 
-    `place`: the dotted path of the schema. `shown`: whether the prompt contains the schema, which
-    it does not if the client sent none.
+    `place`: the dotted path of the shape. `shown`: whether the prompt contains the shape if it is a
+    schema, which it does not if the client sent none.
     """
 
-    kind: ClassVar = "json_schema"
-    called: ClassVar = "answer of this schema"
-    text: str
+    response: ResponseShape
     place: str
     shown: bool = True
 
+    @property
+    def kind(self) -> str:
+        return _KINDS[type(self.response)][0]
 
-class RegexShape(Immutable):
-    """The whole answer matches the pattern."""
+    @property
+    def called(self) -> str:
+        return _KINDS[type(self.response)][1]
 
-    kind: ClassVar = "regex"
-    called: ClassVar = "text of this pattern"
-    pattern: str
-    place: str
-
-
-class ChoiceShape(Immutable):
-    """The answer is one of the strings."""
-
-    kind: ClassVar = "choice"
-    called: ClassVar = "of these choices"
-    strings: tuple[str, ...]
-    place: str
-
-
-class GrammarShape(Immutable):
-    """The answer is a text of a grammar."""
-
-    kind: ClassVar = "grammar"
-    called: ClassVar = "text of this grammar"
-    grammar: str
-    dialect: Dialect | Literal["auto"]
-    place: str
+    @property
+    def shown_schema(self) -> str | None:
+        """The schema that the prompt contains, if it contains one."""
+        match self.response:
+            case JsonResponse(schema=str(schema)) if self.shown:
+                return schema
+            case _:
+                return None
 
 
-class TagShape(Immutable):
-    """The answer has the form of a structural tag. `text` is its JSON."""
-
-    kind: ClassVar = "structural_tag"
-    called: ClassVar = "text of this structural tag"
-    text: str
-    place: str
-
-
-ConstrainedShape: TypeAlias = JsonShape | RegexShape | ChoiceShape | GrammarShape | TagShape
 Shape: TypeAlias = FreeText | ConstrainedShape
 
 
 def the_shape(shapes: Sequence[ConstrainedShape]) -> Shape:
     """Return the shape that all fields ask for. Raises InputError if they differ."""
     for other in shapes[1:]:
-        if _differ(other, shapes[0]):
+        if _differ(other.response, shapes[0].response):
             raise InputError(
                 f"{shapes[0].place} and {other.place} ask for different shapes; send one",
                 param=other.place,
@@ -118,16 +111,11 @@ def the_shape(shapes: Sequence[ConstrainedShape]) -> Shape:
     return shapes[0] if shapes else FreeText()
 
 
-def _differ(one: ConstrainedShape, other: ConstrainedShape) -> bool:
-    if isinstance(one, GrammarShape) and isinstance(other, GrammarShape):
-        named = {one.dialect, other.dialect} - {"auto"}
+def _differ(one: ResponseShape, other: ResponseShape) -> bool:
+    if isinstance(one, GrammarResponse) and isinstance(other, GrammarResponse):
+        named = {one.dialect, other.dialect} - {None}
         return one.grammar != other.grammar or len(named) > 1
-    return _content(one) != _content(other)
-
-
-def _content(shape: ConstrainedShape) -> tuple[object, ...]:
-    """The kind of a shape and its first field, which is what it demands."""
-    return type(shape), astuple(shape)[0]
+    return one != other
 
 
 _JSON_TEXT: Final[Json] = {"type": "string", "contentMediaType": "application/json"}
@@ -197,7 +185,7 @@ class NamedSchema(ClosedModel):
 
     def shape(self, place: str) -> Shape:
         if self.schema_ is None:
-            return JsonShape("true", place, shown=False)
+            return ConstrainedShape(JsonResponse("true"), place, shown=False)
         return _schema(self.schema_, f"{place}.schema")
 
 
@@ -250,7 +238,7 @@ class RegexFormat(ClosedModel):
                     param=f"{place}.{name}",
                     code="conflicting_constraints",
                 )
-        return RegexShape(expected, f"{place}.{first}")
+        return ConstrainedShape(RegexResponse(expected), f"{place}.{first}")
 
 
 class GrammarFormat(ClosedModel):
@@ -261,7 +249,7 @@ class GrammarFormat(ClosedModel):
     syntax: Syntax = "auto"
 
     def shape(self, place: str) -> Shape:
-        return GrammarShape(self.grammar, self.syntax, f"{place}.grammar")
+        return _grammar(self.grammar, self.syntax, f"{place}.grammar")
 
 
 class TagFormat(RequestModel):
@@ -411,29 +399,34 @@ def _shapes(
             yield _schema(schema, before + name)
     for name, pattern in patterns.items():
         if pattern is not None:
-            yield RegexShape(pattern, before + name)
+            yield ConstrainedShape(RegexResponse(pattern), before + name)
     for name, strings in choices.items():
         if strings is not None:
-            yield ChoiceShape(strings, before + name)
+            yield ConstrainedShape(ChoiceResponse(strings), before + name)
     for name, grammar in grammars.items():
         match grammar:
             case None:
                 continue
             case str():
-                yield GrammarShape(grammar, "auto", before + name)
+                yield _grammar(grammar, "auto", before + name)
             case _:
                 place = f"{before}{name}.definition"
-                yield GrammarShape(grammar.definition, grammar.syntax, place)
+                yield _grammar(grammar.definition, grammar.syntax, place)
     for name, tag in tags.items():
         if tag is not None:
             yield _tag(tag, before + name)
 
 
-def _any_object(place: str) -> JsonShape:
-    return JsonShape(_compact({"type": "object"}), place)
+def _any_object(place: str) -> ConstrainedShape:
+    return ConstrainedShape(JsonResponse(_compact({"type": "object"})), place)
 
 
-def _schema(schema: object, place: str) -> JsonShape:
+def _grammar(text: str, syntax: Syntax, place: str) -> ConstrainedShape:
+    response = GrammarResponse(text, None if syntax == "auto" else syntax)
+    return ConstrainedShape(response, place)
+
+
+def _schema(schema: object, place: str) -> ConstrainedShape:
     """Read a schema, or a string with its JSON. One that is too large is refused at once, before
     the prompt shows it to the model."""
     if isinstance(schema, str):
@@ -448,14 +441,14 @@ def _schema(schema: object, place: str) -> JsonShape:
     except InputError as error:
         error.param = place
         raise
-    return JsonShape(_compact(schema), place)
+    return ConstrainedShape(JsonResponse(_compact(schema)), place)
 
 
-def _tag(tag: object, place: str) -> TagShape:
+def _tag(tag: object, place: str) -> ConstrainedShape:
     """Read a structural tag, or a string with its JSON. Numbers of an object are checked here: it
     is written again, which makes 0 of those that double precision takes for 0."""
     if isinstance(tag, str):
-        return TagShape(tag, place)
+        return ConstrainedShape(TagResponse(tag), place)
     if not isinstance(tag, dict):
         raise invalid(place, "a structural tag (an object, or its JSON text)", tag)
     try:
@@ -463,7 +456,7 @@ def _tag(tag: object, place: str) -> TagShape:
     except InputError as error:
         error.param = place
         raise
-    return TagShape(_compact(cast(object, tag)), place)
+    return ConstrainedShape(TagResponse(_compact(cast(object, tag))), place)
 
 
 def _compact(value: object) -> str:
