@@ -38,15 +38,18 @@ def needed_values(progress: Progress) -> list[Conjunction] | None:
     most = progress.shape.most
     if most is not None and progress.count + len(left) > most:
         return None
-    if not is_simple(progress):
+    if not _lacks_only(progress, left):
         return None
     return [progress.shape.values[at] for at in left]
 
 
 def is_simple(progress: ObjectProgress) -> bool:
     """Whether an object lacks nothing but the required names that are still to come."""
-    left = progress.required_left()
-    coming = sum(1 << at for at in left)
+    return _lacks_only(progress, progress.required_left())
+
+
+def _lacks_only(progress: ObjectProgress, left: list[int]) -> bool:
+    coming = sum([1 << at for at in left])
     enough = progress.count + len(left) >= progress.shape.least
     return enough and not progress.is_wanting(coming)
 
@@ -198,8 +201,9 @@ class QuickCheck:
         order, names = self._values.order, self._values.names
         needed = here.shape.required.union(*(wanted.names for wanted in here.shape.some))
         taken, fulfilled = 0, list[tuple[int, int]]()
+        may_close = here.may_close()
         for at in range(here.position, len(here.shape.names)):
-            if here.may_close():
+            if may_close:
                 break
             if here.seen >> at & 1 or here.is_full:
                 continue
@@ -216,11 +220,12 @@ class QuickCheck:
                     taken |= 1 << at
                     fulfilled.append((at, option.after.fulfilled & ~read.fulfilled))
                     here = option.after
+                    may_close = here.may_close()
                     break
             else:
                 if at in here.shape.required:  # in order "schema" later names would pass it over
                     return False
-        if here.may_close():
+        if may_close:
             self._plans[here.shape] = _Plan(taken, tuple(fulfilled))
             return True
         if not here.others_may_come(order):

@@ -184,11 +184,10 @@ class ObjectProgress(Immutable):
 
     def required_left(self) -> list[int]:
         """The required names still to come, in order."""
-        return [
-            at
-            for at in sorted(self.shape.required)
-            if at >= self.position and not self.seen >> at & 1
-        ]
+        required, position, seen = self.shape.required, self.position, self.seen
+        if not required:
+            return []
+        return sorted([at for at in required if at >= position and not seen >> at & 1])
 
     def needs_no_names(self, besides: int) -> bool:
         """Whether the required names complete the object, after `besides` more members."""
@@ -206,6 +205,8 @@ class ObjectProgress(Immutable):
 
     def is_wanting(self, coming: int = 0) -> bool:
         """Whether some requirement isn't fulfilled if only the names in `coming` (bits) follow."""
+        if not self.shape.some:
+            return False
         absent = ~(self.seen | coming) >> self.position << self.position
         return any(
             not (self.fulfilled >> k & 1 or each.absent & absent)
