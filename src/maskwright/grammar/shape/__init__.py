@@ -13,6 +13,7 @@ time, and alternatives that surely exclude each other are dropped as soon as tha
 and members have to satisfy stays a set of schemas (a *conjunction*) that is normalised only when a
 text gets there, so that recursive schemas have finite shapes.
 
+- `branch_members`: What a branch says of members, and what an option of a union demands of them.
 - `closed`: Objects that are closed although their schema does not say so.
 - `containers`: The arrays and the objects that satisfy assertions without unions.
 - `disjoint`: Cheap tests on one or two schemas: do they exclude each other, is a type free?

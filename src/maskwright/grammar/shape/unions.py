@@ -14,7 +14,7 @@ from itertools import chain, product
 from math import prod
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from maskwright.errors import LimitError
 from maskwright.grammar.schema.tree import (
@@ -36,8 +36,8 @@ from maskwright.grammar.schema.tree import (
     negated,
     value_schema,
 )
+from maskwright.grammar.shape.branch_members import BranchMembers, Comparisons, MemberDemand
 from maskwright.grammar.shape.closed import is_closed
-from maskwright.grammar.shape.disjoint import are_disjoint, implies
 from maskwright.grammar.shape.negation import negate
 from maskwright.grammar.shape.one_of import ExclusiveUnions
 from maskwright.grammar.shape.shape import Conjunction, in_order, keyword_of, place_of, referenced
@@ -79,15 +79,9 @@ class _Branch(Struct):
     unions: list[_Choice] = []
     """Unions of which no option has been chosen yet."""
     narrowed: int = 0
-    """How many of these have been narrowed by all that was known before `fresh`."""
-    fresh: dict[str, int] = {}
-    """The names of which more is known since, and how many of their schemas in `named` have been
-    looked at."""
+    """How many of these have been narrowed by all that was known of members before the fresh."""
     seen: set[Schema] = set()
-    required: set[str] = set()
-    absent: set[str] = set()
-    named: dict[str, tuple[Schema, ...]] = {}
-    """The schemas of each property that is declared and not known to be absent."""
+    members: BranchMembers = field(default_factory=BranchMembers)
     alive: bool = True
 
     def fork(self, option: Schema, path: Path) -> _Branch:
@@ -96,11 +90,8 @@ class _Branch(Struct):
             self.assertions.copy(),
             self.unions.copy(),
             len(self.unions),
-            {},
             self.seen.copy(),
-            self.required.copy(),
-            self.absent.copy(),
-            self.named.copy(),
+            self.members.copy(),
         )
 
 
@@ -113,17 +104,6 @@ class _Brought(Immutable):
     unions: tuple[AnyOf | OneOf, ...]
     required: frozenset[str]
     named: tuple[_Named, ...]
-
-
-class _Demand(Immutable):
-    """What an option surely demands of a value of one type."""
-
-    required: frozenset[str]
-    named: Mapping[str, tuple[Schema, ...]]
-    names: frozenset[str]
-    """The names on which it depends whether the option can be chosen, and whether it is met."""
-    whole: tuple[Assertion, ...] | None
-    """All assertions about values of the type, if the option has no others; else None."""
 
 
 class Branches:
@@ -139,17 +119,14 @@ class Branches:
     ) -> None:
         """`ordered`: whether it makes a difference which branch declares a name."""
         self._ordered = ordered
-        self._demands: dict[str, dict[Schema, _Demand | None]] = {}
+        self._demands: dict[str, dict[Schema, MemberDemand | None]] = {}
         """By type; see `_demand`."""
-        self._implied: dict[tuple[tuple[Schema, ...], Schema], bool] = {}
-        """Whether all values that satisfy some schemas surely satisfy another one."""
         self._resolved = resolved
         self._exclusive = exclusive
         self._limits = limits
         self._brought: dict[tuple[Schema, str], _Brought | None] = {}
         """See `_brought_by`."""
-        self._disjoint: dict[tuple[Schema, Schema], bool] = {}
-        """Whether two schemas are surely disjoint. Branches meet the same two by the thousand."""
+        self._comparisons = Comparisons()
         self._negations: dict[Schema, AnyOf] = {}
         self._conditions: dict[If, AnyOf] = {}
         self._closing: dict[Conjunction, bool] = {}
@@ -199,7 +176,8 @@ class Branches:
         """Leave out the options of unions that can't be chosen and the unions that are met, and
         make options that are alone the next to be taken in. Only what the fresh names may have
         changed is looked at again."""
-        fresh, branch.fresh = branch.fresh, {}
+        members, comparisons = branch.members, self._comparisons
+        fresh, members.fresh = members.fresh, {}
         unions, lone = list[_Choice](), list[tuple[Schema, Path]]()
         for at, choice in enumerate(branch.unions):
             union, path, names = choice
@@ -208,12 +186,12 @@ class Branches:
                 unions.append(choice)
                 continue
             spend(CHEAP * len(union.options))
-            options: dict[Schema, _Demand] = {}
+            options: dict[Schema, MemberDemand] = {}
             for option in union.options:
                 demand = self._demand(option, kind)
-                if demand and self._may_be_chosen(demand, branch, None if is_new else fresh):
+                if demand and members.allows(demand, comparisons, None if is_new else fresh):
                     options[option] = demand
-            is_met = any(self._is_met_in(demand, branch) for demand in options.values())
+            is_met = any(members.meets(demand, comparisons) for demand in options.values())
             if is_met and (kind != "object" or self._may_be_left_out(options, branch, conjunction)):
                 continue
             if not options:
@@ -228,7 +206,7 @@ class Branches:
         branch.schemas = tuple(lone)
         branch.unions, branch.narrowed = unions, len(unions)
 
-    def _demand(self, option: Schema, kind: str) -> _Demand | None:
+    def _demand(self, option: Schema, kind: str) -> MemberDemand | None:
         """What an option demands of values of a type; None if surely none satisfies it."""
         known = self._demands.setdefault(kind, {})
         found = known.get(option, ...)
@@ -236,7 +214,7 @@ class Branches:
             found = known[option] = self._find_demand(option, kind)
         return found
 
-    def _find_demand(self, option: Schema, kind: str) -> _Demand | None:
+    def _find_demand(self, option: Schema, kind: str) -> MemberDemand | None:
         required: set[str] = set()
         named: dict[str, tuple[Schema, ...]] = {}
         whole: list[Assertion] = []
@@ -269,48 +247,9 @@ class Branches:
         for each in whole:
             if isinstance(each, SomeMember):
                 names.update(each.named, each.absent)
-        return _Demand(
+        return MemberDemand(
             frozenset(required), named, frozenset(names), tuple(whole) if is_whole else None
         )
-
-    def _may_be_chosen(
-        self, demand: _Demand, branch: _Branch, fresh: dict[str, int] | None
-    ) -> bool:
-        """Whether an option doesn't contradict what a branch says of the members that either of
-        them requires. `fresh`: see `_Branch`; None if nothing has been looked at."""
-        if not branch.absent.isdisjoint(demand.required):
-            return False
-        for name in demand.named.keys() if fresh is None else demand.named.keys() & fresh.keys():
-            if name in branch.required or name in demand.required:
-                others = branch.named.get(name, ())
-                if fresh is not None:
-                    others = others[fresh[name] :]
-                for schema in demand.named[name]:
-                    if schema.never or (others and self._is_excluded(schema, others)):
-                        return False
-        return True
-
-    def _is_met_in(self, demand: _Demand, branch: _Branch) -> bool:
-        """Whether all values of a branch surely satisfy an option."""
-        whole = demand.whole
-        return whole is not None and all(self._holds(each, branch) for each in whole)
-
-    def _holds(self, assertion: Assertion, branch: _Branch) -> bool:
-        match assertion:
-            case Required(names=names):
-                return branch.required.issuperset(names)
-            case SomeMember(named=named, absent=absent):
-                return not branch.absent.isdisjoint(absent) or any(
-                    name in branch.required and self._is_implied(branch.named.get(name, ()), schema)
-                    for name, schema in named.items()
-                )
-            case Properties(named=named, patterns=(), additional=additional):
-                return not (additional.assertions or additional.never) and all(
-                    name in branch.absent or self._is_implied(branch.named.get(name, ()), schema)
-                    for name, schema in named.items()
-                )
-            case _:
-                return False
 
     def _may_be_left_out(
         self, options: Iterable[Schema], branch: _Branch, conjunction: Conjunction
@@ -352,7 +291,7 @@ class Branches:
                 branch.assertions += [
                     SomeMember(dict.fromkeys(present, _ANYTHING), (), absent)
                     for present, absent in clauses
-                    if branch.required.isdisjoint(present)
+                    if branch.members.required.isdisjoint(present)
                 ]
         branch.unions = kept
 
@@ -426,12 +365,11 @@ class Branches:
         for union in brought.unions:
             found = self._exclusive.union(union, kind) if isinstance(union, OneOf) else union
             branch.unions.append((found, path, frozenset()))
-        if not branch.required.issuperset(brought.required):
-            branch.fresh |= dict.fromkeys(brought.required - branch.required, 0)
-            branch.required |= brought.required
+        members = branch.members
+        members.require(brought.required)
         for named in brought.named:
-            self._declare(branch, named)
-        branch.alive = branch.required.isdisjoint(branch.absent)
+            members.declare(named, self._comparisons)
+        branch.alive = members.is_possible
 
     def _brought_by(self, schema: Schema, kind: str) -> _Brought | None:
         """None if no value of the type satisfies the schema, by its look."""
@@ -520,40 +458,6 @@ class Branches:
             known = self._conditions[assertion] = AnyOf(options)
         return known
 
-    def _declare(self, branch: _Branch, named: _Named) -> None:
-        """Take in what properties must satisfy; those are absent whose schemas are surely
-        disjoint."""
-        declared, fresh = branch.named, branch.fresh
-        for name, schema in named.items():
-            others = declared.get(name, ())
-            if schema in others:
-                continue
-            if name not in fresh:
-                fresh[name] = len(others)
-            if schema.never or (others and self._is_excluded(schema, others)):
-                branch.absent.add(name)
-            else:
-                declared[name] = (*others, schema)
-
-    def _is_excluded(self, schema: Schema, others: tuple[Schema, ...]) -> bool:
-        """Whether a schema is surely disjoint from another one."""
-        disjoint = self._disjoint
-        for other in others:
-            known = disjoint.get((schema, other))
-            if known is None:
-                known = disjoint[schema, other] = are_disjoint((schema,), other)
-            if known:
-                return True
-        return False
-
-    def _is_implied(self, schemas: tuple[Schema, ...], wanted: Schema) -> bool:
-        """Whether all values that satisfy some schemas surely satisfy another one."""
-        key = (schemas, wanted)
-        known = self._implied.get(key)
-        if known is None:
-            known = self._implied[key] = implies(schemas, wanted)
-        return known
-
     def _simplified(self, branch: _Branch) -> list[Assertion]:
         """The assertions of a branch, with fewer about some member: each of them doubles the ways
         to read every member that may meet it.
@@ -567,8 +471,9 @@ class Branches:
             return branch.assertions
         assertions: list[Assertion] = []
         properties: list[Properties] = []
+        required = branch.members.required
         for assertion in branch.assertions:
-            if isinstance(assertion, SomeMember) and _has_to_be_met(assertion, branch.required):
+            if isinstance(assertion, SomeMember) and _has_to_be_met(assertion, required):
                 assertion = Properties(assertion.named, (), _ANYTHING, declares=False)
             if isinstance(assertion, Properties):
                 properties.append(assertion)
@@ -580,12 +485,12 @@ class Branches:
             if not isinstance(assertion, SomeMember):
                 return False
             named = assertion.named
-            if names_matter and (assertion.patterns or not branch.required.issuperset(named)):
+            if names_matter and (assertion.patterns or not required.issuperset(named)):
                 return False
-            for name in branch.required.intersection(named):
+            for name in required.intersection(named):
                 if name not in values:
                     values[name] = tuple([p.named[name] for p in properties if name in p.named])
-                if self._is_implied(values[name], named[name]):
+                if self._comparisons.is_implied(values[name], named[name]):
                     return True
             return False
 
