@@ -140,7 +140,27 @@ LISTED: Json = {
 """By itself the union doesn't require `k`, so each option excludes the others, and not to satisfy
 the second one may mean to satisfy two generators."""
 
+SHARED: Json = {
+    "$defs": {"all": {"properties": {"e": {"type": "null"}, "f": {"type": "boolean"}}}},
+    "oneOf": [
+        {"allOf": [{"$ref": "#/$defs/all"}, {"properties": {"k": {"const": n}}}]} for n in range(4)
+    ],
+}
+"""No option breaks what all of them refer to."""
+
 MET: list[tuple[Json, str, int, int]] = [
+    (SHARED, "object", 4, 4),
+    (
+        {
+            "$defs": {"a": {"maximum": 1}},
+            "allOf": [{"$ref": "#/$defs/a"}],
+            "anyOf": [{"$ref": "#/$defs/a"}, {"minimum": 0}],
+            "oneOf": [{"not": {"$ref": "#/$defs/a"}}, {"minimum": -1}],
+        },
+        "number",
+        1,
+        1,
+    ),
     (LISTED, "object", 5, 13),
     ({"anyOf": [{"minimum": 1}, {"type": "object"}, {"required": ["a"]}]}, "number", 1, 1),
     ({"anyOf": [{"required": ["a"]}, {"type": "object"}]}, "object", 1, 2),

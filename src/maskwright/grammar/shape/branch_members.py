@@ -18,6 +18,10 @@ from maskwright.immutable import Immutable
 class MemberDemand(Immutable):
     """What an option surely demands of a value of one type."""
 
+    schema: Schema
+    """What the option refers to, or itself."""
+    denied: frozenset[Schema]
+    """Schemas that mustn't hold."""
     required: frozenset[str]
     named: Mapping[str, tuple[Schema, ...]]
     names: frozenset[str]

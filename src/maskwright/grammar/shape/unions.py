@@ -189,9 +189,17 @@ class Branches:
             options: dict[Schema, MemberDemand] = {}
             for option in union.options:
                 demand = self._demand(option, kind)
-                if demand and members.allows(demand, comparisons, None if is_new else fresh):
+                if (
+                    demand
+                    and branch.seen.isdisjoint(demand.denied)
+                    and members.allows(demand, comparisons, None if is_new else fresh)
+                ):
                     options[option] = demand
-            is_met = any(members.meets(demand, comparisons) for demand in options.values())
+            is_met = any(
+                (demand.schema in branch.seen and demand.schema not in path)
+                or members.meets(demand, comparisons)
+                for demand in options.values()
+            )
             if is_met and (kind != "object" or self._may_be_left_out(options, branch, conjunction)):
                 continue
             if not options:
@@ -215,6 +223,7 @@ class Branches:
         return found
 
     def _find_demand(self, option: Schema, kind: str) -> MemberDemand | None:
+        denied: set[Schema] = set()
         required: set[str] = set()
         named: dict[str, tuple[Schema, ...]] = {}
         whole: list[Assertion] = []
@@ -228,6 +237,11 @@ class Branches:
             brought = self._brought_by(schema, kind)
             if brought is None:
                 return None
+            match schema.assertions:
+                case (Not(schema=inner),):
+                    denied.add(referenced(inner))
+                case _:
+                    pass
             required |= brought.required
             for each in brought.named:
                 for name, value in each.items():
@@ -241,6 +255,8 @@ class Branches:
                     is_whole = False
                 else:  # as what is left of most negations
                     waiting += union.options
+        if not denied.isdisjoint(waiting):
+            return None
         if any(schema.never for name in required for schema in named.get(name, ())):
             return None
         names = {*required, *named}
@@ -248,7 +264,12 @@ class Branches:
             if isinstance(each, SomeMember):
                 names.update(each.named, each.absent)
         return MemberDemand(
-            frozenset(required), named, frozenset(names), tuple(whole) if is_whole else None
+            referenced(option),
+            frozenset(denied),
+            frozenset(required),
+            named,
+            frozenset(names),
+            tuple(whole) if is_whole else None,
         )
 
     def _may_be_left_out(
