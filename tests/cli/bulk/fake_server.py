@@ -124,16 +124,16 @@ def fake_server(
     fake.url = f"http{'s' if tls else ''}://127.0.0.1:{server.sockets[0].getsockname()[1]}"
 
     async def stop() -> None:
-        server.close()
         until = loop.time() + LEAVING_S
         # The client has left, so that they end by themselves; what accepts a connection makes the
         # task that serves it. One that is cancelled before it has begun doesn't close its
-        # connection.
+        # connection, nor does one that begins after its server was closed.
         while tasks := asyncio.all_tasks() - {asyncio.current_task()}:
             if loop.time() > until:
                 for task in tasks:
                     task.cancel()
             await asyncio.wait(tasks, timeout=LEAVING_S)
+        server.close()
 
     try:
         yield fake
