@@ -14,7 +14,9 @@ from maskwright.grammar.schema.tree import (
     Values,
     negated,
 )
+from maskwright.grammar.shape import branch_members
 from maskwright.grammar.shape.branch_members import BranchMembers, Comparisons, MemberDemand
+from maskwright.grammar.shape.disjoint import Outline, joint_outline
 
 ONE, TWO, FREE = Schema("", (Values((1,)),)), Schema("", (Values((2,)),)), Schema("")
 COMPARISONS = Comparisons()
@@ -51,6 +53,24 @@ def test_options_that_contradict_a_branch(
     members: BranchMembers, option: MemberDemand, expected: bool
 ) -> None:
     assert members.allows(option, COMPARISONS, None) is expected
+
+
+def test_what_schemas_imply(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What they allow together is found once, however many schemas it is compared with."""
+    found: list[tuple[Schema, ...]] = []
+
+    def joint_of(schemas: tuple[Schema, ...]) -> Outline:
+        found.append(schemas)
+        return joint_outline(schemas)
+
+    monkeypatch.setattr(branch_members, "joint_outline", joint_of)
+    comparisons = Comparisons()
+    either, opaque = Schema("", (Values((1, 2)),)), Schema("", (UniqueItems(),))
+    schemas = (either, negated(TWO), opaque)
+    for wanted, expected in ((ONE, True), (TWO, False), (either, True), (opaque, True)):
+        assert comparisons.is_implied(schemas, wanted) is expected
+    assert comparisons.is_implied((either,), ONE) is False
+    assert found == [schemas, (either,)]
 
 
 def test_an_option_is_compared_with_what_is_fresh_alone() -> None:

@@ -10,8 +10,15 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from maskwright.grammar.schema.tree import Assertion, Properties, Required, Schema, SomeMember
-from maskwright.grammar.shape.disjoint import are_disjoint, implies
+from maskwright.grammar.schema.tree import (
+    Assertion,
+    Properties,
+    Required,
+    Schema,
+    SomeMember,
+    negated,
+)
+from maskwright.grammar.shape.disjoint import Outline, are_disjoint, joint_outline, outline
 from maskwright.immutable import Immutable
 
 
@@ -36,7 +43,7 @@ class Comparisons:
 
     def __init__(self) -> None:
         self._disjoint: dict[tuple[Schema, Schema], bool] = {}
-        self._implied: dict[tuple[tuple[Schema, ...], Schema], bool] = {}
+        self._implied: dict[tuple[Schema, ...], tuple[Outline, dict[Schema, bool]]] = {}
 
     def is_excluded(self, schema: Schema, others: tuple[Schema, ...]) -> bool:
         """Whether a schema is surely disjoint from one of some others."""
@@ -51,10 +58,14 @@ class Comparisons:
 
     def is_implied(self, schemas: tuple[Schema, ...], wanted: Schema) -> bool:
         """Whether all values that satisfy some schemas surely satisfy another one."""
-        key = (schemas, wanted)
-        known = self._implied.get(key)
+        implied = self._implied.get(schemas)
+        if implied is None:
+            implied = self._implied[schemas] = (joint_outline(schemas), {})
+        joint, answers = implied
+        known = answers.get(wanted)
         if known is None:
-            known = self._implied[key] = implies(schemas, wanted)
+            unwanted = outline(negated(wanted))
+            known = answers[wanted] = wanted in schemas or joint.joint(unwanted).is_empty
         return known
 
 

@@ -9,6 +9,7 @@ no has not decided.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import reduce
 from typing import Final
 from weakref import WeakKeyDictionary
 
@@ -32,7 +33,6 @@ from maskwright.grammar.schema.tree import (
     StringIn,
     TypeIs,
     Values,
-    negated,
 )
 from maskwright.immutable import Immutable
 
@@ -115,9 +115,9 @@ def are_disjoint(schemas: Iterable[Schema], other: Schema) -> bool:
     return joint.is_empty
 
 
-def implies(schemas: Iterable[Schema], wanted: Schema) -> bool:
-    """Whether surely every value that satisfies all of `schemas` satisfies `wanted`."""
-    return are_disjoint(schemas, negated(wanted))
+def joint_outline(schemas: Iterable[Schema]) -> Outline:
+    """The outline of the values that satisfy all of `schemas`."""
+    return reduce(Outline.joint, map(outline, schemas), _EVERYTHING)
 
 
 def have_disjoint_members(left: Schema, right: Schema) -> bool:
