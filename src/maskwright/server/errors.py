@@ -135,7 +135,7 @@ def error_response(error: BaseException, path: str = "") -> JSONResponse:
 
 
 def _type(status: int) -> str:
-    if status in (401, 403, 429):  # of which Anthropic's protocol has the same names
+    if status in (401, 403, 429):  # Anthropic's protocol has the same names for these
         return ANTHROPIC_TYPES[status]
     return "server_error" if status >= 500 else "invalid_request_error"
 

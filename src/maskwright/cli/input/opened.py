@@ -1,5 +1,5 @@
 """A shape that has been read and compiled for single bytes, as the commands about texts need it;
-and the files in which the shapes stand that arguments name: those of folders, and of one shape.
+and the shapes that arguments name: all files of a folder, and the file in which one stands.
 """
 
 from __future__ import annotations
