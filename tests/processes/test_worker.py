@@ -27,7 +27,7 @@ from maskwright.processes.messages import (
 from maskwright.processes.worker import Terms, Worker, begin
 from maskwright.workbench.reading import byte_vocabulary
 
-NOTHING = Forget(requests=[], readers=[], grammars=[], taught=[])
+NOTHING = Forget(texts=[], grammars=[], taught=[])
 
 
 class Cycle:

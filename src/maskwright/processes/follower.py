@@ -32,6 +32,7 @@ PROVEN: Final = 8
 """Answers to questions about a grammar after which it is no longer taken for new."""
 
 _numbers = itertools.count()
+"""Of texts, of followers and of readers."""
 
 
 class Taught(NamedTuple):
@@ -68,18 +69,16 @@ class Teacher(Protocol):
         """The fewest tokens of any text."""
         ...
 
-    def reader(self, grammar: FollowedGrammar) -> Reader:
-        """A reader of events at the start of a text."""
-        ...
-
-    def events(self, reader: Reader, tokens: list[int], *, final: bool) -> Future[list[Event]]:
+    def events(
+        self, reader: FollowedEvents, tokens: list[int], *, final: bool
+    ) -> Future[list[Event]]:
         """The events of the next tokens."""
         ...
 
     def teach_again(self, grammar: FollowedGrammar) -> None:
         """What has been learned of a grammar was forgotten."""
 
-    def forget(self, *, text: int | None = None, reader: int | None = None) -> None:
+    def forget(self, *, text: int) -> None:
         """The text of a follower or of a reader has ended, given by its number."""
 
 
@@ -130,7 +129,7 @@ class FollowedGrammar:
 
     def events(self) -> EventSource:
         """What reads the events of a text in a grammar process."""
-        return _ReadEvents(self)
+        return FollowedEvents(self)
 
     def least_tokens(self, enough: int) -> int:
         """The fewest tokens found for any text; see `mask.grammar.Grammar.least_tokens`."""
@@ -419,28 +418,20 @@ class Follower(TextPath[LearnedPosition]):
         return row
 
 
-class Reader:
-    """Reads the events of one text, some tokens at a time. To be closed when the text has ended."""
+class FollowedEvents:
+    """The events of one text, read some tokens at a time by the process in which its grammar
+    lives."""
 
-    def __init__(self, grammar: FollowedGrammar, number: int) -> None:
+    def __init__(self, grammar: FollowedGrammar) -> None:
         self.grammar = grammar
-        self.number = number
+        self.number = next(_numbers)
         self.process = -1
         """The process that has read this text, by its number."""
         self.synced = 0
         """Calls whose tokens it has read."""
         self.earlier: list[list[int]] = []
         """The tokens of all calls that have been answered."""
-
-
-class _ReadEvents:
-    """The events of one text, read by the process in which its grammar lives."""
-
-    def __init__(self, grammar: FollowedGrammar) -> None:
-        self._processes = grammar.processes
-        self._reader = grammar.processes.reader(grammar)
-        reader = self._reader.number
-        weakref.finalize(self, self._processes.forget, reader=reader).atexit = False
+        weakref.finalize(self, grammar.processes.forget, text=self.number).atexit = False
 
     def read(self, token_ids: Sequence[int], *, final: bool) -> Future[list[Event]]:
-        return self._processes.events(self._reader, list(token_ids), final=final)
+        return self.grammar.processes.events(self, list(token_ids), final=final)

@@ -135,7 +135,7 @@ class ReadEvents(Immutable):
     the tokens of calls before that the process has not read."""
 
     grammar: int
-    reader: int
+    text: int
     fresh: bool
     earlier: list[list[int]]
     tokens: list[int]
@@ -143,11 +143,10 @@ class ReadEvents(Immutable):
 
 
 class Forget(NamedTuple):
-    """Requests and readers that have ended, and grammars that nobody holds. What was sent about
-    the grammars in `taught` has been forgotten and has to be sent again. It has no answer."""
+    """Texts that have ended, and grammars that nobody holds. What was sent about the grammars in
+    `taught` has been forgotten and has to be sent again. It has no answer."""
 
-    requests: list[int]
-    readers: list[int]
+    texts: list[int]
     grammars: list[int]
     taught: list[int]
 

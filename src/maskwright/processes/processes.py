@@ -25,7 +25,7 @@ from msgspec import Struct
 from maskwright.errors import WHOLE_GRAMMAR, EngineStoppedError, LimitError
 from maskwright.mask import Event
 from maskwright.processes.connected import Connected
-from maskwright.processes.follower import FollowedGrammar, Follower, Heard, Reader
+from maskwright.processes.follower import FollowedEvents, FollowedGrammar, Follower, Heard
 from maskwright.processes.messages import Answer, Build, Expansion, Heavy, Inquiry, Parcel
 from maskwright.processes.nest import Nest, Nursery
 from maskwright.processes.pool import IDLE_SECONDS, Pool
@@ -209,25 +209,21 @@ class GrammarProcesses:
         """Have the position expanded at which the text of a follower stands."""
         self._submit(LookAheadTask(follower, text))
 
-    def reader(self, grammar: FollowedGrammar) -> Reader:
-        """A reader of events at the start of a text, for `events`."""
-        return Reader(grammar, next(self._numbers))
-
-    def events(self, reader: Reader, tokens: list[int], *, final: bool) -> Future[list[Event]]:
+    def events(
+        self, reader: FollowedEvents, tokens: list[int], *, final: bool
+    ) -> Future[list[Event]]:
         """The events of the next tokens; `final`: the text goes no further. A reader's next call
         comes after the answer to the one before."""
         task = EventsTask(reader, tokens, final=final)
         self._submit(task)
         return task.future
 
-    def forget(
-        self, *, text: int | None = None, reader: int | None = None, grammar: int | None = None
-    ) -> None:
-        """What has ended, by its number, need not be known any longer: a follower's text, that of a
-        reader, or a grammar."""
+    def forget(self, *, text: int | None = None, grammar: int | None = None) -> None:
+        """What has ended, by its number, need not be known any longer: the text of a follower or of
+        a reader, or a grammar."""
         with self._lock:
             for process in self._pool.running:
-                process.holds.forget(text=text, reader=reader, grammar=grammar)
+                process.holds.forget(text=text, grammar=grammar)
 
     def teach_again(self, grammar: FollowedGrammar) -> None:
         """What has been learned of a grammar was forgotten."""

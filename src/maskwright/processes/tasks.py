@@ -10,7 +10,13 @@ from typing import Any, Final, Generic, TypeVar
 import numpy as np
 
 from maskwright.mask import Event
-from maskwright.processes.follower import FollowedGrammar, Follower, Heard, Reader, Taught
+from maskwright.processes.follower import (
+    FollowedEvents,
+    FollowedGrammar,
+    Follower,
+    Heard,
+    Taught,
+)
 from maskwright.processes.learned import Row, shared_array
 from maskwright.processes.messages import (
     Answer,
@@ -32,42 +38,44 @@ from maskwright.processes.messages import (
 
 
 class Holdings:
-    """The numbers of the grammars, texts and readers that a process knows, and the masks that it
-    has sent. `number` is the process's own, which no other ever has."""
+    """The numbers of the grammars and texts that a process knows, and the masks that it has sent.
+    `number` is the process's own, which no other ever has."""
 
     def __init__(self, number: int) -> None:
         self.number: Final = number
         self.grammars: set[int] = set()
         self.texts: dict[int, int] = {}
         """The grammars of texts, by the texts' numbers."""
-        self.readers: dict[int, int] = {}
-        """The grammars of readers."""
-        self._forget = Forget([], [], [], [])
+        self._forget = Forget([], [], [])
         self._rows: dict[int, Row] = {}
 
     def take_forgotten(self) -> Forget | None:
         """What the process is to forget with the next message; None for nothing."""
         if not any(self._forget):
             return None
-        forget, self._forget = self._forget, Forget([], [], [], [])
+        forget, self._forget = self._forget, Forget([], [], [])
         return forget
 
-    def forget(
-        self, *, text: int | None = None, reader: int | None = None, grammar: int | None = None
-    ) -> None:
+    def forget(self, *, text: int | None = None, grammar: int | None = None) -> None:
         """Have the process forget what has ended, with the next message. With a grammar it forgets
-        the texts and readers of it."""
+        the texts of it."""
         if text is not None and self.texts.pop(text, None) is not None:
-            self._forget.requests.append(text)
-        if reader is not None and self.readers.pop(reader, None) is not None:
-            self._forget.readers.append(reader)
+            self._forget.texts.append(text)
         if grammar is not None and grammar in self.grammars:
             self.grammars.discard(grammar)
             self._forget.grammars.append(grammar)
             for number in [each for each, its in self.texts.items() if its == grammar]:
                 self.forget(text=number)
-            for number in [each for each, its in self.readers.items() if its == grammar]:
-                self.forget(reader=number)
+
+    def known(self, text: Follower | FollowedEvents, most: int) -> int:
+        """How many of the first `most` tokens of a text, or calls of its reader, are known."""
+        is_known = text.process == self.number and text.number in self.texts
+        return min(text.synced, most) if is_known else 0
+
+    def note(self, text: Follower | FollowedEvents, read: int) -> None:
+        """Note that the process is to read a text up to the token, or the call, number `read`."""
+        text.process, text.synced = self.number, read
+        self.texts[text.number] = text.grammar.number
 
     def teach_again(self, grammar: int) -> None:
         """What was sent about a grammar has been forgotten here; have it sent again."""
@@ -325,27 +333,22 @@ class _TextTask(PendingJob):
 
     def _read_more(self, process: Holdings) -> Job:
         """The job to read a part of the text, about which nothing is asked."""
-        end = self._known(process) + MOST_AGAIN
-        known = self._note(process, end)
-        tokens = self._text[known:end]
+        known = self._known(process)
+        tokens = self._text[known : known + MOST_AGAIN]
+        process.note(self._follower, known + MOST_AGAIN)
         return TextQuestion(
             self.grammar.number, self._follower.number, known, tokens, 0, 0, canonical=False
         )
 
     def _known(self, process: Holdings) -> int:
         """The tokens of the text that a process has read."""
-        follower = self._follower
-        if follower.process != process.number or follower.number not in process.texts:
-            return 0
-        return min(follower.synced, len(self._text) - self._new)
+        return process.known(self._follower, len(self._text) - self._new)
 
-    def _note(self, process: Holdings, read: int) -> int:
-        """Note that a process is to read the text up to token `read`. Returns what it knows
-        before."""
+    def _unread(self, process: Holdings) -> tuple[int, list[int]]:
+        """The tokens of the text that a process knows, and the others, which it is to read now."""
         known = self._known(process)
-        self._follower.process, self._follower.synced = process.number, read
-        process.texts[self._follower.number] = self.grammar.number
-        return known
+        process.note(self._follower, len(self._text))
+        return known, self._text[known:]
 
 
 class LookAheadTask(_TextTask):
@@ -358,8 +361,7 @@ class LookAheadTask(_TextTask):
         super().__init__(follower, text, 0)
 
     def job(self, process: Holdings) -> Job:
-        known = self._note(process, len(self._text))
-        return LookAhead(self.grammar.number, self._follower.number, known, self._text[known:])
+        return LookAhead(self.grammar.number, self._follower.number, *self._unread(process))
 
     def take(self, process: Holdings, answer: Answer) -> None:
         raise AssertionError("it has no answer")
@@ -388,12 +390,10 @@ class LessonTask(_TextTask):
         self._then = then
 
     def job(self, process: Holdings) -> Job:
-        known = self._note(process, len(self._text))
         return TextQuestion(
             self.grammar.number,
             self._follower.number,
-            known,
-            self._text[known:],
+            *self._unread(process),
             self._new,
             self._left,
             self._canonical,
@@ -411,7 +411,7 @@ class LessonTask(_TextTask):
 class EventsTask(_WithFuture[list[Event]]):
     """The events of the next tokens of a text."""
 
-    def __init__(self, reader: Reader, tokens: list[int], *, final: bool) -> None:
+    def __init__(self, reader: FollowedEvents, tokens: list[int], *, final: bool) -> None:
         super().__init__(reader.grammar)
         self._reader = reader
         self._tokens = tokens
@@ -424,7 +424,8 @@ class EventsTask(_WithFuture[list[Event]]):
         return ReadAgain(self, self._read_more)
 
     def job(self, process: Holdings) -> Job:
-        known = self._note(process, len(self._reader.earlier) + 1)
+        known = self._known(process)
+        process.note(self._reader, len(self._reader.earlier) + 1)
         return self._events(known, [], self._tokens, final=self._final)
 
     def _read_more(self, process: Holdings) -> Job:
@@ -434,7 +435,7 @@ class EventsTask(_WithFuture[list[Event]]):
         while end < len(earlier) and count < MOST_AGAIN:
             count += len(earlier[end])
             end += 1
-        self._note(process, end)
+        process.note(self._reader, end)
         return self._events(known, earlier[known:end], [], final=False)
 
     def _events(
@@ -445,18 +446,7 @@ class EventsTask(_WithFuture[list[Event]]):
 
     def _known(self, process: Holdings) -> int:
         """The calls whose tokens a process has read."""
-        reader = self._reader
-        if reader.process != process.number or reader.number not in process.readers:
-            return 0
-        return min(reader.synced, len(reader.earlier))
-
-    def _note(self, process: Holdings, read: int) -> int:
-        """Note that a process is to read the calls up to number `read`. Returns what it knows
-        before."""
-        known = self._known(process)
-        self._reader.process, self._reader.synced = process.number, read
-        process.readers[self._reader.number] = self.grammar.number
-        return known
+        return process.known(self._reader, len(self._reader.earlier))
 
     def take(self, process: Holdings, answer: Answer) -> None:
         assert isinstance(answer, list)

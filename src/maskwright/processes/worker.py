@@ -238,9 +238,9 @@ class Worker:
             self._busy.append(grammar)
 
     def _events(self, job: ReadEvents) -> list[Event]:
-        matcher = self._readers.get(job.reader)
+        matcher = self._readers.get(job.text)
         if matcher is None or job.fresh:
-            matcher = self._readers[job.reader] = self._grammars[job.grammar].grammar.matcher()
+            matcher = self._readers[job.text] = self._grammars[job.grammar].grammar.matcher()
         for tokens in job.earlier:
             for token in tokens:
                 matcher.accept(token)
@@ -250,9 +250,8 @@ class Worker:
         return matcher.events(final=job.final)
 
     def _forget(self, job: Forget) -> None:
-        for number in job.requests:
+        for number in job.texts:
             self._readings.pop(number, None)
-        for number in job.readers:
             self._readers.pop(number, None)
         for number in job.taught:
             if number in self._grammars:
