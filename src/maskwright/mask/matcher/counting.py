@@ -265,10 +265,9 @@ class CountingMatcher(Matcher):
     def _join(self, taken: int) -> int:
         """Make one step of the last two, if there was one with the last `taken` bytes."""
         if taken:
+            self._unread(len(self._steps) - 2)
             self._steps[-2:] = [b"".join(map(bytes, self._steps[-2:]))]  # both are bytes
             del self._path[-2], self._tokens[-2]
-            del self._ends[len(self._steps) :]
-            del self._text[self._ends[-1] :]
         return taken
 
     def _after(self, token: int) -> Position | None:
@@ -288,7 +287,7 @@ class CountingMatcher(Matcher):
             return
         try:
             counted = self._counts.after(
-                here, self._tokens[-1], data, following, lambda: self._read()[: self._ends[-2]]
+                here, self._tokens[-1], data, following, lambda: self._read()[: -len(data)]
             )
         except BaseException:
             super().rollback(1)  # a step is taken completely or not at all

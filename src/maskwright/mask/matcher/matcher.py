@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from functools import wraps
-from itertools import accumulate
 from typing import Any, Concatenate, Final, NoReturn, ParamSpec, TypeVar
 
 import numpy as np
@@ -189,9 +188,9 @@ class Matcher(PositionPath):
 
     __slots__ = (
         "_budgets",
-        "_ends",
         "_events",
         "_events_read",
+        "_spelled",
         "_text",
         "_walker",
         "_words",
@@ -212,7 +211,8 @@ class Matcher(PositionPath):
         """The recognizer whose machine reads the text."""
         self._words = (tables.vocabulary.words,)
         self._text = bytearray()
-        self._ends = [0]
+        self._spelled = 0
+        """How many of the first steps `_text` spells."""
         self._events: EventReader | None = None
         self._events_read = 0
         """Bytes of the text whose events have been returned."""
@@ -302,13 +302,22 @@ class Matcher(PositionPath):
 
     def _read(self) -> bytearray:
         """The text so far."""
-        steps = self._steps[len(self._ends) - 1 :]
-        if steps:
-            spellings = self.recognizer.vocabulary.spellings
-            read = [step if isinstance(step, bytes) else spellings[step] for step in steps]
-            self._ends += [*accumulate(map(len, read), initial=len(self._text))][1:]
-            self._text += b"".join(read)
+        if self._spelled < len(self._steps):
+            self._text += self._spelling(self._spelled, len(self._steps))
+            self._spelled = len(self._steps)
         return self._text
+
+    def _spelling(self, start: int, stop: int) -> bytes:
+        """The bytes of some steps."""
+        spellings = self.recognizer.vocabulary.spellings
+        steps = self._steps[start:stop]
+        return b"".join([step if isinstance(step, bytes) else spellings[step] for step in steps])
+
+    def _unread(self, left: int) -> None:
+        """Cut off the text after the first `left` steps, before those after them are removed."""
+        if left < self._spelled:
+            del self._text[len(self._text) - len(self._spelling(left, self._spelled)) :]
+            self._spelled = left
 
     def accept_bytes(self, data: bytes) -> int:
         """Append as many of the bytes as the grammar allows, as one step; returns their number.
@@ -491,10 +500,9 @@ class Matcher(PositionPath):
         left = len(self._steps) - count
         if count < 0 or left < 0:
             raise ValueError(f"can't roll back {count} of {len(self._steps)} tokens")
+        self._unread(left)
         del self._path[left + 1 :]
         del self._steps[left:]
-        del self._ends[left + 1 :]
-        del self._text[self._ends[-1] :]
         self._events_read = min(self._events_read, len(self._text))
         if self._events is not None and self._events.read > len(self._text):
             self._events = None  # It has read bytes that were removed.
@@ -524,7 +532,7 @@ class Matcher(PositionPath):
         self._path = other._path.copy()
         self._steps = other._steps.copy()
         self._text = other._text.copy()
-        self._ends = other._ends.copy()
+        self._spelled = other._spelled
         self._events_read = other._events_read
         self.added = copy(other.added)
 
