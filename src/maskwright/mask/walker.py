@@ -314,12 +314,8 @@ class Walker:
 
     def _may_run(self, leaf: int) -> bool:
         """Whether plain text is read at a leaf, so that ready rows may hold a part of its mask."""
-        tables = self.tables
-        if not tables.is_text(leaf):
-            return False
-        if self._is_json and not isinstance(tables.leaves.label_of(leaf), PartsEnded):
-            return tables.run(leaf) is not None  # what follows begins with no text, nor its spaces
-        return True
+        # Text beside strings is a number or a literal in JSON: ten digits at most lead alike.
+        return not self._is_json and self.tables.is_text(leaf)
 
     def _text_row(self, here: Configuration) -> PrecomputedMask | None:
         """The mask at a place in a text that is one regular language; None if another way to find
