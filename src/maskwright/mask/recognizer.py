@@ -273,8 +273,7 @@ class Recognizer:
 
     def _admits_more_by_text(self, stopped: tuple[int, int, int]) -> bool:
         """Whether an exit taken by the text may allow more to follow than one taken without."""
-        level = self.machine.contexts.level(stopped[0])
-        return level is not None and level.wants_repeat
+        return self.machine.contexts.wants_repeat(stopped[0])
 
     def _is_walked(self, here: Configuration, data: bytes, passed: int) -> bool:
         """Whether a walk, which doesn't read the text, accepts the rest of a token."""

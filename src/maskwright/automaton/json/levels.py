@@ -121,6 +121,10 @@ class Levels(Contexts):
     def level(self, context: int) -> Level | None:
         return self[context]
 
+    def wants_repeat(self, context: int) -> bool:
+        known = self.numbers.known[context]
+        return isinstance(known, Level) and known.wants_repeat
+
     def leaves_names_to_text(self, context: int) -> bool:
         return self.numbers.leaves_names_to_text(context)
 

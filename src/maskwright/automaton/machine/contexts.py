@@ -71,6 +71,11 @@ class Contexts(ABC):
         """The level of JSON that a context stands for, if it does."""
         return None
 
+    def wants_repeat(self, context: int) -> bool:
+        """Whether `context` is an array in which some item must still come again."""
+        level = self.level(context)
+        return level is not None and level.wants_repeat
+
     def leaves_names_to_text(self, context: int) -> bool:
         """Whether a name is read in `context` that must differ from some that only the text has."""
         return leaves_names_to_text(self.level(context))
