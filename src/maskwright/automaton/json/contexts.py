@@ -18,7 +18,6 @@ matters. All of these are known only from the text, so the exits after them are 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Hashable
 from functools import cached_property
 from typing import Final
@@ -55,6 +54,7 @@ from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.equality import ended
 from maskwright.automaton.value.finite_values import canonical
 from maskwright.automaton.value.level import Level, LevelPhase, Thread
+from maskwright.automaton.value.names_read import name_of
 from maskwright.automaton.value.progress import NO_NAMES, ArrayProgress, ObjectProgress
 from maskwright.automaton.value.whitespace import Whitespace
 from maskwright.errors import Construct
@@ -295,18 +295,19 @@ class JsonContexts(Contexts):
         )
 
     def _after_name(self, context: int, level: Level, label: Hashable, text: str | None) -> Exit:
+        is_new = context not in self._names
         reader, _ = self._name_reader(context)
-        found = self._plain.exit(context, label, text)
+        found = self._plain.exit(context, label, text) if is_new else None
         if found is not None:
             return found
         if text is None:
             dynamic = DYNAMIC if reader.is_other(label) else 0
             return self._after_threads(level, reader.threads(label, None), dynamic)
-        return self._after_threads(level, reader.threads(label, str(json.loads(text))))
+        return self._after_threads(level, reader.threads(label, name_of(text)))
 
     def is_left_to_text(self, after: ObjectProgress, text: str) -> bool:
         """Whether a name, as JSON, is not remembered in the progress after it."""
-        return self._remembered.is_left_to_text(after, str(json.loads(text)))
+        return self._remembered.is_left_to_text(after, name_of(text))
 
     def _after_threads(self, level: Level, threads: tuple[Thread, ...], dynamic: int = 0) -> Exit:
         """A name has been read that leaves these threads, which wait for its value."""

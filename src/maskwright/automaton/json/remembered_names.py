@@ -59,6 +59,8 @@ class RememberedNames:
         if self._within_tokens is None or name in self._within_tokens:
             return True
         languages = after.shape.languages
+        if not languages:  # all names are in one class
+            return False
         mask = tuple(contains(language, name) for language in languages)
         return not self._classes.is_endless_after(self._classes.with_mask(languages, mask), name)
 

@@ -121,7 +121,7 @@ class NamesMemory:
             if number is not None:
                 break
             name, end = _name_before(text, comma)
-            found.append((str(json.loads(text[name:end].decode())), comma))
+            found.append((name_of(text[name:end].decode()), comma))
         if number is None:
             if not found:
                 return _NONE
@@ -180,9 +180,14 @@ def names_since(text: bytes, bracket: int) -> frozenset[str]:
         elif piece in b"[{":
             depth += 1
         elif depth == 1 and piece == b":":
-            found.add(str(json.loads(string.decode())))
+            found.add(name_of(string.decode()))
     spend(1 + (len(text) - bracket) // 64)
     return frozenset(found)
+
+
+def name_of(text: str) -> str:
+    """The name that a text of JSON spells; few hold an escape."""
+    return str(json.loads(text)) if "\\" in text else text[1:-1]
 
 
 def decoded(spelling: bytes) -> tuple[str, bool]:
@@ -248,5 +253,5 @@ class TextNames:
         if not self.matter(context):
             return False
         start = string_start(text, len(text) - 1)
-        name = str(json.loads(text[start:].decode()))
+        name = name_of(text[start:].decode())
         return self._memory.before(text, start).has(name)
