@@ -115,7 +115,7 @@ def test_a_step_leaves_nothing_on_the_host() -> None:
     outputs, inputs = shapes[name]
     matrices = LowRank(torch.zeros(3, inputs), torch.zeros(outputs, 3))
     with (
-        patch("maskwright.models.dense.runs_kernels", return_value=True),
+        patch("maskwright.models.decoder.kernels_run_on", return_value=True),
         patch("maskwright.models.adapter.kernels_run_on", return_value=True),
         recorded() as kernels,
     ):

@@ -4,20 +4,22 @@ it. Each backend implements it."""
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from functools import cached_property
+from typing import Final
 
 import torch
 from torch import Tensor
 
-from maskwright.kernels.device import upload
+from maskwright.kernels.device import kernels_run_on, upload
 from maskwright.kernels.kv_bytes import KvDtype, position_bytes
 from maskwright.kernels.kv_pool import KvPool, new_pool
-from maskwright.kernels.paged_plan import DevicePlan
-from maskwright.kernels.reference import AttentionPlan, Span, pad_rows
-from maskwright.models.adapter import Adapter, AdapterRows, Shapes
+from maskwright.kernels.paged_plan import DevicePlan, plan_on_device
+from maskwright.kernels.reference import AttentionPlan, Span, pad_rows, plan_attention
+from maskwright.models.adapter import Adapter, AdapterRows, Shapes, group_adapters
 from maskwright.models.batch_invariance import LibraryOperations
+from maskwright.models.layer import Updates
 from maskwright.models.runs import CompiledPlan, Run, step_rows
 from maskwright.sizing.memory import block_bytes
 
@@ -104,100 +106,24 @@ Two take 0.6 times as long as one for 64 rows; a thread needs some 16 rows, sinc
 weights for them."""
 
 
-class Decoder(Protocol):
-    """The weights of a model, and its forward over a paged pool. Holds no state of requests."""
+class Decoder(ABC):
+    """The weights of a model, and its forward over a paged pool. Holds no state of requests; can be
+    shared between threads."""
 
-    @property
-    def vocab_size(self) -> int:
-        """The number of logits in a row."""
-        ...
-
-    @property
-    def max_positions(self) -> int:
-        """The most positions that a sequence may have."""
-        ...
-
-    @property
-    def device(self) -> torch.device:
-        """Where weights, activations, keys and values are."""
-        ...
-
-    @property
-    def dtype(self) -> torch.dtype:
-        """The data type of weights, activations, keys and values."""
-        ...
-
-    @property
-    def small(self) -> bool:
-        """Whether torch computes the model's products fastest in one thread."""
-        ...
-
-    @property
-    def recordable(self) -> bool:
-        """Whether a forward of rows on the device reads nothing back to the host, so that it can be
-        recorded and done again (see `models/graphs.py`)."""
-        ...
-
-    @property
-    def window(self) -> int | None:
-        """The widest attention window of all layers, in positions; None if some layer has none."""
-        ...
-
-    @property
-    def weight_bytes(self) -> int:
-        """Bytes of all weights."""
-        ...
-
-    @property
-    def row_bytes(self) -> int:
-        """Upper bound in bytes on the activations that one row of a step needs at a time."""
-        ...
-
-    @property
-    def adapter_shapes(self) -> Shapes:
-        """The modules that adapters may change, with their sizes."""
-        ...
-
-    @property
-    def library_operations(self) -> LibraryOperations:
-        """The operations that a library computes, which the probe for batch invariance tries."""
-        ...
-
-    def new_pool(
-        self,
-        blocks: int,
-        block_size: int,
-        kind: KvDtype = "auto",
-        device: torch.device | None = None,
-    ) -> KvPool:
-        """Return a zeroed key/value pool of `blocks` blocks; block 0 is the trash block. It is on
-        `device`, by default the model's."""
-        ...
-
-    def block_bytes(self, block_size: int, kind: KvDtype = "auto") -> int:
-        """Return the bytes of one block, for all layers together."""
-        ...
-
-    def plan(self, spans: Sequence[Span], block_size: int) -> Plan:
-        """Return the attention plan of a step: what each row reads."""
-        ...
-
-    def forward(self, batch: ForwardBatch, pool: KvPool, out: Tensor | None = None) -> Tensor:
-        """Write the keys and values of all rows to `pool`, and return the logits of the rows in
-        `select`: float32 `[s, vocab]`, in `out` if it is given."""
-        ...
-
-
-class PagedModel(ABC):
-    """What decoders have in common that compute on a device over a pool of its numbers."""
-
+    vocab_size: int
+    """The number of logits in a row."""
+    max_positions: int
+    """The most positions that a sequence may have."""
     device: torch.device
+    """Where weights, activations, keys and values are."""
     dtype: torch.dtype
-
-    @property
-    @abstractmethod
-    def kv_shape(self) -> tuple[int, int, int]:
-        """Layers, key/value heads and head dimension of the pool."""
+    """The data type of weights, activations, keys and values."""
+    window: int | None
+    """The widest attention window of all layers, in positions; None if some layer has none."""
+    kv_shape: tuple[int, int, int]
+    """Layers, key/value heads and head dimension of the pool."""
+    adapter_shapes: Shapes
+    """The modules that adapters may change, with their sizes."""
 
     @property
     @abstractmethod
@@ -205,9 +131,55 @@ class PagedModel(ABC):
         """Bytes of all weights, shared ones counted once."""
 
     @property
+    @abstractmethod
+    def row_bytes(self) -> int:
+        """Upper bound in bytes on the activations that one row of a step needs at a time."""
+
+    @property
+    @abstractmethod
+    def library_operations(self) -> LibraryOperations:
+        """The operations that a library computes, which the probe for batch invariance tries."""
+
+    @abstractmethod
+    def forward(self, batch: ForwardBatch, pool: KvPool, out: Tensor | None = None) -> Tensor:
+        """Write the keys and values of all rows to `pool`, and return the logits of the rows in
+        `select`: float32 `[s, vocab]`, in `out` if it is given."""
+
+    @property
+    def weight_bytes(self) -> int:
+        """Bytes of all weights, packed copies included."""
+        return self.plain_bytes
+
+    @property
     def small(self) -> bool:
         """Whether torch computes the model's products fastest in one thread."""
         return self.plain_bytes < SMALL
+
+    @property
+    def recordable(self) -> bool:
+        """Whether a forward of rows on the device reads nothing back to the host, so that it can be
+        recorded and done again (see `models/graphs.py`)."""
+        return self.runs_kernels
+
+    @property
+    def runs_kernels(self) -> bool:
+        """Whether kernels compute what they can, and not plain torch."""
+        return kernels_run_on(self.device)
+
+    @cached_property
+    def module_order(self) -> Mapping[str, int]:
+        """The place of each module among those that adapters may change."""
+        return {name: place for place, name in enumerate(self.adapter_shapes)}
+
+    def updates(self, batch: ForwardBatch) -> Updates:
+        """Return what adapters add to the products of a step, as the kernels take it."""
+        if not self.runs_kernels:
+            return batch.adapters
+        return group_adapters(batch.adapters, self.module_order, self.device)
+
+    def plan(self, spans: Sequence[Span], block_size: int) -> Plan:
+        """Return the attention plan of a step: what each row reads."""
+        return plan_on_device(spans) if self.runs_kernels else plan_attention(spans, block_size)
 
     def new_pool(
         self,

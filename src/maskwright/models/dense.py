@@ -11,7 +11,7 @@ since checkpoints were trained with these.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import accumulate
 from typing import Any, assert_never
@@ -21,17 +21,17 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from maskwright.errors import InputError
-from maskwright.kernels.device import new_logits, numbered, runs_kernels
+from maskwright.kernels.device import new_logits, numbered
 from maskwright.kernels.few_rows import linear
 from maskwright.kernels.fp8.product import encode_rows
 from maskwright.kernels.kv_pool import KvPool
 from maskwright.kernels.norm_rope import add_norm, norm_rope_store
 from maskwright.kernels.noting import Noted
 from maskwright.kernels.paged_attention import Scores
-from maskwright.kernels.paged_plan import DevicePlan, plan_on_device
-from maskwright.kernels.reference import Span, paged_attention, plan_attention
+from maskwright.kernels.paged_plan import DevicePlan
+from maskwright.kernels.reference import Span, paged_attention
 from maskwright.model_options import WeightDtype
-from maskwright.models.adapter import Shapes, group_adapters
+from maskwright.models.adapter import Shapes
 from maskwright.models.batch_invariance import (
     AttentionShape,
     LibraryOperations,
@@ -40,7 +40,7 @@ from maskwright.models.batch_invariance import (
 )
 from maskwright.models.compiled.decoder import CompiledDense
 from maskwright.models.config import ModelConfig, RopeConfig
-from maskwright.models.decoder import ForwardBatch, PagedModel, Plan
+from maskwright.models.decoder import Decoder, ForwardBatch, Plan
 from maskwright.models.device import check_fp8
 from maskwright.models.layer import Layer, Linear, Updates
 from maskwright.models.runs import CompiledPlan, plan_compiled
@@ -131,9 +131,8 @@ def _yarn_factor(factor: float, parameters: Mapping[str, Any]) -> float:
     return scale(1.0)
 
 
-class DenseDecoder(PagedModel):
-    """Embedding, layers, norm and head. Holds no state of requests; can be shared between
-    threads."""
+class DenseDecoder(Decoder):
+    """Embedding, layers, norm and head."""
 
     def __init__(
         self,
@@ -150,6 +149,10 @@ class DenseDecoder(PagedModel):
         pool are, by default the CPU. `weight_dtype`: of the products in layers; with "fp8" these
         weights become codes. Embedding, norms and head keep `dtype`."""
         self.config = config
+        self.vocab_size, self.max_positions = config.vocab_size, config.max_positions
+        self.kv_shape = config.layers, config.kv_heads, config.head_dim
+        windows = [window for window in config.windows if window is not None]
+        self.window = max(windows) if len(windows) == config.layers else None
         self.dtype = dtype
         self.device = torch.device("cpu") if device is None else numbered(device)
         fp8 = weight_dtype == "fp8"
@@ -167,29 +170,15 @@ class DenseDecoder(PagedModel):
         cos, sin = rope_table(config.rope, config.head_dim, config.max_positions)
         self._cos, self._sin = (table.to(self.device, dtype) for table in (cos, sin))
         self._scale = config.head_dim**-0.5
-        self._module_order = {name: place for place, name in enumerate(self.adapter_shapes)}
+        self.adapter_shapes = _module_shapes(self.layers)
         self._compiled: CompiledDense | None = None
         if compiled is None:
             plain = dtype == torch.float32 and not fp8
-            compiled = self.small and plain and not self._runs_kernels
+            compiled = self.small and plain and not self.runs_kernels
         if compiled:
             self._compiled = CompiledDense(
                 *(config, self.embedding, self.layers, self.norm, self.head, self._cos, self._sin)
             )
-
-    @property
-    def _runs_kernels(self) -> bool:
-        return runs_kernels(self.embedding)
-
-    @property
-    def vocab_size(self) -> int:
-        """The number of logits in a row."""
-        return self.config.vocab_size
-
-    @property
-    def max_positions(self) -> int:
-        """The most positions that a sequence may have."""
-        return self.config.max_positions
 
     @property
     def row_bytes(self) -> int:
@@ -199,33 +188,13 @@ class DenseDecoder(PagedModel):
     @property
     def recordable(self) -> bool:
         """Whether a forward of rows on the device reads nothing back to the host."""
-        return self._compiled is None and self._runs_kernels
-
-    @property
-    def window(self) -> int | None:
-        """The widest attention window of all layers, in positions; None if some layer has none."""
-        windows = [window for window in self.config.windows if window is not None]
-        return max(windows) if len(windows) == self.config.layers else None
+        return self._compiled is None and self.runs_kernels
 
     def plan(self, spans: Sequence[Span], block_size: int) -> Plan:
         """Return the attention plan of a step: what each row reads."""
         if self._compiled is not None:
             return plan_compiled(spans, block_size)
-        if self._runs_kernels:
-            return plan_on_device(spans)
-        return plan_attention(spans, block_size)
-
-    @property
-    def adapter_shapes(self) -> Shapes:
-        """The modules that adapters may change, with their sizes."""
-        shapes: dict[str, tuple[int, int]] = {}
-        for layer in self.layers:
-            for each in layer.products:
-                start = 0
-                for name, end in each.parts:
-                    shapes[name] = (end - start, each.weight.shape[1])
-                    start = end
-        return shapes
+        return super().plan(spans, block_size)
 
     @property
     def library_operations(self) -> LibraryOperations:
@@ -248,11 +217,6 @@ class DenseDecoder(PagedModel):
         )
 
     @property
-    def kv_shape(self) -> tuple[int, int, int]:
-        """Layers, key/value heads and head dimension of the pool."""
-        return self.config.layers, self.config.kv_heads, self.config.head_dim
-
-    @property
     def weight_bytes(self) -> int:
         """Bytes of all weights, packed copies included."""
         return self.plain_bytes + (0 if self._compiled is None else self._compiled.nbytes)
@@ -273,15 +237,13 @@ class DenseDecoder(PagedModel):
         if self._compiled is not None:
             logits = self._compiled.forward(batch, pool)
             return logits if out is None else out.copy_(logits)
-        adapters: Updates = batch.adapters
-        if self._runs_kernels:
-            adapters = group_adapters(adapters, self._module_order, self.device)
+        adapters = self.updates(batch)
         batch = batch.to(self.device)
         eps = self.config.norm_eps
         hidden, mixed = self._layers(batch, pool, adapters)
         selected = hidden[batch.select], None if mixed is None else mixed[batch.select]
         _, normed = add_norm(*selected, self.norm, eps)
-        if out is None and self._runs_kernels:
+        if out is None and self.runs_kernels:
             out = new_logits(len(normed), self.vocab_size, self.device)
         logits = linear(normed, self.head, out=out)
         return logits.float() if out is None else logits
@@ -293,7 +255,7 @@ class DenseDecoder(PagedModel):
         several layers of a kind launches is noted, and others repeat it."""
         hidden, mixed = F.embedding(batch.tokens, self.embedding), None
         noted: dict[object, tuple[Noted, int]] = {}
-        notes = self._runs_kernels and len(hidden) > 0
+        notes = self.runs_kernels and len(hidden) > 0
         for number, layer in enumerate(self.layers):
             step = partial(self._layer, number, hidden, mixed, batch, pool, adapters)
             if not notes or mixed is None:
@@ -302,7 +264,7 @@ class DenseDecoder(PagedModel):
             given = hidden, mixed, *self._tensors[number], *pool.of_layer(number)
             adapted = (product.is_adapted(adapters) for product in layer.products)
             kind = self._kinds[number], *adapted
-            modules = self._module_order[layer.qkv.parts[0][0]]
+            modules = self.module_order[layer.qkv.parts[0][0]]
             if kind not in noted:
                 noted[kind] = Noted(step, given), modules
             elif not noted[kind][0].repeat(given, modules - noted[kind][1]):
@@ -395,6 +357,18 @@ class _Weights:
             tuple(zip(modules, ends, strict=True)),
             scales,
         )
+
+
+def _module_shapes(layers: Iterable[Layer]) -> Shapes:
+    """Return the parts of all products, with their sizes."""
+    shapes: dict[str, tuple[int, int]] = {}
+    for layer in layers:
+        for each in layer.products:
+            start = 0
+            for name, end in each.parts:
+                shapes[name] = (end - start, each.weight.shape[1])
+                start = end
+    return shapes
 
 
 def _layer(config: ModelConfig, take: _Weights, number: int) -> Layer:

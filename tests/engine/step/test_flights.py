@@ -461,7 +461,7 @@ def test_the_host_waits_only_for_what_it_reads() -> None:
     rows = [AheadRow(free_automaton(words), 0, sample, 40, [7]) for _ in sequences]
     tables = [each.table for each in sequences]
     with (
-        patch("maskwright.models.dense.runs_kernels", return_value=True),
+        patch("maskwright.models.decoder.kernels_run_on", return_value=True),
         recorded() as kernels,
     ):
         begun = runner.begin_steps(plan, rows, 2)

@@ -181,7 +181,7 @@ def test_warming_up_compiles_the_kernels_of_all_steps(graphs: bool) -> None:
 
     with (
         patch("maskwright.engine.step.runner.runs_kernels", return_value=True),
-        patch("maskwright.models.dense.runs_kernels", return_value=True),
+        patch("maskwright.models.decoder.kernels_run_on", return_value=True),
         patch("maskwright.engine.step.runner.find_recorder", return_value=tapes),
         patch("maskwright.engine.step.runner.compile_ahead", compiling),
         recorded() as kernels,
@@ -251,7 +251,7 @@ def test_a_step_on_a_device_waits_for_its_results_alone(scored: bool) -> None:
     masks = [np.full(-(-decoder.vocab_size // 32), number, np.int32) for number in (1, 2, 1)]
     noted = []
     with (
-        patch("maskwright.models.dense.runs_kernels", return_value=True),
+        patch("maskwright.models.decoder.kernels_run_on", return_value=True),
         patch("maskwright.engine.step.runner.runs_kernels", return_value=True),
         recorded() as kernels,
     ):

@@ -167,7 +167,10 @@ def test_nothing_of_a_dense_decoder_is_on_the_host() -> None:
     config = parse_config(read_config(DEMO_PATH))
     decoder = DenseDecoder(config, read_weights(DEMO_PATH), torch.bfloat16, device=META)
     pool = decoder.new_pool(9, 16)
-    with patch("maskwright.models.dense.runs_kernels", return_value=True), recorded() as kernels:
+    with (
+        patch("maskwright.models.decoder.kernels_run_on", return_value=True),
+        recorded() as kernels,
+    ):
         found = DecodeGraphs(
             *(decoder, pool, TapeRecorder()), spare=8, most_rows=4, most_positions=64
         )

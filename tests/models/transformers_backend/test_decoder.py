@@ -14,7 +14,6 @@ from maskwright.models.adapter import Adapter, LowRank
 from maskwright.models.decoder import lay_out
 from maskwright.models.graphs import DecodeGraphs
 from maskwright.models.runs import Run
-from maskwright.models.transformers_backend import decoder as transformers_decoder
 from maskwright.models.transformers_backend.decoder import TransformersDecoder
 from maskwright.models.transformers_backend.self_check import computed_in_parts, random_model
 from tests.models.families import DENSE, ROUTED, SIZES, Family, config_of, model_class
@@ -97,7 +96,7 @@ def device_decoder_of(family: Family) -> TransformersDecoder:
 def kernels() -> Iterator[dict[str, Recorder]]:
     """Stand-ins for the kernels, see `recorded`."""
     with (
-        patch.object(transformers_decoder, "kernels_run_on", return_value=True),
+        patch("maskwright.models.decoder.kernels_run_on", return_value=True),
         patch("maskwright.models.adapter.kernels_run_on", return_value=True),
         recorded() as found,
     ):
@@ -167,7 +166,7 @@ def test_attention_of_a_device_is_that_of_the_cpu(family: str) -> None:
     decoder = decoder_of((DENSE | ROUTED)[family])
     with torch.inference_mode():
         plain = computed_in_parts(decoder, prompts(), random.Random(0))
-        with patch.object(transformers_decoder, "kernels_run_on", return_value=True):
+        with patch("maskwright.models.decoder.kernels_run_on", return_value=True):
             ours = computed_in_parts(decoder, prompts(), random.Random(0))
     for mine, reference in zip(ours, plain, strict=True):
         torch.testing.assert_close(mine, reference, atol=1e-4, rtol=1e-4)

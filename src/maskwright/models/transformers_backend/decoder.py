@@ -4,12 +4,14 @@ The library's own code computes everything except attention. For attention it ca
 is registered in `attention`. So one class runs every architecture that passes the guard and the
 self-check, on a CPU and on a device, where attention is computed by the kernels of the dense
 decoder. The dense decoder is faster for the architectures that it supports. A forward of two tokens
-shows which calls of attention and which linear modules a model has.
+shows which calls of attention and which linear modules a model has. On a device the library's code
+reads nothing back to the host, for the models that are tested; what reads can't be recorded, which
+the recorder finds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextvars import ContextVar
 from functools import partial
 
@@ -18,14 +20,11 @@ from torch import Tensor
 from transformers import PreTrainedModel
 from transformers.pytorch_utils import Conv1D
 
-from maskwright.kernels.device import as_logits, kernels_run_on
+from maskwright.kernels.device import as_logits
 from maskwright.kernels.kv_pool import KvPool
-from maskwright.kernels.paged_plan import plan_on_device
-from maskwright.kernels.reference import Span, plan_attention
-from maskwright.models.adapter import Shapes, group_adapters
 from maskwright.models.batch_invariance import LibraryOperations, Product, one_of_each_shape
 from maskwright.models.config import unsupported
-from maskwright.models.decoder import ForwardBatch, PagedModel, Plan
+from maskwright.models.decoder import Decoder, ForwardBatch
 from maskwright.models.layer import Updates, add_updates
 from maskwright.models.transformers_backend.attention import INTERFACE, Attention, PagedLayers, run
 
@@ -87,7 +86,7 @@ def products_of_all_rows(model: PreTrainedModel) -> Iterator[tuple[str, torch.nn
 _ADAPTERS: ContextVar[Updates] = ContextVar("adapters", default=())
 
 
-class TransformersDecoder(PagedModel):
+class TransformersDecoder(Decoder):
     """A model of the library, which stays on its device."""
 
     def __init__(self, model: PreTrainedModel) -> None:
@@ -99,17 +98,13 @@ class TransformersDecoder(PagedModel):
         self.max_positions = int(getattr(model.config, "max_position_embeddings"))  # noqa: B009
         self.dtype = self.layers.dtype
         self.window = self.layers.window
-        self.adapter_shapes: Shapes = {
+        self.kv_shape = len(self.layers), self.layers.heads, self.layers.width
+        self.adapter_shapes = {
             name: (module.out_features, module.in_features)
             for name, module in products_of_all_rows(model)
         }
-        self._module_order = {name: place for place, name in enumerate(self.adapter_shapes)}
         for name in self.adapter_shapes:
             model.get_submodule(name).register_forward_hook(partial(_adapt, name))
-
-    @property
-    def _runs_kernels(self) -> bool:
-        return kernels_run_on(self.device)
 
     @property
     def _routed(self) -> bool:
@@ -121,21 +116,9 @@ class TransformersDecoder(PagedModel):
         )
 
     @property
-    def recordable(self) -> bool:
-        """Whether a forward of rows on the device reads nothing back to the host. The library's
-        code doesn't, for the models that are tested; what reads can't be recorded, which the
-        recorder finds."""
-        return self._runs_kernels
-
-    @property
     def plain_bytes(self) -> int:
         """Bytes of all weights, shared ones counted once."""
         return sum(weight.nbytes for weight in self.model.parameters())
-
-    @property
-    def weight_bytes(self) -> int:
-        """Bytes of all weights."""
-        return self.plain_bytes
 
     @property
     def row_bytes(self) -> int:
@@ -153,24 +136,11 @@ class TransformersDecoder(PagedModel):
             one_of_each_shape(products), self.layers.shapes, routed=self._routed
         )
 
-    @property
-    def kv_shape(self) -> tuple[int, int, int]:
-        """Layers, key/value heads and head dimension of the pool."""
-        return len(self.layers), self.layers.heads, self.layers.width
-
-    def plan(self, spans: Sequence[Span], block_size: int) -> Plan:
-        """Return the attention plan of a step: what each row reads."""
-        if self._runs_kernels:
-            return plan_on_device(spans)
-        return plan_attention(spans, block_size)
-
     @torch.inference_mode()
     def forward(self, batch: ForwardBatch, pool: KvPool, out: Tensor | None = None) -> Tensor:
         """Write the keys and values of all rows to `pool`, and return the logits of the rows in
         `select`: float32 `[s, vocab]`, in `out` if it is given."""
-        adapters: Updates = batch.adapters
-        if self._runs_kernels:
-            adapters = group_adapters(batch.adapters, self._module_order, self.device)
+        adapters = self.updates(batch)
         batch = batch.to(self.device)
         attend = partial(self.layers.attend, batch, pool)
         before = _ADAPTERS.set(adapters)
