@@ -27,7 +27,7 @@ from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 from msgspec import Struct, field
@@ -73,20 +73,9 @@ class TextReader(Immutable):
     fill_within: Callable[[int], object] | None = None
 
 
-class MaskEngine(Protocol):
-    """An engine for one vocabulary."""
-
-    name: str
-
-    def compile(self, shape: Shape) -> Any:
-        """Return what `start` takes. Raises RefusedShapeError, or an error of the engine's own."""
-        ...
-
-    def start(self, compiled: Any) -> TextReader: ...
-
-
 class OwnEngine:
-    """Maskwright itself."""
+    """Maskwright itself for one vocabulary. As every engine it has a `name`, and `compile` returns
+    what `start` takes, or raises RefusedShapeError or an error of the engine's own."""
 
     name = "maskwright"
 
@@ -172,6 +161,9 @@ class XGrammarEngine:
     def start(self, compiled: Any) -> TextReader:
         matcher = self._library.GrammarMatcher(compiled)
         return TextReader(partial(matcher.fill_next_token_bitmask, self._row), matcher.accept_token)
+
+
+MaskEngine: TypeAlias = OwnEngine | GuidanceEngine | XGrammarEngine
 
 
 def dialect_of(shape: GrammarArgument) -> Dialect:

@@ -1,9 +1,8 @@
-"""What a group of replicas asks of each of them, wherever it runs, and the roles that they have."""
+"""What a replica tells when it has started, wherever it runs, and the roles that replicas have."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 from maskwright.dist.routing.replica_state import Role
 from maskwright.errors import InputError
@@ -15,24 +14,6 @@ class StartedReplica:
 
     url: str
     place: str
-
-
-class Replica(Protocol):
-    """A server that can be started again whenever it has ended. Requests, streams and hand-offs
-    reach it by HTTP, so that all drivers are used alike once they have started it."""
-
-    async def start(self) -> StartedReplica:
-        """Start the server, and return where it is when it is ready. Raises InputError if it can't
-        be started."""
-        ...
-
-    async def ended(self) -> str:
-        """Wait until the server has ended, and return how it did."""
-        ...
-
-    async def end(self) -> None:
-        """End the server if it runs."""
-        ...
 
 
 def roles_of(replicas: int, prefill: int, decode: int) -> list[Role]:

@@ -13,7 +13,6 @@ from typing import Final, TypeAlias
 
 from maskwright.cli.fleet.process_replica import ProcessReplica
 from maskwright.cli.fleet.ray_cluster import RayReplica, RayResources, passed_on, ray_cluster
-from maskwright.cli.fleet.replica import Replica
 from maskwright.cli.fleet.route_work import FrontServer, set_up_front_logs
 from maskwright.cli.process.listening import listen
 from maskwright.dist.drain import Drain
@@ -32,8 +31,9 @@ FIRST_PAUSE: Final = 0.5
 LONGEST_PAUSE: Final = 30.0
 """Seconds before a replica is started again: the first and the longest time."""
 
-Driver: TypeAlias = Callable[[str, Mapping[str, str]], Replica]
-"""Makes a replica from its name and the variables that it gets besides its machine's."""
+Driver: TypeAlias = Callable[[str, Mapping[str, str]], ProcessReplica | RayReplica]
+"""Makes a replica from its name and the variables that it gets besides its machine's. It can be
+started again whenever it has ended. Requests, streams and hand-offs reach all kinds by HTTP."""
 
 log = logging.getLogger(__name__)
 

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import torch
 from torch import Tensor
 
 from maskwright.engine.on_device.automaton import STOPPED, AheadRow
-from maskwright.engine.on_device.recorded import RecordedSteps
+from maskwright.engine.on_device.recorded import RecordedSteps, ReplayedSteps
 from maskwright.engine.on_device.resident import ResidentTables
 from maskwright.kernels.device import Download, upload
 from maskwright.kernels.kv_pool import KvPool
@@ -26,24 +25,6 @@ from maskwright.models import Decoder, ForwardBatch
 from maskwright.models.decoder import lay_out as lay_out_batch
 from maskwright.models.runs import Run
 from maskwright.sampling.device_rows import lay_out
-
-
-class DecodeSteps(Protocol):
-    """The steps of some rows, over memory of the device where the rows stay from step to step."""
-
-    @property
-    def rows(self) -> DecodeRows:
-        """The rows, as they are after the steps that have been launched."""
-        ...
-
-    def reach(self, positions: int) -> bool:
-        """Make ready for steps in which a row has up to so many positions; False if none can."""
-        ...
-
-    def step(self, out: Tensor, /) -> None:
-        """Launch one step: forward, draw, and where the drawn tokens lead. `out` int64 `[rows]`
-        gets what was drawn, as `advance_rows` says."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +68,7 @@ class DecodingRows:
 
     def __init__(
         self,
-        steps: DecodeSteps,
+        steps: LaunchedSteps | ReplayedSteps,
         rows: Sequence[AheadRow],
         bases: Sequence[int],
         positions: int,
@@ -149,7 +130,8 @@ def begin_steps(
 
 
 class LaunchedSteps:
-    """Steps that are launched kernel by kernel; see `DecodeSteps`."""
+    """Steps that are launched kernel by kernel, over memory of the device where the rows stay from
+    step to step. `rows`: as they are after the steps that have been launched."""
 
     def __init__(
         self,
@@ -208,7 +190,7 @@ class LaunchedSteps:
         )
 
     def reach(self, positions: int) -> bool:
-        """See `DecodeSteps`."""
+        """Make ready for steps in which a row has up to so many positions; False if none can."""
         plan = self._batch.attention
         if isinstance(plan, DevicePlan) and plan.decode is not None:
             plan = replace(plan, decode=replace(plan.decode, longest=positions))
@@ -216,7 +198,8 @@ class LaunchedSteps:
         return True
 
     def step(self, out: Tensor) -> None:
-        """See `DecodeSteps`."""
+        """Launch one step: forward, draw, and where the drawn tokens lead. `out` int64 `[rows]`
+        gets what was drawn, as `advance_rows` says."""
         self._aim()
         logits = self._decoder.forward(self._batch, self._pool)
         drawn = sample_rows(logits[: len(out)], self._inputs).tokens

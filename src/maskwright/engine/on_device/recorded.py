@@ -173,7 +173,7 @@ class RecordedSteps:
 
 
 class ReplayedSteps(Immutable):
-    """Steps that are replayed, of `rows` with up to `positions` positions; see `DecodeSteps` in
+    """Steps that are replayed, of `rows` with up to `positions` positions; see `LaunchedSteps` in
     `decode.py`."""
 
     rows: DecodeRows
@@ -181,7 +181,7 @@ class ReplayedSteps(Immutable):
     step: Callable[[Tensor], None]
 
     def reach(self, positions: int) -> bool:
-        """See `DecodeSteps`."""
+        """See `LaunchedSteps`."""
         return positions <= self.positions
 
 
