@@ -486,7 +486,7 @@ def test_a_schema_that_is_refused_ends_the_run(run: Run, tmp_path: Path) -> None
     [
         (("none.jsonl", "out.jsonl"), "there is no such file"),
         (("in.jsonl", "out.xml"), "has to end in .jsonl or .parquet"),
-        (("in.jsonl", "out.jsonl", "--schema", "{"), "--schema: not valid JSON"),
+        (("in.jsonl", "out.jsonl", "--schema", "{"), "the schema:1:2: not valid JSON"),
         (("in.jsonl", "out.jsonl", "--schema", "invoise"), "invoice"),
         (("in.jsonl", "out.jsonl", "--prompt-template", "no.txt"), "a template is a file"),
         (("in.jsonl", "out.jsonl", "--body", "[]"), "a JSON object is needed"),

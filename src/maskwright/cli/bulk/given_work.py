@@ -24,9 +24,7 @@ from maskwright.cli.bulk.work import (
     token_use,
     verdict_on,
 )
-from maskwright.cli.input.python_type import is_type_name
-from maskwright.cli.input.shipped import read_file_or_shipped
-from maskwright.cli.input.texts import YAML, bytes_of, text_argument
+from maskwright.cli.input.texts import bytes_of, text_argument
 from maskwright.errors import InputError
 from maskwright.immutable import Immutable
 from maskwright.instances import InstanceCheck
@@ -236,31 +234,8 @@ def extraction_of(
 
 
 def _read_schema(argument: str) -> dict[str, object] | bool:
-    """The JSON Schema of an argument. It is read here, since what reads shapes for other commands
-    imports the compilers. Raises InputError."""
-    inline = argument.lstrip().startswith("{") or argument in ("true", "false")
-    if not inline and (is_type_name(argument) or "#/" in argument):
-        return _shape(argument)
-    text = argument if inline else read_file_or_shipped(argument, ("schema",)).decode()
-    try:
-        schema: object = _yaml(text) if argument.endswith(YAML) else json.loads(text)
-    except InputError as error:
-        raise InputError(f"--schema: {error}", param="schema") from None
-    except ValueError as error:
-        raise InputError(
-            f"--schema: not valid JSON: {json_reason(error)}", param="schema"
-        ) from None
-    if isinstance(schema, list):
-        return _shape(argument)
-    if not isinstance(schema, dict | bool):
-        raise InputError("--schema: a schema is a JSON object, true or false", param="schema")
-    return cast(dict[str, object] | bool, schema)
-
-
-def _shape(argument: str) -> dict[str, object] | bool:
-    """The schema of an argument as other commands read it: a Python type, a part of a file, a list
-    of tools. Raises InputError."""
-    # Only here, because most schemas are files of their own.
+    """The JSON Schema that an argument stands for, as other commands read it. Raises InputError."""
+    # Only here, because it imports the compilers, which a command without a schema doesn't need.
     from maskwright.cli.input.shapes import SchemaArgument, read_shape  # noqa: PLC0415
 
     try:
@@ -269,13 +244,6 @@ def _shape(argument: str) -> dict[str, object] | bool:
         raise InputError(f"--schema: {error}", param="schema") from None
     assert isinstance(found, SchemaArgument)
     return found.schema
-
-
-def _yaml(text: str) -> object:
-    # Only here, because most schemas are JSON.
-    from maskwright.cli.input.yaml_text import read_yaml  # noqa: PLC0415
-
-    return read_yaml(text)
 
 
 def template_of(argument: str | None) -> str | None:
