@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from maskwright.cli.input.python_type import find_type, is_type_name
-from maskwright.cli.input.shapes import SUFFIXES, SchemaArgument, Shape, compile_shape, read_shape
-from maskwright.cli.input.texts import YAML, bytes_of, refuse_twice, text_argument
+from maskwright.cli.input.shapes import SchemaArgument, Shape, compile_shape, read_shape
+from maskwright.cli.input.shipped import SHAPE_SUFFIXES
+from maskwright.cli.input.texts import bytes_of, refuse_twice, text_argument
 from maskwright.errors import InputError
 from maskwright.grammar.schema.options import PropertyOrder
 from maskwright.immutable import Immutable
@@ -63,8 +64,6 @@ def given_texts(shape: str, files: list[str], texts: list[str]) -> dict[str, byt
     return given
 
 
-SHAPE_SUFFIXES: Final = frozenset({".json", ".regex", *YAML, *SUFFIXES})
-"""The suffixes of files that are read as shapes where a folder is given."""
 MOST_ENTRIES: Final = 100_000
 """Files and folders within a folder that are looked at; one with more was hardly meant."""
 

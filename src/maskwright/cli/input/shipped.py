@@ -26,7 +26,8 @@ KINDS: Final[tuple[ShippedKind, ...]] = ("schema", "grammar")
 _SUFFIXES: Final[dict[ShippedKind, str]] = {"schema": ".json", "grammar": ".lark"}
 _NO_GRAMMAR: Final = "common"
 """Terminals for other grammars."""
-_SHAPE_SUFFIXES: Final = frozenset([".json", *YAML, ".lark", ".gbnf", ".ebnf", ".regex"])
+SHAPE_SUFFIXES: Final = frozenset([".json", *YAML, ".lark", ".gbnf", ".ebnf", ".regex"])
+"""The suffixes of files that are read as shapes where a folder is given."""
 _LIKE: Final = 0.8
 """The ratio of `difflib` from which on the name of a file is like another."""
 _PATTERN: Final = re.compile(r"[\[\](){}*+?^$|\\]")
@@ -89,7 +90,7 @@ def _file_like(argument: str) -> str | None:
     """The file that has the name of an argument with a suffix of shapes, or one that is like it."""
     path = Path(argument[-255:])
     try:
-        there = [each.name for each in path.parent.iterdir() if each.suffix in _SHAPE_SUFFIXES]
+        there = [each.name for each in path.parent.iterdir() if each.suffix in SHAPE_SUFFIXES]
     except OSError:
         return None
     likely = [name for name in sorted(there) if Path(name).stem == path.name]

@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 
 from maskwright.cli.input.opened import OpenedShape, given_texts, open_shape
-from maskwright.cli.input.shapes import SchemaArgument, compile_shape
+from maskwright.cli.input.shapes import compile_shape
 from maskwright.cli.output.appearance import coloured
 from maskwright.cli.output.verdicts import fault_lines, following_lines
 from maskwright.cli.shape.options import NextOptions
@@ -81,16 +81,9 @@ def _likely(
 ) -> Data:
     """What a model would write next, and how much of that the shape allows."""
     # Only here, because it imports torch.
-    from maskwright.cli.shape.probabilities import (  # noqa: PLC0415
-        load_model,
-        next_probabilities,
-        prompt_tokens,
-    )
+    from maskwright.cli.shape.probabilities import asked_model, next_probabilities  # noqa: PLC0415
 
-    loaded = load_model(model)
-    grammar = compile_shape(opened.shape, loaded.vocab, property_order=property_order)
-    schema = opened.shape.schema if isinstance(opened.shape, SchemaArgument) else None
-    asked = prompt_tokens(loaded, prompt, schema)
+    loaded, grammar, asked = asked_model(model, opened.shape, prompt, property_order)
     found, kept = next_probabilities(loaded, grammar, asked, text, MOST_LIKELY)
     return {"kept": kept, "likely": [each._asdict() for each in found]}
 

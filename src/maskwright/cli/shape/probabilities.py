@@ -14,8 +14,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from maskwright.cli.input.shapes import SchemaArgument, Shape, compile_shape
 from maskwright.cli.output.progress import progress
 from maskwright.errors import InputError
+from maskwright.grammar.schema.options import PropertyOrder
 from maskwright.mask import Grammar
 from maskwright.models import DEMO_PATH, Decoder, LoadedModel, Run, lay_out, load
 from maskwright.sampling import SamplingParams, score
@@ -57,10 +59,16 @@ class TokenProbability(NamedTuple):
     wanted: tuple[LikelyToken, ...]
 
 
-def load_model(model: str) -> LoadedModel:
-    """Load a checkpoint from a folder or the hub; `demo` is the demo model. Raises InputError."""
+def asked_model(
+    model: str, shape: Shape, prompt: str, property_order: PropertyOrder
+) -> tuple[LoadedModel, Grammar, list[int]]:
+    """Return the checkpoint of a folder or of the hub (`demo` is the demo model), a shape compiled
+    for its vocabulary, and the token ids of a prompt. Raises InputError."""
     with progress("loading the model"):
-        return load(DEMO_PATH if model == "demo" else model, cache=user_cache())
+        loaded = load(DEMO_PATH if model == "demo" else model, cache=user_cache())
+    grammar = compile_shape(shape, loaded.vocab, property_order=property_order)
+    schema = shape.schema if isinstance(shape, SchemaArgument) else None
+    return loaded, grammar, prompt_tokens(loaded, prompt, schema)
 
 
 def prompt_tokens(loaded: LoadedModel, prompt: str, schema: object = None) -> list[int]:

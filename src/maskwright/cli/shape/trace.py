@@ -20,7 +20,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from maskwright.cli.input.opened import given_texts
-from maskwright.cli.input.shapes import SchemaArgument, Shape, compile_shape, read_shape
+from maskwright.cli.input.shapes import Shape, compile_shape, read_shape
 from maskwright.cli.output.appearance import coloured
 from maskwright.cli.output.progress import progress
 from maskwright.cli.shape.options import TraceOptions
@@ -78,17 +78,10 @@ def _with_model(
     """The tokens of a text and their probabilities, after a prompt that shows the model a schema,
     as `maskwright generate` does."""
     # Only here, because it imports torch.
-    from maskwright.cli.shape.probabilities import (  # noqa: PLC0415
-        load_model,
-        prompt_tokens,
-        token_probabilities,
-    )
+    from maskwright.cli.shape.probabilities import asked_model, token_probabilities  # noqa: PLC0415
 
-    loaded = load_model(model)
-    grammar = compile_shape(shape, loaded.vocab, property_order="any")
+    loaded, grammar, asked = asked_model(model, shape, prompt, "any")
     tokens = [*traced(grammar, text)]
-    schema = shape.schema if isinstance(shape, SchemaArgument) else None
-    asked = prompt_tokens(loaded, prompt, schema)
     ids = [token.token for token in tokens]
     return tokens, [*token_probabilities(loaded, grammar, asked, ids)]
 
